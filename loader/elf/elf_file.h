@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ElfFile: one ELF file of a target, opened once by descriptor and read with pread only (a file that
+// is truncated while mapped would raise SIGBUS). All of its content is hostile: every offset, size
+// and index is checked, and a file that lies gives an Error or less data, never a crash.
+#pragma once
+
+#include "loader/base/fd.h"
+#include "loader/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// A loadable segment (PT_LOAD).
+struct ElfSegment {
+    uint64_t offset;      // in the file, bytes
+    uint64_t address;     // virtual address as linked
+    uint64_t file_size;   // bytes
+    uint64_t memory_size; // bytes
+    bool executable;
+};
+
+// One function symbol of .symtab or .dynsym. `name` is as in the file (mangled) and lives as long as
+// the ElfFile.
+struct ElfFunction {
+    uint64_t address; // as linked
+    uint64_t size;    // bytes; 0 when the file does not say (assembly): see FunctionIndex
+    std::string_view name;
+    bool ifunc;    // STT_GNU_IFUNC: `address` is a resolver, not the function
+    bool global;   // STB_GLOBAL or STB_WEAK
+};
+
+struct DebugLink {
+    std::string file_name;
+    uint32_t crc;
+};
+
+class ElfFile {
+  public:
+    // `name` is for messages only. Fails for what is not a 64-bit little-endian x86-64 ELF file.
+    static Result<std::shared_ptr<const ElfFile>> open(UniqueFd fd, std::string name);
+    ~ElfFile();
+    ElfFile(const ElfFile&) = delete;
+    ElfFile& operator=(const ElfFile&) = delete;
+
+    int fd() const;
+    const std::string& name() const;
+    uint64_t device() const; // st_dev and st_ino of the open file: its identity
+    uint64_t inode() const;
+    // Lower-case hexadecimal, empty when the file has none.
+    const std::string& build_id() const;
+    const std::optional<DebugLink>& debug_link() const;
+    const std::vector<ElfSegment>& segments() const;
+    bool position_independent() const; // ET_DYN
+    bool is_go() const;                // has .gopclntab or a Go build-id note
+    bool has_section(std::string_view name) const;
+
+    // File offset <-> address as linked; nothing when outside every PT_LOAD.
+    std::optional<uint64_t> address_of_offset(uint64_t offset) const;
+    std::optional<uint64_t> offset_of_address(uint64_t address) const;
+
+    // Function symbols of .symtab and .dynsym, sorted by address, duplicates (same name and address)
+    // removed. Empty for a stripped file without exports.
+    const std::vector<ElfFunction>& functions() const;
+    // Names of undefined (imported) function symbols of .dynsym, without versions.
+    const std::vector<std::string_view>& imports() const;
+    // DT_NEEDED entries.
+    const std::vector<std::string>& needed() const;
+
+    // Up to `size` bytes of code at a linked address; shorter at the end of its segment.
+    std::vector<std::byte> read_code(uint64_t address, size_t size) const;
+    // Content of a section (decompressed when SHF_COMPRESSED), at most `limit` bytes.
+    std::vector<std::byte> read_section(std::string_view name, size_t limit) const;
+
+  private:
+    struct State;
+    explicit ElfFile(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace auger
