@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ElfFile: one ELF file of a target, opened once by descriptor and read with pread only (a file that
-// is truncated while mapped would raise SIGBUS). All of its content is hostile: every offset, size
-// and index is checked, and a file that lies gives an Error or less data, never a crash.
+// ElfFile: one ELF file of a target, opened once by descriptor and read with pread only (a file
+// that is truncated while mapped would raise SIGBUS). All of its content is hostile: every offset,
+// size and index is checked, and a file that lies gives an Error or less data, never a crash.
 #pragma once
 
 #include "loader/base/fd.h"
@@ -26,14 +26,14 @@ struct ElfSegment {
     bool executable;
 };
 
-// One function symbol of .symtab or .dynsym. `name` is as in the file (mangled) and lives as long as
-// the ElfFile.
+// One function symbol of .symtab or .dynsym. `name` is as in the file (mangled) and lives as long
+// as the ElfFile.
 struct ElfFunction {
     uint64_t address; // as linked
     uint64_t size;    // bytes; 0 when the file does not say (assembly): see FunctionIndex
     std::string_view name;
-    bool ifunc;    // STT_GNU_IFUNC: `address` is a resolver, not the function
-    bool global;   // STB_GLOBAL or STB_WEAK
+    bool ifunc;  // STT_GNU_IFUNC: `address` is a resolver, not the function
+    bool global; // STB_GLOBAL or STB_WEAK
 };
 
 struct DebugLink {
@@ -59,16 +59,19 @@ class ElfFile {
     const std::vector<ElfSegment>& segments() const;
     bool position_independent() const; // ET_DYN
     bool is_go() const;                // has .gopclntab or a Go build-id note
+    bool dynamic() const;              // has PT_DYNAMIC; false for a plain static program
+    bool has_symbols() const;          // has a .symtab, not only the exports of .dynsym
     bool has_section(std::string_view name) const;
 
     // File offset <-> address as linked; nothing when outside every PT_LOAD.
     std::optional<uint64_t> address_of_offset(uint64_t offset) const;
     std::optional<uint64_t> offset_of_address(uint64_t address) const;
 
-    // Function symbols of .symtab and .dynsym, sorted by address, duplicates (same name and address)
-    // removed. Empty for a stripped file without exports.
+    // Function symbols of .symtab and .dynsym, sorted by address, duplicates (same name and
+    // address) removed. Empty for a stripped file without exports. Read at the first call, from any
+    // thread.
     const std::vector<ElfFunction>& functions() const;
-    // Names of undefined (imported) function symbols of .dynsym, without versions.
+    // Names of undefined (imported) symbols of .dynsym, functions or not, without versions.
     const std::vector<std::string_view>& imports() const;
     // DT_NEEDED entries.
     const std::vector<std::string>& needed() const;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// analyse_function: where a function can be probed without harm. It decodes the machine code of one
+// x86-64 function from start to end and finds its instruction boundaries, the cheapest safe place
+// for the entry probe, and every instruction by which a call can leave. The only file that knows
+// the decoder (Zydis) is function_code.cpp.
+#pragma once
+
+#include "loader/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+// What a probe on an instruction costs, by what the kernel does with the instruction it replaced.
+enum class ProbeCost : uint8_t {
+    optimised,      // a 5-byte nop: becomes a call on Linux >= 6.18, emulated or stepped before
+    emulated,       // push, nop, jmp, jcc, call: no second trap
+    single_stepped, // everything else: about twenty times as dear
+    refused,        // the kernel does not take a probe here (lock and segment prefixes, ...)
+};
+
+// Code of one contiguous part of a function.
+struct CodePart {
+    uint64_t address; // as linked
+    std::span<const std::byte> bytes;
+};
+
+enum class ExitKind : uint8_t {
+    ret,
+    jump, // a tail call: the call ends here, its callee returns to the caller
+};
+
+// At each exit the stack pointer equals that at the function's first instruction, provided that the
+// instruction really leaves: the kernel side checks it and ignores an exit where it differs (an
+// indirect jump that stays inside, a conditional jump to code without a symbol).
+struct CodeExit {
+    uint64_t address; // of the instruction, as linked
+    ExitKind kind;
+    bool conditional; // a jcc that may also fall through
+    bool indirect;    // target not known from the code
+    bool to_itself;   // jumps to the function's own first byte
+    ProbeCost cost;
+    uint64_t target; // of a direct jump; else 0
+};
+
+struct FunctionCode {
+    // First byte of every instruction, of the body and of all cold parts, ascending.
+    std::vector<uint64_t> boundaries;
+    // Where the entry probe goes: the stack pointer still points at the return address there, and
+    // every call passes it exactly once. Registers may have changed on the way from the first byte.
+    uint64_t entry;
+    ProbeCost entry_cost;
+    std::vector<CodeExit> exits; // ascending; empty when the function never returns
+    bool indirect_jumps;         // has jumps through tables inside
+
+    bool is_boundary(uint64_t address) const;
+};
+
+// Reads `size` bytes of data at a linked address (jump tables); less when there is no such data.
+using DataReader = std::function<std::vector<std::byte>(uint64_t address, size_t size)>;
+
+// `cold` are the function's `.cold` parts; a jump between the parts is not an exit. Fails when the
+// code does not decode from start to end, is too short, is a PLT stub, or has an exit that the
+// kernel would refuse.
+Result<FunctionCode> analyse_function(const CodePart& body, std::span<const CodePart> cold,
+                                      const DataReader& read_data);
+
+// Targets of direct jumps that leave [address, address + size): which cold parts belong to it.
+std::vector<uint64_t> leaving_jumps(const CodePart& part);
+
+} // namespace auger

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// match_probe: from a pattern to places in the modules of a target. The main program is searched
+// first and libraries only when it has no match (or one is named). Each function is analysed, so a
+// match is something that can be probed without harm; what cannot is skipped with its reason.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/code/function_code.h"
+#include "loader/elf/function_index.h"
+#include "loader/probes/probe_pattern.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+struct ProbeModule {
+    std::shared_ptr<const FunctionIndex> index; // holds the ElfFile
+    std::string path;                           // as in the target's mappings; for names only
+    bool main_program;
+};
+
+struct EntryPlace {
+    uint64_t address;     // as linked
+    uint64_t file_offset; // what the kernel is told
+    ProbeCost cost;
+};
+
+struct ExitPlace {
+    CodeExit code;
+    uint64_t file_offset;
+};
+
+struct FunctionMatch {
+    size_t module;        // index into the modules that were searched
+    std::string name;     // demangled
+    std::string mangled;  // the symbol that matched
+    uint64_t address;     // first byte, as linked
+    uint64_t size;        // bytes of the main part
+    uint64_t file_offset; // of the first byte
+    // Of a function: its entry place and its exits. Of `function+offset` or an address inside a
+    // function: that instruction, and no exits.
+    bool whole_function;
+    EntryPlace entry;
+    std::vector<ExitPlace> exits;
+    // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
+    // in the function itself (see also unwind_proof.h).
+    std::string no_return_probe;
+    std::vector<std::string> notes; // aliases, tail calls, clones ...: one sentence each
+};
+
+struct SkippedFunction {
+    size_t module;
+    std::string name; // demangled
+    std::string reason;
+};
+
+struct ProbeMatches {
+    std::vector<FunctionMatch> functions; // by module, then address
+    std::vector<SkippedFunction> skipped;
+    std::vector<std::string> notes;
+};
+
+struct MatchOptions {
+    size_t limit = 1000; // functions; a glob that matches more is an error that says how many
+};
+
+// Fails when nothing can be probed: with near matches, the count of inlined copies, or the reason
+// of the skipped function in the hint.
+Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const ProbeModule> modules,
+                                 const MatchOptions& options = {});
+
+// Names (demangled, without arguments) that the user may have meant, best first.
+std::vector<std::string> near_matches(const ProbePattern& pattern,
+                                      std::span<const ProbeModule> modules, size_t limit = 5);
+
+// Names (demangled, without arguments) that begin with the text, sorted: for completion.
+std::vector<std::string> complete_function(std::string_view text,
+                                           std::span<const ProbeModule> modules, size_t limit);
+
+} // namespace auger

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ProbePattern: what a user writes for a probe, taken apart. `recv`, `libc:recv`,
+// `/opt/app/bin/x:handle`, `ns::Class::method`, `ns::f(int, char const*)`, `*parse*`, `f+0x10`,
+// `0x401136`. One colon separates a library from a function, two belong to a name.
+#pragma once
+
+#include "loader/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace auger {
+
+struct ProbePattern {
+    std::string text;             // as written
+    std::string library;          // empty: not named. A glob (`libssl*`), soname or path
+    std::string function;         // name or glob; empty when `address` is set
+    bool library_is_path = false; // `library` has a '/'
+    bool function_is_glob = false;
+    bool with_arguments = false;     // the name has an argument list: only that overload
+    uint64_t offset = 0;             // `function+0x10`, bytes
+    std::optional<uint64_t> address; // `0x401136`: as linked, in the main program or `library`
+};
+
+struct ProbeSyntaxError {
+    size_t position; // byte in the text
+    Error error;
+};
+
+// A Result-like pair of which exactly one is set.
+struct ParsedProbe {
+    std::optional<ProbePattern> pattern;
+    std::optional<ProbeSyntaxError> error;
+};
+
+ParsedProbe parse_probe(std::string_view text);
+
+// Shell-like: * ? [a-z] [!a-z]; \ takes the next character as it is. `*` matches anything.
+bool glob_match(std::string_view glob, std::string_view text);
+
+} // namespace auger
