@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The contract between the BPF programs and user space: every record of the event ring and every map
+ * value, as fixed-width plain data. Both sides read this file; nothing else crosses the border.
+ * All times are nanoseconds of CLOCK_MONOTONIC; all addresses are virtual addresses of the process.
+ */
+#ifndef AUGER_WIRE_H
+#define AUGER_WIRE_H
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint8_t __wire_u8;
+typedef uint16_t __wire_u16;
+typedef uint32_t __wire_u32;
+typedef uint64_t __wire_u64;
+typedef int64_t __wire_s64;
+#else
+typedef unsigned char __wire_u8;
+typedef unsigned short __wire_u16;
+typedef unsigned int __wire_u32;
+typedef unsigned long long __wire_u64;
+typedef long long __wire_s64;
+#endif
+
+#ifdef __cplusplus
+#define WIRE_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define WIRE_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+enum wire_limit {
+    WIRE_MAX_SPECS = 4096,    /* functions timed at once */
+    WIRE_SPECS_PER_BLOCK = 16, /* specs whose statistics share one inner map */
+    WIRE_MAX_OPEN_CALLS = 32, /* depth of the per-thread stack of open calls */
+    WIRE_MAX_FRAMES = 127,    /* frames of one user or kernel stack */
+    WIRE_COMM = 16,           /* bytes of a thread's name, NUL included */
+};
+
+/*
+ * Log-linear histogram: values below 64 ns have a bucket each; above, every octave is cut into 64, so
+ * that a bucket is at most 1/64 of its value wide and its middle is within 0.8 % of every value in it.
+ * The last bucket takes everything from 2^40 ns (18 minutes).
+ */
+enum wire_histogram {
+    WIRE_HIST_SUB_BITS = 6,
+    WIRE_HIST_MAX_BITS = 40,
+    WIRE_HIST_BUCKETS = ((WIRE_HIST_MAX_BITS - WIRE_HIST_SUB_BITS + 1) << WIRE_HIST_SUB_BITS) + 1,
+};
+
+/* The bucket of a duration: used by the tracker, and by user space for its own histograms. */
+static inline __wire_u32 wire_histogram_bucket(__wire_u64 value) {
+    __wire_u32 log2 = 0;
+    __wire_u64 rest = value;
+
+    if (value >> WIRE_HIST_MAX_BITS)
+        return WIRE_HIST_BUCKETS - 1;
+    if (value < (1u << WIRE_HIST_SUB_BITS))
+        return (__wire_u32)value;
+    /* Binary search for the highest bit: BPF has no instruction for it. */
+    if (rest >> 32) {
+        log2 += 32;
+        rest >>= 32;
+    }
+    if (rest >> 16) {
+        log2 += 16;
+        rest >>= 16;
+    }
+    if (rest >> 8) {
+        log2 += 8;
+        rest >>= 8;
+    }
+    if (rest >> 4) {
+        log2 += 4;
+        rest >>= 4;
+    }
+    if (rest >> 2) {
+        log2 += 2;
+        rest >>= 2;
+    }
+    log2 += (__wire_u32)(rest >> 1);
+    return ((log2 - WIRE_HIST_SUB_BITS + 1) << WIRE_HIST_SUB_BITS) +
+           (__wire_u32)((value >> (log2 - WIRE_HIST_SUB_BITS)) & ((1u << WIRE_HIST_SUB_BITS) - 1));
+}
+
+/*
+ * One timed function. Written by user space at any time, read by the tracker at every call.
+ * The attachment's cookie is the spec's index in the low 32 bits and its generation in the high ones:
+ * a probe of a deleted spec, still firing while it is detached, finds another generation and does
+ * nothing.
+ */
+enum wire_spec_flag {
+    WIRE_SPEC_ENABLED = 1,
+    WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
+    WIRE_SPEC_RERUNS = 4,     /* Go: the same entry twice at one stack pointer is one call */
+};
+
+struct wire_spec {
+    __wire_u64 slow_ns;
+    __wire_u32 flags;
+    __wire_u32 generation; /* never 0; only the low 16 bits are used */
+};
+
+/*
+ * What the tracker knows of one spec on one CPU. Written by the tracker (atomically: a uprobe can be
+ * preempted), mapped and read by user space. entries = returns + unwound + open + dropped, summed over
+ * the CPUs. Buckets wrap at 2^32; user space reads them often enough to add the differences up.
+ */
+struct wire_call_stats {
+    __wire_u64 entries;
+    __wire_u64 returns;
+    __wire_u64 unwound; /* left by exception, longjmp, thread exit or exec */
+    __wire_s64 open;    /* on one CPU it may be negative: calls end on another */
+    __wire_u64 dropped; /* entries that could not be tracked: see wire_loss */
+    __wire_u64 sum_ns;  /* of returned calls, as are the following */
+    __wire_u64 min_ns;  /* 0: none yet (a call of 0 ns counts as 1) */
+    __wire_u64 max_ns;
+    __wire_u32 buckets[WIRE_HIST_BUCKETS];
+    __wire_u32 padding;
+};
+WIRE_ASSERT(sizeof(struct wire_call_stats) % 8 == 0, "array values are multiples of 8 bytes");
+
+/* Why something that happened is not in the data. Per-CPU counters, in this order in `losses`. */
+enum wire_loss {
+    WIRE_LOSS_RING_SAMPLE,    /* event ring full: a sample */
+    WIRE_LOSS_RING_CALL,      /* event ring full: the end of a call that held samples */
+    WIRE_LOSS_RING_SLOW,      /* event ring full: a slow call */
+    WIRE_LOSS_RING_PROCESS,   /* event ring full: a process event */
+    WIRE_LOSS_SLOW_RATE,      /* slow calls beyond the rate limit of their events */
+    WIRE_LOSS_DEPTH,          /* calls nested deeper than WIRE_MAX_OPEN_CALLS */
+    WIRE_LOSS_STORAGE,        /* no memory for a thread's open calls */
+    WIRE_LOSS_TARGETS_FULL,   /* a forked process that the target map had no room for */
+    WIRE_LOSSES,
+};
+
+/* What the sampler saw, per CPU. ticks = samples + filtered + WIRE_LOSS_RING_SAMPLE. */
+struct wire_sampler_stats {
+    __wire_u64 ticks;
+    __wire_u64 samples;
+    __wire_u64 filtered; /* outside the target or the filter */
+};
+
+/* Live values, written by user space whenever they change, read by every program. */
+enum wire_filter {
+    WIRE_FILTER_PID = 1,
+    WIRE_FILTER_TID = 2,
+    WIRE_FILTER_COMM = 4,
+    WIRE_FILTER_CGROUP = 8,
+};
+
+struct wire_config {
+    __wire_u64 sample_gap_ns;    /* what one sample costs the thread it hits; 0: not calibrated */
+    __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
+    __wire_u64 slow_rate;        /* WIRE_SLOW_CALL events per second and CPU */
+    __wire_u32 all_processes;    /* 1: every process is a target */
+    __wire_u32 filters;          /* wire_filter bits: which filters apply (all of them must match) */
+    __wire_u32 filter_generation; /* entries of filter maps with another value do not count */
+    __wire_u32 calibration_tid;  /* this thread's samples are taken but not sent; 0: none */
+    __wire_u32 own_pid;          /* auger itself, never a target under all_processes */
+    __wire_u32 padding;
+};
+
+/* Events of the ring. */
+enum wire_event_kind {
+    WIRE_SAMPLE = 1,
+    WIRE_CALL_END = 2,
+    WIRE_SLOW_CALL = 3,
+    WIRE_PROCESS = 4,
+};
+
+struct wire_event {
+    __wire_u32 kind;
+    __wire_u32 size; /* bytes of the whole record */
+    __wire_u64 time_ns;
+    __wire_u32 pid;
+    __wire_u32 tid;
+};
+
+/* A call, named: within one thread no two calls have both the same sequence and the same start. */
+struct wire_call {
+    __wire_u64 start_ns;
+    __wire_u32 sequence;
+    __wire_u16 spec;
+    __wire_u16 generation;
+};
+
+/* A stack follows its owner as user_frames and then kernel_frames addresses, leaf first. */
+enum wire_sample_kind { WIRE_SAMPLE_CPU = 0 };
+
+struct wire_sample {
+    struct wire_event event;
+    char comm[WIRE_COMM];
+    __wire_u64 weight_ns;
+    __wire_u32 cpu;
+    __wire_u16 sample_kind;
+    __wire_u16 user_frames;
+    __wire_u16 kernel_frames;
+    __wire_u16 calls; /* wire_call records behind the frames, outermost first */
+    __wire_u32 padding;
+};
+
+/* How a call ended. */
+enum wire_call_flag {
+    WIRE_CALL_UNWOUND = 1, /* no exit was seen: exception, longjmp, thread exit, exec */
+    WIRE_CALL_SLOW = 2,    /* beyond the spec's slow_ns */
+};
+
+struct wire_call_end {
+    struct wire_event event;
+    struct wire_call call;
+    __wire_u64 duration_ns; /* less samples x sample_gap_ns */
+    __wire_u32 samples;     /* that the call held */
+    __wire_u32 flags;
+};
+
+/*
+ * A slow call. Its stack was taken at the call's end, so the first frame is the exit instruction. The
+ * caller's address stands in return_address: at a function's last instruction its own frame is gone,
+ * so that a walk by frame pointers skips the caller (0: could not be read, or not needed because
+ * the walk began in the caller).
+ */
+struct wire_slow_call {
+    struct wire_call_end end;
+    char comm[WIRE_COMM];
+    __wire_u64 return_address;
+    __wire_u16 user_frames;
+    __wire_u16 kernel_frames;
+    __wire_u32 from_return; /* 1: taken at the return address; the function itself is no frame */
+    __wire_u64 frames[WIRE_MAX_FRAMES];
+};
+
+enum wire_process_change {
+    WIRE_PROCESS_FORKED = 1, /* event.pid forked `child_pid`, now a target too */
+    WIRE_PROCESS_EXECED = 2, /* event.pid runs another program, and is a target */
+    WIRE_PROCESS_EXITED = 3, /* the last thread of event.pid ended */
+    WIRE_PROCESS_THREAD_EXITED = 4,
+};
+
+struct wire_process {
+    struct wire_event event;
+    char comm[WIRE_COMM];
+    __wire_u32 change;
+    __wire_u32 child_pid;
+};
+
+WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
+WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
+WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
+WIRE_ASSERT(sizeof(struct wire_call_end) == 56, "wire_call_end");
+WIRE_ASSERT(sizeof(struct wire_process) == 48, "wire_process");
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The event stream: the one form in which everything that was observed reaches the model, whether it
+// comes from the kernel now or from a recording. Definitions (modules, locations, stacks, threads,
+// probes) come before their first use; ids are dense from 0 in the order of definition.
+//
+// All times are nanoseconds of the observed machine's CLOCK_MONOTONIC.
+#pragma once
+
+#include "bpf/wire.h"
+#include "loader/base/ids.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+enum class ModuleKind : uint8_t {
+    file = 0,    // ELF file mapped into a process
+    kernel = 1,  // the kernel and its modules; addresses are the kernel's
+    vdso = 2,    // addresses as linked
+    jit = 3,     // code written at run time; addresses are the process's
+    unknown = 4, // in no mapping that was known at the time
+};
+
+struct ModuleInfo {
+    ModuleKind kind = ModuleKind::unknown;
+    std::string path;     // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]"
+    std::string build_id; // lower-case hexadecimal; may be empty
+};
+
+// An address in a module: for files and vdso as linked, else as executed.
+struct Location {
+    ModuleId module;
+    uint64_t address = 0;
+    // True for a return address (a caller's frame): names are looked up at address - 1.
+    bool is_return = false;
+    friend bool operator==(const Location&, const Location&) = default;
+};
+
+// One source-level function at a location. A location has a chain of them, innermost inlined first;
+// the last one is the function that owns the code.
+struct Frame {
+    std::string function; // demangled; "module+0x1234" when the address has no symbol
+    std::string file;     // empty when unknown
+    uint32_t line = 0;    // 0 when unknown
+    bool inlined = false;
+    friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+struct ThreadInfo {
+    uint32_t pid = 0;
+    uint32_t tid = 0;
+    std::string comm; // raw, from the target: escape at output
+    friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
+};
+
+// Names a call; see wire_call. `spec` is an id of this stream (never reused), not the kernel's slot.
+struct CallKey {
+    uint64_t start_ns = 0;
+    uint32_t sequence = 0;
+    SpecId spec;
+    friend bool operator==(const CallKey&, const CallKey&) = default;
+};
+
+enum class SampleKind : uint8_t { cpu = 0, blocked = 1, runnable = 2 };
+
+struct SampleEvent {
+    uint64_t time_ns = 0;
+    uint64_t weight_ns = 0;
+    ThreadId thread;
+    StackId stack;
+    SampleKind kind = SampleKind::cpu;
+    uint32_t cpu = 0;
+    std::span<const CallKey> calls; // the calls it was taken in, outermost first
+};
+
+struct CallEndEvent {
+    uint64_t time_ns = 0;
+    uint64_t duration_ns = 0;
+    ThreadId thread;
+    CallKey call;
+    uint32_t samples = 0;
+    bool unwound = false;
+};
+
+// A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes before.
+struct SlowCallEvent {
+    CallEndEvent end;
+    uint64_t threshold_ns = 0; // in force when it ended
+    StackId stack;             // the timed function first, then its callers
+};
+
+// One timed function.
+struct SpecInfo {
+    ProbeId probe;
+    std::string function; // demangled
+    std::string module;   // path
+    uint64_t offset = 0;  // of the function in the file, bytes
+    std::string way_out;  // "ret" (exit instructions) or "trampoline" (return probe)
+};
+
+// How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls.
+struct Threshold {
+    enum class Kind : uint8_t { none = 0, fixed = 1, percentile = 2 };
+    Kind kind = Kind::none;
+    uint64_t fixed_ns = 0;
+    double percentile = 0; // in (0, 100)
+    friend bool operator==(const Threshold&, const Threshold&) = default;
+};
+
+struct ProbeInfo {
+    ProbeId id;       // as shown to the user and taken by `delete`
+    std::string text; // as typed: "libc:recv"
+    std::vector<SpecId> specs;
+    Threshold slow;   // of `slow PROBE > ...`; kind none when it is only timed
+    bool deleted = false;
+};
+
+// The split in force: which probe's calls class the samples, and by what.
+struct SplitInfo {
+    bool active = false;
+    ProbeId probe;
+    Threshold threshold;
+    bool so_far = false; // by the time already elapsed at the sample
+};
+
+// What happened to one function's calls since the last StatsEvent (differences, but for min and max,
+// which are since the beginning; min is 0 while no call has returned).
+struct StatsEvent {
+    uint64_t time_ns = 0;
+    SpecId spec;
+    uint64_t entries = 0;
+    uint64_t returns = 0;
+    uint64_t unwound = 0;
+    uint64_t dropped = 0;
+    int64_t open = 0;
+    uint64_t sum_ns = 0;
+    uint64_t min_ns = 0;
+    uint64_t max_ns = 0;
+    struct Bucket {
+        uint32_t index; // wire_histogram_bucket
+        uint64_t count;
+    };
+    std::vector<Bucket> buckets; // ascending, count > 0
+};
+
+// The account of everything seen, as totals since the beginning.
+struct LedgerEvent {
+    uint64_t time_ns = 0;
+    uint64_t ticks = 0;    // sampling interrupts; = samples + filtered + lost["ring full: samples"]
+    uint64_t samples = 0;  // sent to user space
+    uint64_t filtered = 0; // outside target or filter
+    uint64_t on_cpu_ns = 0; // time for which the sampled threads ran (or CPUs were watched)
+    uint64_t rate_hz = 0;   // asked for; 0 when sampling is off
+    double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set
+    std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
+};
+
+// Receives the stream. Strings and spans live only for the call.
+class EventSink {
+  public:
+    virtual ~EventSink() = default;
+
+    virtual void on_module(ModuleId, const ModuleInfo&) = 0;
+    virtual void on_location(LocationId, const Location&) = 0;
+    // May come again for the same location when better names are known.
+    virtual void on_frames(LocationId, std::span<const Frame>) = 0;
+    virtual void on_stack(StackId, std::span<const LocationId>) = 0; // leaf first
+    virtual void on_thread(ThreadId, const ThreadInfo&) = 0;
+
+    virtual void on_spec(SpecId, const SpecInfo&) = 0;
+    virtual void on_probe(const ProbeInfo&) = 0; // new, edited or deleted
+    virtual void on_split(const SplitInfo&) = 0;
+
+    virtual void on_sample(const SampleEvent&) = 0;
+    virtual void on_call_end(const CallEndEvent&) = 0;
+    virtual void on_slow_call(const SlowCallEvent&) = 0;
+    virtual void on_stats(const StatsEvent&) = 0;
+    virtual void on_ledger(const LedgerEvent&) = 0;
+    // Processes of the target come and go; a line for the user ("4711 nginx: exited").
+    virtual void on_notice(uint64_t time_ns, const std::string& text) = 0;
+    // Time passes also when nothing happens; monotonic.
+    virtual void on_time(uint64_t time_ns) = 0;
+};
+
+} // namespace auger
