@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What /proc says of a process: threads, names, start, parent, executable, control group, and who
+// asked for auger under sudo. Names are the target's and returned raw: escape them at the output.
+#pragma once
+
+#include "loader/base/result.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+struct ProcessStat {
+    pid_t parent = 0;
+    uint64_t start_ticks = 0; // since boot, in clock ticks: with the pid, the identity of a process
+    char state = '?';         // as in /proc/PID/stat: R, S, D, Z, ...
+    std::string comm;
+};
+
+// Text of /proc/PID/stat; nothing when it does not parse. The command name may hold ") " itself.
+std::optional<ProcessStat> parse_stat(std::string_view text);
+Result<ProcessStat> read_stat(pid_t pid);
+
+// Thread ids, ascending. Fails when the process is gone.
+Result<std::vector<pid_t>> threads_of(pid_t pid);
+// Command name of a thread or process, without the newline.
+Result<std::string> comm_of(pid_t tid);
+// Path of the executable as the kernel prints it, without a trailing " (deleted)".
+Result<std::string> exe_path(pid_t pid);
+// Pids of all processes (not threads), ascending.
+Result<std::vector<pid_t>> all_pids();
+// Processes whose command name, or base name of the executable, equals `name`; never auger itself.
+Result<std::vector<pid_t>> pids_by_name(std::string_view name);
+// The process that a thread belongs to; fails when it is gone.
+Result<pid_t> process_of_thread(pid_t tid);
+// The pid in the process's innermost pid namespace (the number the target itself sees).
+Result<pid_t> namespace_pid(pid_t pid);
+// Real uid of the process.
+Result<uid_t> uid_of(pid_t pid);
+
+// Control groups, version 2. The id is what bpf_get_current_cgroup_id() returns.
+struct Cgroup {
+    std::string path; // below the mount, begins with '/'
+    uint64_t id;
+};
+// Mount point of the cgroup2 file system in the text of /proc/mounts; nothing when there is none.
+std::optional<std::string> cgroup2_mount(std::string_view mounts);
+Result<Cgroup> cgroup_of(pid_t pid);
+// `path` may be relative to the mount ("system.slice/x.service") or absolute with the mount.
+Result<Cgroup> cgroup_by_path(std::string_view path);
+
+// The user who called sudo.
+struct InvokingUser {
+    uid_t uid;
+    gid_t gid;
+    std::string name;
+    std::string home;
+};
+// Nothing unless auger runs as root with a valid SUDO_UID and SUDO_GID.
+std::optional<InvokingUser> invoking_user();
+
+} // namespace auger

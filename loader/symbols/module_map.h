@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ModuleMap: (process, address, time) -> Location. Fed by /proc/PID/maps at the start and by events
+// afterwards; it remembers what was unmapped and what has exited, within bounds, so that samples
+// taken before still resolve.
+#pragma once
+
+#include "loader/process/perf_record.h"
+#include "loader/process/proc_maps.h"
+#include "loader/symbols/module_table.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace auger {
+
+// A mapping with its life, CLOCK_MONOTONIC ns: [from, to).
+struct MappedModule {
+    uint64_t start;
+    uint64_t end;
+    uint64_t offset;
+    ModuleId module;
+    uint64_t from;
+    uint64_t to;
+};
+
+class ModuleMap {
+  public:
+    struct Limits {
+        size_t exited_processes = 4096;    // remembered; the longest gone are forgotten first
+        size_t mappings_per_image = 65536; // later ones are refused and counted
+        size_t images_per_process = 16;    // execs remembered
+    };
+
+    explicit ModuleMap(ModuleTable& modules) : ModuleMap(modules, Limits()) {}
+    ModuleMap(ModuleTable& modules, Limits limits);
+
+    // Reads /proc/PID/maps, of a new process or again after lost events. Fails when it is gone.
+    Result<void> scan(pid_t pid, uint64_t now);
+    void apply(const ProcessEvent& event);
+
+    // `pid` is the process (thread group), `time` that of the sample. Addresses of the upper half
+    // belong to the kernel. What is mapped nowhere is the process's generated module when it has
+    // anonymous executable memory there, and else unknown_module with the address.
+    Location locate(pid_t pid, uint64_t address, uint64_t time) const;
+
+    // Mappings of the image at `time`, by address; for recordings and for finding where libraries
+    // are.
+    std::vector<MappedModule> mappings(pid_t pid, uint64_t time) const;
+    bool knows(pid_t pid) const { return processes_.contains(pid); }
+    bool exited(pid_t pid) const;
+    std::vector<pid_t> processes() const;
+    uint64_t refused_mappings() const { return refused_; }
+    uint64_t forgotten_processes() const { return forgotten_; }
+
+  private:
+    struct Image {
+        uint64_t from = 0;
+        std::vector<MappedModule> mappings; // sorted by `start`, then `from`
+        ModuleId generated = unknown_module;
+    };
+    struct Process {
+        std::vector<Image> images; // oldest first
+        uint64_t exited = 0;       // 0: alive
+    };
+
+    void add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time);
+    const Image* image_at(pid_t pid, uint64_t time) const;
+    Image& new_image(Process& process, uint64_t time);
+    void forget_oldest();
+
+    ModuleTable& modules_;
+    Limits limits_;
+    std::unordered_map<pid_t, Process> processes_;
+    std::deque<pid_t> exit_order_;
+    uint64_t refused_ = 0;
+    uint64_t forgotten_ = 0;
+};
+
+} // namespace auger

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Symbolizer: Location -> frames, asynchronously. request() never reads a file: it returns what is
+// known and leaves the rest to a worker, which names first and adds source lines and inlined frames
+// behind. Only PODs, strings and descriptors go to the worker, so that it can become a process.
+#pragma once
+
+#include "loader/symbols/frame.h"
+#include "loader/symbols/module_table.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+enum class Detail : uint8_t {
+    offset, // module+0x1f3; names are on their way
+    name,   // function names; lines and inlined frames are on their way
+    full,   // all that will be known
+};
+
+struct Resolution {
+    Detail detail = Detail::offset;
+    // Innermost first; never null, at least one frame.
+    std::shared_ptr<const std::vector<Frame>> frames;
+};
+
+// A module that the worker is busy with.
+struct ModuleProgress {
+    std::string name;  // base name
+    std::string phase; // "symbols", "line information", "lines"
+    uint64_t done = 0; // of `total`, in the phase's own unit; total 0: not known
+    uint64_t total = 0;
+};
+
+// What came of a module, for `status` and `doctor`.
+struct ModuleReport {
+    ModuleId module{};
+    std::string name;
+    std::string build_id;
+    size_t symbols = 0;
+    bool lines = false;     // has DWARF
+    std::string debug_file; // where symbols or DWARF came from when not from the module itself
+    std::string note;       // why something is missing; empty when nothing is
+};
+
+struct SymbolizerOptions {
+    bool lines = true; // source lines and inlined frames (DWARF)
+    std::string debug_folder = "/usr/lib/debug";
+    std::string kallsyms = "/proc/kallsyms";
+};
+
+class Symbolizer {
+  public:
+    // `modules` must outlive the symbolizer and is used only inside request().
+    Symbolizer(ModuleTable& modules, std::shared_ptr<NamePool> names,
+               SymbolizerOptions options = {});
+    ~Symbolizer(); // does not wait for a module that is being read
+    Symbolizer(const Symbolizer&) = delete;
+    Symbolizer& operator=(const Symbolizer&) = delete;
+
+    Resolution request(Location location);
+    // Grows whenever some earlier answer has become better.
+    uint64_t generation() const;
+    std::vector<ModuleProgress> progress() const;
+    std::vector<ModuleReport> reports() const;
+    size_t waiting() const; // locations not yet at Detail::full
+    // True when nothing is left to do; false at the deadline.
+    bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
+    const std::shared_ptr<NamePool>& names() const { return names_; }
+
+  private:
+    class Worker;
+    ModuleTable& modules_;
+    std::shared_ptr<NamePool> names_;
+    std::shared_ptr<Worker> worker_; // shared with its thread
+};
+
+} // namespace auger
