@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Backend: the narrow interface between the console and what is observed. The live one drives the
+// kernel (loader/kernel), the replaying one reads a recording (loader/recording), tests have a fake.
+// Everything observed comes back through the EventSink given at construction, only during poll().
+//
+// Every edit is whole or not at all: when one fails, what was in force before still is.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/stream/events.h"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// What is observed.
+struct TargetSpec {
+    enum class Kind { none, pids, name, all, command };
+    Kind kind = Kind::none;
+    std::vector<pid_t> pids;
+    std::string name;                 // comm or base name of the executable
+    std::vector<std::string> command; // started by auger when it first runs (see start_command)
+    friend bool operator==(const TargetSpec&, const TargetSpec&) = default;
+};
+
+// Which events of the target count: values of one kind are alternatives, kinds must all match.
+struct FilterSpec {
+    std::vector<pid_t> pids;
+    std::vector<pid_t> tids;
+    std::vector<std::string> comms;   // exact thread names, at most 15 bytes
+    std::vector<std::string> cgroups; // paths below the cgroup2 mount
+    friend bool operator==(const FilterSpec&, const FilterSpec&) = default;
+};
+
+// How a function's end is observed; see ARCHITECTURE.md, "Ways out".
+enum class WayOut { automatic, ret, trampoline };
+
+struct ProbeRequest {
+    ProbeId id;       // chosen by the caller, never used before
+    std::string text; // "libc:recv", "ns::Class::method", "handle*", "f+0x10"
+    Threshold slow;   // kind none: only timed
+};
+
+// What a probe's text matched, for the list that the user sees.
+struct ProbePlace {
+    SpecId spec;
+    std::string function; // demangled
+    std::string module;   // path
+    uint64_t offset = 0;  // of the function in the file, bytes
+    std::string kind;     // "entry+ret" , "entry+trampoline"
+    std::string note;     // "1 exit is a tail call", "clone .constprop.0" ...; may be empty
+};
+
+struct ProbeReport {
+    std::vector<ProbePlace> places;
+    // Functions that matched and were not probed, with the reason.
+    std::vector<std::string> skipped;
+    // True when nothing matches yet and the probe waits for its library to be loaded.
+    bool pending = false;
+    std::vector<std::string> notes; // for the user: which way out was chosen and why, ...
+};
+
+struct SymbolProgress {
+    size_t pending = 0;               // locations without final names
+    std::vector<std::string> modules; // being read now: "libLLVM-14.so.1 (38 %)"
+};
+
+// One line of `doctor`.
+struct Capability {
+    enum class State { available, degraded, missing };
+    std::string name; // "uprobe_multi links"
+    State state = State::available;
+    std::string detail; // why, and what auger does instead
+    std::string remedy; // what the user can do; may be empty
+};
+
+struct TargetStatus {
+    TargetSpec spec;
+    struct Process {
+        pid_t pid;
+        std::string comm; // raw
+        bool running;
+        std::string exit; // "exit code 0", "killed by signal 9", empty when unknown or running
+    };
+    std::vector<Process> processes;
+};
+
+class Backend {
+  public:
+    virtual ~Backend() = default;
+
+    // True for a recording: edits of the kernel fail with an Error that says so, but a recording's own
+    // probes can be split on and their thresholds changed.
+    virtual bool replaying() const = 0;
+    // CLOCK_MONOTONIC of the observed machine; a recording's own time when replaying.
+    virtual uint64_t now_ns() const = 0;
+
+    virtual Result<void> set_target(const TargetSpec&) = 0;
+    virtual TargetStatus target_status() const = 0;
+    // Lets a `-- COMMAND` target run; it was started stopped, so that probes miss nothing. Does
+    // nothing when there is none or it runs already.
+    virtual Result<void> start_command() = 0;
+
+    virtual Result<ProbeReport> add_probe(const ProbeRequest&) = 0;
+    virtual Result<void> remove_probe(ProbeId) = 0;
+    // Edits the threshold of slow calls; kind none stops tracing them. Attachments stay.
+    virtual Result<void> set_slow(ProbeId, const Threshold&) = 0;
+    virtual Result<void> set_split(const SplitInfo&) = 0; // written into the stream
+    virtual Result<void> set_sampling(uint32_t rate_hz) = 0; // 1 to 49,999; 0: off
+    virtual Result<void> set_filter(const FilterSpec&) = 0;
+    virtual Result<void> set_way_out(WayOut) = 0; // of probes added from now on
+    // Writes the stream from now on, with all definitions so far; an empty path ends the recording.
+    virtual Result<void> record(const std::string& path) = 0;
+
+    // Ids of the kernel links (or perf events) in force, ascending.
+    virtual std::vector<uint64_t> links() const = 0;
+    virtual std::vector<Capability> capabilities() const = 0;
+    virtual SymbolProgress symbol_progress() const = 0;
+    // Function names of the target that begin with `prefix`, at most `limit`, for completion.
+    virtual std::vector<std::string> complete_function(std::string_view prefix,
+                                                       size_t limit) const = 0;
+
+    // Delivers what has come to the sink; waits up to `timeout` when nothing has. A recording delivers
+    // `timeout` worth of its own time and returns at once. `wake_fd` (or -1) ends the wait when it is
+    // readable. Returns false when nothing will ever come again (recording at its end, or every
+    // process of the target gone and everything they left delivered).
+    virtual Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) = 0;
+    // Fetches counters and ledger now, so that what follows is up to date; delivers to the sink.
+    virtual Result<void> refresh() = 0;
+    // Waits for names of what was seen so far, at most `timeout`.
+    virtual void settle_symbols(std::chrono::nanoseconds timeout) = 0;
+};
+
+} // namespace auger

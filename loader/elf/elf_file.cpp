@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// libelf reads headers and section tables; every number that it hands on is checked here before
+// use.
+#include "loader/elf/elf_file.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+namespace auger {
+namespace {
+
+// Larger tables than these do not occur in honest files; they bound what a lying file can cost.
+constexpr size_t symbol_section_limit = size_t{2} << 30;
+constexpr size_t note_section_limit = size_t{1} << 20;
+constexpr size_t program_header_limit = 4096;
+constexpr size_t build_id_limit = 64;
+
+struct ElfEnd {
+    void operator()(Elf* elf) const { elf_end(elf); }
+};
+using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
+
+// A libelf handle is not safe to share between threads, so each reading operation opens its own:
+// the headers are all that this costs.
+ElfHandle begin(int fd) {
+    elf_version(EV_CURRENT);
+    return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
+}
+
+std::string elf_cause() {
+    const char* text = elf_errmsg(-1);
+    return text ? text : "not a valid ELF file";
+}
+
+size_t pread_full(int fd, void* to, size_t size, uint64_t offset) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, static_cast<char*>(to) + done, size - done,
+                          static_cast<off_t>(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += static_cast<size_t>(n);
+    }
+    return done;
+}
+
+// The section's content; empty when it has none, lies outside the file or is larger than `limit`.
+// A compressed section is inflated only after its claimed size passed the limit.
+std::vector<std::byte> section_content(Elf_Scn* section, size_t limit) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS || header.sh_size > limit)
+        return {};
+    if (header.sh_flags & SHF_COMPRESSED) {
+        GElf_Chdr compressed;
+        if (!gelf_getchdr(section, &compressed) || compressed.ch_size > limit)
+            return {};
+        // zlib cannot inflate more than about 1,032 times; a larger claim is a lie that would only
+        // make us allocate.
+        if (compressed.ch_size / 1100 > header.sh_size || elf_compress(section, 0, 0) < 0)
+            return {};
+    }
+    const Elf_Data* data = elf_getdata(section, nullptr);
+    if (!data || !data->d_buf || data->d_size > limit)
+        return {};
+    const auto* bytes = static_cast<const std::byte*>(data->d_buf);
+    return {bytes, bytes + data->d_size};
+}
+
+Elf_Scn* find_section(Elf* elf, std::string_view name) {
+    size_t strings;
+    if (elf_getshdrstrndx(elf, &strings) != 0)
+        return nullptr;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header))
+            continue;
+        const char* found = elf_strptr(elf, strings, header.sh_name);
+        if (found && name == found)
+            return section;
+    }
+    return nullptr;
+}
+
+// The string at an index of a table that may lack its terminating zero.
+std::string_view string_at(const std::vector<std::byte>& table, uint64_t index) {
+    if (index >= table.size())
+        return {};
+    const char* text = reinterpret_cast<const char*>(table.data()) + index;
+    size_t room = table.size() - index;
+    const void* end = std::memchr(text, 0, room);
+    return end ? std::string_view(text, static_cast<const char*>(end) - text) : std::string_view();
+}
+
+std::string hexadecimal(const std::byte* bytes, size_t size) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (size_t i = 0; i < size; ++i) {
+        text += digits[static_cast<unsigned>(bytes[i]) >> 4];
+        text += digits[static_cast<unsigned>(bytes[i]) & 15];
+    }
+    return text;
+}
+
+// The description of the first GNU build-id note in a run of notes.
+std::string build_id_in_notes(const std::vector<std::byte>& notes) {
+    size_t at = 0;
+    while (notes.size() - at >= sizeof(Elf64_Nhdr)) {
+        Elf64_Nhdr header;
+        std::memcpy(&header, notes.data() + at, sizeof header);
+        size_t name_at = at + sizeof header;
+        uint64_t description_at = name_at + ((uint64_t{header.n_namesz} + 3) & ~uint64_t{3});
+        uint64_t next = description_at + ((uint64_t{header.n_descsz} + 3) & ~uint64_t{3});
+        if (description_at + header.n_descsz > notes.size())
+            return {};
+        if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
+            std::memcmp(notes.data() + name_at, "GNU", 4) == 0 && header.n_descsz > 0 &&
+            header.n_descsz <= build_id_limit)
+            return hexadecimal(notes.data() + description_at, header.n_descsz);
+        if (next >= notes.size())
+            return {};
+        at = next;
+    }
+    return {};
+}
+
+struct Symbols {
+    std::vector<std::vector<std::byte>> strings; // what the names point into
+    std::vector<ElfFunction> functions;
+    std::vector<std::string_view> imports;
+};
+
+} // namespace
+
+struct ElfFile::State {
+    UniqueFd fd;
+    std::string name;
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    std::string build_id;
+    std::optional<DebugLink> debug_link;
+    std::vector<ElfSegment> segments;
+    std::vector<std::string> needed;
+    std::vector<std::string> sections; // names
+    bool position_independent = false;
+    bool dynamic = false;
+    bool has_symbols = false;
+
+    mutable std::once_flag symbols_once;
+    mutable Symbols symbols;
+
+    void read_segments(Elf* elf);
+    void read_sections(Elf* elf);
+    void read_symbols(Elf* elf) const;
+    void read_symbol_section(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) const;
+    const Symbols& loaded_symbols() const {
+        std::call_once(symbols_once, [this] {
+            if (ElfHandle elf = begin(fd.get()))
+                read_symbols(elf.get());
+        });
+        return symbols;
+    }
+};
+
+void ElfFile::State::read_segments(Elf* elf) {
+    size_t count = 0;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return;
+    for (size_t i = 0; i < std::min(count, program_header_limit); ++i) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, static_cast<int>(i), &header))
+            return;
+        if (header.p_type == PT_DYNAMIC)
+            dynamic = true;
+        uint64_t end;
+        if (header.p_type == PT_LOAD &&
+            !__builtin_add_overflow(header.p_vaddr, header.p_memsz, &end) &&
+            !__builtin_add_overflow(header.p_offset, header.p_filesz, &end) &&
+            header.p_filesz <= header.p_memsz)
+            segments.push_back({header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
+                                (header.p_flags & PF_X) != 0});
+        if (header.p_type == PT_NOTE && build_id.empty() && header.p_filesz <= note_section_limit) {
+            std::vector<std::byte> notes(header.p_filesz);
+            notes.resize(pread_full(fd.get(), notes.data(), notes.size(), header.p_offset));
+            build_id = build_id_in_notes(notes);
+        }
+    }
+    std::sort(segments.begin(), segments.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
+}
+
+void ElfFile::State::read_sections(Elf* elf) {
+    size_t strings;
+    if (elf_getshdrstrndx(elf, &strings) != 0)
+        return;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header))
+            continue;
+        const char* found = elf_strptr(elf, strings, header.sh_name);
+        std::string section_name = found ? found : "";
+        if (header.sh_type == SHT_SYMTAB)
+            has_symbols = true;
+        if (header.sh_type == SHT_NOTE && build_id.empty())
+            build_id = build_id_in_notes(section_content(section, note_section_limit));
+        if (section_name == ".gnu_debuglink") {
+            std::vector<std::byte> content = section_content(section, note_section_limit);
+            std::string_view file = string_at(content, 0);
+            size_t crc_at = (file.size() + 4) & ~size_t{3};
+            // Only a plain file name: a path would lead out of the folders we search.
+            if (!file.empty() && file.find('/') == file.npos && crc_at + 4 <= content.size()) {
+                uint32_t crc;
+                std::memcpy(&crc, content.data() + crc_at, sizeof crc);
+                debug_link = DebugLink{std::string(file), crc};
+            }
+        }
+        if (header.sh_type == SHT_DYNAMIC && needed.empty()) {
+            std::vector<std::byte> entries = section_content(section, note_section_limit);
+            Elf_Scn* text = elf_getscn(elf, header.sh_link);
+            std::vector<std::byte> table =
+                text ? section_content(text, symbol_section_limit) : std::vector<std::byte>();
+            for (size_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
+                Elf64_Dyn entry;
+                std::memcpy(&entry, entries.data() + at, sizeof entry);
+                if (entry.d_tag == DT_NULL)
+                    break;
+                std::string_view library = string_at(table, entry.d_un.d_val);
+                if (entry.d_tag == DT_NEEDED && !library.empty())
+                    needed.emplace_back(library);
+            }
+        }
+        sections.push_back(std::move(section_name));
+    }
+}
+
+void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
+                                         const GElf_Shdr& header) const {
+    Elf_Scn* string_section = elf_getscn(elf, header.sh_link);
+    if (!string_section)
+        return;
+    symbols.strings.push_back(section_content(string_section, symbol_section_limit));
+    const std::vector<std::byte>& strings = symbols.strings.back();
+    const Elf_Data* data = elf_getdata(section, nullptr);
+    if (!data || !data->d_buf || header.sh_size > symbol_section_limit)
+        return;
+    const auto* bytes = static_cast<const std::byte*>(data->d_buf);
+    for (size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= data->d_size;
+         at += sizeof(Elf64_Sym)) {
+        Elf64_Sym symbol;
+        std::memcpy(&symbol, bytes + at, sizeof symbol);
+        unsigned type = ELF64_ST_TYPE(symbol.st_info);
+        unsigned binding = ELF64_ST_BIND(symbol.st_info);
+        bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
+        bool import = symbol.st_shndx == SHN_UNDEF && header.sh_type == SHT_DYNSYM;
+        if (!import && (!function || symbol.st_shndx == SHN_UNDEF))
+            continue;
+        std::string_view text = string_at(strings, symbol.st_name);
+        // Old binutils write the version into the names of .symtab.
+        if (size_t version = text.find('@'); version != text.npos && version > 0)
+            text = text.substr(0, version);
+        if (text.empty())
+            continue;
+        if (import)
+            symbols.imports.push_back(text);
+        else if (symbol.st_value != 0)
+            symbols.functions.push_back({symbol.st_value, symbol.st_size, text,
+                                         type == STT_GNU_IFUNC,
+                                         binding == STB_GLOBAL || binding == STB_WEAK});
+    }
+}
+
+void ElfFile::State::read_symbols(Elf* elf) const {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) &&
+            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+            read_symbol_section(elf, section, header);
+    }
+    auto& functions = symbols.functions;
+    std::sort(functions.begin(), functions.end(), [](const ElfFunction& a, const ElfFunction& b) {
+        if (a.address != b.address)
+            return a.address < b.address;
+        // The larger size first, so that `unique` keeps it.
+        return a.name != b.name ? a.name < b.name : a.size > b.size;
+    });
+    functions.erase(std::unique(functions.begin(), functions.end(),
+                                [](const ElfFunction& a, const ElfFunction& b) {
+                                    return a.address == b.address && a.name == b.name;
+                                }),
+                    functions.end());
+    functions.shrink_to_fit();
+}
+
+Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string name) {
+    struct stat status;
+    if (fstat(fd.get(), &status) != 0)
+        return system_error("open ELF file", name);
+    // Reading a FIFO or a device could block for ever.
+    if (!S_ISREG(status.st_mode))
+        return Error{"open ELF file", name, "not a regular file", {}};
+    ElfHandle elf = begin(fd.get());
+    if (!elf)
+        return Error{"open ELF file", name, elf_cause(), {}};
+    GElf_Ehdr header;
+    if (elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
+        return Error{"open ELF file", name, "not an ELF file", {}};
+    if (gelf_getclass(elf.get()) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_machine != EM_X86_64)
+        return Error{"open ELF file", name, "not a 64-bit x86-64 file",
+                     "auger observes x86-64 programs only", Error::Kind::unsupported};
+
+    auto state = std::make_unique<State>();
+    state->fd = std::move(fd);
+    state->name = std::move(name);
+    state->device = status.st_dev;
+    state->inode = status.st_ino;
+    state->position_independent = header.e_type == ET_DYN;
+    state->read_segments(elf.get());
+    state->read_sections(elf.get());
+    return std::shared_ptr<const ElfFile>(new ElfFile(std::move(state)));
+}
+
+ElfFile::ElfFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ElfFile::~ElfFile() = default;
+
+int ElfFile::fd() const {
+    return state_->fd.get();
+}
+const std::string& ElfFile::name() const {
+    return state_->name;
+}
+uint64_t ElfFile::device() const {
+    return state_->device;
+}
+uint64_t ElfFile::inode() const {
+    return state_->inode;
+}
+const std::string& ElfFile::build_id() const {
+    return state_->build_id;
+}
+const std::optional<DebugLink>& ElfFile::debug_link() const {
+    return state_->debug_link;
+}
+const std::vector<ElfSegment>& ElfFile::segments() const {
+    return state_->segments;
+}
+bool ElfFile::position_independent() const {
+    return state_->position_independent;
+}
+bool ElfFile::dynamic() const {
+    return state_->dynamic;
+}
+bool ElfFile::has_symbols() const {
+    return state_->has_symbols;
+}
+
+bool ElfFile::is_go() const {
+    return has_section(".gopclntab") || has_section(".data.rel.ro.gopclntab") ||
+           has_section(".note.go.buildid") || has_section(".go.buildinfo");
+}
+
+bool ElfFile::has_section(std::string_view name) const {
+    return std::find(state_->sections.begin(), state_->sections.end(), name) !=
+           state_->sections.end();
+}
+
+std::optional<uint64_t> ElfFile::address_of_offset(uint64_t offset) const {
+    for (const ElfSegment& segment : state_->segments)
+        if (offset >= segment.offset && offset - segment.offset < segment.file_size)
+            return segment.address + (offset - segment.offset);
+    return std::nullopt;
+}
+
+std::optional<uint64_t> ElfFile::offset_of_address(uint64_t address) const {
+    for (const ElfSegment& segment : state_->segments)
+        if (address >= segment.address && address - segment.address < segment.file_size)
+            return segment.offset + (address - segment.address);
+    return std::nullopt;
+}
+
+const std::vector<ElfFunction>& ElfFile::functions() const {
+    return state_->loaded_symbols().functions;
+}
+const std::vector<std::string_view>& ElfFile::imports() const {
+    return state_->loaded_symbols().imports;
+}
+const std::vector<std::string>& ElfFile::needed() const {
+    return state_->needed;
+}
+
+std::vector<std::byte> ElfFile::read_code(uint64_t address, size_t size) const {
+    for (const ElfSegment& segment : state_->segments) {
+        if (address < segment.address || address - segment.address >= segment.file_size)
+            continue;
+        uint64_t into = address - segment.address;
+        std::vector<std::byte> bytes;
+        // Grows with what is really there, so that a lying size costs nothing.
+        constexpr size_t step = size_t{1} << 20;
+        uint64_t wanted = std::min<uint64_t>(size, segment.file_size - into);
+        while (bytes.size() < wanted) {
+            size_t part = std::min<uint64_t>(step, wanted - bytes.size());
+            size_t before = bytes.size();
+            bytes.resize(before + part);
+            size_t got =
+                pread_full(fd(), bytes.data() + before, part, segment.offset + into + before);
+            bytes.resize(before + got);
+            if (got < part)
+                break;
+        }
+        return bytes;
+    }
+    return {};
+}
+
+std::vector<std::byte> ElfFile::read_section(std::string_view name, size_t limit) const {
+    ElfHandle elf = begin(fd());
+    Elf_Scn* section = elf ? find_section(elf.get(), name) : nullptr;
+    return section ? section_content(section, limit) : std::vector<std::byte>();
+}
+
+} // namespace auger
