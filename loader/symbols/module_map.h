@@ -41,10 +41,10 @@ class ModuleMap {
     Result<void> scan(pid_t pid, uint64_t now);
     void apply(const ProcessEvent& event);
 
-    // `pid` is the process (thread group), `time` that of the sample. Addresses of the upper half
-    // belong to the kernel. What is mapped nowhere is the process's generated module when it has
-    // anonymous executable memory there, and else unknown_module with the address.
-    Location locate(pid_t pid, uint64_t address, uint64_t time) const;
+    // `pid` is the process (thread group), `time` that of the sample. A return address is looked up
+    // one byte earlier. Addresses of the upper half belong to the kernel. What is mapped nowhere is
+    // unknown_module with the address; anonymous executable memory is the process's jit module.
+    Location locate(pid_t pid, uint64_t address, uint64_t time, bool is_return = false) const;
 
     // Mappings of the image at `time`, by address; for recordings and for finding where libraries
     // are.
@@ -59,7 +59,7 @@ class ModuleMap {
     struct Image {
         uint64_t from = 0;
         std::vector<MappedModule> mappings; // sorted by `start`, then `from`
-        ModuleId generated = unknown_module;
+        ModuleId jit = unknown_module;
     };
     struct Process {
         std::vector<Image> images; // oldest first

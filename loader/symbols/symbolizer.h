@@ -4,13 +4,14 @@
 // behind. Only PODs, strings and descriptors go to the worker, so that it can become a process.
 #pragma once
 
-#include "loader/symbols/frame.h"
+#include "loader/stream/events.h"
 #include "loader/symbols/module_table.h"
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace auger {
@@ -37,7 +38,7 @@ struct ModuleProgress {
 
 // What came of a module, for `status` and `doctor`.
 struct ModuleReport {
-    ModuleId module{};
+    ModuleId module;
     std::string name;
     std::string build_id;
     size_t symbols = 0;
@@ -52,16 +53,22 @@ struct SymbolizerOptions {
     std::string kallsyms = "/proc/kallsyms";
 };
 
+// The spelling of places without a name: "libc.so.6+0x1f3" and "[unknown]".
+std::string offset_name(std::string_view module_path, uint64_t address);
+inline constexpr std::string_view unknown_name = "[unknown]";
+// "libc.so.6" of "/usr/lib/libc.so.6"; special names ("[vdso]") as they are.
+std::string_view base_name(std::string_view path);
+
 class Symbolizer {
   public:
     // `modules` must outlive the symbolizer and is used only inside request().
-    Symbolizer(ModuleTable& modules, std::shared_ptr<NamePool> names,
-               SymbolizerOptions options = {});
+    explicit Symbolizer(ModuleTable& modules, SymbolizerOptions options = {});
     ~Symbolizer(); // does not wait for a module that is being read
     Symbolizer(const Symbolizer&) = delete;
     Symbolizer& operator=(const Symbolizer&) = delete;
 
-    Resolution request(Location location);
+    // For a return address the frames are those of the call before it.
+    Resolution request(const Location& location);
     // Grows whenever some earlier answer has become better.
     uint64_t generation() const;
     std::vector<ModuleProgress> progress() const;
@@ -69,12 +76,10 @@ class Symbolizer {
     size_t waiting() const; // locations not yet at Detail::full
     // True when nothing is left to do; false at the deadline.
     bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
-    const std::shared_ptr<NamePool>& names() const { return names_; }
 
   private:
     class Worker;
     ModuleTable& modules_;
-    std::shared_ptr<NamePool> names_;
     std::shared_ptr<Worker> worker_; // shared with its thread
 };
 
