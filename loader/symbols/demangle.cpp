@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// libiberty's callback interfaces print piece by piece without building the result, so the output
+// limit can stop them in time: a name of substitutions grows exponentially.
+#include "loader/symbols/demangle.h"
+
+#include <csetjmp>
+#include <cstring>
+#include <libiberty/demangle.h>
+
+namespace auger {
+namespace {
+
+struct Output {
+    std::string* text;
+    jmp_buf full;
+};
+
+// Called from C that knows no way to stop, so a full output jumps out of it. Only frames of C lie
+// between (which keep nothing but stack memory for C++ names), and this one owns nothing.
+void append(const char* piece, size_t size, void* opaque) {
+    auto* output = static_cast<Output*>(opaque);
+    size_t room = demangle_output_limit - output->text->size();
+    if (size > room) {
+        output->text->append(piece, room);
+        longjmp(output->full, 1);
+    }
+    output->text->append(piece, size);
+}
+
+using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
+
+// Empty when it does not demangle. Without DMGL_NO_RECURSE_LIMIT libiberty bounds its depth.
+void run(Demangler demangler, const char* mangled, std::string& text) {
+    Output output{&text, {}};
+    text.reserve(demangle_output_limit);
+    if (setjmp(output.full) != 0) {
+        text.replace(text.size() - 3, 3, "...");
+        return;
+    }
+    if (!demangler(mangled, DMGL_PARAMS | DMGL_ANSI, append, &output))
+        text.clear();
+}
+
+} // namespace
+
+std::string demangle(std::string_view mangled) {
+    bool rust = mangled.starts_with("_R");
+    bool cpp = mangled.starts_with("_Z");
+    if ((!rust && !cpp) || mangled.size() > demangle_input_limit ||
+        mangled.find('\0') != mangled.npos)
+        return std::string(mangled);
+    std::string input(mangled); // libiberty wants a terminating zero
+    std::string text;
+    // Rust's older scheme looks like C++ with a hash at the end; this refuses what has none.
+    run(rust_demangle_callback, input.c_str(), text);
+    if (text.empty() && cpp)
+        run(cplus_demangle_v3_callback, input.c_str(), text);
+    text.shrink_to_fit();
+    return text.empty() ? input : text;
+}
+
+} // namespace auger
