@@ -5,6 +5,8 @@
 
 #include <csetjmp>
 #include <cstring>
+// libiberty declares its own basename() otherwise, which contradicts that of <cstring>.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
 namespace auger {
