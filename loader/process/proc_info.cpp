@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/process/proc_info.h"
+
+#include "loader/process/safe_open.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+namespace auger {
+namespace {
+
+template <typename T>
+std::optional<T> number(std::string_view text) {
+    T value{};
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || stop != text.data() + text.size() || text.empty())
+        return std::nullopt;
+    return value;
+}
+
+std::string_view take_word(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    const size_t end = std::min(text.find_first_of(" \t\n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(end);
+    return word;
+}
+
+// A vanished /proc entry means a vanished process: say that rather than "No such file".
+Error process_error(const std::string& operation, pid_t pid) {
+    return system_error(operation, std::to_string(pid), {}, errno == ENOENT ? ESRCH : errno);
+}
+
+Result<std::string> read_proc(pid_t pid, const char* name) {
+    auto text = read_file(fmt::format("/proc/{}/{}", pid, name), 1 << 20);
+    if (!text)
+        return process_error(fmt::format("read {} of process", name), pid);
+    return text;
+}
+
+Result<std::vector<pid_t>> numeric_entries(const std::string& folder) {
+    std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+    if (!entries)
+        return system_error("list", folder);
+    std::vector<pid_t> ids;
+    while (const dirent* entry = readdir(entries.get()))
+        if (const auto id = number<pid_t>(entry->d_name))
+            ids.push_back(*id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+// Calls `use` with the words after "Name:" of /proc/PID/status.
+Result<std::vector<std::string>> status_words(pid_t pid, std::string_view name) {
+    const auto text = read_proc(pid, "status");
+    if (!text)
+        return text.error();
+    std::string_view rest = *text;
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find('\n'), rest.size());
+        std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (!line.starts_with(name))
+            continue;
+        line.remove_prefix(name.size());
+        std::vector<std::string> words;
+        for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
+            words.emplace_back(word);
+        return words;
+    }
+    return Error{"read status of process", std::to_string(pid), fmt::format("no {}", name), {}};
+}
+
+} // namespace
+
+std::optional<ProcessStat> parse_stat(std::string_view text) {
+    const size_t open = text.find('(');
+    const size_t close = text.rfind(')');
+    if (open == text.npos || close == text.npos || close < open)
+        return std::nullopt;
+    ProcessStat stat;
+    stat.comm = text.substr(open + 1, close - open - 1);
+    text.remove_prefix(close + 1);
+    // Fields from the third on; start time is the 22nd.
+    const std::string_view state = take_word(text);
+    const auto parent = number<pid_t>(take_word(text));
+    for (int field = 5; field < 22; field++)
+        take_word(text);
+    const auto start = number<uint64_t>(take_word(text));
+    if (state.size() != 1 || !parent || !start)
+        return std::nullopt;
+    stat.state = state[0];
+    stat.parent = *parent;
+    stat.start_ticks = *start;
+    return stat;
+}
+
+Result<ProcessStat> read_stat(pid_t pid) {
+    const auto text = read_proc(pid, "stat");
+    if (!text)
+        return text.error();
+    if (auto stat = parse_stat(*text))
+        return *std::move(stat);
+    return Error{"read stat of process", std::to_string(pid), "not understood", {}};
+}
+
+Result<std::vector<pid_t>> threads_of(pid_t pid) {
+    auto ids = numeric_entries(fmt::format("/proc/{}/task", pid));
+    if (!ids)
+        return process_error("list threads of process", pid);
+    return ids;
+}
+
+Result<std::string> comm_of(pid_t tid) {
+    auto text = read_proc(tid, "comm");
+    if (text && text->ends_with('\n'))
+        text->pop_back();
+    return text;
+}
+
+Result<std::string> exe_path(pid_t pid) {
+    std::string path(4096, '\0');
+    const ssize_t length =
+        readlink(fmt::format("/proc/{}/exe", pid).c_str(), path.data(), path.size());
+    if (length < 0)
+        return process_error("find the executable of process", pid);
+    path.resize(static_cast<size_t>(length));
+    constexpr std::string_view deleted = " (deleted)";
+    if (path.ends_with(deleted))
+        path.resize(path.size() - deleted.size());
+    return path;
+}
+
+Result<std::vector<pid_t>> all_pids() {
+    return numeric_entries("/proc");
+}
+
+Result<std::vector<pid_t>> pids_by_name(std::string_view name) {
+    const auto pids = all_pids();
+    if (!pids)
+        return pids.error();
+    std::vector<pid_t> found;
+    for (const pid_t pid : *pids) {
+        if (pid == getpid())
+            continue;
+        const auto comm = comm_of(pid);
+        bool matches = comm && *comm == name;
+        if (!matches) {
+            const auto path = exe_path(pid); // kernel threads have none
+            matches = path && std::string_view(*path).substr(path->rfind('/') + 1) == name;
+        }
+        if (matches)
+            found.push_back(pid);
+    }
+    return found;
+}
+
+Result<pid_t> process_of_thread(pid_t tid) {
+    const auto words = status_words(tid, "Tgid:");
+    if (!words)
+        return words.error();
+    const auto pid = words->empty() ? std::nullopt : number<pid_t>(words->front());
+    if (!pid)
+        return Error{"find the process of thread", std::to_string(tid), "not understood", {}};
+    return *pid;
+}
+
+Result<pid_t> namespace_pid(pid_t pid) {
+    const auto words = status_words(pid, "NSpid:");
+    if (!words)
+        return words.error();
+    const auto inner = words->empty() ? std::nullopt : number<pid_t>(words->back());
+    return inner.value_or(pid);
+}
+
+Result<uid_t> uid_of(pid_t pid) {
+    const auto words = status_words(pid, "Uid:");
+    if (!words)
+        return words.error();
+    const auto uid = words->empty() ? std::nullopt : number<uid_t>(words->front());
+    if (!uid)
+        return Error{"read the user of process", std::to_string(pid), "not understood", {}};
+    return *uid;
+}
+
+} // namespace auger
