@@ -2,10 +2,11 @@
 // analyse_function: where a function can be probed without harm. It decodes the machine code of one
 // x86-64 function from start to end and finds its instruction boundaries, the cheapest safe place
 // for the entry probe, and every instruction by which a call can leave. The only file that knows
-// the decoder (Zydis) is function_code.cpp.
+// the decoder library (Zydis) is decoder.cpp.
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/code/decoder.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +16,6 @@
 #include <vector>
 
 namespace auger {
-
-// What a probe on an instruction costs, by what the kernel does with the instruction it replaced.
-enum class ProbeCost : uint8_t {
-    optimised,      // a 5-byte nop: becomes a call on Linux >= 6.18, emulated or stepped before
-    emulated,       // push, nop, jmp, jcc, call: no second trap
-    single_stepped, // everything else: about twenty times as dear
-    refused,        // the kernel does not take a probe here (lock and segment prefixes, ...)
-};
 
 // Code of one contiguous part of a function.
 struct CodePart {
@@ -41,11 +34,14 @@ enum class ExitKind : uint8_t {
 struct CodeExit {
     uint64_t address; // of the instruction, as linked
     ExitKind kind;
-    bool conditional; // a jcc that may also fall through
+    bool conditional; // a jcc that may also fall through: see `condition`
     bool indirect;    // target not known from the code
     bool to_itself;   // jumps to the function's own first byte
     ProbeCost cost;
     uint64_t target; // of a direct jump; else 0
+    // Low four bits of a jcc's opcode, 0 (overflow) to 15 (greater). A probe on a jcc fires whether
+    // it jumps or not: the call ends only when the condition holds for the flags of that moment.
+    uint8_t condition;
 };
 
 struct FunctionCode {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// decode: one x86-64 instruction, reduced to what placing probes needs to know: where control goes
+// next, whether the stack pointer moves, what the kernel's uprobes do with it, and the few data
+// movements by which jump tables are recognised.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace auger {
+
+// What a probe on an instruction costs, by what the kernel does with the instruction it replaced.
+enum class ProbeCost : uint8_t {
+    optimised,      // a 5-byte nop: becomes a call on Linux >= 6.18, emulated or stepped before
+    emulated,       // push, nop, jmp, jcc, call: no second trap
+    single_stepped, // everything else: about twenty times as dear
+    refused,        // the kernel does not take a probe here, or it would do harm
+};
+
+struct Instruction {
+    enum class Flow : uint8_t {
+        next,        // goes on with the following instruction
+        ret,         // near or far return
+        jump,        // jmp
+        conditional, // jcc, jrcxz, loop, xbegin
+        call,
+        stop, // ud2, int3, hlt: never goes on
+        trap, // syscall, int N: the kernel may resume elsewhere
+    };
+    enum class Move : uint8_t { none, load, load_address, add, other_write };
+
+    static constexpr uint8_t no_register = 0;
+    static constexpr uint8_t no_condition = 16;
+
+    uint64_t address;
+    uint8_t length; // bytes, 1 to 15
+    Flow flow;
+    ProbeCost cost;
+    bool moves_stack;  // writes the stack pointer (push, pop, sub rsp, leave, call ...)
+    bool push;         // push of a register
+    bool nop5;         // a 5-byte nop, which the kernel may replace as a whole
+    bool indirect;     // jump or call through a register or memory
+    bool notrack;      // compilers write this prefix for jump tables only
+    uint8_t condition; // of a jcc: low four bits of its opcode; no_condition for everything else
+    uint64_t target;   // of a direct jump or call; else 0
+
+    // The first register operand that it writes, or that an indirect jump goes through, and how it
+    // gets its value. Ids are opaque; equal ids are the same 64-bit register.
+    Move move;
+    uint8_t written;
+    // A memory operand: base + index * scale + displacement. An address relative to the instruction
+    // pointer is resolved into `displacement` and has no base.
+    bool memory;
+    uint8_t base;
+    uint8_t index;
+    uint8_t scale;
+    uint64_t displacement;
+};
+
+// Nothing when the bytes are no complete valid instruction.
+std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t address);
+
+} // namespace auger
