@@ -57,7 +57,9 @@ static void coroutine_main(unsigned index) {
     self->finished = true;
 }
 
-static void resume(struct coroutine* which) { swapcontext(&scheduler, &which->context); }
+static void resume(struct coroutine* which) {
+    swapcontext(&scheduler, &which->context);
+}
 
 static void* begin_all(void* unused) {
     (void)unused;

@@ -48,11 +48,15 @@ static void print_options(const struct truth_option* options, size_t count) {
         const struct truth_option* option = &options[i];
         printf("  --%-14s ", option->name);
         switch (option->kind) {
-        case TRUTH_FLAG: printf("%s\n", option->help); break;
+        case TRUTH_FLAG:
+            printf("%s\n", option->help);
+            break;
         case TRUTH_NUMBER:
             printf("%s (%" PRIu64 ")\n", option->help, *(uint64_t*)option->value);
             break;
-        case TRUTH_DECIMAL: printf("%s (%g)\n", option->help, *(double*)option->value); break;
+        case TRUTH_DECIMAL:
+            printf("%s (%g)\n", option->help, *(double*)option->value);
+            break;
         case TRUTH_TEXT: {
             const char* text = *(const char**)option->value;
             printf("%s (%s)\n", option->help, text ? text : "none");
@@ -80,7 +84,8 @@ static void set_option(const struct truth_option* option, const char* text) {
     char* end = NULL;
     errno = 0;
     switch (option->kind) {
-    case TRUTH_FLAG: break;
+    case TRUTH_FLAG:
+        break;
     case TRUTH_NUMBER:
         *(uint64_t*)option->value = strtoull(text, &end, 10);
         if (errno || end == text || *end || *text == '-')
@@ -91,7 +96,9 @@ static void set_option(const struct truth_option* option, const char* text) {
         if (errno || end == text || *end || !(*(double*)option->value >= 0))
             usage_error("not a number of 0 or more", text);
         break;
-    case TRUTH_TEXT: *(const char**)option->value = text; break;
+    case TRUTH_TEXT:
+        *(const char**)option->value = text;
+        break;
     }
 }
 
@@ -208,9 +215,15 @@ bool truth_running(void) {
     return deadline_ns == 0 || truth_now() < deadline_ns;
 }
 
-void truth_stop(void) { __atomic_store_n(&stopping, true, __ATOMIC_RELAXED); }
-uint64_t truth_calls(void) { return option_calls; }
-uint64_t truth_pause_us(void) { return option_pause_us; }
+void truth_stop(void) {
+    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+}
+uint64_t truth_calls(void) {
+    return option_calls;
+}
+uint64_t truth_pause_us(void) {
+    return option_pause_us;
+}
 
 bool truth_more(uint64_t done) {
     if (option_calls && done >= option_calls)
@@ -225,7 +238,9 @@ void truth_expect(bool holds, const char* what) {
         __atomic_store_n(&failure, what, __ATOMIC_RELAXED);
 }
 
-void truth_name_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
+void truth_name_thread(const char* name) {
+    pthread_setname_np(pthread_self(), name);
+}
 
 void truth_sleep_us(uint64_t microseconds) {
     struct timespec left = {.tv_sec = (time_t)(microseconds / 1000000),
@@ -256,8 +271,8 @@ void truth_print(bool final) {
         for (size_t i = 0; i < program->function_count; ++i) {
             const struct truth_function* function = &program->functions[i];
             fprintf(out,
-                    "%s\"%s\":{\"entries\":%" PRIu64 ",\"returns\":%" PRIu64
-                    ",\"unwound\":%" PRIu64 "}",
+                    "%s\"%s\":{\"entries\":%" PRIu64 ",\"returns\":%" PRIu64 ",\"unwound\":%" PRIu64
+                    "}",
                     i ? "," : "", function->name, truth_read(&function->entries),
                     truth_read(&function->returns), truth_read(&function->unwound));
         }
