@@ -151,7 +151,8 @@ struct ElfFile::State {
     std::optional<DebugLink> debug_link;
     std::vector<ElfSegment> segments;
     std::vector<std::string> needed;
-    std::vector<std::string> sections; // names
+    std::vector<std::string> sections;                        // names
+    std::vector<std::pair<uint64_t, uint64_t>> code_sections; // [begin, end) as linked
     bool position_independent = false;
     bool dynamic = false;
     bool has_symbols = false;
@@ -211,6 +212,10 @@ void ElfFile::State::read_sections(Elf* elf) {
         std::string section_name = found ? found : "";
         if (header.sh_type == SHT_SYMTAB)
             has_symbols = true;
+        uint64_t end;
+        if ((header.sh_flags & SHF_EXECINSTR) &&
+            !__builtin_add_overflow(header.sh_addr, header.sh_size, &end))
+            code_sections.emplace_back(header.sh_addr, end);
         if (header.sh_type == SHT_NOTE && build_id.empty())
             build_id = build_id_in_notes(section_content(section, note_section_limit));
         if (section_name == ".gnu_debuglink") {
@@ -386,6 +391,19 @@ std::optional<uint64_t> ElfFile::offset_of_address(uint64_t address) const {
         if (address >= segment.address && address - segment.address < segment.file_size)
             return segment.offset + (address - segment.address);
     return std::nullopt;
+}
+
+uint64_t ElfFile::code_end(uint64_t address) const {
+    for (const ElfSegment& segment : state_->segments) {
+        if (address < segment.address || address - segment.address >= segment.file_size)
+            continue;
+        uint64_t end = segment.address + segment.file_size;
+        for (auto [first, last] : state_->code_sections)
+            if (address >= first && address < last)
+                return std::min(end, last);
+        return end;
+    }
+    return address;
 }
 
 const std::vector<ElfFunction>& ElfFile::functions() const {

@@ -67,6 +67,10 @@ class ElfFile {
     std::optional<uint64_t> address_of_offset(uint64_t offset) const;
     std::optional<uint64_t> offset_of_address(uint64_t address) const;
 
+    // End of the section with code that holds the address (of its segment when there are no
+    // sections); the address itself when it lies in neither.
+    uint64_t code_end(uint64_t address) const;
+
     // Function symbols of .symtab and .dynsym, sorted by address, duplicates (same name and
     // address) removed. Empty for a stripped file without exports. Read at the first call, from any
     // thread.

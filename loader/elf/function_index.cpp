@@ -18,14 +18,6 @@ bool clone_word(std::string_view word) {
            word == "localalias" || word == "llvm";
 }
 
-// The end of the segment's file content, which no function can pass.
-uint64_t segment_end(const ElfFile& file, uint64_t address) {
-    for (const ElfSegment& segment : file.segments())
-        if (address >= segment.address && address - segment.address < segment.file_size)
-            return segment.address + segment.file_size;
-    return address;
-}
-
 } // namespace
 
 CloneName split_clone_name(std::string_view name) {
@@ -64,7 +56,7 @@ FunctionIndex::FunctionIndex(std::shared_ptr<const ElfFile> file) : file_(std::m
     }
     for (size_t i = 0; i < functions_.size(); ++i) {
         Function& function = functions_[i];
-        uint64_t room = segment_end(*file_, function.address) - function.address;
+        uint64_t room = file_->code_end(function.address) - function.address;
         if (function.size == 0) {
             function.size_guessed = true;
             function.size =

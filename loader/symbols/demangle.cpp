@@ -32,20 +32,18 @@ void append(const char* piece, size_t size, void* opaque) {
 using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
 
 // Empty when it does not demangle. Without DMGL_NO_RECURSE_LIMIT libiberty bounds its depth.
-void run(Demangler demangler, const char* mangled, std::string& text) {
+void run(Demangler demangler, const char* mangled, int options, std::string& text) {
     Output output{&text, {}};
     text.reserve(demangle_output_limit);
     if (setjmp(output.full) != 0) {
         text.replace(text.size() - 3, 3, "...");
         return;
     }
-    if (!demangler(mangled, DMGL_PARAMS | DMGL_ANSI, append, &output))
+    if (!demangler(mangled, options, append, &output))
         text.clear();
 }
 
-} // namespace
-
-std::string demangle(std::string_view mangled) {
+std::string demangle_with(std::string_view mangled, int options) {
     bool rust = mangled.starts_with("_R");
     bool cpp = mangled.starts_with("_Z");
     if ((!rust && !cpp) || mangled.size() > demangle_input_limit ||
@@ -54,11 +52,22 @@ std::string demangle(std::string_view mangled) {
     std::string input(mangled); // libiberty wants a terminating zero
     std::string text;
     // Rust's older scheme looks like C++ with a hash at the end; this refuses what has none.
-    run(rust_demangle_callback, input.c_str(), text);
+    run(rust_demangle_callback, input.c_str(), options, text);
     if (text.empty() && cpp)
-        run(cplus_demangle_v3_callback, input.c_str(), text);
+        run(cplus_demangle_v3_callback, input.c_str(), options, text);
     text.shrink_to_fit();
     return text.empty() ? input : text;
+}
+
+} // namespace
+
+// Templates would begin with their return type otherwise, unlike all other functions.
+std::string demangle(std::string_view mangled) {
+    return demangle_with(mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP);
+}
+
+std::string demangle_without_parameters(std::string_view mangled) {
+    return demangle_with(mangled, DMGL_ANSI | DMGL_RET_DROP);
 }
 
 } // namespace auger

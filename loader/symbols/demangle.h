@@ -17,4 +17,7 @@ inline constexpr size_t demangle_output_limit =
 // stays visible (`f(int) [clone .cold]`).
 std::string demangle(std::string_view mangled);
 
+// The same without the parameters of the function: `ns::Class::method`, `f<int>`.
+std::string demangle_without_parameters(std::string_view mangled);
+
 } // namespace auger

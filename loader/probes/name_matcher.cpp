@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/probes/name_matcher.h"
+
+#include "loader/symbols/demangle.h"
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+bool identifier(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Words that a demangled name may hold though the mangled one spells them otherwise.
+constexpr std::string_view abbreviated[] = {
+    "std",       "allocator",      "basic_string", "string",    "basic_istream", "basic_ostream",
+    "iostream",  "basic_iostream", "char_traits",  "unsigned",  "signed",        "short",
+    "long",      "double",         "float",        "__int128",  "wchar_t",       "char16_t",
+    "char32_t",  "bool",           "void",         "const",     "volatile",      "anonymous",
+    "namespace", "lambda",         "operator",     "unnamed",   "type",          "delete",
+    "auto",      "decltype",       "restrict",     "nullptr_t", "clone",         "virtual",
+    "thunk"};
+
+// The longest literal run of identifier characters in the name's last component.
+std::string needle_of(std::string_view name, bool glob) {
+    if (name.find_first_of("<({~") != name.npos || name.find("operator") != name.npos)
+        return {};
+    if (size_t last = name.rfind("::"); last != name.npos)
+        name = name.substr(last + 2);
+    std::string_view best;
+    for (size_t at = 0; at < name.size();) {
+        if (glob && name[at] == '[') {
+            size_t end = name.find(']', at + 2);
+            at = end == name.npos ? name.size() : end + 1;
+            continue;
+        }
+        size_t start = at;
+        while (at < name.size() && identifier(name[at]))
+            ++at;
+        if (at - start > best.size())
+            best = name.substr(start, at - start);
+        at += at == start;
+    }
+    for (std::string_view word : abbreviated)
+        if (word.find(best) != word.npos)
+            return {};
+    return std::string(best);
+}
+
+// `const char*` -> `char const*`, as demanglers write it; only at the start of an argument.
+std::string const_behind(std::string_view text) {
+    std::string out;
+    for (size_t at = 0; at < text.size();) {
+        bool argument_start =
+            !out.empty() && (out.back() == '(' || out.back() == ',' || out.back() == '<');
+        constexpr std::string_view word = "const ";
+        if (!argument_start || !text.substr(at).starts_with(word)) {
+            out += text[at++];
+            continue;
+        }
+        at += word.size();
+        int depth = 0;
+        size_t end = at;
+        for (; end < text.size(); ++end) {
+            char c = text[end];
+            if (depth == 0 && (c == '*' || c == '&' || c == ',' || c == ')' || c == '>'))
+                break;
+            depth += (c == '<') - (c == '>');
+        }
+        out += text.substr(at, end - at);
+        out += " const";
+        at = end;
+    }
+    return out;
+}
+
+bool word_at(std::string_view text, size_t at, std::string_view word) {
+    return text.substr(at).starts_with(word) && (at == 0 || !identifier(text[at - 1]));
+}
+
+// `f(int) const` -> `f(int)`
+std::string_view without_qualifiers(std::string_view text) {
+    size_t close = text.rfind(')');
+    return close == text.npos ? text : text.substr(0, close + 1);
+}
+
+} // namespace
+
+std::string normalise_spaces(std::string_view text) {
+    std::string out;
+    for (size_t at = 0; at < text.size(); ++at) {
+        if (text[at] != ' ' && text[at] != '\t') {
+            out += text[at];
+            continue;
+        }
+        size_t next = text.find_first_not_of(" \t", at);
+        if (next != text.npos && !out.empty() && identifier(out.back()) && identifier(text[next]))
+            out += ' ';
+        at = (next == text.npos ? text.size() : next) - 1;
+    }
+    return out;
+}
+
+std::string strip_template_arguments(std::string_view text) {
+    std::string out;
+    int depth = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+        constexpr std::string_view word = "operator";
+        if (word_at(text, at, word)) {
+            // The symbol of the operator is no bracket; the demangler sets a space before template
+            // arguments that follow it.
+            size_t end = at + word.size();
+            while (end < text.size() && std::string_view("<>=-").find(text[end]) != text.npos)
+                ++end;
+            if (depth == 0)
+                out += text.substr(at, end - at);
+            at = end - 1;
+            continue;
+        }
+        if (depth == 0 && text.substr(at).starts_with("[abi:")) {
+            size_t end = text.find(']', at);
+            at = end == text.npos ? text.size() : end;
+            continue;
+        }
+        // Rust: `<T as Trait>::method` begins with a bracket that is part of the name.
+        if (text[at] == '<' && !out.empty())
+            ++depth;
+        else if (text[at] == '>' && depth > 0 && text[at - 1] != '-')
+            --depth;
+        else if (depth == 0)
+            out += text[at];
+    }
+    return out;
+}
+
+std::vector<size_t> name_starts(std::string_view text) {
+    std::vector<size_t> starts{0};
+    int depth = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+        constexpr std::string_view word = "operator";
+        if (word_at(text, at, word)) {
+            at += word.size();
+            while (at < text.size() && std::string_view("<>=-()").find(text[at]) != text.npos)
+                ++at;
+            if (at >= text.size())
+                break;
+        }
+        char c = text[at];
+        depth += (c == '<' || c == '(' || c == '{') - (c == '>' || c == ')' || c == '}');
+        if (depth == 0 && c == ':' && at + 2 < text.size() && text[at + 1] == ':') {
+            starts.push_back(at + 2);
+            ++at;
+        }
+    }
+    return starts;
+}
+
+std::string_view unqualified(std::string_view text) {
+    return text.substr(name_starts(text).back());
+}
+
+NameMatcher::NameMatcher(const ProbePattern& pattern)
+    : glob_(pattern.function_is_glob), with_arguments_(pattern.with_arguments),
+      as_written_(pattern.function), wanted_(normalise_spaces(pattern.function)),
+      needle_(needle_of(pattern.function, pattern.function_is_glob)),
+      with_templates_(strip_template_arguments(wanted_) != wanted_) {
+    if (with_arguments_)
+        wanted_ = const_behind(wanted_);
+}
+
+bool NameMatcher::fits(std::string_view name) const {
+    for (size_t start : name_starts(name)) {
+        std::string_view tail = name.substr(start);
+        if (glob_ ? glob_match(wanted_, tail) : tail == wanted_)
+            return true;
+    }
+    return false;
+}
+
+bool NameMatcher::matches(std::string_view mangled) const {
+    if (mangled == as_written_)
+        return true;
+    bool encoded = mangled.starts_with("_Z") || mangled.starts_with("_R");
+    if (!encoded)
+        return glob_ ? glob_match(as_written_, mangled) : false;
+    // Thunks adjust `this` and jump on: the same call would count twice.
+    if (mangled.starts_with("_ZTh") || mangled.starts_with("_ZTv") || mangled.starts_with("_ZTc"))
+        return false;
+    if (mangled.find(needle_) == mangled.npos)
+        return false;
+    if (with_arguments_) {
+        std::string full = demangle(mangled);
+        std::string plain = normalise_spaces(full);
+        if (fits(plain) || fits(without_qualifiers(plain)))
+            return true;
+        return !with_templates_ &&
+               fits(without_qualifiers(normalise_spaces(strip_template_arguments(full))));
+    }
+    std::string name = demangle_without_parameters(mangled);
+    if (fits(normalise_spaces(name)))
+        return true;
+    return !with_templates_ && fits(normalise_spaces(strip_template_arguments(name)));
+}
+
+} // namespace auger

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// NameMatcher: does a symbol's name fit what the user wrote? As in gdb a name may leave out leading
+// namespaces, template arguments and parameters. A cheap test on the mangled name comes first,
+// because demangling is what costs.
+#pragma once
+
+#include "loader/probes/probe_pattern.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+class NameMatcher {
+  public:
+    explicit NameMatcher(const ProbePattern& pattern);
+
+    // `mangled` without clone suffixes (see split_clone_name).
+    bool matches(std::string_view mangled) const;
+
+  private:
+    bool fits(std::string_view demangled) const;
+
+    bool glob_;
+    bool with_arguments_;
+    std::string as_written_;
+    std::string wanted_;  // normalised
+    std::string needle_;  // must occur in the mangled name; empty: unknown
+    bool with_templates_; // the user wrote template arguments
+};
+
+// Spaces only where two words need one: `f<A<int> >( char const * )` -> `f<A<int>>(char const*)`.
+std::string normalise_spaces(std::string_view text);
+// Without <...> except in operators, and without [abi:...] tags.
+std::string strip_template_arguments(std::string_view text);
+// Positions at which the name without some leading namespaces begins, 0 included.
+std::vector<size_t> name_starts(std::string_view text);
+// The last component: `ns::Class::method` -> `method`.
+std::string_view unqualified(std::string_view text);
+
+} // namespace auger

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One pass from left to right finds the separator; what is left of it is a library, right of it a
+// name, which is a glob unless its special characters belong to an operator or an argument list.
+#include "loader/probes/probe_pattern.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace auger {
+namespace {
+
+constexpr size_t text_limit = 4096; // bytes
+
+bool identifier(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || (c & 0x80);
+}
+
+bool digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+// Length of the operator symbol at the start of the text (what follows the word `operator`).
+size_t operator_symbol(std::string_view text) {
+    for (std::string_view symbol :
+         {"->*", "<<=", ">>=", "<=>", "()", "[]", "->", "++", "--", "<<", ">>", "<=", ">=",
+          "==",  "!=",  "&&",  "||",  "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+",
+          "-",   "*",   "/",   "%",   "^",  "&",  "|",  "~",  "!",  "=",  "<",  ">",  ","})
+        if (text.starts_with(symbol))
+            return symbol.size();
+    return 0;
+}
+
+// When the word `operator` begins at `at`: the length of the word with its symbol, else 0.
+size_t operator_at(std::string_view text, size_t at) {
+    constexpr std::string_view word = "operator";
+    if (!text.substr(at).starts_with(word) || (at > 0 && identifier(text[at - 1])))
+        return 0;
+    size_t symbol = operator_symbol(text.substr(at + word.size()));
+    return symbol ? word.size() + symbol : 0;
+}
+
+// The first colon of the first run of an odd number of colons: `libc:f`, `libc:::f`, not `ns::f`.
+size_t separator(std::string_view text) {
+    for (size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == '(' || text[at] == '<')
+            return text.npos; // no library name goes that far
+        if (text[at] != ':')
+            continue;
+        size_t end = text.find_first_not_of(':', at);
+        size_t length = (end == text.npos ? text.size() : end) - at;
+        if (length % 2 == 1)
+            return at;
+        at += length - 1;
+    }
+    return text.npos;
+}
+
+std::optional<uint64_t> number(std::string_view text) {
+    int base = 10;
+    if (text.starts_with("0x") || text.starts_with("0X")) {
+        text.remove_prefix(2);
+        base = 16;
+    }
+    uint64_t value;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+ParsedProbe fail(size_t position, std::string_view text, std::string cause, std::string hint = {}) {
+    return {std::nullopt,
+            ProbeSyntaxError{position, Error{"read probe", std::string(text), std::move(cause),
+                                             std::move(hint), Error::Kind::usage}}};
+}
+
+// What the walk over a function's name found.
+struct NameShape {
+    bool glob = false;
+    bool arguments = false;
+    std::string escaped;                  // with the literal special characters escaped
+    size_t plus = std::string_view::npos; // a `+` outside brackets and operators
+    size_t problem = std::string_view::npos;
+    std::string cause;
+};
+
+NameShape shape_of(std::string_view name) {
+    NameShape shape;
+    std::string open; // brackets not closed yet
+    auto literal = [&](char c) {
+        if (c == '*' || c == '?' || c == '[' || c == '\\')
+            shape.escaped += '\\';
+        shape.escaped += c;
+    };
+    for (size_t at = 0; at < name.size();) {
+        if (size_t length = operator_at(name, at)) {
+            for (char c : name.substr(at, length))
+                literal(c);
+            at += length;
+            continue;
+        }
+        char c = name[at];
+        bool in_arguments = open.find('(') != open.npos;
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+            shape.problem = at;
+            shape.cause = "control character";
+            return shape;
+        }
+        constexpr std::string_view anonymous = "(anonymous namespace)";
+        if (name.substr(at).starts_with(anonymous)) {
+            shape.escaped += anonymous;
+            at += anonymous.size();
+            continue;
+        }
+        if (c == '(' || c == '<') {
+            open += c;
+            if (c == '(' && open == "(")
+                shape.arguments = true;
+        } else if (c == ')' || (c == '>' && (at == 0 || name[at - 1] != '-'))) {
+            if (open.empty() || open.back() != (c == ')' ? '(' : '<')) {
+                shape.problem = at;
+                shape.cause = std::string("`") + c + "` without its opening bracket";
+                return shape;
+            }
+            open.pop_back();
+        } else if (c == '+' && open.empty()) {
+            shape.plus = at;
+        } else if (c == '@' && open.empty()) {
+            shape.problem = at;
+            shape.cause = "`@` is not part of a function's name";
+            return shape;
+        }
+        // A star in an argument list is a pointer.
+        if (in_arguments) {
+            literal(c);
+            ++at;
+            continue;
+        }
+        constexpr std::string_view abi = "[abi:";
+        if (c == '[' && name.substr(at).starts_with(abi)) {
+            literal(c);
+            ++at;
+            continue;
+        }
+        if (c == '[') {
+            size_t end = name.find(']', at + 2);
+            if (end == name.npos) {
+                shape.problem = at;
+                shape.cause = "`[` without `]`";
+                return shape;
+            }
+            shape.glob = true;
+            shape.escaped += name.substr(at, end + 1 - at);
+            at = end + 1;
+            continue;
+        }
+        shape.glob |= c == '*' || c == '?';
+        shape.escaped += c;
+        ++at;
+    }
+    if (!open.empty()) {
+        shape.problem = name.rfind(open.back());
+        shape.cause = std::string("`") + open.back() + "` is not closed";
+    }
+    return shape;
+}
+
+} // namespace
+
+ParsedProbe parse_probe(std::string_view text) {
+    std::string_view whole = text;
+    if (text.size() > text_limit)
+        return fail(text_limit, whole.substr(0, 64), "longer than 4096 bytes");
+    size_t start = text.find_first_not_of(" \t");
+    if (start == text.npos)
+        return fail(0, whole, "empty", "for example `recv`, `libc:recv` or `ns::Class::method`");
+    size_t end = text.find_last_not_of(" \t") + 1;
+
+    ProbePattern pattern;
+    pattern.text = text.substr(start, end - start);
+    size_t colon = separator(text.substr(0, end));
+    size_t name_at = start;
+    if (colon != text.npos && colon >= start) {
+        pattern.library = text.substr(start, colon - start);
+        pattern.library_is_path = pattern.library.find('/') != std::string::npos;
+        name_at = colon + 1;
+        if (pattern.library.empty())
+            return fail(colon, whole, "no library before the `:`");
+        if (name_at >= end)
+            return fail(colon, whole, "no function after the `:`");
+    }
+    std::string_view name = text.substr(name_at, end - name_at);
+    if (name.starts_with("::")) { // the global namespace
+        name.remove_prefix(2);
+        name_at += 2;
+    }
+    if (name.empty())
+        return fail(name_at, whole, "no function name");
+
+    if (digit(name[0])) {
+        pattern.address = number(name);
+        if (!pattern.address)
+            return fail(name_at, whole, "not an address", "addresses are written like 0x401136");
+        if (name.starts_with("0x") || name.starts_with("0X"))
+            return {std::move(pattern), std::nullopt};
+        return fail(name_at, whole, "a function's name does not begin with a digit",
+                    "an address is written with 0x");
+    }
+
+    NameShape shape = shape_of(name);
+    if (shape.problem == name.npos && shape.plus != name.npos) {
+        std::optional<uint64_t> offset = number(name.substr(shape.plus + 1));
+        if (!offset)
+            return fail(name_at + shape.plus + 1, whole, "the offset is not a number",
+                        "for example main+0x10 or main+16");
+        pattern.offset = *offset;
+        name = name.substr(0, shape.plus);
+        if (name.empty())
+            return fail(name_at, whole, "no function before the offset");
+        shape = shape_of(name);
+        if (shape.plus != name.npos)
+            return fail(name_at + shape.plus, whole, "a second offset");
+    }
+    if (shape.problem != name.npos)
+        return fail(name_at + shape.problem, whole, shape.cause);
+    pattern.function_is_glob = shape.glob;
+    pattern.with_arguments = shape.arguments;
+    pattern.function = shape.glob ? shape.escaped : std::string(name);
+    return {std::move(pattern), std::nullopt};
+}
+
+namespace {
+
+// Matches one element of the glob at `g` against `c`; moves `g` behind the element.
+bool element_matches(std::string_view glob, size_t& g, char c) {
+    if (glob[g] == '?')
+        return ++g, true;
+    if (glob[g] == '\\' && g + 1 < glob.size()) {
+        g += 2;
+        return glob[g - 1] == c;
+    }
+    size_t close = glob[g] == '[' ? glob.find(']', g + 2) : glob.npos;
+    if (close == glob.npos)
+        return glob[g++] == c;
+    size_t at = g + 1;
+    bool negated = glob[at] == '!' || glob[at] == '^';
+    if (negated && ++at == close) { // `[!]...`: the bracket is a member
+        close = glob.find(']', close + 1);
+        if (close == glob.npos)
+            return glob[g++] == c;
+    }
+    bool found = false;
+    for (; at < close; ++at) {
+        if (at + 2 < close && glob[at + 1] == '-') {
+            found |= glob[at] <= c && c <= glob[at + 2];
+            at += 2;
+        } else {
+            found |= glob[at] == c;
+        }
+    }
+    g = close + 1;
+    return found != negated;
+}
+
+} // namespace
+
+// Going back to the last star only keeps this linear in practice and at worst the product of both
+// lengths.
+bool glob_match(std::string_view glob, std::string_view text) {
+    size_t g = 0, t = 0;
+    size_t star = glob.npos, star_text = 0;
+    while (t < text.size()) {
+        if (g < glob.size() && glob[g] == '*') {
+            star = g++;
+            star_text = t;
+            continue;
+        }
+        if (g < glob.size() && element_matches(glob, g, text[t])) {
+            ++t;
+            continue;
+        }
+        if (star == glob.npos)
+            return false;
+        g = star + 1;
+        t = ++star_text;
+    }
+    while (g < glob.size() && glob[g] == '*')
+        ++g;
+    return g == glob.size();
+}
+
+} // namespace auger
