@@ -29,9 +29,9 @@ struct MappedModule {
 class ModuleMap {
   public:
     struct Limits {
-        size_t exited_processes = 4096;    // remembered; the longest gone are forgotten first
-        size_t mappings_per_image = 65536; // later ones are refused and counted
-        size_t images_per_process = 16;    // execs remembered
+        size_t exited_processes = 4096;   // remembered; the longest gone are forgotten first
+        size_t mappings_per_image = 8192; // later ones are refused and counted
+        size_t images_per_process = 16;   // execs remembered
     };
 
     explicit ModuleMap(ModuleTable& modules) : ModuleMap(modules, Limits()) {}

@@ -59,6 +59,8 @@ inline constexpr std::string_view unknown_name = "[unknown]";
 // "libc.so.6" of "/usr/lib/libc.so.6"; special names ("[vdso]") as they are.
 std::string_view base_name(std::string_view path);
 
+class SymbolWorker;
+
 class Symbolizer {
   public:
     // `modules` must outlive the symbolizer and is used only inside request().
@@ -78,9 +80,8 @@ class Symbolizer {
     bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
 
   private:
-    class Worker;
     ModuleTable& modules_;
-    std::shared_ptr<Worker> worker_; // shared with its thread
+    std::shared_ptr<SymbolWorker> worker_; // shared with its thread
 };
 
 } // namespace auger

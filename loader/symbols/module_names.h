@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ModuleNames: address -> function name in one module, whatever kind it is. This is the quick part
+// of symbolising: no DWARF. Used by one thread.
+#pragma once
+
+#include "loader/elf/function_index.h"
+#include "loader/symbols/debug_files.h"
+#include "loader/symbols/module_table.h"
+#include "loader/symbols/progress.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace auger {
+
+class ModuleNames {
+  public:
+    virtual ~ModuleNames() = default;
+    // Demangled; nothing when no symbol covers the address.
+    virtual std::optional<std::string> find(uint64_t address) = 0;
+    // What to show instead: "module+0x1f3", or "[unknown]".
+    virtual std::string unnamed(uint64_t address) const = 0;
+    // The file that has the module's DWARF, or null.
+    virtual std::shared_ptr<const ElfFile> dwarf() const { return nullptr; }
+    // Asks again before the next find(): new names may have been written.
+    virtual void refresh() {}
+
+    size_t symbols = 0;
+    std::string build_id;
+    std::string debug_file; // path, when symbols or DWARF are not in the module itself
+    std::string note;       // why something is missing
+};
+
+struct NameSources {
+    std::string debug_folder;
+    std::string kallsyms;
+    int own_root; // O_PATH of "/"
+};
+
+// Never fails: a module that cannot be read has no names and a note.
+std::unique_ptr<ModuleNames> make_module_names(ModuleSource source, const NameSources& sources,
+                                               const WorkProgress& progress);
+
+} // namespace auger

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/module_table.h"
+
+#include "loader/process/proc_info.h"
+#include "loader/process/safe_open.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+// Descriptors are needed elsewhere too (links, rings, the symbolizer's own): take a quarter at
+// most.
+size_t within_limits(size_t wanted) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        wanted = std::min<size_t>(wanted, limit.rlim_cur / 4);
+    return std::max<size_t>(wanted, 1);
+}
+
+UniqueFd duplicate(int fd) {
+    return UniqueFd(fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3));
+}
+
+int64_t nanoseconds(const timespec& time) {
+    return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+// Names one view of the file system: the mount namespace and the folder that is its root.
+std::string root_identity(const std::string& process) {
+    char link[64];
+    const ssize_t length = readlink((process + "/ns/mnt").c_str(), link, sizeof(link));
+    struct stat status;
+    if (length < 0 || stat((process + "/root").c_str(), &status) != 0)
+        return {};
+    return fmt::format("{} {} {}", std::string_view(link, static_cast<size_t>(length)),
+                       status.st_dev, status.st_ino);
+}
+
+} // namespace
+
+ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) {
+    const auto special = [this](ModuleKind kind, const char* name) {
+        Module module;
+        module.info = {kind, name, {}};
+        add(std::move(module));
+    };
+    special(ModuleKind::unknown, "[unknown]");
+    special(ModuleKind::kernel, "[kernel]");
+    special(ModuleKind::vdso, "[vdso]");
+}
+
+ModuleId ModuleTable::add(Module module) {
+    module.recent = recent_.end();
+    modules_.push_back(std::move(module));
+    return ModuleId{static_cast<uint32_t>(modules_.size() - 1)};
+}
+
+void ModuleTable::keep_open(ModuleId id, UniqueFd file) {
+    Module& module = modules_[id.index()];
+    module.file = std::move(file);
+    recent_.push_front(id);
+    module.recent = recent_.begin();
+    while (recent_.size() > limit_) {
+        Module& oldest = modules_[recent_.back().index()];
+        oldest.file.reset();
+        oldest.recent = recent_.end();
+        recent_.pop_back();
+    }
+}
+
+std::shared_ptr<UniqueFd> ModuleTable::root_of(pid_t pid) {
+    const std::string process = fmt::format("/proc/{}", pid);
+    const std::string identity = root_identity(process);
+    if (identity.empty() || identity == root_identity("/proc/self"))
+        return nullptr;
+    auto& known = roots_[identity];
+    if (auto root = known.lock())
+        return root;
+    auto opened = open_folder(process + "/root");
+    auto root = opened ? std::make_shared<UniqueFd>(*std::move(opened)) : nullptr;
+    known = root;
+    return root;
+}
+
+ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
+    const std::pair key{mapping.device, mapping.inode};
+    struct stat status {};
+    const auto is_same = [&status](const Module& module) {
+        return status.st_dev == module.device && status.st_ino == module.inode &&
+               static_cast<uint64_t>(status.st_size) == module.size &&
+               nanoseconds(status.st_mtim) == module.modified_ns;
+    };
+    const auto known = by_mapping_.find(key);
+    if (known != by_mapping_.end()) {
+        Module& module = modules_[known->second.index()];
+        // While we hold the file its inode number cannot be given to another; it may have been
+        // overwritten in place, though.
+        if (module.file && fstat(module.file.get(), &status) == 0 && is_same(module)) {
+            recent_.splice(recent_.begin(), recent_, module.recent);
+            return known->second;
+        }
+    }
+    auto file = open_mapped_file(pid, mapping);
+    if (known != by_mapping_.end()) {
+        Module& module = modules_[known->second.index()];
+        const bool same = file && fstat(file->get(), &status) == 0 && is_same(module);
+        if (same && !module.file)
+            keep_open(known->second, *std::move(file));
+        // Without a look at the file there is no reason to think it another.
+        if (same || (!file && module.info.path == mapping.path))
+            return known->second;
+    }
+
+    Module module;
+    module.info = {ModuleKind::file, mapping.path, {}};
+    module.pid = pid;
+    module.mapping = mapping;
+    module.root = root_of(pid);
+    if (!file)
+        module.error = file.error().message();
+    else if (fstat(file->get(), &status) == 0) {
+        module.device = status.st_dev;
+        module.inode = status.st_ino;
+        module.size = static_cast<uint64_t>(status.st_size);
+        module.modified_ns = nanoseconds(status.st_mtim);
+        if (auto elf = ElfFile::open(duplicate(file->get()), mapping.path)) {
+            module.info.build_id = (*elf)->build_id();
+            module.segments = (*elf)->segments();
+        }
+    }
+    const ModuleId id = add(std::move(module));
+    by_mapping_[key] = id;
+    if (file)
+        keep_open(id, *std::move(file));
+    return id;
+}
+
+ModuleId ModuleTable::jit_module(pid_t pid) {
+    Module module;
+    module.info = {ModuleKind::jit, "[jit]", {}};
+    module.pid = pid;
+    module.root = root_of(pid);
+    const auto inner = namespace_pid(pid);
+    const auto uid = uid_of(pid);
+    module.namespace_pid = inner ? *inner : 0; // gone already: no file is looked for
+    module.uid = uid ? *uid : 0;
+    return add(std::move(module));
+}
+
+uint64_t ModuleTable::linked_address(ModuleId id, uint64_t file_offset) const {
+    const auto& segments = modules_[id.index()].segments;
+    // Segments may share a page of the file, so the one with code comes first.
+    for (const bool executable : {true, false})
+        for (const ElfSegment& segment : segments)
+            if (segment.executable == executable && file_offset >= segment.offset &&
+                file_offset - segment.offset < segment.file_size)
+                return segment.address + (file_offset - segment.offset);
+    return file_offset;
+}
+
+ModuleSource ModuleTable::source(ModuleId id) {
+    Module& module = modules_[id.index()];
+    ModuleSource source;
+    source.kind = module.info.kind;
+    source.path = module.info.path;
+    source.namespace_pid = module.namespace_pid;
+    source.uid = module.uid;
+    source.root = duplicate(module.root ? module.root->get() : -1);
+    if (module.info.kind != ModuleKind::file)
+        return source;
+    if (module.file) {
+        recent_.splice(recent_.begin(), recent_, module.recent);
+    } else if (module.error.empty()) {
+        auto file = open_mapped_file(module.pid, module.mapping);
+        struct stat status {};
+        if (file && fstat(file->get(), &status) == 0 && status.st_dev == module.device &&
+            status.st_ino == module.inode && nanoseconds(status.st_mtim) == module.modified_ns)
+            keep_open(id, *std::move(file));
+        else
+            source.error = "open " + module.info.path + ": no longer to be had";
+    } else {
+        source.error = module.error;
+    }
+    source.file = duplicate(module.file.get());
+    return source;
+}
+
+} // namespace auger

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/symbol_worker.h"
+
+#include "loader/process/safe_open.h"
+#include "loader/symbols/demangle.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace auger {
+namespace {
+
+// So that views get better names bit by bit.
+constexpr size_t batch_size = 512;
+constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
+constexpr size_t demangled_limit = 200'000;
+
+std::vector<Location> take_batch(std::map<ModuleId, std::deque<Location>>& queue,
+                                 ModuleId& module) {
+    // One module at a time, the longest waiting line first: it pays most for being read.
+    auto at = std::max_element(queue.begin(), queue.end(), [](const auto& a, const auto& b) {
+        return a.second.size() < b.second.size();
+    });
+    module = at->first;
+    const auto count = static_cast<std::ptrdiff_t>(std::min(at->second.size(), batch_size));
+    std::vector<Location> batch(at->second.begin(), at->second.begin() + count);
+    at->second.erase(at->second.begin(), at->second.begin() + count);
+    if (at->second.empty())
+        queue.erase(at);
+    return batch;
+}
+
+} // namespace
+
+SymbolWorker::SymbolWorker(SymbolizerOptions options) : options_(std::move(options)) {
+    if (auto root = open_folder("/"))
+        own_root_ = *std::move(root);
+    naming_.progress.stop = &stop_;
+    lining_.progress.stop = &stop_;
+}
+
+void SymbolWorker::start() {
+    running_ = 2;
+    const auto run = [self = shared_from_this()](void (SymbolWorker::*loop)()) {
+        std::thread([self, loop] {
+            // Whatever is observed shares the machine: let it go first.
+            setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
+            ((*self).*loop)();
+            std::lock_guard lock(self->mutex_);
+            self->running_--;
+            self->changed_.notify_all();
+        }).detach();
+    };
+    run(&SymbolWorker::run_names);
+    run(&SymbolWorker::run_lines);
+}
+
+void SymbolWorker::stop() {
+    std::unique_lock lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+    // Threads between two steps end at once. One inside libelf (inflating a section, say) cannot be
+    // stopped; it holds the state by itself and ends when it comes back.
+    changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; });
+}
+
+void SymbolWorker::begin(Activity& activity, const std::string& module, const char* phase) {
+    std::lock_guard lock(mutex_);
+    activity.module = module;
+    activity.phase = phase;
+    activity.progress.done = 0;
+    activity.progress.total = 0;
+}
+
+void SymbolWorker::finish(Entry& entry) {
+    entry.detail = Detail::full;
+    entry.queued = false;
+    unfinished_--;
+}
+
+void SymbolWorker::run_names() {
+    for (;;) {
+        ModuleId module;
+        std::vector<Location> batch;
+        {
+            std::unique_lock lock(mutex_);
+            naming_.phase.clear();
+            changed_.wait(lock, [this] { return stop_ || !name_queue_.empty(); });
+            if (stop_)
+                return;
+            batch = take_batch(name_queue_, module);
+        }
+        name_batch(module, batch);
+    }
+}
+
+void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batch) {
+    std::shared_ptr<ModuleNames>& names = names_[module];
+    if (!names) {
+        ModuleSource source;
+        std::string path;
+        {
+            std::lock_guard lock(mutex_);
+            source = std::move(new_sources_[module]);
+            new_sources_.erase(module);
+            path = paths_[module];
+        }
+        begin(naming_, std::string(base_name(path)), "symbols");
+        names = make_module_names(std::move(source),
+                                  {options_.debug_folder, options_.kallsyms, own_root_.get()},
+                                  naming_.progress);
+        if (!names->build_id.empty()) {
+            auto& known = by_build_id_[names->build_id + " " + path];
+            if (auto same = known.lock())
+                names = same;
+            else
+                known = names;
+        }
+        std::lock_guard lock(mutex_);
+        dwarf_files_[module] = options_.lines ? names->dwarf() : nullptr;
+    } else {
+        names->refresh();
+    }
+
+    std::vector<std::pair<Frames, bool>> found;
+    for (const Location& location : batch) {
+        Frame frame;
+        auto name = names->find(place(location));
+        const bool named = name.has_value();
+        frame.function = named ? *std::move(name) : names->unnamed(location.address);
+        found.emplace_back(std::make_shared<const std::vector<Frame>>(1, std::move(frame)), named);
+    }
+
+    std::lock_guard lock(mutex_);
+    ModuleReport& report = reports_[module];
+    report = {module,
+              std::string(base_name(paths_[module])),
+              names->build_id,
+              names->symbols,
+              report.lines,
+              names->debug_file,
+              names->note.empty() ? report.note : names->note};
+    const bool has_lines = dwarf_files_[module] != nullptr;
+    bool better = false;
+    for (size_t i = 0; i < batch.size(); i++) {
+        Entry& entry = entries_.at(batch[i]);
+        better = better || *entry.frames != *found[i].first;
+        entry.frames = std::move(found[i].first);
+        entry.named = found[i].second;
+        if (has_lines) {
+            entry.detail = Detail::name;
+            line_queue_[module].push_back(batch[i]);
+        } else {
+            finish(entry);
+        }
+    }
+    if (better)
+        generation_++;
+    changed_.notify_all();
+}
+
+void SymbolWorker::run_lines() {
+    for (;;) {
+        ModuleId module;
+        std::vector<Location> batch;
+        {
+            std::unique_lock lock(mutex_);
+            lining_.phase.clear();
+            changed_.wait(lock, [this] { return stop_ || !line_queue_.empty(); });
+            if (stop_)
+                return;
+            batch = take_batch(line_queue_, module);
+        }
+        line_batch(module, batch);
+    }
+}
+
+std::shared_ptr<DwarfIndex> SymbolWorker::lines_of(ModuleId module) {
+    std::shared_ptr<const ElfFile> file;
+    std::string name;
+    {
+        std::lock_guard lock(mutex_);
+        file = dwarf_files_[module];
+        name = base_name(paths_[module]);
+    }
+    const auto [at, added] = lines_.try_emplace(file.get());
+    at->second.used = ++uses_;
+    if (added) {
+        begin(lining_, name, "line information");
+        auto opened =
+            DwarfIndex::open(file, {-1, own_root_.get(), options_.debug_folder}, lining_.progress);
+        std::lock_guard lock(mutex_);
+        reports_[module].lines = opened.ok();
+        if (opened)
+            at->second.index = *std::move(opened);
+        else
+            reports_[module].note = opened.error().message();
+    } else if (at->second.index) {
+        std::lock_guard lock(mutex_);
+        reports_[module].lines = true;
+    }
+    limit_memory(file.get());
+    begin(lining_, name, "lines");
+    return at->second.index;
+}
+
+void SymbolWorker::limit_memory(const ElfFile* keep) {
+    for (;;) {
+        size_t total = 0;
+        auto oldest = lines_.end();
+        for (auto at = lines_.begin(); at != lines_.end(); ++at) {
+            if (!at->second.index)
+                continue;
+            total += at->second.index->section_bytes();
+            if (at->first != keep &&
+                (oldest == lines_.end() || at->second.used < oldest->second.used))
+                oldest = at;
+        }
+        if (total <= dwarf_memory_limit || oldest == lines_.end())
+            return;
+        lines_.erase(oldest);
+    }
+}
+
+void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batch) {
+    const std::shared_ptr<DwarfIndex> index = lines_of(module);
+    lining_.progress.total = batch.size();
+    std::vector<std::vector<SourceFrame>> found(batch.size());
+    for (size_t i = 0; index && i < batch.size() && !stop_; i++) {
+        found[i] = index->frames(place(batch[i]), lining_.progress);
+        for (SourceFrame& frame : found[i]) {
+            if (demangled_.size() > demangled_limit)
+                demangled_.clear();
+            auto [at, added] = demangled_.try_emplace(frame.function);
+            if (added)
+                at->second = demangle(frame.function);
+            frame.function = at->second;
+        }
+        lining_.progress.done = i + 1;
+    }
+
+    std::lock_guard lock(mutex_);
+    if (stop_)
+        return;
+    for (size_t i = 0; i < batch.size(); i++) {
+        Entry& entry = entries_.at(batch[i]);
+        std::vector<Frame> frames;
+        for (SourceFrame& source : found[i])
+            frames.push_back(
+                {std::move(source.function), std::move(source.file), source.line, source.inlined});
+        if (!frames.empty()) {
+            // The outermost function's name is the symbol's, which was shown before: that of the
+            // code as it is (clones included). DWARF names what has no symbol.
+            Frame& outermost = frames.back();
+            if (entry.named || outermost.function.empty())
+                outermost.function = entry.frames->back().function;
+            outermost.inlined = false;
+            for (Frame& frame : frames)
+                if (frame.function.empty())
+                    frame.function = unknown_name;
+            entry.frames = std::make_shared<const std::vector<Frame>>(std::move(frames));
+        }
+        finish(entry);
+    }
+    generation_++;
+    changed_.notify_all();
+}
+
+std::vector<ModuleProgress> SymbolWorker::progress() const {
+    std::lock_guard lock(mutex_);
+    std::vector<ModuleProgress> busy;
+    for (const Activity* activity : {&naming_, &lining_})
+        if (!activity->phase.empty())
+            busy.push_back({activity->module, activity->phase, activity->progress.done,
+                            activity->progress.total});
+    return busy;
+}
+
+std::vector<ModuleReport> SymbolWorker::reports() const {
+    std::lock_guard lock(mutex_);
+    std::vector<ModuleReport> all;
+    for (const auto& [module, report] : reports_)
+        all.push_back(report);
+    return all;
+}
+
+size_t SymbolWorker::waiting() const {
+    std::lock_guard lock(mutex_);
+    return unfinished_;
+}
+
+bool SymbolWorker::wait_idle(std::chrono::steady_clock::time_point deadline) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, deadline, [this] { return unfinished_ == 0; });
+}
+
+} // namespace auger

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SymbolWorker: the two threads behind a Symbolizer, and what they share with it. One thread finds
+// names, the other lines and inlined frames, so that reading a large file's DWARF never delays the
+// names of another. The threads own the state together with the Symbolizer: when one is deep in a
+// library's call at the end, it is left to finish by itself.
+#pragma once
+
+#include "loader/symbols/dwarf_index.h"
+#include "loader/symbols/module_names.h"
+#include "loader/symbols/symbolizer.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+namespace auger {
+
+class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
+  public:
+    explicit SymbolWorker(SymbolizerOptions options);
+
+    void start(); // both threads; once
+    void stop();  // returns soon, whatever the threads are doing
+
+    // What is known; queues what is not. `source` is called for a module's first location.
+    template <typename Source>
+    Resolution request(const Location& location, const std::string& module_path, ModuleKind kind,
+                       Source source);
+
+    uint64_t generation() const { return generation_; }
+    std::vector<ModuleProgress> progress() const;
+    std::vector<ModuleReport> reports() const;
+    size_t waiting() const;
+    bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
+
+  private:
+    using Frames = std::shared_ptr<const std::vector<Frame>>;
+
+    struct LocationHash {
+        size_t operator()(const Location& at) const {
+            return (at.address * 2 + at.is_return) * 0x9e3779b97f4a7c15ULL ^ at.module.value;
+        }
+    };
+    struct Entry {
+        Detail detail = Detail::offset;
+        Frames frames;
+        bool queued = true;
+        bool named = false;
+    };
+    // What one thread is busy with.
+    struct Activity {
+        std::string module;
+        std::string phase; // empty: idle
+        WorkProgress progress;
+    };
+    struct ModuleLines {
+        std::shared_ptr<DwarfIndex> index; // null when there is no usable DWARF
+        uint64_t used = 0;
+    };
+
+    static uint64_t place(const Location& at) {
+        return at.address - (at.is_return && at.address ? 1 : 0);
+    }
+
+    void run_names();
+    void run_lines();
+    void name_batch(ModuleId module, const std::vector<Location>& batch);
+    void line_batch(ModuleId module, const std::vector<Location>& batch);
+    std::shared_ptr<DwarfIndex> lines_of(ModuleId module);
+    void limit_memory(const ElfFile* keep);
+    void finish(Entry& entry); // with the lock held
+    void begin(Activity& activity, const std::string& module, const char* phase);
+
+    const SymbolizerOptions options_;
+    UniqueFd own_root_;
+    std::atomic<bool> stop_{false};
+    std::atomic<uint64_t> generation_{0};
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_; // work came, work was done, or a thread ended
+    int running_ = 0;                         // threads
+    std::unordered_map<Location, Entry, LocationHash> entries_;
+    size_t unfinished_ = 0;
+    std::set<ModuleId> known_;
+    std::map<ModuleId, ModuleSource> new_sources_;
+    std::map<ModuleId, std::string> paths_;
+    std::map<ModuleId, std::deque<Location>> name_queue_;
+    std::map<ModuleId, std::deque<Location>> line_queue_;
+    std::map<ModuleId, std::shared_ptr<const ElfFile>> dwarf_files_;
+    std::map<ModuleId, ModuleReport> reports_;
+    Activity naming_, lining_;
+
+    // Of the naming thread alone. Modules with one build id share their names.
+    std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;
+    std::map<std::string, std::weak_ptr<ModuleNames>> by_build_id_;
+    // Of the line thread alone.
+    std::map<const ElfFile*, ModuleLines> lines_;
+    std::unordered_map<std::string, std::string> demangled_;
+    uint64_t uses_ = 0;
+};
+
+template <typename Source>
+Resolution SymbolWorker::request(const Location& location, const std::string& module_path,
+                                 ModuleKind kind, Source source) {
+    std::lock_guard lock(mutex_);
+    auto [at, added] = entries_.try_emplace(location);
+    Entry& entry = at->second;
+    if (added) {
+        Frame frame;
+        frame.function = kind == ModuleKind::file || kind == ModuleKind::vdso
+                             ? offset_name(module_path, location.address)
+                             : std::string(unknown_name);
+        entry.frames = std::make_shared<const std::vector<Frame>>(1, std::move(frame));
+        if (kind == ModuleKind::unknown) {
+            entry.detail = Detail::full;
+            entry.queued = false;
+            return {entry.detail, entry.frames};
+        }
+        if (known_.insert(location.module).second) {
+            new_sources_.emplace(location.module, source());
+            paths_.emplace(location.module, module_path);
+        }
+    } else if (kind == ModuleKind::jit && !entry.queued && !entry.named) {
+        entry.queued = true; // the JIT may have written its name by now
+    } else {
+        return {entry.detail, entry.frames};
+    }
+    unfinished_++;
+    name_queue_[location.module].push_back(location);
+    changed_.notify_all();
+    return {entry.detail, entry.frames};
+}
+
+} // namespace auger

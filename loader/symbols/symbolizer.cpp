@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/symbolizer.h"
+
+#include "loader/symbols/symbol_worker.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+
+std::string_view base_name(std::string_view path) {
+    const size_t slash = path.rfind('/');
+    return slash == path.npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+std::string offset_name(std::string_view module_path, uint64_t address) {
+    return fmt::format("{}+{:#x}", base_name(module_path), address);
+}
+
+Symbolizer::Symbolizer(ModuleTable& modules, SymbolizerOptions options)
+    : modules_(modules), worker_(std::make_shared<SymbolWorker>(std::move(options))) {
+    worker_->start();
+}
+
+Symbolizer::~Symbolizer() {
+    worker_->stop();
+}
+
+Resolution Symbolizer::request(const Location& location) {
+    const ModuleInfo& module = modules_.info(location.module);
+    return worker_->request(location, module.path, module.kind,
+                            [&] { return modules_.source(location.module); });
+}
+
+uint64_t Symbolizer::generation() const {
+    return worker_->generation();
+}
+std::vector<ModuleProgress> Symbolizer::progress() const {
+    return worker_->progress();
+}
+std::vector<ModuleReport> Symbolizer::reports() const {
+    return worker_->reports();
+}
+size_t Symbolizer::waiting() const {
+    return worker_->waiting();
+}
+
+bool Symbolizer::wait_idle(std::chrono::steady_clock::time_point deadline) const {
+    return worker_->wait_idle(deadline);
+}
+
+} // namespace auger
