@@ -114,15 +114,11 @@ const truth_option options[] = {
     {"every", TRUTH_NUMBER, &every, "throw in every Nth round; 0 is never"},
     {"threads", TRUTH_NUMBER, &threads, "threads"},
 };
-const truth_program program = {"exceptions",
-                               "throws C++ exceptions through timed functions",
-                               options,
-                               std::size(options),
-                               functions,
-                               std::size(functions),
-                               report,
-                               100,
-                               0};
+const truth_program program = {"exceptions", "throws C++ exceptions through timed functions",
+                               options,      std::size(options),
+                               functions,    std::size(functions),
+                               report,       nullptr,
+                               100,          0};
 
 } // namespace
 

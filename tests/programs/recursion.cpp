@@ -90,15 +90,11 @@ const truth_option options[] = {
     {"sleep-us", TRUTH_NUMBER, &sleep_us, "sleep at each level"},
     {"threads", TRUTH_NUMBER, &threads, "threads that descend, 1 to 64"},
 };
-const truth_program program = {"recursion",
-                               "recurses a known depth and sleeps at each level",
-                               options,
-                               std::size(options),
-                               functions,
-                               std::size(functions),
-                               report,
-                               100,
-                               0};
+const truth_program program = {"recursion", "recurses a known depth and sleeps at each level",
+                               options,     std::size(options),
+                               functions,   std::size(functions),
+                               report,      nullptr,
+                               100,         0};
 
 } // namespace
 

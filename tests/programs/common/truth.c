@@ -190,6 +190,9 @@ void truth_start(int argc, char** argv, const struct truth_program* which) {
     option_calls = program->calls;
     parse_options(argc, argv);
 
+    if (program->prepare)
+        program->prepare();
+
     go_event = eventfd(0, EFD_CLOEXEC);
     const sigset_t set = own_signals();
     pthread_sigmask(SIG_BLOCK, &set, NULL);

@@ -62,6 +62,7 @@ struct truth_program {
     struct truth_function* functions; // printed as "functions":{NAME:{...}}
     size_t function_count;
     void (*report)(FILE* out); // further fields, each written as `,"key":value`; may be null
+    void (*prepare)(void);     // done once the options are known, before `ready`; may be null
     uint64_t pause_us;         // default of --pause-us
     uint64_t calls;            // default of --calls; 0 is no limit
 };

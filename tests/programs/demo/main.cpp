@@ -41,6 +41,7 @@ const truth_program program = {
     nullptr,
     0,
     report,
+    nullptr,
     0,
     0};
 

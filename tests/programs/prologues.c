@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Calls functions that differ in their first instruction a known number of times and times each by
+// itself. Tests look at counts and sums, benches at "ns_per_call" with --function NAME --calls N.
+#include "common/truth.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef uint64_t function_type(uint64_t a, uint64_t b);
+function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov, starts_endbr_nop5,
+    inner_nop5, loops_to_nop, pushes_late, returns_twice;
+
+enum { batch = 1000 };
+
+static struct {
+    const char* name;
+    function_type* call;
+    uint64_t calls, sum, spent_ns;
+} functions[] = {
+    {"starts_push", starts_push, 0, 0, 0}, {"starts_endbr", starts_endbr, 0, 0, 0},
+    {"starts_sub", starts_sub, 0, 0, 0},   {"starts_nop5", starts_nop5, 0, 0, 0},
+    {"starts_mov", starts_mov, 0, 0, 0},   {"starts_endbr_nop5", starts_endbr_nop5, 0, 0, 0},
+    {"inner_nop5", inner_nop5, 0, 0, 0},   {"loops_to_nop", loops_to_nop, 0, 0, 0},
+    {"pushes_late", pushes_late, 0, 0, 0}, {"returns_twice", returns_twice, 0, 0, 0},
+};
+enum { function_count = sizeof functions / sizeof *functions };
+static const char* only;
+
+static uint64_t argument_b(uint64_t a) {
+    return a ^ 0x5555;
+}
+
+// Calls in batches: the clock and the flag to stop are looked at between them.
+static void run(size_t which, uint64_t calls) {
+    uint64_t done = 0;
+    while (done < calls && truth_running()) {
+        const uint64_t end = calls - done < batch ? calls : done + batch;
+        uint64_t sum = 0, expected = 0;
+        const uint64_t start = truth_now();
+        for (uint64_t a = done; a < end; ++a)
+            sum += functions[which].call(a, argument_b(a));
+        const uint64_t spent = truth_now() - start;
+        for (uint64_t a = done; a < end; ++a)
+            expected += 3 * a + argument_b(a);
+        truth_expect(sum == expected, functions[which].name);
+        truth_add(&functions[which].calls, end - done);
+        truth_add(&functions[which].sum, sum);
+        truth_add(&functions[which].spent_ns, spent);
+        done = end;
+        if (done < calls && truth_pause_us())
+            truth_sleep_us(truth_pause_us());
+    }
+}
+
+static void report(FILE* out) {
+    fprintf(out, ",\"functions\":{");
+    bool first = true;
+    for (size_t i = 0; i < function_count; ++i) {
+        if (only && strcmp(functions[i].name, only) != 0)
+            continue;
+        const uint64_t calls = truth_read(&functions[i].calls);
+        const uint64_t spent = truth_read(&functions[i].spent_ns);
+        fprintf(out, "%s\"%s\":{\"calls\":%" PRIu64 ",\"sum\":%" PRIu64 ",\"ns_per_call\":%.3f}",
+                first ? "" : ",", functions[i].name, calls, truth_read(&functions[i].sum),
+                calls ? (double)spent / (double)calls : 0.0);
+        first = false;
+    }
+    fprintf(out, "}");
+}
+
+int main(int argc, char** argv) {
+    const struct truth_option options[] = {
+        {"function", TRUTH_TEXT, &only, "call only this one"},
+    };
+    const struct truth_program program = {
+        .name = "prologues",
+        .about = "calls functions of every beginning; --calls is for each of them, and --pause-us "
+                 "comes after every 1000",
+        .options = options,
+        .option_count = 1,
+        .report = report,
+        .calls = 10000};
+    truth_start(argc, argv, &program);
+    bool known = !only;
+    for (size_t i = 0; i < function_count; ++i)
+        known = known || strcmp(functions[i].name, only) == 0;
+    if (!known) {
+        fprintf(stderr, "prologues: %s: no such function\n", only);
+        return 2;
+    }
+    const uint64_t calls = truth_calls() ? truth_calls() : UINT64_MAX;
+    for (size_t i = 0; i < function_count; ++i)
+        if (!only || strcmp(functions[i].name, only) == 0)
+            run(i, calls);
+    return truth_finish();
+}
