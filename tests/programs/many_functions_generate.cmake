@@ -7,7 +7,7 @@ foreach(i RANGE 0 999)
     math(EXPR zeros "4 - ${digits}")
     string(REPEAT "0" ${zeros} padding)
     math(EXPR multiplier "2 * ${i} + 3")
-    string(APPEND source "__attribute__((noipa)) uint64_t fn_${padding}${i}(uint64_t value) { "
+    string(APPEND source "__attribute__((noinline)) uint64_t fn_${padding}${i}(uint64_t value) { "
                          "return value * ${multiplier}u + ${i}u; }\n")
     string(APPEND table "    fn_${padding}${i},\n")
 endforeach()
