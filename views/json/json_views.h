@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The same views as data: one JSON object on one line each, times in nanoseconds, names escaped so
+// that every string is valid UTF-8. Fields are a contract: see ARCHITECTURE.md.
+// Each returns text without a newline; `calls` has one object a call, so a list of lines.
+#pragma once
+
+#include "views/text/views.h"
+
+namespace auger {
+
+std::string flame_json(const Model&, const Window&, ClassFilter filter = {});
+std::string top_json(const Model&, const Window&, ClassFilter filter = {});
+std::string status_json(const Model&, const StatusContext&);
+Result<std::string> diff_json(const Model&, const Window&, CallClass first, CallClass second);
+// One object a probe that was matched; a probe with several functions has one object.
+Result<std::string> hist_json(const Model&, const Window&, ProbeId probe);
+// One object a timed function.
+std::vector<std::string> probes_json(const Model&);
+// One object a slow call, the oldest first; calls within the window only.
+Result<std::vector<std::string>> calls_json(const Model&, const Window&,
+                                            std::optional<ProbeId> probe = {});
+
+} // namespace auger

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The account of what was seen, with its checks: what comes in equals what is kept plus what is
+// known to be lost, or the check says so.
+#pragma once
+
+#include "views/model/model.h"
+
+namespace auger {
+
+struct Account {
+    // Samples: sent = received + on the way; received = kept + evicted; kept = the four classes.
+    uint64_t ticks = 0;
+    uint64_t sent = 0;
+    uint64_t filtered = 0;
+    uint64_t lost_samples = 0;
+    uint64_t received = 0;
+    uint64_t kept = 0;
+    uint64_t evicted = 0;
+    ClassSums classes;
+    bool ticks_add_up = false;
+    bool samples_add_up = false;
+
+    // Calls: entries = returns + unwound + open + dropped.
+    CallStatistics calls;
+    bool calls_add_up = false;
+    // Samples in calls that count as open although nothing will end them any more: their thread has
+    // since been sampled outside of them. Happens when the end of a call was lost.
+    uint64_t samples_in_lost_ends = 0;
+};
+
+Account make_account(const Model&);
+
+} // namespace auger

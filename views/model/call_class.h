@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The classes of a split, and sums kept by class.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace auger {
+
+enum class CallClass : uint8_t { slow = 0, fast = 1, open = 2, outside = 3 };
+inline constexpr size_t call_classes = 4;
+inline constexpr std::array<CallClass, call_classes> all_call_classes = {
+    CallClass::slow, CallClass::fast, CallClass::open, CallClass::outside};
+
+// "slow", "fast", "open", "outside".
+std::string_view to_string(CallClass);
+
+// Which samples a view shows; nothing: all of them.
+using ClassFilter = std::optional<CallClass>;
+
+// Samples and their weight. Fractional only under an ewma window.
+struct SampleSum {
+    double samples = 0;
+    double weight_ns = 0;
+
+    SampleSum& operator+=(const SampleSum& other) {
+        samples += other.samples;
+        weight_ns += other.weight_ns;
+        return *this;
+    }
+};
+
+struct ClassSums {
+    std::array<SampleSum, call_classes> by_class{};
+
+    SampleSum& operator[](CallClass c) { return by_class[static_cast<size_t>(c)]; }
+    const SampleSum& operator[](CallClass c) const { return by_class[static_cast<size_t>(c)]; }
+    ClassSums& operator+=(const ClassSums& other) {
+        for (size_t i = 0; i < call_classes; i++)
+            by_class[i] += other.by_class[i];
+        return *this;
+    }
+    SampleSum sum(ClassFilter filter = {}) const {
+        if (filter)
+            return (*this)[*filter];
+        SampleSum all;
+        for (const SampleSum& s : by_class)
+            all += s;
+        return all;
+    }
+};
+
+} // namespace auger

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The calls of one spec: totals, and a bounded history of differences from which any window is
+// summed up when somebody asks.
+#pragma once
+
+#include "loader/stats/histogram.h"
+#include "loader/stream/events.h"
+#include "views/model/window.h"
+
+#include <deque>
+
+namespace auger {
+
+// Calls in a window. Fractional only under an ewma window. Outside of ewma windows
+// entries = returns + unwound + dropped + (open now - open when the window began).
+struct CallStatistics {
+    double entries = 0;
+    double returns = 0;
+    double unwound = 0;
+    double dropped = 0;
+    double sum_ns = 0;
+    int64_t open = 0;    // now, whatever the window
+    uint64_t min_ns = 0; // exact for Window::all, else the bounds of the buckets in use
+    uint64_t max_ns = 0;
+    WeightedHistogram durations; // of returned calls
+    // What the window really covers: later than asked for when history was given up.
+    uint64_t from_ns = 0;
+
+    // Quantile clamped to [min, max]; 0 when no call has returned.
+    double quantile(double q) const;
+    void merge(const CallStatistics& other);
+};
+
+class SpecHistory {
+  public:
+    // Differences kept at most: bounds the memory of a spec to about 16 bytes a bucket kept.
+    static constexpr size_t max_buckets = 200'000;
+
+    void add(const StatsEvent& event);
+    CallStatistics query(const Window& window, uint64_t now_ns) const;
+    const CallStatistics& totals() const { return totals_; }
+
+  private:
+    CallStatistics totals_;
+    std::deque<StatsEvent> history_;
+    size_t history_buckets_ = 0;
+    uint64_t given_up_until_ns_ = 0; // history begins after this; 0: complete
+};
+
+} // namespace auger

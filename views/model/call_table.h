@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The calls that samples were taken in: one record a call, linked to the call that encloses it, so
+// that a sample needs to keep only its innermost one. A record lives as long as a stored sample (or
+// a call inside it) refers to it.
+#pragma once
+
+#include "loader/stream/events.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace auger {
+
+using CallIndex = Id<struct CallIndexTag>;
+inline constexpr CallIndex no_call{UINT32_MAX};
+
+struct CallRecord {
+    enum class State : uint8_t { open, returned, unwound };
+
+    uint64_t start_ns = 0;
+    uint64_t duration_ns = 0; // valid unless open
+    CallIndex parent = no_call;
+    uint32_t tid = 0;
+    uint32_t sequence = 0;
+    SpecId spec;
+    uint32_t references = 0; // stored samples directly in it, and records of calls inside it
+    State state = State::open;
+};
+
+class CallTable {
+  public:
+    // The record of the innermost of `calls` (outermost first), made where it is new; no_call when
+    // there is none. Takes a reference.
+    CallIndex acquire(uint32_t tid, std::span<const CallKey> calls);
+    void release(CallIndex);
+    // False when no stored sample was taken in the call.
+    bool end(uint32_t tid, const CallEndEvent&);
+
+    const CallRecord& operator[](CallIndex i) const { return records_[i.index()]; }
+    // Records, free ones included: an upper bound of every index plus one.
+    size_t size() const { return records_.size(); }
+    size_t live() const { return live_; }
+    size_t memory_bytes() const;
+
+  private:
+    CallIndex find(uint32_t tid, const CallKey&) const;
+    void insert_slot(CallIndex);
+    void erase_slot(CallIndex);
+    void grow();
+
+    std::vector<CallRecord> records_;
+    std::vector<CallIndex> free_;
+    std::vector<CallIndex> slots_; // open addressing, a power of two
+    size_t live_ = 0;
+};
+
+} // namespace auger

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What slow calls do that fast ones do not, per call. Slow calls have more samples just by being
+// longer, so weights are divided by the number of calls, those without any sample included (their
+// number comes from the histograms). Samples of one call are not independent, so the uncertainty
+// comes from the variance between calls, not from the number of samples.
+#pragma once
+
+#include "loader/base/result.h"
+#include "views/model/fold.h"
+
+namespace auger {
+
+struct DiffSide {
+    CallClass call_class = CallClass::slow;
+    double calls = 0;         // of the class in the window, sampled or not
+    double sampled_calls = 0; // that hold at least one sample
+    SampleSum samples;
+    double per_call_ns = 0; // weight of samples per call
+};
+
+// Differences are first side minus second side, in ns of sample weight per call.
+struct DiffEntry {
+    double first_ns = 0; // per call
+    double second_ns = 0;
+    double difference_ns = 0;
+    double margin_ns = 0;       // half of the 95 % confidence interval; infinite with too few calls
+    double p_value = 1;         // two-sided, Welch's t-test on the sums per call
+    bool significant = false;   // at a false discovery rate of 5 % over all entries of its list
+    uint64_t sampled_calls = 0; // calls of either side with a sample here
+};
+
+struct FunctionDiff : DiffEntry {
+    FunctionId function;
+    double self_difference_ns = 0;
+    // The part of the difference that no single callee accounts for: what ranks the list.
+    double own_difference_ns = 0;
+};
+
+struct StackDiff : DiffEntry {
+    StackId stack;
+};
+
+struct Diff {
+    DiffSide first;
+    DiffSide second;
+    std::vector<FunctionDiff> functions; // inside the split's function; best explanation first
+    std::vector<StackDiff> stacks;       // largest difference first
+    bool recursive = false; // calls of the probe inside each other: counted each, sampled as one
+    uint64_t from_ns = 0;
+    uint64_t to_ns = 0;
+};
+
+// Fails without a split, for the class `outside` or `open` (neither has a number of calls), for the
+// same class twice, and while the threshold is warming up. Under an ewma window the samples do not
+// fade: everything kept counts.
+Result<Diff> diff_classes(const Model&, const Window&, CallClass first, CallClass second);
+
+} // namespace auger

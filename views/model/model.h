@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Model: everything that was observed, as views ask for it. It takes the event stream and keeps
+// samples, calls and statistics; classes are decided when somebody asks, from the durations that
+// are kept with the samples, so an edited threshold re-splits at once all that was collected.
+#pragma once
+
+#include "loader/stats/threshold_follower.h"
+#include "loader/stream/events.h"
+#include "views/model/call_class.h"
+#include "views/model/call_statistics.h"
+#include "views/model/call_table.h"
+#include "views/model/sample_store.h"
+#include "views/model/symbol_tables.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+
+namespace auger {
+
+struct SlowCall {
+    CallEndEvent end;
+    uint64_t threshold_ns = 0;
+    StackId stack;
+};
+
+struct Notice {
+    uint64_t time_ns = 0;
+    std::string text; // raw: escape at output
+};
+
+// What a trace is: the thread's name is the root of its flame.
+struct Trace {
+    StackId stack;
+    StringId comm;
+};
+
+class Model final : public EventSink {
+  public:
+    static constexpr size_t default_slow_calls = 20'000;
+    static constexpr size_t max_notices = 1'000;
+
+    explicit Model(size_t sample_capacity = SampleStore::default_capacity,
+                   size_t slow_call_capacity = default_slow_calls);
+
+    void on_module(ModuleId, const ModuleInfo&) override;
+    void on_location(LocationId, const Location&) override;
+    void on_frames(LocationId, std::span<const Frame>) override;
+    void on_stack(StackId, std::span<const LocationId>) override;
+    void on_thread(ThreadId, const ThreadInfo&) override;
+    void on_spec(SpecId, const SpecInfo&) override;
+    void on_probe(const ProbeInfo&) override;
+    void on_split(const SplitInfo&) override;
+    void on_sample(const SampleEvent&) override;
+    void on_call_end(const CallEndEvent&) override;
+    void on_slow_call(const SlowCallEvent&) override;
+    void on_stats(const StatsEvent&) override;
+    void on_ledger(const LedgerEvent&) override;
+    void on_notice(uint64_t time_ns, const std::string& text) override;
+    void on_time(uint64_t time_ns) override;
+
+    // The latest time of any event, ns; `first_ns` the earliest sample's or counter's.
+    uint64_t now_ns() const { return now_ns_; }
+    uint64_t first_ns() const { return first_ns_; }
+
+    // Probes by id, deleted ones included.
+    const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
+    const ProbeInfo* find_probe(ProbeId) const;
+    const std::vector<SpecInfo>& specs() const { return specs_; }
+    const SplitInfo& split() const { return split_; }
+    // The threshold of the split in force; kind none when there is no split.
+    ThresholdState split_state() const;
+    // The threshold of `slow PROBE > ...`; kind none when it is only timed or unknown.
+    ThresholdState slow_state(ProbeId) const;
+
+    // All of the probe's functions together; empty statistics for an unknown probe.
+    CallStatistics probe_statistics(ProbeId, const Window& = {}) const;
+    CallStatistics spec_statistics(SpecId, const Window& = {}) const;
+    // Calls of every probe that was ever added.
+    CallStatistics all_calls() const;
+
+    const SymbolTables& symbols() const { return symbols_; }
+    const SampleStore& samples() const { return samples_; }
+    const CallTable& calls() const { return calls_; }
+    const std::vector<Trace>& traces() const { return traces_; }
+    const std::deque<SlowCall>& slow_calls() const { return slow_calls_; }
+    const std::deque<Notice>& notices() const { return notices_; }
+    const LedgerEvent& ledger() const { return ledger_; }
+
+    uint64_t samples_received() const { return samples_received_; } // = kept + evicted
+    uint64_t samples_evicted() const { return samples_received_ - samples_.size(); }
+    uint64_t slow_calls_received() const { return slow_calls_received_; }
+    uint64_t notices_received() const { return notices_received_; }
+    // Bytes held for samples and their calls.
+    size_t memory_bytes() const;
+
+  private:
+    struct ProbeState {
+        ThresholdFollower split; // learns from the first call on, so that a split finds it warm
+        std::optional<ThresholdFollower> slow;
+    };
+
+    void advance(uint64_t time_ns);
+    TraceId intern_trace(StackId, ThreadId);
+    ProbeState& probe_state(ProbeId);
+
+    SymbolTables symbols_;
+    StringTable comms_; // separate: hot on the path of every new thread
+    std::vector<SpecInfo> specs_;
+    std::vector<SpecHistory> histories_;
+    std::map<ProbeId, ProbeInfo> probes_;
+    std::map<ProbeId, ProbeState> probe_states_;
+    SplitInfo split_;
+
+    SampleStore samples_;
+    CallTable calls_;
+    std::vector<Trace> traces_;
+    std::vector<StringId> thread_comms_;
+    std::unordered_map<uint64_t, TraceId> trace_ids_; // stack << 32 | comm
+    std::deque<SlowCall> slow_calls_;
+    std::deque<Notice> notices_;
+    LedgerEvent ledger_;
+
+    size_t slow_call_capacity_;
+    uint64_t samples_received_ = 0;
+    uint64_t slow_calls_received_ = 0;
+    uint64_t notices_received_ = 0;
+    uint64_t now_ns_ = 0;
+    uint64_t first_ns_ = 0;
+
+  public:
+    std::string_view comm(StringId id) const { return comms_[id]; }
+};
+
+} // namespace auger

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The text views: each draws the model into a Canvas, which to_text() turns into lines.
+#pragma once
+
+#include "loader/backend.h"
+#include "views/canvas.h"
+#include "views/model/diff.h"
+#include "views/model/model.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+struct ViewOptions {
+    size_t width = 80; // columns; less than 40 counts as 40
+    ColourMode colour = ColourMode::none;
+    bool unicode = true; // false: ASCII only for bars and marks
+    Window window;
+    double min_share = 0.005; // of the whole, below which the flame cuts frames off
+    size_t limit = 30;        // rows of top, diff and calls; 0: no limit
+};
+
+// What status shows beside the model; the console asks the backend for it.
+struct StatusContext {
+    TargetStatus target;
+    std::vector<uint64_t> links;
+    SymbolProgress symbols;
+};
+
+Canvas flame_view(const Model&, const ViewOptions&, ClassFilter filter = {});
+Canvas top_view(const Model&, const ViewOptions&, ClassFilter filter = {});
+Canvas probes_view(const Model&, const ViewOptions&);
+Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
+// Slow calls, the newest last; of every probe when there is none given. Fails for an unknown probe.
+Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {});
+Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe);
+Result<Canvas> diff_view(const Model&, const ViewOptions&, CallClass first, CallClass second);
+
+} // namespace auger
