@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The contract between the BPF programs and user space: every record of the event ring and every map
- * value, as fixed-width plain data. Both sides read this file; nothing else crosses the border.
+ * The contract between the BPF programs and user space: every record of the event ring and every
+ * map value, as fixed-width plain data. Both sides read this file; nothing else crosses the border.
  * All times are nanoseconds of CLOCK_MONOTONIC; all addresses are virtual addresses of the process.
  */
 #ifndef AUGER_WIRE_H
@@ -29,17 +29,18 @@ typedef long long __wire_s64;
 #endif
 
 enum wire_limit {
-    WIRE_MAX_SPECS = 4096,    /* functions timed at once */
+    WIRE_MAX_SPECS = 4096,     /* functions timed at once */
     WIRE_SPECS_PER_BLOCK = 16, /* specs whose statistics share one inner map */
-    WIRE_MAX_OPEN_CALLS = 32, /* depth of the per-thread stack of open calls */
-    WIRE_MAX_FRAMES = 127,    /* frames of one user or kernel stack */
-    WIRE_COMM = 16,           /* bytes of a thread's name, NUL included */
+    WIRE_MAX_OPEN_CALLS = 32,  /* depth of the per-thread stack of open calls */
+    WIRE_MAX_FRAMES = 127,     /* frames of one user or kernel stack */
+    WIRE_SLOW_BURST = 256,     /* slow calls that one CPU may report at once, above its rate */
+    WIRE_COMM = 16,            /* bytes of a thread's name, NUL included */
 };
 
 /*
- * Log-linear histogram: values below 64 ns have a bucket each; above, every octave is cut into 64, so
- * that a bucket is at most 1/64 of its value wide and its middle is within 0.8 % of every value in it.
- * The last bucket takes everything from 2^40 ns (18 minutes).
+ * Log-linear histogram: values below 64 ns have a bucket each; above, every octave is cut into 64,
+ * so that a bucket is at most 1/64 of its value wide and its middle is within 0.8 % of every value
+ * in it. The last bucket takes everything from 2^40 ns (18 minutes).
  */
 enum wire_histogram {
     WIRE_HIST_SUB_BITS = 6,
@@ -83,11 +84,19 @@ static inline __wire_u32 wire_histogram_bucket(__wire_u64 value) {
 }
 
 /*
- * One timed function. Written by user space at any time, read by the tracker at every call.
- * The attachment's cookie is the spec's index in the low 32 bits and its generation in the high ones:
- * a probe of a deleted spec, still firing while it is detached, finds another generation and does
- * nothing.
+ * The cookie of an attachment: which spec it belongs to, in which generation (a probe of a deleted
+ * spec that still fires while it is detached finds another one and does nothing), and for an exit
+ * by a conditional jump the condition, since a probe on it fires whether it jumps or not.
  */
+enum wire_cookie {
+    WIRE_COOKIE_SPEC_MASK = 0xffff,
+    WIRE_COOKIE_CONDITION_SHIFT =
+        16, /* low four bits of the opcode: 0 (overflow) to 15 (greater) */
+    WIRE_COOKIE_CONDITIONAL = 1 << 20,
+    WIRE_COOKIE_GENERATION_SHIFT = 32,
+};
+
+/* One timed function. Written by user space at any time, read by the tracker at every call. */
 enum wire_spec_flag {
     WIRE_SPEC_ENABLED = 1,
     WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
@@ -97,13 +106,14 @@ enum wire_spec_flag {
 struct wire_spec {
     __wire_u64 slow_ns;
     __wire_u32 flags;
-    __wire_u32 generation; /* never 0; only the low 16 bits are used */
+    __wire_u32 generation; /* 1 to 65535; a new one whenever the spec gets another function */
 };
 
 /*
- * What the tracker knows of one spec on one CPU. Written by the tracker (atomically: a uprobe can be
- * preempted), mapped and read by user space. entries = returns + unwound + open + dropped, summed over
- * the CPUs. Buckets wrap at 2^32; user space reads them often enough to add the differences up.
+ * What the tracker knows of one spec on one CPU. Written by the tracker (atomically: a uprobe can
+ * be preempted), mapped and read by user space. entries = returns + unwound + open + dropped,
+ * summed over the CPUs. Buckets wrap at 2^32; user space reads them often enough to add the
+ * differences up.
  */
 struct wire_call_stats {
     __wire_u64 entries;
@@ -121,14 +131,14 @@ WIRE_ASSERT(sizeof(struct wire_call_stats) % 8 == 0, "array values are multiples
 
 /* Why something that happened is not in the data. Per-CPU counters, in this order in `losses`. */
 enum wire_loss {
-    WIRE_LOSS_RING_SAMPLE,    /* event ring full: a sample */
-    WIRE_LOSS_RING_CALL,      /* event ring full: the end of a call that held samples */
-    WIRE_LOSS_RING_SLOW,      /* event ring full: a slow call */
-    WIRE_LOSS_RING_PROCESS,   /* event ring full: a process event */
-    WIRE_LOSS_SLOW_RATE,      /* slow calls beyond the rate limit of their events */
-    WIRE_LOSS_DEPTH,          /* calls nested deeper than WIRE_MAX_OPEN_CALLS */
-    WIRE_LOSS_STORAGE,        /* no memory for a thread's open calls */
-    WIRE_LOSS_TARGETS_FULL,   /* a forked process that the target map had no room for */
+    WIRE_LOSS_RING_SAMPLE,  /* event ring full: a sample */
+    WIRE_LOSS_RING_CALL,    /* event ring full: the end of a call that held samples */
+    WIRE_LOSS_RING_SLOW,    /* event ring full: a slow call */
+    WIRE_LOSS_RING_PROCESS, /* event ring full: a process event */
+    WIRE_LOSS_SLOW_RATE,    /* slow calls beyond the rate limit of their events */
+    WIRE_LOSS_DEPTH,        /* calls nested deeper than WIRE_MAX_OPEN_CALLS */
+    WIRE_LOSS_STORAGE,      /* no memory for a thread's open calls */
+    WIRE_LOSS_TARGETS_FULL, /* a forked process that the target map had no room for */
     WIRE_LOSSES,
 };
 
@@ -150,12 +160,13 @@ enum wire_filter {
 struct wire_config {
     __wire_u64 sample_gap_ns;    /* what one sample costs the thread it hits; 0: not calibrated */
     __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
-    __wire_u64 slow_rate;        /* WIRE_SLOW_CALL events per second and CPU */
-    __wire_u32 all_processes;    /* 1: every process is a target */
-    __wire_u32 filters;          /* wire_filter bits: which filters apply (all of them must match) */
+    __wire_u64
+        slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
+    __wire_u32 all_processes; /* 1: every process is a target */
+    __wire_u32 filters;       /* wire_filter bits: which filters apply (all of them must match) */
     __wire_u32 filter_generation; /* entries of filter maps with another value do not count */
-    __wire_u32 calibration_tid;  /* this thread's samples are taken but not sent; 0: none */
-    __wire_u32 own_pid;          /* auger itself, never a target under all_processes */
+    __wire_u32 calibration_tid;   /* this thread's samples are taken but not sent; 0: none */
+    __wire_u32 own_pid;           /* auger itself, never a target under all_processes */
     __wire_u32 padding;
 };
 
@@ -213,10 +224,10 @@ struct wire_call_end {
 };
 
 /*
- * A slow call. Its stack was taken at the call's end, so the first frame is the exit instruction. The
- * caller's address stands in return_address: at a function's last instruction its own frame is gone,
- * so that a walk by frame pointers skips the caller (0: could not be read, or not needed because
- * the walk began in the caller).
+ * A slow call. Its stack was taken at the call's end, so the first frame is the exit instruction.
+ * The caller's address stands in return_address: at a function's last instruction its own frame is
+ * gone, so that a walk by frame pointers skips the caller (0: could not be read, or not needed
+ * because the walk began in the caller).
  */
 struct wire_slow_call {
     struct wire_call_end end;

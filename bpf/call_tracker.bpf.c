@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// The call tracker: keeps, per thread, the stack of open calls of the timed functions, and counts
+// each call when it ends.
+//
+// A call is known by the stack pointer at its entry, where its return address lies. Its own exit is
+// the one at which the stack pointer is back there. A call that leaves otherwise (exception,
+// longjmp) is found to be gone when, on the same stack, a probe sees the stack pointer above it:
+// `unwound`.
+#include "events.h"
+#include "filter.h"
+#include "maps.h"
+#include "open_calls.h"
+#include "slow_tracer.h"
+
+// Weak: the program that asks is loaded only where the kernel has it (6.13 and later).
+extern bool bpf_session_is_return(void) __ksym __weak;
+
+/* Statistics of WIRE_SPECS_PER_BLOCK specs, [spec in block][cpu]: written by the tracker, mapped by
+ * user space, which makes a block when it first uses a spec of it. */
+struct stats_block {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+    __uint(max_entries, 1);
+    __uint(key_size, sizeof(u32));
+    /* By size: clang 14 gives the value's type no body inside a map of maps. */
+    __uint(value_size, sizeof(struct wire_call_stats));
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+    __uint(max_entries, WIRE_MAX_SPECS / WIRE_SPECS_PER_BLOCK);
+    __type(key, u32);
+    __array(values, struct stats_block);
+} stats_blocks SEC(".maps");
+
+static __always_inline struct wire_call_stats* stats_of(u32 spec) {
+    u32 block_index = spec / WIRE_SPECS_PER_BLOCK;
+    u32 index = (spec % WIRE_SPECS_PER_BLOCK) * possible_cpus + bpf_get_smp_processor_id();
+    void* block = bpf_map_lookup_elem(&stats_blocks, &block_index);
+
+    return block ? bpf_map_lookup_elem(block, &index) : NULL;
+}
+
+static __always_inline u32 spec_index(u64 cookie) {
+    return cookie & WIRE_COOKIE_SPEC_MASK;
+}
+
+static __always_inline struct wire_spec* spec_of_cookie(u64 cookie) {
+    u32 index = spec_index(cookie);
+    struct wire_spec* spec = bpf_map_lookup_elem(&specs, &index);
+
+    return spec && spec->generation == (u32)(cookie >> WIRE_COOKIE_GENERATION_SHIFT) &&
+                   (spec->flags & WIRE_SPEC_ENABLED)
+               ? spec
+               : NULL;
+}
+
+// Whether a conditional jump will be taken, from the flags it is about to test. (Intel's manual,
+// volume 1, appendix B: the low bit of the condition negates.)
+static __noinline bool condition_holds(u32 condition, u64 flags) {
+    bool carry = flags & 1, parity = flags & 4, zero = flags & 0x40, sign = flags & 0x80,
+         overflow = flags & 0x800, holds;
+
+    switch ((condition >> 1) & 7) {
+    case 0:
+        holds = overflow;
+        break;
+    case 1:
+        holds = carry;
+        break;
+    case 2:
+        holds = zero;
+        break;
+    case 3:
+        holds = carry || zero;
+        break;
+    case 4:
+        holds = sign;
+        break;
+    case 5:
+        holds = parity;
+        break;
+    case 6:
+        holds = sign != overflow;
+        break;
+    default:
+        holds = zero || sign != overflow;
+        break;
+    }
+    return holds != (condition & 1);
+}
+
+// Lowers *place to `value`, or raises it. Tries again when another thread on this CPU was quicker.
+static __always_inline void note_extreme(u64* place, u64 value, bool lower) {
+    u64 seen = *place;
+
+    for (int tries = 0; tries < 4; tries++) {
+        u64 found;
+
+        if (seen && (lower ? value >= seen : value <= seen))
+            return;
+        found = __sync_val_compare_and_swap(place, seen, value);
+        if (found == seen)
+            return;
+        seen = found;
+    }
+}
+
+static __always_inline void fill_end(struct wire_call_end* end, const struct open_call* call,
+                                     u64 now) {
+    u64 duration = now - call->start_ns;
+    u64 own_cost = call->samples * config.sample_gap_ns;
+
+    fill_event(&end->event, WIRE_CALL_END, sizeof(*end));
+    end->event.time_ns = now;
+    end->call.start_ns = call->start_ns;
+    end->call.sequence = call->sequence;
+    end->call.spec = call->spec;
+    end->call.generation = call->generation;
+    end->duration_ns = duration > own_cost ? duration - own_cost : 1;
+    end->samples = call->samples;
+    end->flags = 0;
+}
+
+// The end of a call that held no sample concerns nobody but the histogram.
+static __always_inline void send_end(struct wire_call_end* end) {
+    if (end->samples && bpf_ringbuf_output(&events, end, sizeof(*end), wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_CALL);
+}
+
+// Not static, like `settle` below: the verifier checks such a function once, not at every call.
+int end_unwound(struct open_call* call, u64 now) {
+    struct wire_call_stats* stats;
+    struct wire_call_end end;
+
+    if (!call || !is_current(call))
+        return 0;
+    stats = stats_of(call->spec);
+    if (!stats)
+        return 0;
+    __sync_fetch_and_add(&stats->unwound, 1);
+    __sync_fetch_and_add(&stats->open, -1);
+    fill_end(&end, call, now);
+    end.flags = WIRE_CALL_UNWOUND;
+    send_end(&end);
+    return 0;
+}
+
+// What `settle` looks for: the calls that a stack pointer proves to be gone and, at an exit, the
+// call that ends there.
+struct settlement {
+    u64 now;
+    u64 gone_below;      // calls with a lower stack pointer on the same stack are gone
+    u64 exit_sp;         // the exit's call has this stack pointer ...
+    u16 exit_spec;       // ... and this spec and generation
+    u16 exit_generation; // 0: not at an exit
+    u16 found;           // 1: `call` is the exit's call, taken out of the open ones
+    u16 kept;            // how many of the open calls remain
+    struct open_call call;
+};
+
+// Drops the open call at `index`, or moves it down behind those kept so far. A function of its own,
+// or the verifier would try every way through every turn of the loop below.
+int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
+    struct open_call* call;
+
+    if (!calls || !s)
+        return 0;
+    call = &calls->calls[index & (WIRE_MAX_OPEN_CALLS - 1)];
+    if (s->exit_generation && call->sp == s->exit_sp && call->spec == s->exit_spec &&
+        call->generation == s->exit_generation) {
+        // Of two such calls the older one must have gone unnoticed.
+        if (s->found)
+            end_unwound(&s->call, s->now);
+        s->call = *call;
+        s->found = 1;
+        return 0;
+    }
+    if (call->sp < s->gone_below && on_one_stack(call->sp, s->gone_below)) {
+        end_unwound(call, s->now);
+        return 0;
+    }
+    calls->calls[s->kept & (WIRE_MAX_OPEN_CALLS - 1)] = *call;
+    s->kept++;
+    return 0;
+}
+
+// Takes out what is gone and what the exit ends, and closes the gaps. Depth is 0 meanwhile: the
+// sampler finds no calls rather than half-moved ones.
+int settle(struct open_calls* calls, struct settlement* s) {
+    u32 depth;
+
+    if (!calls || !s)
+        return 0;
+    depth = calls->depth;
+    calls->depth = 0;
+    barrier();
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= depth)
+            break;
+        settle_one(calls, s, i);
+    }
+    barrier();
+    calls->depth = s->kept;
+    return 0;
+}
+
+static __always_inline int enter(void* ctx, u64 sp) {
+    u64 cookie = bpf_get_attach_cookie(ctx);
+    u64 id = bpf_get_current_pid_tgid();
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct wire_call_stats* stats;
+    struct open_calls* calls;
+    struct open_call* call;
+    u32 depth;
+
+    if (!spec || !is_observed(id >> 32, (u32)id))
+        return 1;
+    stats = stats_of(spec_index(cookie));
+    if (!stats)
+        return 1;
+    __sync_fetch_and_add(&stats->entries, 1);
+    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL,
+                                 BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!calls) {
+        __sync_fetch_and_add(&stats->dropped, 1);
+        count_loss(WIRE_LOSS_STORAGE);
+        return 1;
+    }
+    depth = calls->depth;
+    if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
+        struct open_call* top = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
+        struct settlement s = {.now = bpf_ktime_get_ns(), .gone_below = sp + 1};
+
+        if ((spec->flags & WIRE_SPEC_RERUNS) && top->sp == sp && top->spec == spec_index(cookie)) {
+            __sync_fetch_and_add(&stats->entries, -1);
+            return 0;
+        }
+        settle(calls, &s);
+        depth = calls->depth;
+    }
+    if (depth >= WIRE_MAX_OPEN_CALLS) {
+        __sync_fetch_and_add(&stats->dropped, 1);
+        count_loss(WIRE_LOSS_DEPTH);
+        return 1;
+    }
+    __sync_fetch_and_add(&stats->open, 1);
+    call = &calls->calls[depth & (WIRE_MAX_OPEN_CALLS - 1)];
+    call->sp = sp;
+    call->sequence = calls->next_sequence++;
+    call->spec = spec_index(cookie);
+    call->generation = (u16)spec->generation;
+    call->samples = 0;
+    barrier();
+    call->start_ns = bpf_ktime_get_ns();
+    barrier();
+    calls->depth = depth + 1;
+    return 0;
+}
+
+static __always_inline void count_return(struct wire_call_stats* stats, u64 duration) {
+    u32 bucket = wire_histogram_bucket(duration);
+
+    __sync_fetch_and_add(&stats->open, -1);
+    __sync_fetch_and_add(&stats->returns, 1);
+    __sync_fetch_and_add(&stats->sum_ns, duration);
+    if (bucket < WIRE_HIST_BUCKETS)
+        __sync_fetch_and_add(&stats->buckets[bucket], 1);
+    if (duration < stats->min_ns || !stats->min_ns)
+        note_extreme(&stats->min_ns, duration ? duration : 1, true);
+    if (duration > stats->max_ns)
+        note_extreme(&stats->max_ns, duration, false);
+}
+
+// `sp`: where the return address lies, or lay before a return popped it.
+static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) {
+    u64 now = bpf_ktime_get_ns();
+    u64 cookie = bpf_get_attach_cookie(ctx);
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct wire_call_stats* stats;
+    struct wire_call_end end;
+    struct open_calls* calls;
+    struct open_call call;
+    u32 depth;
+
+    if (!spec)
+        return 0;
+    if ((cookie & WIRE_COOKIE_CONDITIONAL) &&
+        !condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags))
+        return 0;
+    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    if (!calls)
+        return 0;
+    depth = calls->depth;
+    if (!depth)
+        return 0;
+    call = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
+    if (call.sp == sp && call.spec == spec_index(cookie) &&
+        call.generation == (u16)spec->generation) {
+        calls->depth = depth - 1;
+        barrier();
+        // Samples that hit between the copy and the pop belong to the call.
+        call.samples = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].samples;
+    } else if (call.sp > sp) {
+        // Deeper than every open call: an exit of a call that was dropped, or began before us.
+        return 0;
+    } else {
+        struct settlement s = {.now = now,
+                               .gone_below = sp,
+                               .exit_sp = sp,
+                               .exit_spec = spec_index(cookie),
+                               .exit_generation = (u16)spec->generation};
+
+        settle(calls, &s);
+        if (!s.found)
+            return 0;
+        call = s.call;
+    }
+    stats = stats_of(spec_index(cookie));
+    if (!stats)
+        return 0;
+    fill_end(&end, &call, now);
+    count_return(stats, end.duration_ns);
+    if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && end.duration_ns > spec->slow_ns)
+        end.flags |= WIRE_CALL_SLOW;
+    send_end(&end);
+    if (end.flags & WIRE_CALL_SLOW) {
+        u64 return_address = 0;
+
+        if (!from_return)
+            bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp);
+        trace_slow_call(ctx, &end, return_address, from_return);
+    }
+    return 0;
+}
+
+SEC("uprobe")
+int call_entry(struct pt_regs* ctx) {
+    enter(ctx, PT_REGS_SP(ctx));
+    return 0;
+}
+
+SEC("uprobe")
+int call_exit(struct pt_regs* ctx) {
+    return leave(ctx, PT_REGS_SP(ctx), false);
+}
+
+SEC("uprobe")
+int call_return(struct pt_regs* ctx) {
+    return leave(ctx, PT_REGS_SP(ctx) - sizeof(u64), true);
+}
+
+// Entry and return in one: a return probe is set only when the entry answers 0.
+SEC("uprobe")
+int call_session(struct pt_regs* ctx) {
+    if (bpf_session_is_return())
+        return leave(ctx, PT_REGS_SP(ctx) - sizeof(u64), true);
+    return enter(ctx, PT_REGS_SP(ctx));
+}
+
+// A thread that ends, or runs another program, leaves its calls.
+static __always_inline int leave_all(void) {
+    struct open_calls* calls =
+        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    u64 now;
+    u32 depth;
+
+    if (!calls)
+        return 0;
+    now = bpf_ktime_get_ns();
+    depth = calls->depth;
+    calls->depth = 0;
+    barrier();
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= depth)
+            break;
+        end_unwound(&calls->calls[i], now);
+    }
+    return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int thread_exit(struct bpf_raw_tracepoint_args* ctx) {
+    return leave_all();
+}
+
+SEC("raw_tp/sched_process_exec")
+int thread_exec(struct bpf_raw_tracepoint_args* ctx) {
+    return leave_all();
+}

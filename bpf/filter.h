@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* Whether the current thread is observed: in the target, and passed by every filter in force. */
+#ifndef AUGER_FILTER_H
+#define AUGER_FILTER_H
+
+#include "maps.h"
+
+static __always_inline bool passes_id(void* map, u64 id) {
+    u32* generation = bpf_map_lookup_elem(map, &id);
+
+    return generation && *generation == config.filter_generation;
+}
+
+/* Out of line: filters are seldom in force, and the tracker's hot path should stay short. */
+static __noinline bool passes_filters(u32 pid, u32 tid) {
+    u32 filters = config.filters;
+
+    if ((filters & WIRE_FILTER_PID) && !passes_id(&filter_pids, pid))
+        return false;
+    if ((filters & WIRE_FILTER_TID) && !passes_id(&filter_tids, tid))
+        return false;
+    if ((filters & WIRE_FILTER_CGROUP) && !passes_id(&filter_cgroups, bpf_get_current_cgroup_id()))
+        return false;
+    if (filters & WIRE_FILTER_COMM) {
+        char comm[WIRE_COMM] = {};
+        u32* generation;
+
+        bpf_get_current_comm(comm, sizeof(comm));
+        generation = bpf_map_lookup_elem(&filter_comms, comm);
+        if (!generation || *generation != config.filter_generation)
+            return false;
+    }
+    return true;
+}
+
+static __always_inline bool is_target(u32 pid) {
+    if (config.all_processes)
+        return pid != config.own_pid;
+    return bpf_map_lookup_elem(&targets, &pid) != NULL;
+}
+
+static __always_inline bool is_observed(u32 pid, u32 tid) {
+    return is_target(pid) && (!config.filters || passes_filters(pid, tid));
+}
+
+#endif

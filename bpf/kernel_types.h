@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The few kernel types that the programs read, as CO-RE sees them: only the fields in use, in no
+ * particular order; libbpf relocates the accesses to the running kernel's layout. Written by hand
+ * so that a build needs no kernel with BTF.
+ */
+#ifndef AUGER_KERNEL_TYPES_H
+#define AUGER_KERNEL_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct signal_struct {
+    struct {
+        int counter;
+    } live; /* threads of the process that have not exited */
+};
+
+struct task_struct {
+    int pid;
+    int tgid;
+    char comm[16];
+    struct signal_struct* signal;
+};
+
+struct vm_area_struct {
+    unsigned long vm_start;
+};
+
+/* The registers that a task had in user mode; "___kernel": the UAPI's pt_regs names them otherwise.
+ */
+struct pt_regs___kernel {
+    unsigned long sp;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// The definitions of what maps.h declares.
+#include "maps.h"
+
+struct open_calls_map open_calls SEC(".maps");
+struct specs_map specs SEC(".maps");
+struct events_map events SEC(".maps");
+struct losses_map losses SEC(".maps");
+struct targets_map targets SEC(".maps");
+struct target_comms_map target_comms SEC(".maps");
+struct filter_ids_map filter_pids SEC(".maps");
+struct filter_ids_map filter_tids SEC(".maps");
+struct filter_ids_map filter_cgroups SEC(".maps");
+struct filter_comms_map filter_comms SEC(".maps");
+
+const volatile __u32 possible_cpus = 1;
+struct wire_config config = {};
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

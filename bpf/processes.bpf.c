@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Which processes are observed: children of a target are targets from their first instruction on,
+// and a process that execs into a wanted name becomes one. User space hears of every change.
+#include "events.h"
+#include "maps.h"
+
+static __always_inline void send_process(u32 change, u32 pid, u32 child_pid) {
+    struct wire_process* process = bpf_ringbuf_reserve(&events, sizeof(*process), 0);
+
+    if (!process) {
+        count_loss(WIRE_LOSS_RING_PROCESS);
+        return;
+    }
+    fill_event(&process->event, WIRE_PROCESS, sizeof(*process));
+    process->event.pid = pid;
+    bpf_get_current_comm(process->comm, sizeof(process->comm));
+    process->change = change;
+    process->child_pid = child_pid;
+    bpf_ringbuf_submit(process, BPF_RB_FORCE_WAKEUP);
+}
+
+SEC("raw_tp/sched_process_fork")
+int process_fork(struct bpf_raw_tracepoint_args* ctx) {
+    struct task_struct* parent = (void*)ctx->args[0];
+    struct task_struct* child = (void*)ctx->args[1];
+    u32 pid = BPF_CORE_READ(parent, tgid);
+    u32 child_pid = BPF_CORE_READ(child, tgid);
+    u32 one = 1;
+
+    if (pid == child_pid || !bpf_map_lookup_elem(&targets, &pid))
+        return 0;
+    if (bpf_map_update_elem(&targets, &child_pid, &one, BPF_ANY)) {
+        count_loss(WIRE_LOSS_TARGETS_FULL);
+        return 0;
+    }
+    send_process(WIRE_PROCESS_FORKED, pid, child_pid);
+    return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int process_exec(struct bpf_raw_tracepoint_args* ctx) {
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    char comm[WIRE_COMM] = {};
+    u32 one = 1;
+
+    if (!bpf_map_lookup_elem(&targets, &pid)) {
+        bpf_get_current_comm(comm, sizeof(comm));
+        if (!bpf_map_lookup_elem(&target_comms, comm))
+            return 0;
+        if (bpf_map_update_elem(&targets, &pid, &one, BPF_ANY)) {
+            count_loss(WIRE_LOSS_TARGETS_FULL);
+            return 0;
+        }
+    }
+    send_process(WIRE_PROCESS_EXECED, pid, 0);
+    return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int process_exit(struct bpf_raw_tracepoint_args* ctx) {
+    struct task_struct* task = (void*)bpf_get_current_task();
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+    if (!bpf_map_lookup_elem(&targets, &pid))
+        return 0;
+    // The kernel has taken this thread off the count already.
+    if (BPF_CORE_READ(task, signal, live.counter) > 0) {
+        send_process(WIRE_PROCESS_THREAD_EXITED, pid, 0);
+        return 0;
+    }
+    bpf_map_delete_elem(&targets, &pid);
+    send_process(WIRE_PROCESS_EXITED, pid, 0);
+    return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// The sampler: at every tick of a perf event, the stack of the thread that runs and the calls it is
+// in. It may interrupt the call tracker anywhere, so it only reads what the tracker wrote, and
+// counts.
+#include "events.h"
+#include "filter.h"
+#include "maps.h"
+#include "open_calls.h"
+#include "stack.h"
+
+/* One element; written by the sampler, read by user space. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct wire_sampler_stats);
+} sampler_stats SEC(".maps");
+
+/* One element: where the sampler puts a sample together. Private to it: a perf event's program is
+ * never interrupted by another one on its CPU. */
+struct sample_buffer {
+    struct wire_sample sample;
+    u64 words[2 * WIRE_MAX_FRAMES + 2 * WIRE_MAX_OPEN_CALLS + 2];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct sample_buffer);
+} sample_buffer SEC(".maps");
+
+static __always_inline u64 user_stack_pointer(struct bpf_perf_event_data* ctx) {
+    struct pt_regs___kernel* regs;
+
+    if (ctx->regs.cs & 3)
+        return PT_REGS_SP(&ctx->regs);
+    regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    return BPF_CORE_READ(regs, sp);
+}
+
+// Appends the open calls to the sample and counts the sample in each. A call above which the stack
+// pointer has risen has been left, though no probe has seen it yet.
+static __always_inline u32 note_open_calls(struct bpf_perf_event_data* ctx, u64* words,
+                                           u32 offset) {
+    struct open_calls* calls =
+        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    u32 noted = 0;
+    u32 depth;
+    u64 sp;
+
+    if (!calls || !calls->depth)
+        return 0;
+    depth = calls->depth;
+    sp = user_stack_pointer(ctx);
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        struct open_call* call = &calls->calls[i];
+        struct wire_call* out = (void*)&words[(offset + 2 * noted) & 511];
+
+        if (i >= depth)
+            break;
+        if (!is_current(call) || (sp > call->sp && on_one_stack(sp, call->sp)))
+            continue;
+        call->samples++;
+        out->start_ns = call->start_ns;
+        out->sequence = call->sequence;
+        out->spec = call->spec;
+        out->generation = call->generation;
+        noted++;
+    }
+    return noted;
+}
+
+SEC("perf_event")
+int take_sample(struct bpf_perf_event_data* ctx) {
+    u64 id = bpf_get_current_pid_tgid();
+    u32 pid = id >> 32, tid = (u32)id, zero = 0;
+    bool calibrating = config.calibration_tid && tid == config.calibration_tid;
+    struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
+    struct sample_buffer* buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
+    struct wire_sample* sample;
+    u32 offset, size;
+
+    if (!stats || !buffer)
+        return 0;
+    if (!calibrating) {
+        stats->ticks++;
+        // The idle task and other kernel threads have no pid of a target.
+        if (!pid || !is_observed(pid, tid)) {
+            stats->filtered++;
+            return 0;
+        }
+    }
+    sample = &buffer->sample;
+    sample->weight_ns = config.sample_weight_ns ? config.sample_weight_ns : ctx->sample_period;
+    sample->cpu = bpf_get_smp_processor_id();
+    sample->sample_kind = WIRE_SAMPLE_CPU;
+    bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+
+    sample->user_frames = take_user_stack(ctx, buffer->words);
+    offset = sample->user_frames & 127;
+    sample->kernel_frames = take_kernel_stack(ctx, &buffer->words[offset]);
+    offset += sample->kernel_frames & 127;
+    sample->calls = note_open_calls(ctx, buffer->words, offset);
+    offset += 2 * sample->calls;
+
+    size = sizeof(*sample) + offset * sizeof(u64);
+    if (size > sizeof(*buffer))
+        return 0;
+    fill_event(&sample->event, WIRE_SAMPLE, size);
+    if (calibrating) {
+        // The whole way but for the last step, which would put a sample of ourselves into the data.
+        bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
+        return 0;
+    }
+    if (bpf_ringbuf_output(&events, buffer, size, wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_SAMPLE);
+    else
+        stats->samples++;
+    return 0;
+}
