@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace auger {
 namespace {
@@ -137,6 +138,18 @@ bool Analysis::place_entry(bool cheap_only) {
     return false;
 }
 
+// endbr64; jmp *slot(%rip): what linkers write. (Without endbr64 the first instruction is an exit.)
+bool is_marked_stub(const Analysis& analysis) {
+    constexpr uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const CodePart& body = analysis.body;
+    if (body.bytes.size() > stub_limit || body.bytes.size() <= sizeof endbr64 ||
+        std::memcmp(body.bytes.data(), endbr64, sizeof endbr64) != 0)
+        return false;
+    const Instruction& second = analysis.code[analysis.first + 1];
+    return second.flow == Flow::jump && second.memory && second.base == Instruction::no_register &&
+           second.index == Instruction::no_register;
+}
+
 } // namespace
 
 bool FunctionCode::is_boundary(uint64_t address) const {
@@ -187,14 +200,8 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
                                         : "probe the function that it jumps to");
         return refusal("the kernel takes no probe on its first instructions");
     }
-    if (body.bytes.size() <= stub_limit && analysis.result.exits.size() == 1) {
-        // endbr64; jmp *slot(%rip): what linkers write.
-        const Instruction& second =
-            analysis.code[std::min(analysis.first + 1, analysis.code.size() - 1)];
-        if (second.flow == Flow::jump && second.indirect && second.memory &&
-            second.base == Instruction::no_register)
-            return refusal("is a PLT stub", "probe the function in its library");
-    }
+    if (is_marked_stub(analysis))
+        return refusal("is a PLT stub", "probe the function in its library");
     return std::move(analysis.result);
 }
 

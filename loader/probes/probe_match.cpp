@@ -83,20 +83,32 @@ class FunctionReader {
 
   private:
     // Static functions of one name in several files share the name of their cold parts as well: its
-    // own are those that it jumps to.
+    // own are those that it jumps to or that jump back to it. (A part that handles exceptions is
+    // entered by the unwinder only.)
     std::vector<CodeRange> own_cold_parts(const CodePart& body) const {
         std::vector<const FunctionIndex::Function*> candidates = index_.cold_candidates(function_);
         std::vector<CodeRange> own;
         if (candidates.empty())
             return own;
+        bool shared = false;
+        for (const ElfFunction& symbol : index_.names(function_))
+            shared |= index_.named(symbol.name).size() > 1;
         std::vector<uint64_t> targets = leaving_jumps(body);
         for (const FunctionIndex::Function* part : candidates) {
-            auto first = std::lower_bound(targets.begin(), targets.end(), part->address);
-            bool reached = first != targets.end() && *first - part->address < part->size;
-            if (reached && part->size <= function_size_limit)
+            if (part->size > function_size_limit)
+                continue;
+            if (!shared || leads_into(targets, part->address, part->size) ||
+                leads_into(leaving_jumps(
+                               {part->address, index_.file().read_code(part->address, part->size)}),
+                           function_.address, function_.size))
                 own.push_back({part->address, part->size});
         }
         return own;
+    }
+
+    static bool leads_into(const std::vector<uint64_t>& targets, uint64_t address, uint64_t size) {
+        auto first = std::lower_bound(targets.begin(), targets.end(), address);
+        return first != targets.end() && *first - address < size;
     }
 
     const FunctionIndex& index_;

@@ -22,6 +22,9 @@ bool digit(char c) {
 
 // Length of the operator symbol at the start of the text (what follows the word `operator`).
 size_t operator_symbol(std::string_view text) {
+    // `operator++0x10`: the second plus begins an offset.
+    if (text.size() > 2 && text.starts_with("++") && digit(text[2]))
+        return 1;
     for (std::string_view symbol :
          {"->*", "<<=", ">>=", "<=>", "()", "[]", "->", "++", "--", "<<", ">>", "<=", ">=",
           "==",  "!=",  "&&",  "||",  "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+",

@@ -77,8 +77,7 @@ constexpr std::string_view prefixes[] = {"_Unwind_",
                                          "_ZN5folly6fibers",
                                          "_ZN5bthread",
                                          "bthread_",
-                                         "greenlet_",
-                                         "uv_coro"};
+                                         "greenlet_"};
 
 // Modules whose presence alone speaks against the proof, by the start of their file names.
 constexpr std::string_view module_markers[] = {

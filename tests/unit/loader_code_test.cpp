@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where code may be probed, on hand-assembled functions: one per rule.
+#include "loader/code/function_code.h"
+#include "loader/code/outlined_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <map>
+
+namespace auger {
+namespace {
+
+constexpr uint64_t base = 0x1000;
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes(std::initializer_list<int> values) {
+    Bytes out;
+    for (int value : values)
+        out.push_back(static_cast<std::byte>(value));
+    return out;
+}
+
+Bytes no_data(uint64_t, size_t) {
+    return {};
+}
+
+Result<FunctionCode> analyse(const Bytes& body, const DataReader& data = no_data) {
+    return analyse_function({base, body}, {}, data);
+}
+
+FunctionCode good(std::initializer_list<int> values, const DataReader& data = no_data) {
+    Result<FunctionCode> code = analyse(bytes(values), data);
+    EXPECT_TRUE(code.ok()) << (code.ok() ? "" : code.error().cause);
+    return code.ok() ? std::move(*code) : FunctionCode{};
+}
+
+std::string refused(std::initializer_list<int> values) {
+    Result<FunctionCode> code = analyse(bytes(values));
+    return code.ok() ? "not refused" : code.error().cause;
+}
+
+std::vector<uint64_t> exit_offsets(const FunctionCode& code) {
+    std::vector<uint64_t> offsets;
+    for (const CodeExit& exit : code.exits)
+        offsets.push_back(exit.address - base);
+    return offsets;
+}
+
+using Offsets = std::vector<uint64_t>;
+
+TEST(CodeEntry, StaysOnPush) {
+    FunctionCode code = good({0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}); // push; mov; pop; ret
+    EXPECT_EQ(code.entry, base);
+    EXPECT_EQ(code.entry_cost, ProbeCost::emulated);
+    EXPECT_EQ(exit_offsets(code), Offsets{5});
+    EXPECT_EQ(code.exits[0].cost, ProbeCost::single_stepped);
+}
+
+TEST(CodeEntry, WalksFromEndbrToPush) {
+    FunctionCode code = good({0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0x57, 0x41, 0x5f, 0xc3});
+    EXPECT_EQ(code.entry, base + 4); // push %r15
+    EXPECT_EQ(code.entry_cost, ProbeCost::emulated);
+}
+
+TEST(CodeEntry, WalksOverMovAndXorToPush) {
+    // mov %rdi,%rax; xor %ecx,%ecx; push %rbx; pop %rbx; ret
+    EXPECT_EQ(good({0x48, 0x89, 0xf8, 0x31, 0xc9, 0x53, 0x5b, 0xc3}).entry, base + 5);
+}
+
+TEST(CodeEntry, DoesNotWalkOverMovedStack) {
+    // sub $8,%rsp; push %rbx; pop; add $8,%rsp; ret
+    FunctionCode code = good({0x48, 0x83, 0xec, 0x08, 0x53, 0x5b, 0x48, 0x83, 0xc4, 0x08, 0xc3});
+    EXPECT_EQ(code.entry, base);
+    EXPECT_EQ(code.entry_cost, ProbeCost::single_stepped);
+    // mov %rdi,%rsp (a stack switch) before the push
+    EXPECT_EQ(good({0x48, 0x89, 0xfc, 0x53, 0x5b, 0xc3}).entry, base);
+    // lea -8(%rsp),%rsp; push
+    EXPECT_EQ(good({0x48, 0x8d, 0x64, 0x24, 0xf8, 0x53, 0x5b, 0xc3}).entry, base);
+}
+
+TEST(CodeEntry, DoesNotWalkOverABranchTarget) {
+    // 0: xor %eax,%eax  2: push %rbx  3: pop %rbx  4: dec %edi  6: jne 2  8: ret
+    FunctionCode code = good({0x31, 0xc0, 0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfa, 0xc3});
+    EXPECT_EQ(code.entry, base);
+    EXPECT_EQ(code.entry_cost, ProbeCost::single_stepped);
+    // The same with the jump to the instruction behind the push: no obstacle.
+    EXPECT_EQ(good({0x31, 0xc0, 0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfb, 0xc3}).entry, base + 2);
+}
+
+TEST(CodeEntry, DoesNotWalkOverABranchTargetOfAColdPart) {
+    // 0: xor %eax,%eax  2: push  3: pop  4: jne cold  a: ret; cold: jmp 2
+    Bytes body = bytes({0x31, 0xc0, 0x53, 0x5b, 0x0f, 0x85, 0xf6, 0x0f, 0x00, 0x00, 0xc3});
+    Bytes cold = bytes({0xe9, 0xfd, 0xef, 0xff, 0xff});
+    CodePart part{0x2000, cold};
+    Result<FunctionCode> code = analyse_function({base, body}, std::span(&part, 1), no_data);
+    ASSERT_TRUE(code.ok());
+    EXPECT_EQ(code->entry, base);
+    EXPECT_EQ(exit_offsets(*code), Offsets{0xa}); // neither jump between the parts
+}
+
+TEST(CodeEntry, FiveByteNopOnlyAtTheStart) {
+    FunctionCode first = good({0x0f, 0x1f, 0x44, 0x00, 0x00, 0x31, 0xc0, 0xc3});
+    EXPECT_EQ(first.entry, base);
+    EXPECT_EQ(first.entry_cost, ProbeCost::optimised);
+    // Behind endbr64 it is passed by: endbr64; nop5; push
+    FunctionCode inside =
+        good({0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x53, 0x5b, 0xc3});
+    EXPECT_EQ(inside.entry, base + 9);
+    // Across a page the kernel leaves it alone.
+    Bytes nop = bytes({0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3});
+    Result<FunctionCode> across = analyse_function({0x1ffd, nop}, {}, no_data);
+    ASSERT_TRUE(across.ok());
+    EXPECT_NE(across->entry_cost, ProbeCost::optimised);
+}
+
+TEST(CodeEntry, NeverOnAnExit) {
+    // mov $1,%edi; jmp away: the jump would be cheap, but it ends the call
+    FunctionCode code = good({0xbf, 1, 0, 0, 0, 0xe9, 0, 1, 0, 0});
+    EXPECT_EQ(code.entry, base);
+    EXPECT_EQ(code.entry_cost, ProbeCost::single_stepped);
+}
+
+TEST(CodeEntry, PassesAnInstructionTheKernelRefuses) {
+    // lock incl (%rdi); push; pop; ret
+    FunctionCode code = good({0xf0, 0xff, 0x07, 0x53, 0x5b, 0xc3});
+    EXPECT_EQ(code.entry, base + 3);
+}
+
+TEST(CodeEntry, WithAJumpTableOnlyOntoPush) {
+    // 0: endbr64 4: test %edi,%edi 6: je e 8: notrack jmp *%rax b: nop.. e: ret
+    FunctionCode code = good(
+        {0xf3, 0x0f, 0x1e, 0xfa, 0x85, 0xff, 0x74, 0x06, 0x3e, 0xff, 0xe0, 0x90, 0x90, 0x90, 0xc3});
+    EXPECT_TRUE(code.indirect_jumps);
+    EXPECT_EQ(code.entry, base); // not the je
+    FunctionCode pushes = good({0xf3, 0x0f, 0x1e, 0xfa, 0x53, 0x3e, 0xff, 0xe0, 0x5b, 0xc3});
+    EXPECT_EQ(pushes.entry, base + 4);
+}
+
+TEST(CodeExits, EveryFormOfRet) {
+    // push; ret imm16; rep ret; bnd ret; lret
+    FunctionCode code = good({0x55, 0xc2, 0x08, 0x00, 0xf3, 0xc3, 0xf2, 0xc3, 0xcb});
+    EXPECT_EQ(exit_offsets(code), (Offsets{1, 4, 6, 8}));
+    for (const CodeExit& exit : code.exits)
+        EXPECT_EQ(exit.kind, ExitKind::ret);
+}
+
+TEST(CodeExits, TailJumps) {
+    // 0: push 1: pop 2: jne away (near) 8: jg away (short) a: jmp away
+    FunctionCode code = good({0x55, 0x5d, 0x0f, 0x85, 0, 1, 0, 0, 0x7f, 0x60, 0xe9, 0, 1, 0, 0});
+    ASSERT_EQ(exit_offsets(code), (Offsets{2, 8, 0xa}));
+    EXPECT_TRUE(code.exits[0].conditional);
+    EXPECT_EQ(code.exits[0].condition, 5); // not equal
+    EXPECT_EQ(code.exits[0].target, base + 8 + 0x100);
+    EXPECT_EQ(code.exits[1].condition, 15); // greater
+    EXPECT_FALSE(code.exits[2].conditional);
+    EXPECT_EQ(code.exits[2].cost, ProbeCost::emulated);
+}
+
+TEST(CodeExits, SelfTailCallButNotALoop) {
+    // 0: push 1: pop 2: jne 1 4: jmp 0
+    FunctionCode code = good({0x55, 0x5d, 0x75, 0xfd, 0xeb, 0xfa});
+    ASSERT_EQ(exit_offsets(code), Offsets{4});
+    EXPECT_TRUE(code.exits[0].to_itself);
+}
+
+TEST(CodeExits, TrapsAreNone) {
+    EXPECT_TRUE(good({0x55, 0x0f, 0x0b}).exits.empty()); // push; ud2
+}
+
+TEST(CodeExits, IndirectTailCalls) {
+    // push; pop; mov (%rdi),%rax; jmp *0x10(%rax)
+    EXPECT_EQ(exit_offsets(good({0x55, 0x5d, 0x48, 0x8b, 0x07, 0xff, 0x60, 0x10})), Offsets{5});
+    // push; pop; mov 8(%rdi),%rax; jmp *%rax
+    EXPECT_EQ(exit_offsets(good({0x55, 0x5d, 0x48, 0x8b, 0x47, 0x08, 0xff, 0xe0})), Offsets{6});
+}
+
+TEST(CodeExits, RelativeJumpTableIsNone) {
+    // push; lea table(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; ret
+    FunctionCode code = good({0x55, 0x48, 0x8d, 0x15, 0, 1, 0, 0, 0x48, 0x63, 0x04, 0xba, 0x48,
+                              0x01, 0xd0, 0xff, 0xe0, 0xc3});
+    EXPECT_TRUE(code.indirect_jumps);
+    EXPECT_EQ(exit_offsets(code), Offsets{17});
+}
+
+TEST(CodeExits, AbsoluteTableByItsContent) {
+    // push; jmp *0x404000(,%rdi,8); ret
+    std::initializer_list<int> code_bytes = {0x55, 0xff, 0x24, 0xfd, 0x00, 0x40, 0x40, 0x00, 0xc3};
+    auto table_of = [](int low) {
+        return [low](uint64_t address, size_t) {
+            return address == 0x404000 ? bytes({low, 0x10, 0, 0, 0, 0, 0, 0}) : Bytes();
+        };
+    };
+    EXPECT_EQ(exit_offsets(good(code_bytes, table_of(0x08))), Offsets{8}); // leads to the ret
+    EXPECT_EQ(exit_offsets(good(code_bytes, table_of(0x80))), (Offsets{1, 8}));
+    EXPECT_EQ(exit_offsets(good(code_bytes)), (Offsets{1, 8})); // in doubt an exit
+}
+
+TEST(CodeRefusals, SayWhy) {
+    EXPECT_NE(refused({0x55, 0x06, 0xc3}).find("cannot be decoded at 0x1001"), std::string::npos);
+    EXPECT_NE(refused({0x55, 0xe8, 0, 0}).find("cannot be decoded"), std::string::npos);
+    // jne into the middle of a mov
+    EXPECT_NE(refused({0x55, 0x75, 0x01, 0xbf, 1, 0, 0, 0, 0xc3}).find("middle of an instruction"),
+              std::string::npos);
+    EXPECT_NE(refused({0xc3}).find("only returns"), std::string::npos);
+    EXPECT_NE(refused({0xe9, 0, 1, 0, 0}).find("too short"), std::string::npos);
+    EXPECT_NE(refused({0xff, 0x25, 0, 1, 0, 0}).find("PLT"), std::string::npos);
+    EXPECT_NE(refused({0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0, 1, 0, 0}).find("PLT"),
+              std::string::npos);
+    EXPECT_NE(refused({0x0f, 0x0b}).find("no probe"), std::string::npos);
+    // push; jrcxz away: its condition is not in the flags
+    EXPECT_NE(refused({0x55, 0xe3, 0x60, 0xc3}).find("no probe on its exit"), std::string::npos);
+    EXPECT_NE(refused({}).find("no code"), std::string::npos);
+}
+
+TEST(CodeDecoder, CostsFollowTheKernel) {
+    auto cost = [](std::initializer_list<int> values) {
+        Bytes code = bytes(values);
+        std::optional<Instruction> instruction = decode(code, base);
+        EXPECT_TRUE(instruction);
+        return instruction ? instruction->cost : ProbeCost::refused;
+    };
+    EXPECT_EQ(cost({0x50}), ProbeCost::emulated);
+    EXPECT_EQ(cost({0x41, 0x54}), ProbeCost::emulated);
+    EXPECT_EQ(cost({0x48, 0x55}), ProbeCost::single_stepped); // another REX
+    EXPECT_EQ(cost({0x66, 0x55}), ProbeCost::single_stepped);
+    EXPECT_EQ(cost({0xff, 0x75, 0x08}), ProbeCost::single_stepped); // push of memory
+    EXPECT_EQ(cost({0x90}), ProbeCost::emulated);
+    EXPECT_EQ(cost({0xe8, 0, 0, 0, 0}), ProbeCost::emulated);
+    EXPECT_EQ(cost({0x74, 0x00}), ProbeCost::emulated);
+    EXPECT_EQ(cost({0x0f, 0x84, 0, 0, 0, 0}), ProbeCost::emulated);
+    EXPECT_EQ(cost({0x3e, 0x74, 0x00}), ProbeCost::refused); // branch hint: a segment prefix
+    EXPECT_EQ(cost({0xff, 0xe0}), ProbeCost::single_stepped);
+    EXPECT_EQ(cost({0x3e, 0xff, 0xe0}), ProbeCost::refused); // notrack
+    EXPECT_EQ(cost({0xf0, 0x48, 0x0f, 0xb1, 0x0f}), ProbeCost::refused);
+    EXPECT_EQ(cost({0xcc}), ProbeCost::refused);
+    EXPECT_EQ(cost({0x0f, 0x05}), ProbeCost::refused);             // syscall
+    EXPECT_EQ(cost({0xc5, 0xfe, 0x6f, 0x06}), ProbeCost::refused); // vmovdqu: opcode 6f
+    EXPECT_EQ(cost({0xc5, 0xfc, 0x28, 0xc1}), ProbeCost::single_stepped);
+    EXPECT_EQ(cost({0x0f, 0x6f, 0x06}), ProbeCost::single_stepped);
+    EXPECT_EQ(cost({0x8e, 0xd0}), ProbeCost::refused); // mov %eax,%ss
+}
+
+TEST(CodeOutlined, FindsUnnamedPartsThatJumpBack) {
+    // 0: push 1: jne 0x2000 7: pop 8: ret
+    Bytes body = bytes({0x55, 0x0f, 0x85, 0xf9, 0x0f, 0, 0, 0x5d, 0xc3});
+    // at 0x2000: xor %eax,%eax; jmp 0x1007
+    std::map<uint64_t, Bytes> memory{{0x2000, bytes({0x31, 0xc0, 0xe9, 0x00, 0xf0, 0xff, 0xff})}};
+    auto read = [&](uint64_t address, size_t) {
+        const Bytes& all = memory[0x2000];
+        return Bytes(all.begin() + static_cast<long>(address - 0x2000), all.end());
+    };
+    auto unnamed = [](uint64_t) { return false; };
+    std::vector<CodeRange> parts = find_outlined_parts({base, body}, unnamed, read);
+    ASSERT_EQ(parts.size(), 1u);
+    EXPECT_EQ(parts[0].address, 0x2000u);
+    EXPECT_EQ(parts[0].size, 7u);
+    // A function of its own that returns is a tail call.
+    memory[0x2000] = bytes({0x31, 0xc0, 0xc3});
+    EXPECT_TRUE(find_outlined_parts({base, body}, unnamed, read).empty());
+    EXPECT_TRUE(find_outlined_parts(
+                    {base, body}, [](uint64_t a) { return a >= 0x2000; }, read)
+                    .empty());
+}
+
+} // namespace
+} // namespace auger
