@@ -129,7 +129,7 @@ static __always_inline void send_end(struct wire_call_end* end) {
 }
 
 // Not static, like `settle` below: the verifier checks such a function once, not at every call.
-int end_unwound(struct open_call* call, u64 now) {
+__noinline int end_unwound(struct open_call* call, u64 now) {
     struct wire_call_stats* stats;
     struct wire_call_end end;
 
@@ -161,7 +161,7 @@ struct settlement {
 
 // Drops the open call at `index`, or moves it down behind those kept so far. A function of its own,
 // or the verifier would try every way through every turn of the loop below.
-int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
+__noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
     struct open_call* call;
 
     if (!calls || !s)
@@ -187,7 +187,7 @@ int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
 
 // Takes out what is gone and what the exit ends, and closes the gaps. Depth is 0 meanwhile: the
 // sampler finds no calls rather than half-moved ones.
-int settle(struct open_calls* calls, struct settlement* s) {
+__noinline int settle(struct open_calls* calls, struct settlement* s) {
     u32 depth;
 
     if (!calls || !s)

@@ -12,7 +12,7 @@ static long note_stack_start(struct task_struct* task, struct vm_area_struct* ar
     return 0;
 }
 
-int on_one_stack(u64 a, u64 b) {
+__noinline int on_one_stack(u64 a, u64 b) {
     struct task_struct* task = bpf_get_current_task_btf();
     struct find_stack first = {}, second = {};
 

@@ -18,9 +18,11 @@ struct {
 
 /* One element: where the sampler puts a sample together. Private to it: a perf event's program is
  * never interrupted by another one on its CPU. */
+enum { SAMPLE_WORDS = 2 * WIRE_MAX_FRAMES + 4 * WIRE_MAX_OPEN_CALLS };
+
 struct sample_buffer {
     struct wire_sample sample;
-    u64 words[2 * WIRE_MAX_FRAMES + 2 * WIRE_MAX_OPEN_CALLS + 2];
+    u64 words[SAMPLE_WORDS];
 };
 
 struct {
@@ -39,36 +41,43 @@ static __always_inline u64 user_stack_pointer(struct bpf_perf_event_data* ctx) {
     return BPF_CORE_READ(regs, sp);
 }
 
-// Appends the open calls to the sample and counts the sample in each. A call above which the stack
-// pointer has risen has been left, though no probe has seen it yet.
-static __always_inline u32 note_open_calls(struct bpf_perf_event_data* ctx, u64* words,
-                                           u32 offset) {
+// Adds one open call to the sample and counts the sample in it. A call above which the stack
+// pointer has risen has been left, though no probe has seen it yet. (A function of its own, and the
+// count in memory, or the verifier would try every way through every turn of the loop below.)
+__noinline int note_open_call(struct open_call* call, struct sample_buffer* buffer, u64 sp) {
+    struct wire_call* out;
+
+    if (!call || !buffer || !is_current(call))
+        return 0;
+    if (sp > call->sp && on_one_stack(sp, call->sp))
+        return 0;
+    call->samples++;
+    out = (void*)&buffer->words[2 * (buffer->sample.calls & (WIRE_MAX_OPEN_CALLS - 1))];
+    out->start_ns = call->start_ns;
+    out->sequence = call->sequence;
+    out->spec = call->spec;
+    out->generation = call->generation;
+    buffer->sample.calls++;
+    return 0;
+}
+
+static __always_inline void note_open_calls(struct bpf_perf_event_data* ctx,
+                                            struct sample_buffer* buffer) {
     struct open_calls* calls =
         bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
-    u32 noted = 0;
     u32 depth;
     u64 sp;
 
+    buffer->sample.calls = 0;
     if (!calls || !calls->depth)
-        return 0;
+        return;
     depth = calls->depth;
     sp = user_stack_pointer(ctx);
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        struct open_call* call = &calls->calls[i];
-        struct wire_call* out = (void*)&words[(offset + 2 * noted) & 511];
-
         if (i >= depth)
             break;
-        if (!is_current(call) || (sp > call->sp && on_one_stack(sp, call->sp)))
-            continue;
-        call->samples++;
-        out->start_ns = call->start_ns;
-        out->sequence = call->sequence;
-        out->spec = call->spec;
-        out->generation = call->generation;
-        noted++;
+        note_open_call(&calls->calls[i], buffer, sp);
     }
-    return noted;
 }
 
 SEC("perf_event")
@@ -97,12 +106,12 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     sample->sample_kind = WIRE_SAMPLE_CPU;
     bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 
-    sample->user_frames = take_user_stack(ctx, buffer->words);
-    offset = sample->user_frames & 127;
+    note_open_calls(ctx, buffer);
+    offset = 2 * (sample->calls & (2 * WIRE_MAX_OPEN_CALLS - 1));
+    sample->user_frames = take_user_stack(ctx, &buffer->words[offset]);
+    offset += sample->user_frames & 127;
     sample->kernel_frames = take_kernel_stack(ctx, &buffer->words[offset]);
     offset += sample->kernel_frames & 127;
-    sample->calls = note_open_calls(ctx, buffer->words, offset);
-    offset += 2 * sample->calls;
 
     size = sizeof(*sample) + offset * sizeof(u64);
     if (size > sizeof(*buffer))

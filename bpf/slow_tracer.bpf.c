@@ -32,8 +32,8 @@ static __always_inline bool within_slow_rate(u64 now) {
     return true;
 }
 
-int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, u64 return_address,
-                    bool from_return) {
+__noinline int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, u64 return_address,
+                               bool from_return) {
     struct wire_slow_call* slow;
 
     if (!end)

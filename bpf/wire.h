@@ -194,7 +194,8 @@ struct wire_call {
     __wire_u16 generation;
 };
 
-/* A stack follows its owner as user_frames and then kernel_frames addresses, leaf first. */
+/* Followed by `calls` records of wire_call, outermost first, and then by user_frames and kernel_frames
+ * addresses, leaf first. */
 enum wire_sample_kind { WIRE_SAMPLE_CPU = 0 };
 
 struct wire_sample {
@@ -205,7 +206,7 @@ struct wire_sample {
     __wire_u16 sample_kind;
     __wire_u16 user_frames;
     __wire_u16 kernel_frames;
-    __wire_u16 calls; /* wire_call records behind the frames, outermost first */
+    __wire_u16 calls;
     __wire_u32 padding;
 };
 
