@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <random>
 
 namespace auger {
 namespace {
@@ -261,6 +262,35 @@ TEST(CodeOutlined, FindsUnnamedPartsThatJumpBack) {
     EXPECT_TRUE(find_outlined_parts(
                     {base, body}, [](uint64_t a) { return a >= 0x2000; }, read)
                     .empty());
+}
+
+TEST(CodeHostile, RandomBytesKeepTheRules) {
+    std::mt19937 random(20240607);
+    size_t good_ones = 0;
+    for (int round = 0; round < 20000; ++round) {
+        Bytes body(1 + random() % 24), cold(1 + random() % 12);
+        for (Bytes* part : {&body, &cold})
+            for (std::byte& byte : *part)
+                byte = static_cast<std::byte>(random());
+        body[0] = std::byte{0x55};
+        CodePart part{0x2000, cold};
+        auto read = [&](uint64_t, size_t size) { return Bytes(size % 64, std::byte{0x90}); };
+        find_outlined_parts(
+            {base, body}, [](uint64_t) { return false; }, read);
+        Result<FunctionCode> code = analyse_function({base, body}, std::span(&part, 1), read);
+        if (!code)
+            continue;
+        ++good_ones;
+        EXPECT_TRUE(code->is_boundary(code->entry));
+        EXPECT_GE(code->entry, base);
+        EXPECT_LT(code->entry, base + body.size());
+        for (const CodeExit& exit : code->exits) {
+            EXPECT_TRUE(code->is_boundary(exit.address));
+            EXPECT_NE(exit.cost, ProbeCost::refused);
+            EXPECT_NE(exit.address, code->entry);
+        }
+    }
+    EXPECT_GT(good_ones, 100u);
 }
 
 } // namespace

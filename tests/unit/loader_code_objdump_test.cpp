@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A second opinion: instruction boundaries and exits of real files beside what objdump reads.
+#include "loader/code/function_code.h"
+#include "loader/elf/function_index.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+namespace auger {
+namespace {
+
+// Address -> mnemonic and operands.
+std::map<uint64_t, std::string> disassemble(const std::string& path) {
+    std::map<uint64_t, std::string> lines;
+    std::string command = "objdump -d --no-show-raw-insn '" + path + "' 2>/dev/null";
+    std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    char line[512];
+    while (pipe && std::fgets(line, sizeof line, pipe.get())) {
+        char* end;
+        uint64_t address = std::strtoull(line, &end, 16);
+        if (line[0] == ' ' && end[0] == ':' && end[1] == '\t')
+            lines[address] = end + 2;
+    }
+    return lines;
+}
+
+void compare(const std::string& path) {
+    std::map<uint64_t, std::string> lines = disassemble(path);
+    if (lines.empty())
+        GTEST_SKIP() << "no objdump here";
+    auto file = ElfFile::open(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path);
+    ASSERT_TRUE(file.ok());
+    FunctionIndex index(*file);
+    auto read = [&](uint64_t address, size_t size) { return (*file)->read_code(address, size); };
+    size_t compared = 0;
+    for (const FunctionIndex::Function& function : index.functions()) {
+        std::vector<std::byte> body = read(function.address, function.size);
+        Result<FunctionCode> code = analyse_function({function.address, body}, {}, read);
+        if (!code || function.size_guessed)
+            continue;
+        std::vector<uint64_t> boundaries, returns, found;
+        uint64_t end = function.address + function.size;
+        for (auto at = lines.lower_bound(function.address); at != lines.end() && at->first < end;
+             ++at) {
+            boundaries.push_back(at->first);
+            std::string text = at->second;
+            for (const char* prefix : {"repz ", "bnd "})
+                if (text.starts_with(prefix))
+                    text.erase(0, std::string(prefix).size());
+            if (text.starts_with("ret"))
+                returns.push_back(at->first);
+        }
+        for (const CodeExit& exit : code->exits)
+            if (exit.kind == ExitKind::ret)
+                found.push_back(exit.address);
+        EXPECT_EQ(code->boundaries, boundaries) << index.best_name(function);
+        EXPECT_EQ(found, returns) << index.best_name(function);
+        ++compared;
+    }
+    EXPECT_GT(compared, 5u);
+}
+
+TEST(CodeBesideObjdump, Fixture) {
+    compare(std::string(AUGER_FIXTURES_DIR) + "/fixture_functions");
+}
+
+TEST(CodeBesideObjdump, DynamicLoader) {
+    compare("/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2");
+}
+
+} // namespace
+} // namespace auger
