@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The event stream: the one form in which everything that was observed reaches the model, whether it
-// comes from the kernel now or from a recording. Definitions (modules, locations, stacks, threads,
-// probes) come before their first use; ids are dense from 0 in the order of definition.
+// The event stream: the one form in which everything that was observed reaches the model, whether
+// it comes from the kernel now or from a recording. Definitions (modules, locations, stacks,
+// threads, probes) come before their first use; ids are dense from 0 in the order of definition.
 //
 // All times are nanoseconds of the observed machine's CLOCK_MONOTONIC.
 #pragma once
@@ -57,7 +57,8 @@ struct ThreadInfo {
     friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 
-// Names a call; see wire_call. `spec` is an id of this stream (never reused), not the kernel's slot.
+// Names a call; see wire_call. `spec` is an id of this stream (never reused), not the kernel's
+// slot.
 struct CallKey {
     uint64_t start_ns = 0;
     uint32_t sequence = 0;
@@ -86,7 +87,8 @@ struct CallEndEvent {
     bool unwound = false;
 };
 
-// A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes before.
+// A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes
+// before.
 struct SlowCallEvent {
     CallEndEvent end;
     uint64_t threshold_ns = 0; // in force when it ended
@@ -115,7 +117,7 @@ struct ProbeInfo {
     ProbeId id;       // as shown to the user and taken by `delete`
     std::string text; // as typed: "libc:recv"
     std::vector<SpecId> specs;
-    Threshold slow;   // of `slow PROBE > ...`; kind none when it is only timed
+    Threshold slow; // of `slow PROBE > ...`; kind none when it is only timed
     bool deleted = false;
 };
 
@@ -127,8 +129,8 @@ struct SplitInfo {
     bool so_far = false; // by the time already elapsed at the sample
 };
 
-// What happened to one function's calls since the last StatsEvent (differences, but for min and max,
-// which are since the beginning; min is 0 while no call has returned).
+// What happened to one function's calls since the last StatsEvent (differences, but for min and
+// max, which are since the beginning; min is 0 while no call has returned).
 struct StatsEvent {
     uint64_t time_ns = 0;
     SpecId spec;
@@ -153,8 +155,8 @@ struct LedgerEvent {
     uint64_t ticks = 0;    // sampling interrupts; = samples + filtered + lost["ring full: samples"]
     uint64_t samples = 0;  // sent to user space
     uint64_t filtered = 0; // outside target or filter
-    uint64_t on_cpu_ns = 0; // time for which the sampled threads ran (or CPUs were watched)
-    uint64_t rate_hz = 0;   // asked for; 0 when sampling is off
+    uint64_t on_cpu_ns = 0;      // time for which the sampled threads ran (or CPUs were watched)
+    uint64_t rate_hz = 0;        // asked for; 0 when sampling is off
     double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set
     std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
 };

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/bpf_calls.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace auger {
+
+namespace {
+
+// The part of union bpf_attr that BPF_LINK_CREATE reads for uprobe_multi (Linux 6.6 and later).
+struct UprobeMultiAttributes {
+    uint32_t program_fd;
+    uint32_t target_fd;
+    uint32_t attach_type;
+    uint32_t flags;
+    uint64_t path;
+    uint64_t offsets;
+    uint64_t reference_counter_offsets;
+    uint64_t cookies;
+    uint32_t count;
+    uint32_t multi_flags; // 1: return probes
+    uint32_t pid;
+    uint32_t padding;
+};
+
+// The type number of the kernel's uprobe PMU, or a negative number.
+int uprobe_pmu_type() {
+    std::ifstream file("/sys/bus/event_source/devices/uprobe/type");
+    int type = -1;
+    file >> type;
+    return type;
+}
+
+} // namespace
+
+Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
+                                          const std::string& path,
+                                          std::span<const uint64_t> offsets,
+                                          std::span<const uint64_t> cookies, pid_t pid,
+                                          bool returns) {
+    UprobeMultiAttributes attributes = {};
+    attributes.program_fd = static_cast<uint32_t>(program_fd);
+    attributes.attach_type = attach_type;
+    attributes.path = reinterpret_cast<uintptr_t>(path.c_str());
+    attributes.offsets = reinterpret_cast<uintptr_t>(offsets.data());
+    attributes.cookies = reinterpret_cast<uintptr_t>(cookies.data());
+    attributes.count = static_cast<uint32_t>(offsets.size());
+    attributes.multi_flags = returns ? 1 : 0;
+    attributes.pid = static_cast<uint32_t>(pid);
+    long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes));
+    if (fd < 0)
+        return system_error("attach uprobes", fmt::format("{} places of {}", offsets.size(), path));
+    return UniqueFd(static_cast<int>(fd));
+}
+
+Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,
+                                 const std::string& subject) {
+    long fd = syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return system_error("open perf event", subject,
+                            errno == EMFILE ? "raise the limit of open files: ulimit -n" : "");
+    return UniqueFd(static_cast<int>(fd));
+}
+
+Result<PerfUprobe> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
+                                      uint64_t cookie, pid_t pid, bool returns) {
+    int type = uprobe_pmu_type();
+    if (type < 0)
+        return Error{"attach uprobe", path, "the kernel has no uprobe events",
+                     "a kernel with CONFIG_UPROBE_EVENTS is needed", Error::Kind::unsupported};
+    perf_event_attr attributes = {};
+    attributes.size = sizeof(attributes);
+    attributes.type = static_cast<uint32_t>(type);
+    attributes.config = returns ? 1 : 0;
+    attributes.config1 = reinterpret_cast<uintptr_t>(path.c_str());
+    attributes.config2 = offset;
+    // An event of no process must name a CPU; its probe fires on all of them nevertheless.
+    auto event = open_perf_event(attributes, pid ? pid : -1, pid ? -1 : 0,
+                                 fmt::format("uprobe {}+{:#x}", path, offset));
+    if (!event)
+        return event.error();
+    LIBBPF_OPTS(bpf_link_create_opts, options);
+    options.perf_event.bpf_cookie = cookie;
+    int link = bpf_link_create(program_fd, event->get(), BPF_PERF_EVENT, &options);
+    if (link < 0)
+        return system_error("attach uprobe", fmt::format("{}+{:#x}", path, offset), "", -link);
+    return PerfUprobe{std::move(*event), UniqueFd(link)};
+}
+
+uint64_t link_id(int link_fd) {
+    bpf_link_info info = {};
+    uint32_t size = sizeof(info);
+    return bpf_obj_get_info_by_fd(link_fd, &info, &size) == 0 ? info.id : 0;
+}
+
+} // namespace auger

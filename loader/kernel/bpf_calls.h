@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bpf(2) and perf_event_open(2) calls that the packaged libbpf has no wrapper for.
+#pragma once
+
+#include "loader/base/fd.h"
+#include "loader/base/result.h"
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace auger {
+
+// Attach types and flags newer than the packaged kernel headers; values are the kernel's ABI.
+inline constexpr uint32_t bpf_trace_uprobe_multi = 48;
+inline constexpr uint32_t bpf_trace_uprobe_session = 57;
+
+// One BPF_LINK_CREATE for many places of one file. `path` is opened by the kernel during the call
+// (/proc/self/fd/N is fine). `pid` 0: every process; else only that one. `returns`: return probes.
+Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
+                                          const std::string& path,
+                                          std::span<const uint64_t> offsets,
+                                          std::span<const uint64_t> cookies, pid_t pid,
+                                          bool returns);
+
+// One perf event with a BPF link for one place: the way of kernels before 6.6.
+struct PerfUprobe {
+    UniqueFd event;
+    UniqueFd link;
+};
+Result<PerfUprobe> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
+                                      uint64_t cookie, pid_t pid, bool returns);
+
+// perf_event_open with PERF_FLAG_FD_CLOEXEC.
+Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,
+                                 const std::string& subject);
+
+// The id that `bpftool link` shows.
+uint64_t link_id(int link_fd);
+
+} // namespace auger

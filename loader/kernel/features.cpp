@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/features.h"
+
+#include "loader/kernel/bpf_calls.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+namespace auger {
+
+namespace {
+
+// The smallest tracing program: return 0.
+UniqueFd load_empty_program(uint32_t attach_type) {
+    bpf_insn instructions[2] = {};
+    instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K; // r0 = 0
+    instructions[1].code = BPF_JMP | BPF_EXIT;
+    LIBBPF_OPTS(bpf_prog_load_opts, options,
+                .expected_attach_type = static_cast<bpf_attach_type>(attach_type));
+    int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "auger_try", "GPL", instructions, 2, &options);
+    return UniqueFd(fd >= 0 ? fd : -1);
+}
+
+// Attaching to a file without places fails everywhere, but the error tells whether the kernel knows
+// this kind of link: unknown kinds are EINVAL before the path is even looked at, and the path of a
+// folder is EBADF where it is (Linux's own selftests and libbpf tell them apart in the same way).
+bool knows_uprobe_multi(uint32_t attach_type) {
+    UniqueFd program = load_empty_program(attach_type);
+    if (!program)
+        return false;
+    const std::array<uint64_t, 1> offsets = {0}, cookies = {0};
+    auto link =
+        create_uprobe_multi_link(program.get(), attach_type, "/", offsets, cookies, 0, false);
+    return !link && errno == EBADF;
+}
+
+bool has_hardware_cycles() {
+    perf_event_attr attributes = {};
+    attributes.size = sizeof(attributes);
+    attributes.type = PERF_TYPE_HARDWARE;
+    attributes.config = PERF_COUNT_HW_CPU_CYCLES;
+    attributes.sample_period = 1'000'000;
+    attributes.disabled = 1;
+    return open_perf_event(attributes, 0, -1, "cycles").ok();
+}
+
+Capability line(std::string name, bool available, std::string yes, std::string no,
+                std::string remedy, Capability::State otherwise) {
+    return {std::move(name), available ? Capability::State::available : otherwise,
+            available ? std::move(yes) : std::move(no), available ? "" : std::move(remedy)};
+}
+
+} // namespace
+
+Features Features::detect() {
+    Features features;
+    utsname name = {};
+    if (uname(&name) == 0)
+        std::sscanf(name.release, "%d.%d", &features.major, &features.minor);
+    features.btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+    features.privileged = static_cast<bool>(load_empty_program(0));
+    features.uprobe_multi = knows_uprobe_multi(bpf_trace_uprobe_multi);
+    features.uprobe_session = knows_uprobe_multi(bpf_trace_uprobe_session);
+    features.stacks_under_return =
+        features.major > 6 || (features.major == 6 && features.minor >= 11);
+    features.hardware_cycles = has_hardware_cycles();
+    return features;
+}
+
+std::vector<Capability> Features::describe() const {
+    using State = Capability::State;
+    return {
+        line("privilege", privileged, "may load tracing programs", "may not load tracing programs",
+             "run as root, or with CAP_BPF and CAP_PERFMON", State::missing),
+        line("kernel types (BTF)", btf, "/sys/kernel/btf/vmlinux", "no /sys/kernel/btf/vmlinux",
+             "use a kernel with CONFIG_DEBUG_INFO_BTF", State::missing),
+        line("uprobe_multi links", uprobe_multi, "thousands of probes attach in milliseconds",
+             "one perf event a probe: detaching takes about 0.1 s each, in the background",
+             "Linux 6.6 or later has them", State::degraded),
+        line("session links", uprobe_session, "return probes cost calls outside the filter nothing",
+             "return probes are set for every call", "Linux 6.13 or later has them",
+             State::degraded),
+        line("stacks under return probes", stacks_under_return,
+             "return addresses are repaired; `exit auto` may choose the trampoline",
+             "stacks would be broken, so `exit auto` always probes the exit instructions",
+             "Linux 6.11 or later repairs them", State::degraded),
+        line("hardware cycles", hardware_cycles, "sampling counts cycles",
+             "no hardware counters here: sampling uses the cpu-clock timer",
+             "virtual machines often hide them; cpu-clock works as well for most uses",
+             State::degraded),
+    };
+}
+
+} // namespace auger

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/programs.h"
+
+#include "loader/kernel/bpf_calls.h"
+
+#include <bpf/bpf.h>
+#include <linux/types.h>
+
+#include "auger.skel.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+namespace {
+
+// What libbpf said last, for the error message: it names the program and the kernel's reason.
+thread_local std::string libbpf_complaint;
+
+int remember_complaint(enum libbpf_print_level level, const char* format, va_list arguments) {
+    if (level != LIBBPF_WARN)
+        return 0;
+    char line[512];
+    vsnprintf(line, sizeof(line), format, arguments);
+    std::string text(line);
+    // Verifier logs are long; the first line of a complaint says what failed.
+    if (auto end = text.find('\n'); end != std::string::npos)
+        text.resize(end);
+    if (libbpf_complaint.empty() && !text.empty())
+        libbpf_complaint = text;
+    return 0;
+}
+
+Error load_error(int error_number) {
+    Error error = system_error("load BPF programs", "", "", error_number);
+    error.kind = Error::Kind::unsupported;
+    if (!libbpf_complaint.empty())
+        error.cause += " [" + libbpf_complaint + "]";
+    if (error_number == EPERM || error_number == EACCES)
+        error.hint = "run as root, or with CAP_BPF and CAP_PERFMON";
+    else
+        error.hint = "`auger doctor` says what this kernel lacks";
+    return error;
+}
+
+struct SkeletonDeleter {
+    void operator()(auger_bpf* skeleton) const { auger_bpf::destroy(skeleton); }
+};
+
+template <typename Value>
+void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit) {
+    // The kernel rounds each CPU's value up to 8 bytes.
+    static_assert(sizeof(Value) % 8 == 0);
+    std::vector<Value> values(cpus);
+    if (bpf_map_lookup_elem(map_fd, &index, values.data()) == 0) {
+        for (const Value& value : values)
+            visit(value);
+    }
+}
+
+} // namespace
+
+struct Programs::State {
+    std::unique_ptr<auger_bpf, SkeletonDeleter> skeleton;
+    uint32_t cpus = 0;
+};
+
+Programs::Programs(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Programs::~Programs() = default;
+
+Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options) {
+    libbpf_set_print(remember_complaint);
+    libbpf_complaint.clear();
+    auto state = std::make_unique<State>();
+    int cpus = libbpf_num_possible_cpus();
+    if (cpus <= 0)
+        return system_error("count CPUs", "/sys/devices/system/cpu/possible", "", -cpus);
+    state->cpus = static_cast<uint32_t>(cpus);
+
+    state->skeleton.reset(auger_bpf::open());
+    if (!state->skeleton)
+        return load_error(errno);
+    auger_bpf& skeleton = *state->skeleton;
+    skeleton.rodata->possible_cpus = state->cpus;
+    if (options.uprobe_multi) {
+        for (bpf_program* program :
+             {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return})
+            bpf_program__set_expected_attach_type(
+                program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
+    }
+    if (options.uprobe_session)
+        bpf_program__set_expected_attach_type(
+            skeleton.progs.call_session, static_cast<bpf_attach_type>(bpf_trace_uprobe_session));
+    else
+        bpf_program__set_autoload(skeleton.progs.call_session, false);
+
+    if (int error = auger_bpf::load(&skeleton))
+        return load_error(-error);
+
+    for (bpf_program* program :
+         {skeleton.progs.thread_exit, skeleton.progs.thread_exec, skeleton.progs.process_fork,
+          skeleton.progs.process_exec, skeleton.progs.process_exit}) {
+        bpf_link* link = bpf_program__attach(program);
+        if (!link) {
+            Error error = system_error("attach tracepoint", bpf_program__section_name(program),
+                                       "a kernel with CONFIG_TRACEPOINTS is needed");
+            error.kind = Error::Kind::unsupported;
+            return error;
+        }
+        // The skeleton's destructor ends the links that stand in it.
+        if (program == skeleton.progs.thread_exit)
+            skeleton.links.thread_exit = link;
+        else if (program == skeleton.progs.thread_exec)
+            skeleton.links.thread_exec = link;
+        else if (program == skeleton.progs.process_fork)
+            skeleton.links.process_fork = link;
+        else if (program == skeleton.progs.process_exec)
+            skeleton.links.process_exec = link;
+        else
+            skeleton.links.process_exit = link;
+    }
+    return std::unique_ptr<Programs>(new Programs(std::move(state)));
+}
+
+int Programs::program_fd(ProgramKind kind) const {
+    const auto& programs = state_->skeleton->progs;
+    switch (kind) {
+    case ProgramKind::call_entry:
+        return bpf_program__fd(programs.call_entry);
+    case ProgramKind::call_exit:
+        return bpf_program__fd(programs.call_exit);
+    case ProgramKind::call_return:
+        return bpf_program__fd(programs.call_return);
+    case ProgramKind::call_session:
+        return bpf_program__fd(programs.call_session);
+    case ProgramKind::sampler:
+        return bpf_program__fd(programs.take_sample);
+    }
+    return -1;
+}
+
+int Programs::map_fd(MapKind kind) const {
+    const auto& maps = state_->skeleton->maps;
+    switch (kind) {
+    case MapKind::specs:
+        return bpf_map__fd(maps.specs);
+    case MapKind::stats_blocks:
+        return bpf_map__fd(maps.stats_blocks);
+    case MapKind::events:
+        return bpf_map__fd(maps.events);
+    case MapKind::targets:
+        return bpf_map__fd(maps.targets);
+    case MapKind::target_comms:
+        return bpf_map__fd(maps.target_comms);
+    case MapKind::filter_pids:
+        return bpf_map__fd(maps.filter_pids);
+    case MapKind::filter_tids:
+        return bpf_map__fd(maps.filter_tids);
+    case MapKind::filter_cgroups:
+        return bpf_map__fd(maps.filter_cgroups);
+    case MapKind::filter_comms:
+        return bpf_map__fd(maps.filter_comms);
+    }
+    return -1;
+}
+
+volatile wire_config& Programs::config() {
+    return state_->skeleton->bss->config;
+}
+
+std::array<uint64_t, WIRE_LOSSES> Programs::losses() const {
+    std::array<uint64_t, WIRE_LOSSES> sums = {};
+    int fd = bpf_map__fd(state_->skeleton->maps.losses);
+    for (uint32_t cause = 0; cause < WIRE_LOSSES; cause++)
+        for_each_cpu_value<uint64_t>(fd, cause, state_->cpus,
+                                     [&](uint64_t count) { sums[cause] += count; });
+    return sums;
+}
+
+wire_sampler_stats Programs::sampler_stats() const {
+    wire_sampler_stats sum = {};
+    for_each_cpu_value<wire_sampler_stats>(bpf_map__fd(state_->skeleton->maps.sampler_stats), 0,
+                                           state_->cpus, [&](const wire_sampler_stats& one) {
+                                               sum.ticks += one.ticks;
+                                               sum.samples += one.samples;
+                                               sum.filtered += one.filtered;
+                                           });
+    return sum;
+}
+
+uint32_t Programs::possible_cpus() const {
+    return state_->cpus;
+}
+
+std::vector<uint64_t> Programs::link_ids() const {
+    const auto& links = state_->skeleton->links;
+    std::vector<uint64_t> ids;
+    for (bpf_link* link : {links.thread_exit, links.thread_exec, links.process_fork,
+                           links.process_exec, links.process_exit})
+        ids.push_back(link_id(bpf_link__fd(link)));
+    return ids;
+}
+
+} // namespace auger

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Programs: the BPF object, opened, loaded and its process tracepoints attached. Three lifetimes
+// meet here and stay apart: knobs are set before loading, live values are written through config(),
+// and attachments of probes and samplers belong to others, who ask for program descriptors.
+#pragma once
+
+#include "bpf/wire.h"
+#include "loader/base/result.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace auger {
+
+struct ProgramsOptions {
+    bool uprobe_multi = true;   // load the tracker for uprobe_multi links, else for perf events
+    bool uprobe_session = true; // load the tracker for session links too
+};
+
+enum class ProgramKind { call_entry, call_exit, call_return, call_session, sampler };
+
+enum class MapKind {
+    specs,
+    stats_blocks,
+    events,
+    targets,
+    target_comms,
+    filter_pids,
+    filter_tids,
+    filter_cgroups,
+    filter_comms,
+};
+
+class Programs {
+  public:
+    // Fails with kind `unsupported` when a privilege or kernel feature is missing.
+    static Result<std::unique_ptr<Programs>> load(const ProgramsOptions& options);
+    ~Programs();
+
+    int program_fd(ProgramKind kind) const; // -1: not loaded
+    int map_fd(MapKind kind) const;
+    // Seen by every program at its next event.
+    volatile wire_config& config();
+
+    // Sums over the CPUs.
+    std::array<uint64_t, WIRE_LOSSES> losses() const;
+    wire_sampler_stats sampler_stats() const;
+
+    uint32_t possible_cpus() const;
+    // Of the process tracepoints.
+    std::vector<uint64_t> link_ids() const;
+
+  private:
+    struct State;
+    explicit Programs(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace auger

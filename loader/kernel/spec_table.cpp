@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/spec_table.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace auger {
+
+namespace {
+
+uint64_t load(const __wire_u64& value) {
+    return __atomic_load_n(&value, __ATOMIC_RELAXED);
+}
+
+} // namespace
+
+SpecTable::SpecTable(Programs& programs)
+    : programs_(programs), slots_(WIRE_MAX_SPECS), blocks_(WIRE_MAX_SPECS / WIRE_SPECS_PER_BLOCK) {}
+
+SpecTable::~SpecTable() {
+    for (const Block& block : blocks_) {
+        if (block.stats)
+            munmap(block.stats, block.bytes);
+        if (block.map_fd >= 0)
+            close(block.map_fd);
+    }
+}
+
+Result<void> SpecTable::ensure_block(size_t index) {
+    Block& block = blocks_[index];
+    if (block.stats)
+        return {};
+    uint32_t entries = WIRE_SPECS_PER_BLOCK * programs_.possible_cpus();
+    LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+    int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "call_stats", sizeof(uint32_t),
+                            sizeof(wire_call_stats), entries, &options);
+    if (fd < 0)
+        return system_error("create map", "call_stats", "", -fd);
+    size_t bytes = sizeof(wire_call_stats) * entries;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        Error error = system_error("map", "call_stats");
+        close(fd);
+        return error;
+    }
+    auto key = static_cast<uint32_t>(index);
+    if (bpf_map_update_elem(programs_.map_fd(MapKind::stats_blocks), &key, &fd, BPF_ANY) < 0) {
+        Error error = system_error("enter map", "call_stats");
+        munmap(memory, bytes);
+        close(fd);
+        return error;
+    }
+    block = {fd, static_cast<wire_call_stats*>(memory), bytes};
+    return {};
+}
+
+const wire_call_stats* SpecTable::stats_of(uint16_t slot, uint32_t cpu) const {
+    const Block& block = blocks_[slot / WIRE_SPECS_PER_BLOCK];
+    return block.stats + (slot % WIRE_SPECS_PER_BLOCK) * programs_.possible_cpus() + cpu;
+}
+
+Result<SpecId> SpecTable::add(const SpecSettings& settings) {
+    size_t tried = 0;
+    while (slots_[next_slot_].owner && tried < slots_.size()) {
+        next_slot_ = static_cast<uint16_t>((next_slot_ + 1) % slots_.size());
+        tried++;
+    }
+    uint16_t index = next_slot_;
+    Slot& slot = slots_[index];
+    if (slot.owner)
+        return Error{"time functions", fmt::format("more than {}", WIRE_MAX_SPECS),
+                     "all places are taken", "delete probes that are no longer needed"};
+    if (auto made = ensure_block(index / WIRE_SPECS_PER_BLOCK); !made)
+        return made.error();
+
+    // Nothing writes here now: the former owner's probes carry another generation.
+    std::memset(const_cast<wire_call_stats*>(stats_of(index, 0)), 0,
+                sizeof(wire_call_stats) * programs_.possible_cpus());
+    slot.generation = static_cast<uint16_t>(slot.generation + 1);
+    if (slot.generation == 0)
+        slot.generation = 1;
+    slot.last = {};
+    slot.last_buckets.assign(WIRE_HIST_BUCKETS, 0);
+    if (auto written = write(index, settings, true); !written)
+        return written.error();
+    SpecId id{next_id_++};
+    slot.owner = id;
+    slot_of_[id] = index;
+    next_slot_ = static_cast<uint16_t>((next_slot_ + 1) % slots_.size());
+    return id;
+}
+
+Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool enabled) {
+    wire_spec spec = {};
+    spec.slow_ns = settings.slow_ns.value_or(0);
+    spec.generation = slots_[index].generation;
+    spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
+                 (settings.reruns ? WIRE_SPEC_RERUNS : 0);
+    uint32_t key = index;
+    if (bpf_map_update_elem(programs_.map_fd(MapKind::specs), &key, &spec, BPF_ANY) < 0)
+        return system_error("write spec", std::to_string(index));
+    return {};
+}
+
+Result<void> SpecTable::set(SpecId spec, const SpecSettings& settings) {
+    return write(slot_of_.at(spec), settings, true);
+}
+
+void SpecTable::remove(SpecId spec) {
+    auto found = slot_of_.find(spec);
+    if (found == slot_of_.end())
+        return;
+    // Failing to switch it off here would only leave probes counting that are about to go.
+    (void)write(found->second, {}, false);
+    slots_[found->second].owner.reset();
+    slot_of_.erase(found);
+}
+
+uint64_t SpecTable::cookie(SpecId spec) const {
+    uint16_t slot = slot_of_.at(spec);
+    return slot | uint64_t{slots_[slot].generation} << WIRE_COOKIE_GENERATION_SHIFT;
+}
+
+std::optional<SpecId> SpecTable::find(uint16_t slot, uint16_t generation) const {
+    if (slot >= slots_.size() || slots_[slot].generation != generation)
+        return {};
+    return slots_[slot].owner;
+}
+
+StatsEvent SpecTable::totals(uint16_t slot) const {
+    StatsEvent sum;
+    for (uint32_t cpu = 0; cpu < programs_.possible_cpus(); cpu++) {
+        const wire_call_stats& stats = *stats_of(slot, cpu);
+        sum.entries += load(stats.entries);
+        sum.returns += load(stats.returns);
+        sum.unwound += load(stats.unwound);
+        sum.dropped += load(stats.dropped);
+        sum.open += __atomic_load_n(&stats.open, __ATOMIC_RELAXED);
+        sum.sum_ns += load(stats.sum_ns);
+        uint64_t min = load(stats.min_ns);
+        if (min && (!sum.min_ns || min < sum.min_ns))
+            sum.min_ns = min;
+        sum.max_ns = std::max<uint64_t>(sum.max_ns, load(stats.max_ns));
+    }
+    return sum;
+}
+
+std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
+    uint16_t index = slot_of_.at(spec);
+    Slot& slot = slots_[index];
+    StatsEvent now = totals(index);
+    // The counters are not read in one moment. While calls run, try to catch one in which they
+    // agree; a function that never pauses may show a call or two between its counters.
+    for (int tries = 0; tries < 8; tries++) {
+        if (now.entries ==
+            now.returns + now.unwound + now.dropped + static_cast<uint64_t>(now.open))
+            break;
+        now = totals(index);
+    }
+    const StatsEvent& last = slot.last;
+    if (now.entries == last.entries && now.returns == last.returns && now.unwound == last.unwound &&
+        now.dropped == last.dropped && now.open == last.open)
+        return {};
+
+    StatsEvent event;
+    event.time_ns = now_ns;
+    event.spec = spec;
+    event.entries = now.entries - last.entries;
+    event.returns = now.returns - last.returns;
+    event.unwound = now.unwound - last.unwound;
+    event.dropped = now.dropped - last.dropped;
+    event.open = now.open - last.open;
+    event.sum_ns = now.sum_ns - last.sum_ns;
+    event.min_ns = now.min_ns;
+    event.max_ns = now.max_ns;
+    for (uint32_t bucket = 0; bucket < WIRE_HIST_BUCKETS; bucket++) {
+        uint32_t count = 0;
+        for (uint32_t cpu = 0; cpu < programs_.possible_cpus(); cpu++)
+            count += __atomic_load_n(&stats_of(index, cpu)->buckets[bucket], __ATOMIC_RELAXED);
+        if (count != slot.last_buckets[bucket]) {
+            event.buckets.push_back({bucket, count - slot.last_buckets[bucket]});
+            slot.last_buckets[bucket] = count;
+        }
+    }
+    slot.last = now;
+    return event;
+}
+
+std::vector<SpecId> SpecTable::specs() const {
+    std::vector<SpecId> ids;
+    for (const auto& [id, slot] : slot_of_)
+        ids.push_back(id);
+    return ids;
+}
+
+} // namespace auger

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SpecTable: the kernel's array of specs and their statistics. A spec has a slot in the kernel,
+// which is used again after the spec is gone, and an id in the event stream, which never is; the
+// generation of a slot tells late events of its former owner from those of the present one.
+#pragma once
+
+#include "bpf/wire.h"
+#include "loader/base/ids.h"
+#include "loader/base/result.h"
+#include "loader/kernel/programs.h"
+#include "loader/stream/events.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace auger {
+
+struct SpecSettings {
+    std::optional<uint64_t> slow_ns; // trace calls longer than this
+    bool reruns = false;             // Go; see WIRE_SPEC_RERUNS
+};
+
+class SpecTable {
+  public:
+    explicit SpecTable(Programs& programs);
+    ~SpecTable();
+
+    // A new, enabled spec with statistics at zero. Fails when WIRE_MAX_SPECS are in use, or the
+    // kernel has no memory for their statistics.
+    Result<SpecId> add(const SpecSettings& settings);
+    // Takes effect at the next call; nothing else changes.
+    Result<void> set(SpecId spec, const SpecSettings& settings);
+    // Probes of it that still fire do nothing from now on. Read its statistics before.
+    void remove(SpecId spec);
+
+    // What probes of the spec must carry; see wire_cookie.
+    uint64_t cookie(SpecId spec) const;
+    // The spec that an event means; nothing when it is gone.
+    std::optional<SpecId> find(uint16_t slot, uint16_t generation) const;
+    // What happened since the last call; nothing when nothing did.
+    std::optional<StatsEvent> read(SpecId spec, uint64_t now_ns);
+    std::vector<SpecId> specs() const;
+
+  private:
+    struct Slot {
+        uint16_t generation = 0;
+        std::optional<SpecId> owner;
+        // Totals at the last read. Bucket counts wrap at 2^32, like the kernel's.
+        StatsEvent last;
+        std::vector<uint32_t> last_buckets;
+    };
+    struct Block {
+        int map_fd = -1;
+        wire_call_stats* stats = nullptr; // [spec in block][cpu], mapped
+        size_t bytes = 0;
+    };
+
+    Result<void> ensure_block(size_t index);
+    Result<void> write(uint16_t slot, const SpecSettings& settings, bool enabled);
+    const wire_call_stats* stats_of(uint16_t slot, uint32_t cpu) const;
+    StatsEvent totals(uint16_t slot) const;
+
+    Programs& programs_;
+    std::vector<Slot> slots_;
+    std::vector<Block> blocks_;
+    std::map<SpecId, uint16_t> slot_of_;
+    uint32_t next_id_ = 0;
+    uint16_t next_slot_ = 0; // where the search for a free slot begins: recent ones rest longest
+};
+
+} // namespace auger

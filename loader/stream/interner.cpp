@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/stream/interner.h"
+
+#include <algorithm>
+#include <string>
+
+namespace auger {
+
+namespace {
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+    hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
+    return hash * 0xff51afd7ed558ccdULL;
+}
+
+} // namespace
+
+size_t Interner::LocationHash::operator()(const Location& location) const noexcept {
+    return mix(mix(location.module.value, location.address), location.is_return);
+}
+
+ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
+    auto& names = threads_[uint64_t{pid} << 32 | tid];
+    // A thread has few names in its life, most have one; the latest is the likeliest.
+    for (auto entry = names.rbegin(); entry != names.rend(); ++entry) {
+        if (entry->first == comm)
+            return entry->second;
+    }
+    ThreadId id{next_thread_++};
+    names.emplace_back(comm, id);
+    sink_.on_thread(id, {pid, tid, std::string(comm)});
+    return id;
+}
+
+LocationId Interner::location(const Location& location) {
+    auto [entry, is_new] =
+        locations_.try_emplace(location, LocationId{static_cast<uint32_t>(locations_.size())});
+    if (is_new) {
+        location_list_.push_back(location);
+        sink_.on_location(entry->second, location);
+    }
+    return entry->second;
+}
+
+StackId Interner::stack(std::span<const LocationId> leaf_first) {
+    uint64_t hash = leaf_first.size();
+    for (LocationId location : leaf_first)
+        hash = mix(hash, location.value);
+    auto [first, last] = stacks_.equal_range(hash);
+    for (auto entry = first; entry != last; ++entry) {
+        const Span& span = stack_spans_[entry->second.index()];
+        if (span.size == leaf_first.size() &&
+            std::equal(leaf_first.begin(), leaf_first.end(),
+                       stack_pool_.begin() + static_cast<ptrdiff_t>(span.offset)))
+            return entry->second;
+    }
+    StackId id{static_cast<uint32_t>(stack_spans_.size())};
+    stack_spans_.push_back({stack_pool_.size(), static_cast<uint32_t>(leaf_first.size())});
+    stack_pool_.insert(stack_pool_.end(), leaf_first.begin(), leaf_first.end());
+    stacks_.emplace(hash, id);
+    sink_.on_stack(id, leaf_first);
+    return id;
+}
+
+} // namespace auger

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/stream/wire_decoder.h"
+
+#include <cstring>
+
+namespace auger {
+
+namespace {
+
+template <typename Record>
+const Record* as(std::span<const std::byte> record) {
+    return record.size() >= sizeof(Record) ? reinterpret_cast<const Record*>(record.data())
+                                           : nullptr;
+}
+
+std::optional<WireView> decode_sample(std::span<const std::byte> record) {
+    const auto* head = as<wire_sample>(record);
+    if (!head || head->calls > WIRE_MAX_OPEN_CALLS || head->user_frames > WIRE_MAX_FRAMES ||
+        head->kernel_frames > WIRE_MAX_FRAMES)
+        return {};
+    size_t frames = size_t{head->user_frames} + head->kernel_frames;
+    if (record.size() < sizeof(*head) + head->calls * sizeof(wire_call) + frames * sizeof(uint64_t))
+        return {};
+    const auto* calls = reinterpret_cast<const wire_call*>(head + 1);
+    const auto* addresses = reinterpret_cast<const uint64_t*>(calls + head->calls);
+    return WireSampleView{head,
+                          {calls, head->calls},
+                          {addresses, head->user_frames},
+                          {addresses + head->user_frames, head->kernel_frames}};
+}
+
+} // namespace
+
+std::optional<WireView> decode_wire(std::span<const std::byte> record) {
+    if (reinterpret_cast<uintptr_t>(record.data()) % alignof(uint64_t) != 0)
+        return {};
+    const auto* event = as<wire_event>(record);
+    if (!event || event->size > record.size())
+        return {};
+    record = record.first(event->size);
+    switch (event->kind) {
+    case WIRE_SAMPLE:
+        return decode_sample(record);
+    case WIRE_CALL_END:
+        if (const auto* end = as<wire_call_end>(record))
+            return end;
+        return {};
+    case WIRE_SLOW_CALL:
+        if (const auto* slow = as<wire_slow_call>(record);
+            slow && slow->user_frames <= WIRE_MAX_FRAMES)
+            return WireSlowCallView{slow, {slow->frames, slow->user_frames}};
+        return {};
+    case WIRE_PROCESS:
+        if (const auto* process = as<wire_process>(record))
+            return process;
+        return {};
+    default:
+        return {};
+    }
+}
+
+std::string_view wire_comm(const char (&comm)[WIRE_COMM]) {
+    return {comm, strnlen(comm, WIRE_COMM)};
+}
+
+} // namespace auger

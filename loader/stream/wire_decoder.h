@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the bytes of one record of the event ring to a view of it. Pure; trusts no length.
+#pragma once
+
+#include "bpf/wire.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace auger {
+
+// Views into the record's bytes.
+struct WireSampleView {
+    const wire_sample* head;
+    std::span<const wire_call> calls;        // outermost first
+    std::span<const uint64_t> user_frames;   // leaf first
+    std::span<const uint64_t> kernel_frames; // leaf first
+};
+struct WireSlowCallView {
+    const wire_slow_call* head;
+    std::span<const uint64_t> user_frames;
+};
+
+using WireView =
+    std::variant<WireSampleView, const wire_call_end*, WireSlowCallView, const wire_process*>;
+
+// Nothing for a record that is short, misaligned, of an unknown kind or lies about its size.
+std::optional<WireView> decode_wire(std::span<const std::byte> record);
+
+// Up to the first NUL; a name that fills the array has none.
+std::string_view wire_comm(const char (&comm)[WIRE_COMM]);
+
+} // namespace auger
