@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t for_ever = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kernel_half = uint64_t{1} << 63;
 
-bool by_start(const MappedModule& a, const MappedModule& b) {
+bool by_start(const ModuleMapping& a, const ModuleMapping& b) {
     return a.start != b.start ? a.start < b.start : a.from < b.from;
 }
 
@@ -42,7 +42,7 @@ ModuleMap::Image& ModuleMap::new_image(Process& process, uint64_t time) {
 }
 
 void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time) {
-    MappedModule added{mapping.start, mapping.end, mapping.offset, unknown_module, time, for_ever};
+    ModuleMapping added{mapping.start, mapping.end, mapping.offset, unknown_module, time, for_ever};
     if (mapping.path == "[vdso]") {
         added.module = vdso_module;
         added.offset = 0;
@@ -56,7 +56,7 @@ void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uin
         added.module = image.jit;
     }
     // What it covers has been unmapped; the kernel does not tell otherwise.
-    for (MappedModule& old : image.mappings) {
+    for (ModuleMapping& old : image.mappings) {
         if (old.to != for_ever || old.start >= added.end || old.end <= added.start)
             continue;
         if (old.start == added.start && old.end == added.end && old.module == added.module &&
@@ -107,7 +107,7 @@ void ModuleMap::apply(const ProcessEvent& event) {
         const auto parent = processes_.find(static_cast<pid_t>(event.parent_pid));
         Image image{event.time, {}, unknown_module};
         if (parent != processes_.end() && !parent->second.images.empty()) {
-            for (const MappedModule& mapping : parent->second.images.back().mappings)
+            for (const ModuleMapping& mapping : parent->second.images.back().mappings)
                 if (mapping.to == for_ever)
                     image.mappings.push_back(mapping);
             image.jit = parent->second.images.back().jit;
@@ -167,8 +167,8 @@ Location ModuleMap::locate(pid_t pid, uint64_t address, uint64_t time, bool is_r
     // that was there at the time, else (the clock of a scan) the latest.
     const auto end =
         std::upper_bound(image->mappings.begin(), image->mappings.end(), place,
-                         [](uint64_t a, const MappedModule& m) { return a < m.start; });
-    const MappedModule* found = nullptr;
+                         [](uint64_t a, const ModuleMapping& m) { return a < m.start; });
+    const ModuleMapping* found = nullptr;
     for (auto at = end; at != image->mappings.begin();) {
         --at;
         if (place >= at->end)
@@ -197,10 +197,10 @@ Location ModuleMap::locate(pid_t pid, uint64_t address, uint64_t time, bool is_r
     }
 }
 
-std::vector<MappedModule> ModuleMap::mappings(pid_t pid, uint64_t time) const {
-    std::vector<MappedModule> present;
+std::vector<ModuleMapping> ModuleMap::mappings(pid_t pid, uint64_t time) const {
+    std::vector<ModuleMapping> present;
     if (const Image* image = image_at(pid, time))
-        for (const MappedModule& mapping : image->mappings)
+        for (const ModuleMapping& mapping : image->mappings)
             if (mapping.from <= time && time < mapping.to)
                 present.push_back(mapping);
     return present;

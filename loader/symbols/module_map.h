@@ -17,7 +17,7 @@
 namespace auger {
 
 // A mapping with its life, CLOCK_MONOTONIC ns: [from, to).
-struct MappedModule {
+struct ModuleMapping {
     uint64_t start;
     uint64_t end;
     uint64_t offset;
@@ -48,7 +48,7 @@ class ModuleMap {
 
     // Mappings of the image at `time`, by address; for recordings and for finding where libraries
     // are.
-    std::vector<MappedModule> mappings(pid_t pid, uint64_t time) const;
+    std::vector<ModuleMapping> mappings(pid_t pid, uint64_t time) const;
     bool knows(pid_t pid) const { return processes_.contains(pid); }
     bool exited(pid_t pid) const;
     std::vector<pid_t> processes() const;
@@ -58,7 +58,7 @@ class ModuleMap {
   private:
     struct Image {
         uint64_t from = 0;
-        std::vector<MappedModule> mappings; // sorted by `start`, then `from`
+        std::vector<ModuleMapping> mappings; // sorted by `start`, then `from`
         ModuleId jit = unknown_module;
     };
     struct Process {

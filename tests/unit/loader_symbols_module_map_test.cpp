@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/module_map.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace auger {
+namespace {
+
+constexpr uint32_t ghost = 0x7ffffff0; // no process has this number: files behind it do not open
+
+ProcessEvent mapping(uint64_t time, uint64_t start, uint64_t end, const char* path,
+                     uint64_t inode = 1, uint64_t offset = 0) {
+    ProcessEvent event;
+    event.kind = ProcessEvent::Kind::mmap;
+    event.pid = event.tid = ghost;
+    event.time = time;
+    event.address = start;
+    event.length = end - start;
+    event.offset = offset;
+    event.inode = inode;
+    event.device = 1;
+    event.text = path;
+    return event;
+}
+
+ProcessEvent happening(ProcessEvent::Kind kind, uint64_t time, uint32_t pid = ghost,
+                       uint32_t parent = 0) {
+    ProcessEvent event;
+    event.kind = kind;
+    event.pid = event.tid = pid;
+    event.parent_pid = event.parent_tid = parent;
+    event.time = time;
+    return event;
+}
+
+class Map : public testing::Test {
+  protected:
+    std::string at(uint64_t address, uint64_t time, uint32_t pid = ghost) {
+        const Location found = map.locate(static_cast<pid_t>(pid), address, time);
+        return modules.info(found.module).path + "+" + std::to_string(found.address);
+    }
+    ModuleTable modules;
+    ModuleMap map{modules};
+};
+
+TEST_F(Map, AddressesBecomePlacesInModules) {
+    map.apply(mapping(10, 0x1000, 0x2000, "/a", 1, 0x100));
+    EXPECT_EQ(at(0x1010, 20), "/a+272");
+    EXPECT_EQ(at(0x0fff, 20), "[unknown]+4095");
+    EXPECT_EQ(at(0x2000, 20), "[unknown]+8192");
+    EXPECT_EQ(at(0x1010, 20, 1234), "[unknown]+4112");
+    EXPECT_EQ(map.locate(ghost, 0xffffffff81000000, 20).module, kernel_module);
+}
+
+TEST_F(Map, AReturnAddressBelongsToTheCallBeforeIt) {
+    map.apply(mapping(10, 0x1000, 0x2000, "/a"));
+    map.apply(mapping(10, 0x2000, 0x3000, "/b", 2));
+    const Location end = map.locate(ghost, 0x2000, 20, true);
+    EXPECT_EQ(modules.info(end.module).path, "/a");
+    EXPECT_EQ(end.address, 0x1000u);
+    EXPECT_TRUE(end.is_return);
+}
+
+TEST_F(Map, OldSamplesSeeWhatWasMappedThen) {
+    map.apply(mapping(10, 0x1000, 0x3000, "/old", 1));
+    map.apply(mapping(50, 0x2000, 0x4000, "/new", 2));
+    EXPECT_EQ(at(0x2000, 49), "/old+4096");
+    EXPECT_EQ(at(0x2000, 50), "/new+0");
+    // The rest of the old one may be there still: the kernel tells of no unmapping.
+    EXPECT_EQ(at(0x1000, 60), "/old+0");
+}
+
+TEST_F(Map, ExecReplacesTheImageAndKeepsTheOldForOldSamples) {
+    map.apply(mapping(10, 0x1000, 0x2000, "/before", 1));
+    map.apply(happening(ProcessEvent::Kind::exec, 50));
+    map.apply(mapping(51, 0x1000, 0x2000, "/after", 2));
+    EXPECT_EQ(at(0x1000, 49), "/before+0");
+    EXPECT_EQ(at(0x1000, 51), "/after+0");
+}
+
+TEST_F(Map, AChildHasItsParentsMappingsAndGoesItsOwnWay) {
+    map.apply(mapping(10, 0x1000, 0x2000, "/a", 1));
+    map.apply(happening(ProcessEvent::Kind::fork, 20, ghost + 1, ghost));
+    EXPECT_EQ(at(0x1000, 21, ghost + 1), "/a+0");
+    auto exec = happening(ProcessEvent::Kind::exec, 30, ghost + 1);
+    map.apply(exec);
+    EXPECT_EQ(at(0x1000, 31, ghost + 1), "[unknown]+4096");
+    EXPECT_EQ(at(0x1000, 31), "/a+0");
+}
+
+TEST_F(Map, AThreadIsNoNewProcess) {
+    map.apply(mapping(10, 0x1000, 0x2000, "/a", 1));
+    auto thread = happening(ProcessEvent::Kind::fork, 20, ghost, ghost);
+    thread.tid = ghost + 5;
+    map.apply(thread);
+    auto end = happening(ProcessEvent::Kind::exit, 30);
+    end.tid = ghost + 5;
+    map.apply(end);
+    EXPECT_FALSE(map.exited(ghost));
+    EXPECT_FALSE(map.knows(ghost + 5));
+}
+
+TEST_F(Map, TheDeadStayKnownUpToTheLimit) {
+    ModuleMap::Limits limits;
+    limits.exited_processes = 2;
+    ModuleMap small(modules, limits);
+    for (uint32_t i = 0; i < 4; i++) {
+        auto event = mapping(10, 0x1000, 0x2000, "/a", 1);
+        event.pid = ghost + i;
+        small.apply(event);
+        small.apply(happening(ProcessEvent::Kind::exit, 20 + i, ghost + i));
+    }
+    EXPECT_FALSE(small.knows(ghost + 1));
+    EXPECT_TRUE(small.exited(ghost + 3));
+    EXPECT_EQ(small.locate(ghost + 3, 0x1000, 15).module.value, 3u);
+    EXPECT_EQ(small.forgotten_processes(), 2u);
+}
+
+TEST_F(Map, ANumberUsedAgainDoesNotMixTwoProcesses) {
+    map.apply(mapping(10, 0x1000, 0x2000, "/first", 1));
+    map.apply(happening(ProcessEvent::Kind::exit, 20));
+    map.apply(happening(ProcessEvent::Kind::fork, 30, ghost, 1));
+    map.apply(mapping(31, 0x1000, 0x2000, "/second", 2));
+    EXPECT_EQ(at(0x1000, 15), "/first+0");
+    EXPECT_EQ(at(0x1000, 40), "/second+0");
+    EXPECT_FALSE(map.exited(ghost));
+}
+
+TEST_F(Map, AnonymousCodeIsTheProcessesJit) {
+    map.apply(mapping(10, 0x1000, 0x2000, "//anon", 0));
+    map.apply(mapping(10, 0x5000, 0x6000, "/memfd:jit (deleted)", 9));
+    EXPECT_EQ(at(0x1010, 20), "[jit]+4112");
+    EXPECT_EQ(at(0x5010, 20), "[jit]+20496");
+    EXPECT_EQ(map.locate(ghost, 0x1010, 20).module, map.locate(ghost, 0x5010, 20).module);
+}
+
+TEST_F(Map, MappingsBeyondTheLimitAreCounted) {
+    ModuleMap::Limits limits;
+    limits.mappings_per_image = 3;
+    ModuleMap small(modules, limits);
+    for (uint64_t i = 1; i <= 5; i++)
+        small.apply(mapping(i, i * 0x1000, i * 0x1000 + 0x1000, "/a", 1));
+    EXPECT_EQ(small.refused_mappings(), 2u);
+}
+
+TEST_F(Map, ScanningAgainAddsNothingTwice) {
+    ASSERT_TRUE(map.scan(getpid(), 100));
+    const size_t before = map.mappings(getpid(), 200).size();
+    ASSERT_GT(before, 1u);
+    ASSERT_TRUE(map.scan(getpid(), 150));
+    EXPECT_EQ(map.mappings(getpid(), 200).size(), before);
+    // Own code: as linked, in the file that runs.
+    const Location here = map.locate(getpid(), reinterpret_cast<uint64_t>(&happening), 1);
+    EXPECT_TRUE(modules.info(here.module).path.ends_with("unit_loader"));
+    EXPECT_FALSE(modules.info(here.module).build_id.empty());
+    EXPECT_FALSE(map.scan(ghost, 1));
+}
+
+class Table : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string pattern = testing::TempDir() + "auger-table-XXXXXX";
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    // A file of that content, and what a mapping of it by this process looks like.
+    Mapping make(const std::string& name, const std::string& content) {
+        const std::string path = folder_ + "/" + name;
+        std::ofstream(path) << content;
+        struct stat status;
+        EXPECT_EQ(stat(path.c_str(), &status), 0);
+        return {0x1000,        0x2000, 0,     static_cast<uint64_t>(status.st_dev),
+                status.st_ino, true,   false, path};
+    }
+    std::string folder_;
+};
+
+TEST_F(Table, OneModuleForAFileHoweverOftenItIsMapped) {
+    ModuleTable table;
+    const Mapping a = make("a", "x");
+    const ModuleId first = table.file_module(getpid(), a);
+    EXPECT_EQ(table.file_module(getpid(), a), first);
+    EXPECT_NE(table.file_module(getpid(), make("b", "x")), first);
+}
+
+TEST_F(Table, AFileWrittenInPlaceIsAnother) {
+    ModuleTable table;
+    const Mapping a = make("a", "x");
+    const ModuleId first = table.file_module(getpid(), a);
+    std::ofstream(folder_ + "/a", std::ios::app) << "more";
+    EXPECT_NE(table.file_module(getpid(), a), first);
+}
+
+TEST_F(Table, KeepsNoMoreFilesOpenThanItMayAndOpensThemAgain) {
+    ModuleTable table(2);
+    std::vector<ModuleId> ids;
+    for (const char* name : {"a", "b", "c", "d"})
+        ids.push_back(table.file_module(getpid(), make(name, name)));
+    EXPECT_EQ(table.open_files(), 2u);
+    EXPECT_TRUE(table.source(ids[0]).file); // closed meanwhile
+    EXPECT_EQ(table.open_files(), 2u);
+    // Not the same file any more: better nothing than another's names.
+    std::filesystem::remove(folder_ + "/b");
+    std::ofstream(folder_ + "/b2") << "other";
+    std::filesystem::rename(folder_ + "/b2", folder_ + "/b");
+    const ModuleSource gone = table.source(ids[1]);
+    EXPECT_FALSE(gone.file);
+    EXPECT_FALSE(gone.error.empty());
+}
+
+TEST_F(Table, AFileThatCannotBeOpenedSaysWhy) {
+    ModuleTable table;
+    Mapping absent = make("a", "x");
+    std::filesystem::remove(folder_ + "/a");
+    const ModuleId id = table.file_module(getpid(), absent);
+    EXPECT_EQ(table.info(id).path, folder_ + "/a");
+    EXPECT_NE(table.source(id).error.find("No such file"), std::string::npos);
+}
+
+} // namespace
+} // namespace auger

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Names that do not come from ELF files: the kernel's, and those of generated code.
+#include "loader/process/safe_open.h"
+#include "loader/symbols/kernel_symbols.h"
+#include "loader/symbols/perf_map.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace auger {
+namespace {
+
+TEST(KernelSymbols, FindsFunctionsAndTheirModules) {
+    const KernelSymbols symbols("ffffffff81000000 T __pfx_start\n"
+                                "ffffffff81000000 t start\n"
+                                "ffffffff81000100 D some_data\n"
+                                "ffffffff81000200 W weak\n"
+                                "not a line\n\n"
+                                "ffffffffc0000000 t hook\t[nf_tables]\n");
+    EXPECT_EQ(symbols.size(), 3u);
+    EXPECT_FALSE(symbols.restricted());
+    EXPECT_FALSE(symbols.find(0xffffffff80ffffff));
+    const auto start = symbols.find(0xffffffff810001ff);
+    ASSERT_TRUE(start);
+    EXPECT_EQ(start->name, "start"); // the plainer of two names; data is no function
+    EXPECT_EQ(start->offset, 0x1ffu);
+    EXPECT_TRUE(start->module.empty());
+    const auto hook = symbols.find(0xffffffffc0000010);
+    ASSERT_TRUE(hook);
+    EXPECT_EQ(hook->name, "hook");
+    EXPECT_EQ(hook->module, "nf_tables");
+}
+
+TEST(KernelSymbols, SaysWhenAddressesAreHidden) {
+    const KernelSymbols hidden("0000000000000000 T start\n0000000000000000 t other\n");
+    EXPECT_TRUE(hidden.restricted());
+    EXPECT_FALSE(hidden.find(0x1000));
+    EXPECT_FALSE(KernelSymbols("").restricted());
+}
+
+TEST(PerfMap, FindsNamesWithSpaces) {
+    PerfMap map;
+    map.add("1000 10 LazyCompile:~f /a b.js:1\n0x2000 0x20 g\n");
+    EXPECT_EQ(map.find(0x1000), "LazyCompile:~f /a b.js:1");
+    EXPECT_EQ(map.find(0x100f), "LazyCompile:~f /a b.js:1");
+    EXPECT_EQ(map.find(0x1010), std::nullopt);
+    EXPECT_EQ(map.find(0x201f), "g");
+    EXPECT_EQ(map.find(0xfff), std::nullopt);
+}
+
+TEST(PerfMap, LaterCodeTakesThePlaceOfEarlier) {
+    PerfMap map;
+    map.add("1000 100 old\n1040 20 inner\n");
+    EXPECT_EQ(map.find(0x103f), "old");
+    EXPECT_EQ(map.find(0x1040), "inner");
+    EXPECT_EQ(map.find(0x1060), "old");
+    map.add("1030 1000 over\n");
+    EXPECT_EQ(map.find(0x102f), "old");
+    EXPECT_EQ(map.find(0x1040), "over");
+    EXPECT_EQ(map.find(0x10ff), "over");
+    EXPECT_EQ(map.size(), 2u);
+}
+
+TEST(PerfMap, SkipsAndCountsWhatDoesNotParse) {
+    PerfMap map;
+    map.add("\n1000\n1000 10\n1000 10 \nzz 10 f\n1000 0 empty\nffffffffffffffff 10 wraps\n"
+            "11111111111111111 1 long\n2000 10 good");
+    EXPECT_EQ(map.size(), 1u);
+    EXPECT_EQ(map.skipped(), 8u);
+    EXPECT_EQ(map.find(0x2000), "good");
+}
+
+class PerfMapFiles : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string pattern = testing::TempDir() + "auger-map-XXXXXX";
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+        std::filesystem::create_directory(folder_ + "/tmp");
+        path_ = folder_ + "/tmp/perf-7.map";
+        root_ = std::move(*open_folder(folder_));
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    void write(const std::string& text, std::ios::openmode mode = std::ios::app) {
+        std::ofstream(path_, mode) << text;
+    }
+    PerfMapFile file() { return {root_.get(), 7, getuid()}; }
+
+    std::string folder_, path_;
+    UniqueFd root_;
+};
+
+TEST_F(PerfMapFiles, IsReadAgainWhenItHasGrown) {
+    PerfMapFile map = file();
+    EXPECT_FALSE(map.refresh()); // not written yet
+    write("1000 10 first\n2000 10 unfin");
+    EXPECT_TRUE(*map.refresh());
+    EXPECT_EQ(map.map().find(0x1000), "first");
+    EXPECT_EQ(map.map().find(0x2000), std::nullopt); // the line is not whole
+    write("ished\n3000 10 third\n");
+    EXPECT_TRUE(*map.refresh());
+    EXPECT_EQ(map.map().find(0x2000), "unfinished");
+    EXPECT_EQ(map.map().find(0x3000), "third");
+    EXPECT_FALSE(*map.refresh());
+}
+
+TEST_F(PerfMapFiles, AReplacedFileStartsAnew) {
+    PerfMapFile map = file();
+    write("1000 10 first\n");
+    ASSERT_TRUE(*map.refresh());
+    write("", std::ios::trunc);
+    write("2000 8 b\n");
+    ASSERT_TRUE(*map.refresh());
+    EXPECT_EQ(map.map().find(0x1000), std::nullopt);
+    EXPECT_EQ(map.map().find(0x2000), "b");
+}
+
+TEST_F(PerfMapFiles, MoreThanOneChunkAndALineWithoutEnd) {
+    std::string text;
+    for (int i = 0; i < 100000; i++)
+        text += "1" + std::to_string(100000 + i) + "0 8 name" + std::to_string(i) + "\n";
+    text += std::string(3 << 20, 'x') + "\n9000000 1 last\n";
+    write(text);
+    PerfMapFile map = file();
+    ASSERT_TRUE(*map.refresh());
+    EXPECT_EQ(map.map().size(), 100001u);
+    EXPECT_EQ(map.map().find(0x9000000), "last");
+    EXPECT_EQ(map.map().find(0x11999990), "name99999");
+}
+
+TEST_F(PerfMapFiles, FifosLinksAndFoldersAreRefused) {
+    ASSERT_EQ(mkfifo(path_.c_str(), 0666), 0);
+    PerfMapFile map = file();
+    EXPECT_FALSE(map.refresh()); // and does not wait for a writer
+    std::filesystem::remove(path_);
+    std::ofstream(folder_ + "/other") << "1000 10 stolen\n";
+    std::filesystem::create_symlink("../other", path_);
+    EXPECT_FALSE(map.refresh());
+    std::filesystem::remove(path_);
+    std::filesystem::create_directory(path_);
+    EXPECT_FALSE(map.refresh());
+    EXPECT_EQ(map.map().size(), 0u);
+}
+
+TEST_F(PerfMapFiles, AnotherUsersFileIsRefused) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to give a file away";
+    write("1000 10 forged\n");
+    ASSERT_EQ(chown(path_.c_str(), 1, 1), 0);
+    PerfMapFile others(root_.get(), 7, 2);
+    ASSERT_FALSE(others.refresh());
+    PerfMapFile owners(root_.get(), 7, 1);
+    EXPECT_TRUE(*owners.refresh());
+}
+
+} // namespace
+} // namespace auger
