@@ -395,9 +395,10 @@ std::optional<uint64_t> ElfFile::offset_of_address(uint64_t address) const {
 
 uint64_t ElfFile::code_end(uint64_t address) const {
     for (const ElfSegment& segment : state_->segments) {
-        if (address < segment.address || address - segment.address >= segment.file_size)
+        // Not file_size: a separate debug file has the symbols, and none of the segment's bytes.
+        if (address < segment.address || address - segment.address >= segment.memory_size)
             continue;
-        uint64_t end = segment.address + segment.file_size;
+        uint64_t end = segment.address + segment.memory_size;
         for (auto [first, last] : state_->code_sections)
             if (address >= first && address < last)
                 return std::min(end, last);
