@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RecordDecoder: the records of a block back into events. It knows how many of each thing are
+// defined, and lets no record pass that names something else or is out of bounds.
+#pragma once
+
+#include "loader/recording/bytes.h"
+#include "loader/stream/events.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace auger {
+
+// How much of a stream went by.
+struct StreamSpan {
+    uint64_t first_ns = 0; // earliest and latest time of an event; both 0 when there was none
+    uint64_t last_ns = 0;
+    uint64_t events = 0; // all records but definitions and on_time
+    bool timed = false;  // an event with a time has been seen
+};
+
+class RecordDecoder {
+  public:
+    // The records that follow; `block` must stay where it is until they are decoded.
+    void start_block(std::string_view block);
+
+    enum class Step {
+        delivered, // a record went to the sink
+        later,     // the next record's time is beyond the limit; nothing was consumed
+        block_end, // this block has no more records
+        end,       // the end mark
+        damaged,   // see problem()
+    };
+    Step step(EventSink& sink, uint64_t until_ns);
+
+    const std::string& problem() const { return problem_; }
+    const StreamSpan& span() const { return span_; }
+
+  private:
+    uint64_t time();
+    std::string_view text();
+    Threshold threshold();
+    CallKey call(uint64_t time_ns);
+    CallEndEvent call_end(uint64_t time_ns);
+    template <typename IdType>
+    IdType defined(size_t count);
+    bool define(uint32_t id, size_t& count, size_t limit);
+    void seen(uint64_t time_ns);
+
+    void definition(uint64_t kind, EventSink& sink);
+    void event(uint64_t kind, uint64_t time_ns, EventSink& sink);
+    void module(EventSink& sink);
+    void location(EventSink& sink);
+    void frames(EventSink& sink);
+    void stack(EventSink& sink);
+    void thread(EventSink& sink);
+    void spec(EventSink& sink);
+    void probe(EventSink& sink);
+    void split(EventSink& sink);
+    void sample(uint64_t time_ns, EventSink& sink);
+    void slow_call(uint64_t time_ns, EventSink& sink);
+    void stats(uint64_t time_ns, EventSink& sink);
+    void ledger(uint64_t time_ns, EventSink& sink);
+
+    ByteReader in_;
+    uint64_t last_time_ = 0; // of this block, for the differences
+    uint64_t clock_ = 0;     // the last on_time
+    StreamSpan span_;
+    std::string problem_;
+    size_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0;
+    std::unordered_set<ProbeId> probes_;
+    // Reused from record to record.
+    std::vector<Frame> frame_buffer_;
+    std::vector<LocationId> stack_buffer_;
+    std::vector<CallKey> call_buffer_;
+    StatsEvent stats_buffer_;
+};
+
+} // namespace auger

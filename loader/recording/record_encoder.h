@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RecordEncoder: one event of the stream becomes one record (format.h) behind the bytes so far.
+#pragma once
+
+#include "loader/recording/bytes.h"
+#include "loader/stream/events.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace auger {
+
+class RecordEncoder final : public EventSink {
+  public:
+    const std::string& bytes() const { return bytes_; }
+    // Forgets the bytes and begins a new block: times are relative within a block only.
+    void clear();
+    // The end mark, with the number of events before it.
+    void put_end(uint64_t events);
+
+    void on_module(ModuleId, const ModuleInfo&) override;
+    void on_location(LocationId, const Location&) override;
+    void on_frames(LocationId, std::span<const Frame>) override;
+    void on_stack(StackId, std::span<const LocationId>) override;
+    void on_thread(ThreadId, const ThreadInfo&) override;
+    void on_spec(SpecId, const SpecInfo&) override;
+    void on_probe(const ProbeInfo&) override;
+    void on_split(const SplitInfo&) override;
+    void on_sample(const SampleEvent&) override;
+    void on_call_end(const CallEndEvent&) override;
+    void on_slow_call(const SlowCallEvent&) override;
+    void on_stats(const StatsEvent&) override;
+    void on_ledger(const LedgerEvent&) override;
+    void on_notice(uint64_t time_ns, const std::string& text) override;
+    void on_time(uint64_t time_ns) override;
+
+  private:
+    void put_time(uint64_t time_ns);
+    void put_string(std::string_view text);
+    void put_threshold(const Threshold&);
+    void put_call(const CallKey&, uint64_t time_ns);
+    void put_call_end(const CallEndEvent&);
+
+    std::string bytes_;
+    ByteWriter out_{bytes_};
+    uint64_t last_time_ = 0; // of this block
+};
+
+} // namespace auger

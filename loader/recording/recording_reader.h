@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RecordingReader: a recording back into the event stream. Nothing in the file is believed: every
+// length, count and id is checked, and reading ends at the first thing that is wrong.
+#pragma once
+
+#include "loader/base/fd.h"
+#include "loader/base/result.h"
+#include "loader/recording/record_decoder.h"
+#include "loader/stream/events.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace auger {
+
+class RecordingReader {
+  public:
+    // Fails for what is no recording: absent, not a regular file, empty, another format or version.
+    static Result<RecordingReader> open(const std::string& path);
+
+    // Why reading ended before the recording did.
+    struct Damage {
+        uint64_t offset = 0; // in the file, of the block that could not be read (to its end)
+        std::string problem; // "checksum does not match", "the file ends inside a block" ...
+    };
+
+    enum class State { more, end };
+    // Delivers the records up to the first one later than `until_ns`, or to the end or damage.
+    State deliver(EventSink& sink, uint64_t until_ns = UINT64_MAX);
+
+    // What was delivered so far.
+    const StreamSpan& span() const { return decoder_.span(); }
+    const std::optional<Damage>& damage() const { return damage_; }
+    // "damaged at byte 4711: checksum does not match; 12.3 s with 4567 events were read"; empty when
+    // there was no damage.
+    std::string damage_text() const;
+
+  private:
+    RecordingReader(UniqueFd file, std::string path);
+
+    bool next_block();
+    bool stop(uint64_t offset, std::string problem);
+    bool read_exactly(char* to, size_t size, size_t& got);
+
+    UniqueFd file_;
+    std::string path_;
+    std::string stored_;
+    std::string block_;
+    RecordDecoder decoder_;
+    uint64_t offset_ = 0;       // of the next block
+    uint64_t block_offset_ = 0; // of the present one
+    bool ended_ = false;
+    std::optional<Damage> damage_;
+};
+
+} // namespace auger

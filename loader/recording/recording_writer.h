@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RecordingWriter: the event stream into a file (format.h says how it looks). What was written stays
+// readable however auger ends: blocks are complete in themselves and are written at least once a
+// second of the stream's time.
+#pragma once
+
+#include "loader/base/fd.h"
+#include "loader/base/result.h"
+#include "loader/recording/record_encoder.h"
+#include "loader/stream/events.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace auger {
+
+class RecordingWriter final : public EventSink {
+  public:
+    // Creates the file; see create_output_file() for what may be replaced. A recording that begins
+    // in mid-session is first given DefinitionLog::replay().
+    static Result<std::unique_ptr<RecordingWriter>> create(const std::string& path);
+
+    // Writes to an open file; `path` is for messages.
+    RecordingWriter(UniqueFd file, std::string path);
+    RecordingWriter(const RecordingWriter&) = delete;
+    RecordingWriter& operator=(const RecordingWriter&) = delete;
+    ~RecordingWriter() override; // as finish()
+
+    // Writes what is held back and the end mark; nothing is accepted afterwards. Fails when this or
+    // an earlier write did and take_error() has not said so yet.
+    Result<void> finish();
+
+    // The write error, once. After it the file holds everything up to the last whole block, the
+    // session goes on, and later events are only counted.
+    std::optional<Error> take_error();
+    uint64_t lost_events() const { return lost_; } // not in the file because of a write error
+    uint64_t events() const { return events_; }    // taken in, less the lost ones
+    uint64_t bytes() const { return written_; }    // of the file so far
+    const std::string& path() const { return path_; }
+
+    void on_module(ModuleId, const ModuleInfo&) override;
+    void on_location(LocationId, const Location&) override;
+    void on_frames(LocationId, std::span<const Frame>) override;
+    void on_stack(StackId, std::span<const LocationId>) override;
+    void on_thread(ThreadId, const ThreadInfo&) override;
+    void on_spec(SpecId, const SpecInfo&) override;
+    void on_probe(const ProbeInfo&) override;
+    void on_split(const SplitInfo&) override;
+    void on_sample(const SampleEvent&) override;
+    void on_call_end(const CallEndEvent&) override;
+    void on_slow_call(const SlowCallEvent&) override;
+    void on_stats(const StatsEvent&) override;
+    void on_ledger(const LedgerEvent&) override;
+    void on_notice(uint64_t time_ns, const std::string& text) override;
+    void on_time(uint64_t time_ns) override;
+
+  private:
+    bool accept();
+    void after(uint64_t time_ns);
+    void after_definition();
+    void flush();
+    void write_frame();
+    void write(std::string_view bytes);
+    void fail(Error error);
+
+    UniqueFd file_;
+    std::string path_;
+    RecordEncoder encoder_;
+    std::string frame_; // the block as it goes to the file; kept to reuse its memory
+    std::optional<uint64_t> block_start_ns_; // time of the first timed record of the block
+    std::optional<Error> error_;             // not reported yet
+    bool failed_ = false;
+    bool finished_ = false;
+    uint64_t written_ = 0;
+    uint64_t events_ = 0;
+    uint64_t block_events_ = 0; // of events_, in the block not yet written
+    uint64_t lost_ = 0;
+};
+
+} // namespace auger

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The backend of `--replay`: a recording in place of a kernel. Needs no privilege.
+#pragma once
+
+#include "loader/backend.h"
+#include "loader/base/result.h"
+#include "loader/stream/events.h"
+
+#include <memory>
+#include <string>
+
+namespace auger {
+
+// `sink` receives the recording's stream during poll(): `timeout` worth of its own time at once, and
+// must outlive the backend. The file's probes are read ahead, so `add_probe` with the text of one
+// succeeds from the start and gives the recorded probe the caller's id. Damage is told by on_notice
+// at the first poll(); only a file of which nothing can be read is an Error.
+Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink);
+
+} // namespace auger
