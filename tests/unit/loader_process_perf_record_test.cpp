@@ -131,6 +131,16 @@ TEST(PerfRecord, EveryTruncationIsRejected) {
     }
 }
 
+TEST(PerfRecord, AHeaderThatLiesAboutTheSizeIsRejected) {
+    auto record = mmap_record("/bin/x");
+    ProcessEvent event;
+    for (const int difference : {-8, 8}) {
+        const auto size = static_cast<uint16_t>(static_cast<int>(record.size()) + difference);
+        std::memcpy(record.data() + offsetof(perf_event_header, size), &size, sizeof(size));
+        EXPECT_EQ(decode_perf_record(record, event), Decoded::malformed);
+    }
+}
+
 TEST(PerfRecord, ATextWithoutItsEndIsRejected) {
     ProcessEvent event;
     EXPECT_EQ(decode_perf_record(mmap_record("sixteen bytes !!"), event), Decoded::malformed);
