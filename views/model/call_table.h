@@ -47,7 +47,8 @@ class CallTable {
     CallIndex find(uint32_t tid, const CallKey&) const;
     void insert_slot(CallIndex);
     void erase_slot(CallIndex);
-    void grow();
+    void place(CallIndex);
+    size_t home(CallIndex) const;
 
     std::vector<CallRecord> records_;
     std::vector<CallIndex> free_;

@@ -37,14 +37,15 @@ struct FunctionDiff : DiffEntry {
 };
 
 struct StackDiff : DiffEntry {
-    StackId stack;
+    std::vector<FunctionId> path; // root first, from the split's function on
 };
 
 struct Diff {
     DiffSide first;
     DiffSide second;
-    std::vector<FunctionDiff> functions; // inside the split's function; best explanation first
-    std::vector<StackDiff> stacks;       // largest difference first
+    std::vector<FunctionDiff>
+        functions;                 // from the split's function inwards; best explanation first
+    std::vector<StackDiff> stacks; // largest difference first
     bool recursive = false; // calls of the probe inside each other: counted each, sampled as one
     uint64_t from_ns = 0;
     uint64_t to_ns = 0;

@@ -9,6 +9,7 @@
 #include "views/model/call_class.h"
 #include "views/model/call_statistics.h"
 #include "views/model/call_table.h"
+#include "views/model/flat_map.h"
 #include "views/model/sample_store.h"
 #include "views/model/symbol_tables.h"
 
@@ -83,6 +84,7 @@ class Model final : public EventSink {
     const SampleStore& samples() const { return samples_; }
     const CallTable& calls() const { return calls_; }
     const std::vector<Trace>& traces() const { return traces_; }
+    std::string_view comm(StringId id) const { return comms_[id]; } // raw, of a trace
     const std::deque<SlowCall>& slow_calls() const { return slow_calls_; }
     const std::deque<Notice>& notices() const { return notices_; }
     const LedgerEvent& ledger() const { return ledger_; }
@@ -105,7 +107,7 @@ class Model final : public EventSink {
     ProbeState& probe_state(ProbeId);
 
     SymbolTables symbols_;
-    StringTable comms_; // separate: hot on the path of every new thread
+    StringTable comms_;
     std::vector<SpecInfo> specs_;
     std::vector<SpecHistory> histories_;
     std::map<ProbeId, ProbeInfo> probes_;
@@ -116,7 +118,7 @@ class Model final : public EventSink {
     CallTable calls_;
     std::vector<Trace> traces_;
     std::vector<StringId> thread_comms_;
-    std::unordered_map<uint64_t, TraceId> trace_ids_; // stack << 32 | comm
+    FlatMap trace_ids_; // stack << 32 | comm
     std::deque<SlowCall> slow_calls_;
     std::deque<Notice> notices_;
     LedgerEvent ledger_;
@@ -127,9 +129,6 @@ class Model final : public EventSink {
     uint64_t notices_received_ = 0;
     uint64_t now_ns_ = 0;
     uint64_t first_ns_ = 0;
-
-  public:
-    std::string_view comm(StringId id) const { return comms_[id]; }
 };
 
 } // namespace auger

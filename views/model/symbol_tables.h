@@ -45,6 +45,8 @@ struct FrameEntry {
 
 class SymbolTables {
   public:
+    SymbolTables();
+
     void add_module(ModuleId, const ModuleInfo&);
     void add_location(LocationId, const Location&);
     void add_frames(LocationId, std::span<const Frame>);
@@ -79,6 +81,7 @@ class SymbolTables {
         bool defined = false;
     };
     FunctionId intern_function(std::string_view name, ModuleId module);
+    std::string unnamed(ModuleId module, uint64_t address) const;
     void set_frames(LocationEntry&, std::span<const FrameEntry>);
 
     StringTable strings_;
@@ -90,6 +93,7 @@ class SymbolTables {
     std::vector<LocationId> stack_pool_;
     std::vector<Function> functions_;
     std::unordered_map<uint64_t, FunctionId> function_ids_; // name << 32 | module
+    FrameEntry unknown_frame_;                              // of locations that were never defined
     uint64_t names_version_ = 0;
 };
 

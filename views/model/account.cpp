@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every figure here is counted on its own and then compared, so that a check can fail.
+#include "views/model/account.h"
+#include "views/model/fold.h"
+
+#include <unordered_map>
+
+namespace auger {
+
+namespace {
+
+uint64_t count_lost_ends(const Model& model) {
+    const SampleStore& samples = model.samples();
+    const CallTable& calls = model.calls();
+    // The last sample of each thread says which calls it is in; by ThreadId first, which is dense.
+    struct Last {
+        uint64_t time_ns = 0;
+        CallIndex call = no_call;
+        bool any = false;
+    };
+    std::vector<Last> last(model.symbols().threads());
+    for (size_t i = 0; i < samples.size(); i++) {
+        size_t thread = samples.threads()[i].index();
+        if (thread < last.size() &&
+            (!last[thread].any || samples.times()[i] >= last[thread].time_ns))
+            last[thread] = {samples.times()[i], samples.calls()[i], true};
+    }
+    std::unordered_map<uint32_t, Last> by_tid; // a thread that changes its name has several ids
+    for (uint32_t i = 0; i < last.size(); i++) {
+        Last& of_tid = by_tid[model.symbols().thread(ThreadId{i}).tid];
+        if (last[i].any && (!of_tid.any || last[i].time_ns >= of_tid.time_ns))
+            of_tid = last[i];
+    }
+    std::vector<uint8_t> running(calls.size());
+    for (const auto& [tid, of_tid] : by_tid)
+        for (CallIndex at = of_tid.call; at != no_call && !running[at.index()];
+             at = calls[at].parent)
+            running[at.index()] = 1;
+
+    uint64_t lost = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        CallIndex call = samples.calls()[i];
+        lost += call != no_call && calls[call].state == CallRecord::State::open &&
+                !running[call.index()];
+    }
+    return lost;
+}
+
+} // namespace
+
+Account make_account(const Model& model) {
+    Account account;
+    const LedgerEvent& ledger = model.ledger();
+    account.ticks = ledger.ticks;
+    account.sent = ledger.samples;
+    account.filtered = ledger.filtered;
+    if (auto lost = ledger.lost.find("ring full: samples"); lost != ledger.lost.end())
+        account.lost_samples = lost->second;
+    account.received = model.samples_received();
+    account.kept = model.samples().size();
+    account.evicted = model.samples_evicted();
+    for (const ClassSums& sums : sum_traces(model, Classifier(model), {}))
+        account.classes += sums;
+    account.calls = model.all_calls();
+
+    account.ticks_add_up = account.ticks == account.sent + account.filtered + account.lost_samples;
+    account.samples_add_up = account.classes.sum().samples + static_cast<double>(account.evicted) ==
+                             static_cast<double>(account.received);
+    const CallStatistics& calls = account.calls;
+    account.calls_add_up = calls.entries == calls.returns + calls.unwound + calls.dropped +
+                                                static_cast<double>(calls.open);
+    account.samples_in_lost_ends = count_lost_ends(model);
+    return account;
+}
+
+} // namespace auger

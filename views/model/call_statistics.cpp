@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Windows are summed up from differences when asked for, so none of them needs to be chosen before.
+#include "views/model/call_statistics.h"
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+
+void add_event(CallStatistics& sum, const StatsEvent& event, double weight) {
+    sum.entries += weight * static_cast<double>(event.entries);
+    sum.returns += weight * static_cast<double>(event.returns);
+    sum.unwound += weight * static_cast<double>(event.unwound);
+    sum.dropped += weight * static_cast<double>(event.dropped);
+    sum.sum_ns += weight * static_cast<double>(event.sum_ns);
+    for (const StatsEvent::Bucket& bucket : event.buckets)
+        sum.durations.add_bucket(bucket.index, weight * static_cast<double>(bucket.count));
+}
+
+// The bounds of the buckets in use, no wider than the exact ones of everything.
+void bound_by_buckets(CallStatistics& sum, const CallStatistics& totals) {
+    sum.min_ns = sum.max_ns = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < sum.durations.end_bucket(); i++) {
+        if (sum.durations.count(i) <= 0)
+            continue;
+        if (!any)
+            sum.min_ns = std::max(bucket_low(i), totals.min_ns);
+        any = true;
+        sum.max_ns = std::min(bucket_high(i) - 1, totals.max_ns);
+    }
+}
+
+} // namespace
+
+double CallStatistics::quantile(double q) const {
+    if (durations.total() <= 0)
+        return 0;
+    double value = durations.quantile(q);
+    double low = static_cast<double>(min_ns), high = static_cast<double>(max_ns);
+    return low <= high ? std::clamp(value, low, high) : value;
+}
+
+void CallStatistics::merge(const CallStatistics& other) {
+    if (other.durations.total() > 0) {
+        min_ns = durations.total() > 0 ? std::min(min_ns, other.min_ns) : other.min_ns;
+        max_ns = std::max(max_ns, other.max_ns);
+    }
+    entries += other.entries;
+    returns += other.returns;
+    unwound += other.unwound;
+    dropped += other.dropped;
+    sum_ns += other.sum_ns;
+    open += other.open;
+    durations.merge(other.durations);
+    from_ns = std::max(from_ns, other.from_ns);
+}
+
+void SpecHistory::add(const StatsEvent& event) {
+    add_event(totals_, event, 1);
+    totals_.open += event.open;
+    if (event.max_ns) {
+        totals_.min_ns = event.min_ns;
+        totals_.max_ns = event.max_ns;
+    }
+    history_.push_back(event);
+    history_buckets_ += event.buckets.size() + 1; // an event without buckets takes room, too
+    while (history_buckets_ > max_buckets && history_.size() > 1) {
+        given_up_until_ns_ = history_.front().time_ns;
+        history_buckets_ -= history_.front().buckets.size() + 1;
+        history_.pop_front();
+    }
+}
+
+CallStatistics SpecHistory::query(const Window& window, uint64_t now_ns) const {
+    if (window.kind == Window::Kind::all)
+        return totals_;
+    CallStatistics sum;
+    sum.open = totals_.open;
+    sum.from_ns = given_up_until_ns_;
+    if (window.kind == Window::Kind::last && now_ns > window.span_ns)
+        sum.from_ns = std::max(sum.from_ns, now_ns - window.span_ns);
+    for (auto event = history_.rbegin(); event != history_.rend(); ++event) {
+        double weight = window.weight(event->time_ns, now_ns);
+        if (weight < 1e-12)
+            break; // everything before is older
+        add_event(sum, *event, weight);
+    }
+    bound_by_buckets(sum, totals_);
+    return sum;
+}
+
+} // namespace auger

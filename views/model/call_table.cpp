@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Open addressing with backward-shift deletion: no tombstones, so a table that lives for days stays
+// as fast as a new one.
+#include "views/model/call_table.h"
+
+namespace auger {
+
+namespace {
+
+uint64_t mix(uint64_t x) {
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93;
+    return x ^ x >> 32;
+}
+
+uint64_t hash_of(uint32_t tid, uint64_t start_ns, uint32_t sequence) {
+    return mix(start_ns ^ mix(uint64_t{tid} << 32 | sequence));
+}
+
+} // namespace
+
+CallIndex CallTable::find(uint32_t tid, const CallKey& key) const {
+    if (slots_.empty())
+        return no_call;
+    size_t mask = slots_.size() - 1;
+    for (size_t i = hash_of(tid, key.start_ns, key.sequence) & mask; slots_[i] != no_call;
+         i = (i + 1) & mask) {
+        const CallRecord& record = records_[slots_[i].index()];
+        if (record.start_ns == key.start_ns && record.sequence == key.sequence &&
+            record.tid == tid && record.spec == key.spec)
+            return slots_[i];
+    }
+    return no_call;
+}
+
+CallIndex CallTable::acquire(uint32_t tid, std::span<const CallKey> calls) {
+    if (calls.empty())
+        return no_call;
+    // Mostly the innermost call is known already, and its parents with it.
+    CallIndex found = find(tid, calls.back());
+    if (found != no_call) {
+        records_[found.index()].references++;
+        return found;
+    }
+    CallIndex parent = no_call;
+    for (const CallKey& key : calls) {
+        CallIndex index = find(tid, key);
+        if (index == no_call) {
+            if (free_.empty()) {
+                index = CallIndex{static_cast<uint32_t>(records_.size())};
+                records_.emplace_back();
+            } else {
+                index = free_.back();
+                free_.pop_back();
+            }
+            CallRecord& record = records_[index.index()];
+            record = {};
+            record.start_ns = key.start_ns;
+            record.parent = parent;
+            record.tid = tid;
+            record.sequence = key.sequence;
+            record.spec = key.spec;
+            if (parent != no_call)
+                records_[parent.index()].references++;
+            live_++;
+            insert_slot(index);
+        }
+        parent = index;
+    }
+    records_[parent.index()].references++;
+    return parent;
+}
+
+void CallTable::release(CallIndex index) {
+    while (index != no_call) {
+        CallRecord& record = records_[index.index()];
+        if (--record.references)
+            return;
+        CallIndex parent = record.parent;
+        erase_slot(index);
+        free_.push_back(index);
+        live_--;
+        index = parent;
+    }
+}
+
+bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
+    CallIndex index = find(tid, event.call);
+    if (index == no_call)
+        return false;
+    CallRecord& record = records_[index.index()];
+    record.duration_ns = event.duration_ns;
+    record.state = event.unwound ? CallRecord::State::unwound : CallRecord::State::returned;
+    return true;
+}
+
+size_t CallTable::home(CallIndex index) const {
+    const CallRecord& record = records_[index.index()];
+    return hash_of(record.tid, record.start_ns, record.sequence) & (slots_.size() - 1);
+}
+
+void CallTable::place(CallIndex index) {
+    size_t i = home(index);
+    while (slots_[i] != no_call)
+        i = (i + 1) & (slots_.size() - 1);
+    slots_[i] = index;
+}
+
+void CallTable::insert_slot(CallIndex index) {
+    if (live_ * 4 > slots_.size() * 3) { // keeps a quarter free, so that probes stay short
+        std::vector<CallIndex> old(slots_.empty() ? 1024 : slots_.size() * 2, no_call);
+        old.swap(slots_);
+        for (CallIndex known : old)
+            if (known != no_call)
+                place(known);
+    }
+    place(index);
+}
+
+void CallTable::erase_slot(CallIndex index) {
+    size_t mask = slots_.size() - 1;
+    size_t hole = home(index);
+    while (slots_[hole] != index)
+        hole = (hole + 1) & mask;
+    // Whatever follows without a gap moves up, unless that would put it before its home.
+    for (size_t i = (hole + 1) & mask; slots_[i] != no_call; i = (i + 1) & mask) {
+        if (((i - home(slots_[i])) & mask) >= ((i - hole) & mask)) {
+            slots_[hole] = slots_[i];
+            hole = i;
+        }
+    }
+    slots_[hole] = no_call;
+}
+
+size_t CallTable::memory_bytes() const {
+    return records_.capacity() * sizeof(CallRecord) + free_.capacity() * sizeof(CallIndex) +
+           slots_.capacity() * sizeof(CallIndex);
+}
+
+} // namespace auger

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Samples are ordered by their outermost call, summed up per call and thing, and compared. Calls
+// are classed as wholes, by their durations, also under a `so-far` split.
+#include "views/model/diff.h"
+
+#include "views/model/per_call_sums.h"
+
+#include <algorithm>
+#include <set>
+
+namespace auger {
+
+namespace {
+
+// What each trace adds to, once per sample: the functions on it and its place as a stack.
+class TraceThings {
+  public:
+    explicit TraceThings(const Model& model) : model_(model), traces_(model.traces().size()) {
+        for (const SpecInfo& spec : model.specs())
+            if (spec.probe == model.split().probe)
+                probed_.insert(without_arguments(spec.function));
+    }
+
+    struct Things {
+        bool known = false;
+        uint32_t stack = 0;
+        std::vector<FunctionId> path;      // root first, from the probed function on
+        std::vector<FunctionId> functions; // distinct
+        std::vector<uint32_t> edges;       // distinct, of path
+    };
+    const Things& operator[](TraceId id) {
+        Things& things = traces_[id.index()];
+        if (!things.known)
+            find_things(model_.traces()[id.index()], things);
+        return things;
+    }
+    struct Edge {
+        FunctionId caller;
+        FunctionId callee;
+    };
+    const std::vector<Edge>& edges() const { return edges_; }
+    const std::vector<FunctionId>& stack_path(size_t stack) const { return stack_paths_[stack]; }
+
+  private:
+    // "ns::f(int) [clone .cold]" and "ns::f(int)" are the same function to a reader.
+    static std::string without_arguments(std::string_view name) {
+        if (name.starts_with('('))
+            return std::string(name);
+        return std::string(name.substr(0, name.find('(')));
+    }
+
+    bool is_probed(FunctionId function) {
+        if (function.index() >= is_probed_.size())
+            is_probed_.resize(model_.symbols().functions(), -1);
+        int8_t& known = is_probed_[function.index()];
+        if (known < 0)
+            known = probed_.contains(without_arguments(model_.symbols().name(function)));
+        return known;
+    }
+
+    void find_things(const Trace& trace, Things& things) {
+        things.known = true;
+        expand_stack(model_.symbols(), trace.stack, things.path);
+        auto begin = std::find_if(things.path.begin(), things.path.end(),
+                                  [this](FunctionId f) { return is_probed(f); });
+        // Callers are on every sample of the call and explain nothing. A stack without the probed
+        // function (broken, or inside its prologue) keeps all of its frames.
+        if (begin != things.path.end())
+            things.path.erase(things.path.begin(), begin);
+        things.functions = things.path;
+        std::sort(things.functions.begin(), things.functions.end());
+        things.functions.erase(std::unique(things.functions.begin(), things.functions.end()),
+                               things.functions.end());
+        uint32_t node = 0;
+        for (size_t i = 0; i < things.path.size(); i++) {
+            FunctionId f = things.path[i];
+            node = nodes_.find_or_add(uint64_t{node} << 32 | f.value, uint32_t(nodes_.size() + 1))
+                       .first;
+            if (i == 0 || things.path[i - 1] == f)
+                continue;
+            FunctionId caller = things.path[i - 1];
+            auto [edge, is_new] = edge_ids_.find_or_add(uint64_t{caller.value} << 32 | f.value,
+                                                        uint32_t(edges_.size()));
+            if (is_new)
+                edges_.push_back({caller, f});
+            things.edges.push_back(edge);
+        }
+        std::sort(things.edges.begin(), things.edges.end());
+        things.edges.erase(std::unique(things.edges.begin(), things.edges.end()),
+                           things.edges.end());
+        auto [stack, is_new] = stack_ids_.find_or_add(node, uint32_t(stack_paths_.size()));
+        if (is_new)
+            stack_paths_.push_back(things.path);
+        things.stack = stack;
+    }
+
+    const Model& model_;
+    std::set<std::string> probed_;
+    std::vector<int8_t> is_probed_; // by function: -1 not looked at yet
+    std::vector<Things> traces_;
+    FlatMap nodes_, edge_ids_, stack_ids_;
+    std::vector<Edge> edges_;
+    std::vector<std::vector<FunctionId>> stack_paths_;
+};
+
+class Comparison {
+  public:
+    Comparison(const Model& model, const Window& window, CallClass first, CallClass second)
+        : model_(model), window_(window), classify_(model), things_(model) {
+        diff_.first.call_class = first;
+        diff_.second.call_class = second;
+        diff_.recursive = classify_.recursive();
+        diff_.to_ns = model.now_ns();
+        diff_.from_ns = model.first_ns();
+        if (model.samples_evicted()) {
+            // Calls from before the oldest sample must not count, since their samples are gone.
+            diff_.from_ns = std::max(diff_.from_ns, model.samples().oldest().time_ns);
+            window_ = {Window::Kind::last, diff_.to_ns - diff_.from_ns};
+        }
+        if (window.kind == Window::Kind::last && diff_.to_ns > window.span_ns &&
+            diff_.to_ns - window.span_ns > diff_.from_ns) {
+            diff_.from_ns = diff_.to_ns - window.span_ns;
+            window_ = window;
+        }
+        if (window_.kind == Window::Kind::ewma)
+            window_ = {};
+    }
+
+    Diff run() {
+        order_by_call();
+        sum_up();
+        count_calls();
+        compare_all();
+        return std::move(diff_);
+    }
+
+  private:
+    // 0 or 1: the side that the call belongs to; -1: neither.
+    int side_of(CallIndex outer) const {
+        if (outer == no_call || model_.calls()[outer].state == CallRecord::State::open)
+            return -1; // `slow` already, but it has not got its whole weight yet
+        CallClass c = classify_.class_of_call(outer);
+        return c == diff_.first.call_class ? 0 : c == diff_.second.call_class ? 1 : -1;
+    }
+
+    void order_by_call() {
+        const SampleStore& samples = model_.samples();
+        std::vector<uint32_t> begin(model_.calls().size() + 1);
+        std::vector<uint32_t> picked;
+        for (uint32_t i = 0; i < samples.size(); i++) {
+            CallIndex outer = classify_.outermost(samples.calls()[i]);
+            if (side_of(outer) < 0 || samples.times()[i] < diff_.from_ns)
+                continue;
+            begin[outer.index() + 1]++;
+            picked.push_back(i);
+        }
+        for (size_t i = 1; i < begin.size(); i++)
+            begin[i] += begin[i - 1];
+        ordered_.resize(picked.size());
+        for (uint32_t i : picked)
+            ordered_[begin[classify_.outermost(samples.calls()[i]).index()]++] = i;
+    }
+
+    void sum_up() {
+        const SampleStore& samples = model_.samples();
+        for (size_t i = 0; i < ordered_.size(); i++) {
+            uint32_t sample = ordered_[i];
+            CallIndex outer = classify_.outermost(samples.calls()[sample]);
+            auto side = static_cast<size_t>(side_of(outer));
+            DiffSide& of = side ? diff_.second : diff_.first;
+            double weight = static_cast<double>(samples.weights()[sample]);
+            of.samples += {1, weight};
+
+            const TraceThings::Things& things = things_[samples.traces()[sample]];
+            for (FunctionId function : things.functions)
+                functions_.add(function.value, weight);
+            stacks_.add(things.stack, weight);
+            for (uint32_t edge : things.edges)
+                add_to(edges_, edge, side, weight);
+            if (!things.path.empty())
+                add_to(self_, things.path.back().value, side, weight);
+
+            bool last = i + 1 == ordered_.size() ||
+                        classify_.outermost(samples.calls()[ordered_[i + 1]]) != outer;
+            if (!last)
+                continue;
+            functions_.end_call(side);
+            stacks_.end_call(side);
+            of.sampled_calls++;
+            if (model_.calls()[outer].state == CallRecord::State::unwound)
+                unwound_[side]++;
+        }
+    }
+
+    static void add_to(std::vector<std::array<double, 2>>& sums, uint32_t i, size_t side,
+                       double weight) {
+        if (i >= sums.size())
+            sums.resize(i + 1);
+        sums[i][side] += weight;
+    }
+
+    void count_calls() {
+        // Returned calls from the histogram, sampled or not; unwound ones are in no histogram, so
+        // only those with samples are known by class.
+        CallStatistics calls = model_.probe_statistics(model_.split().probe, window_);
+        double slow = calls.durations.count_above(model_.split_state().value_ns);
+        for (size_t side = 0; side < 2; side++) {
+            DiffSide& of = side ? diff_.second : diff_.first;
+            double returned =
+                of.call_class == CallClass::slow ? slow : calls.durations.total() - slow;
+            of.calls = std::max(returned + unwound_[side], of.sampled_calls);
+            of.per_call_ns = of.calls > 0 ? of.samples.weight_ns / of.calls : 0;
+        }
+    }
+
+    double difference(const std::vector<std::array<double, 2>>& sums, size_t i) const {
+        if (i >= sums.size())
+            return 0;
+        double first = diff_.first.calls > 0 ? sums[i][0] / diff_.first.calls : 0;
+        double second = diff_.second.calls > 0 ? sums[i][1] / diff_.second.calls : 0;
+        return first - second;
+    }
+
+    void compare_all() {
+        std::vector<double> explained(functions_.size());
+        for (size_t i = 0; i < edges_.size(); i++) {
+            double& best = explained[things_.edges()[i].caller.index()];
+            best = std::max(best, difference(edges_, i));
+        }
+        std::vector<DiffEntry*> entries;
+        for (uint32_t i = 0; i < functions_.size(); i++) {
+            if (functions_[i][0].calls + functions_[i][1].calls == 0)
+                continue;
+            FunctionDiff entry;
+            static_cast<DiffEntry&>(entry) =
+                compare(functions_[i], diff_.first.calls, diff_.second.calls);
+            entry.function = FunctionId{i};
+            entry.self_difference_ns = difference(self_, i);
+            entry.own_difference_ns = entry.difference_ns - explained[i];
+            diff_.functions.push_back(entry);
+        }
+        for (uint32_t i = 0; i < stacks_.size(); i++) {
+            StackDiff entry;
+            static_cast<DiffEntry&>(entry) =
+                compare(stacks_[i], diff_.first.calls, diff_.second.calls);
+            entry.path = things_.stack_path(i);
+            diff_.stacks.push_back(std::move(entry));
+        }
+        for (FunctionDiff& entry : diff_.functions)
+            entries.push_back(&entry);
+        mark_significant(entries);
+        entries.clear();
+        for (StackDiff& entry : diff_.stacks)
+            entries.push_back(&entry);
+        mark_significant(entries);
+
+        std::sort(diff_.functions.begin(), diff_.functions.end(),
+                  [](const FunctionDiff& a, const FunctionDiff& b) {
+                      if (a.significant != b.significant)
+                          return a.significant;
+                      if (a.own_difference_ns != b.own_difference_ns)
+                          return a.own_difference_ns > b.own_difference_ns;
+                      return a.function < b.function;
+                  });
+        std::stable_sort(diff_.stacks.begin(), diff_.stacks.end(),
+                         [](const StackDiff& a, const StackDiff& b) {
+                             return a.difference_ns > b.difference_ns;
+                         });
+    }
+
+    const Model& model_;
+    Window window_;
+    Classifier classify_;
+    TraceThings things_;
+    std::vector<uint32_t> ordered_; // samples, call by call
+    PerCallSums functions_, stacks_;
+    std::vector<std::array<double, 2>> edges_, self_;
+    std::array<double, 2> unwound_{};
+    Diff diff_;
+};
+
+Error diff_error(std::string cause, std::string hint) {
+    return {"compare classes", "", std::move(cause), std::move(hint), Error::Kind::failed};
+}
+
+} // namespace
+
+Result<Diff> diff_classes(const Model& model, const Window& window, CallClass first,
+                          CallClass second) {
+    auto whole = [](CallClass c) { return c == CallClass::slow || c == CallClass::fast; };
+    if (!model.split().active)
+        return diff_error("no split is in force", "try: split PROBE > p95");
+    if (!whole(first) || !whole(second) || first == second)
+        return diff_error("only ended calls can be compared per call", "try: diff slow fast");
+    ThresholdState state = model.split_state();
+    if (!state.in_force())
+        return diff_error("the threshold is warming up: " + std::to_string(state.calls) + " of " +
+                              std::to_string(state.calls_needed) + " calls",
+                          "wait, or set a fixed one: threshold PROBE 10ms");
+    return Comparison(model, window, first, second).run();
+}
+
+} // namespace auger

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Taking the stream in. A damaged recording may refer to what it never defined, so ids are checked
+// where they become indexes.
+#include "views/model/model.h"
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+constexpr size_t max_specs = 1 << 20; // far above what the kernel's table holds over a session
+}
+
+std::string_view to_string(CallClass call_class) {
+    switch (call_class) {
+    case CallClass::slow:
+        return "slow";
+    case CallClass::fast:
+        return "fast";
+    case CallClass::open:
+        return "open";
+    case CallClass::outside:
+        break;
+    }
+    return "outside";
+}
+
+Model::Model(size_t sample_capacity, size_t slow_call_capacity)
+    : samples_(sample_capacity), slow_call_capacity_(std::max<size_t>(1, slow_call_capacity)) {}
+
+void Model::advance(uint64_t time_ns) {
+    now_ns_ = std::max(now_ns_, time_ns);
+    if (first_ns_ == 0)
+        first_ns_ = time_ns;
+}
+
+void Model::on_module(ModuleId id, const ModuleInfo& info) {
+    symbols_.add_module(id, info);
+}
+
+void Model::on_location(LocationId id, const Location& location) {
+    symbols_.add_location(id, location);
+}
+
+void Model::on_frames(LocationId id, std::span<const Frame> frames) {
+    symbols_.add_frames(id, frames);
+}
+
+void Model::on_stack(StackId id, std::span<const LocationId> locations) {
+    symbols_.add_stack(id, locations);
+}
+
+void Model::on_thread(ThreadId id, const ThreadInfo& info) {
+    symbols_.add_thread(id, info);
+    if (id.index() >= symbols_.threads())
+        return;
+    thread_comms_.resize(symbols_.threads(), comms_.intern("?"));
+    thread_comms_[id.index()] = comms_.intern(info.comm);
+}
+
+void Model::on_spec(SpecId id, const SpecInfo& info) {
+    if (id.index() >= max_specs)
+        return;
+    if (id.index() >= specs_.size()) {
+        specs_.resize(id.index() + 1);
+        histories_.resize(id.index() + 1);
+    }
+    specs_[id.index()] = info;
+}
+
+Model::ProbeState& Model::probe_state(ProbeId id) {
+    return probe_states_[id];
+}
+
+void Model::on_probe(const ProbeInfo& info) {
+    ProbeState& state = probe_state(info.id);
+    if (info.slow.kind == Threshold::Kind::none)
+        state.slow.reset();
+    else if (!state.slow)
+        state.slow = state.split; // which has seen every call of the probe
+    if (state.slow && !(state.slow->threshold() == info.slow))
+        state.slow->set_threshold(info.slow);
+    probes_[info.id] = info;
+}
+
+void Model::on_split(const SplitInfo& info) {
+    // The same threshold again changes nothing: not even a value that hysteresis holds.
+    ThresholdFollower& follower = probe_state(info.probe).split;
+    if (info.active && !(follower.threshold() == info.threshold))
+        follower.set_threshold(info.threshold);
+    split_ = info;
+}
+
+TraceId Model::intern_trace(StackId stack, ThreadId thread) {
+    StringId comm =
+        thread.index() < thread_comms_.size() ? thread_comms_[thread.index()] : comms_.intern("?");
+    auto [trace, is_new] = trace_ids_.find_or_add(uint64_t{stack.value} << 32 | comm.value,
+                                                  static_cast<uint32_t>(traces_.size()));
+    if (is_new)
+        traces_.push_back({stack, comm});
+    return TraceId{trace};
+}
+
+void Model::on_sample(const SampleEvent& event) {
+    advance(event.time_ns);
+    samples_received_++;
+    StoredSample sample{event.time_ns,
+                        event.weight_ns,
+                        intern_trace(event.stack, event.thread),
+                        event.thread,
+                        calls_.acquire(symbols_.thread(event.thread).tid, event.calls),
+                        event.kind};
+    if (samples_.full())
+        calls_.release(samples_.oldest().call);
+    samples_.push(sample);
+}
+
+void Model::on_call_end(const CallEndEvent& event) {
+    advance(event.time_ns);
+    calls_.end(symbols_.thread(event.thread).tid, event);
+}
+
+void Model::on_slow_call(const SlowCallEvent& event) {
+    advance(event.end.time_ns);
+    slow_calls_received_++;
+    if (slow_calls_.size() == slow_call_capacity_)
+        slow_calls_.pop_front();
+    slow_calls_.push_back({event.end, event.threshold_ns, event.stack});
+}
+
+void Model::on_stats(const StatsEvent& event) {
+    advance(event.time_ns);
+    if (event.spec.index() >= histories_.size())
+        return;
+    histories_[event.spec.index()].add(event);
+    ProbeState& state = probe_state(specs_[event.spec.index()].probe);
+    state.split.on_stats(event);
+    if (state.slow)
+        state.slow->on_stats(event);
+}
+
+void Model::on_ledger(const LedgerEvent& event) {
+    advance(event.time_ns);
+    ledger_ = event;
+}
+
+void Model::on_notice(uint64_t time_ns, const std::string& text) {
+    advance(time_ns);
+    notices_received_++;
+    if (notices_.size() == max_notices)
+        notices_.pop_front();
+    notices_.push_back({time_ns, text});
+}
+
+void Model::on_time(uint64_t time_ns) {
+    advance(time_ns);
+}
+
+const ProbeInfo* Model::find_probe(ProbeId id) const {
+    auto it = probes_.find(id);
+    return it == probes_.end() ? nullptr : &it->second;
+}
+
+ThresholdState Model::split_state() const {
+    auto it = probe_states_.find(split_.probe);
+    if (!split_.active || it == probe_states_.end())
+        return {};
+    return it->second.split.state();
+}
+
+ThresholdState Model::slow_state(ProbeId id) const {
+    auto it = probe_states_.find(id);
+    return it == probe_states_.end() || !it->second.slow ? ThresholdState{}
+                                                         : it->second.slow->state();
+}
+
+CallStatistics Model::spec_statistics(SpecId id, const Window& window) const {
+    return id.index() < histories_.size() ? histories_[id.index()].query(window, now_ns_)
+                                          : CallStatistics{};
+}
+
+CallStatistics Model::probe_statistics(ProbeId id, const Window& window) const {
+    CallStatistics sum;
+    for (size_t i = 0; i < specs_.size(); i++)
+        if (specs_[i].probe == id)
+            sum.merge(histories_[i].query(window, now_ns_));
+    return sum;
+}
+
+CallStatistics Model::all_calls() const {
+    CallStatistics sum;
+    for (const SpecHistory& history : histories_)
+        sum.merge(history.totals());
+    return sum;
+}
+
+size_t Model::memory_bytes() const {
+    return samples_.size() * SampleStore::bytes_per_sample + calls_.memory_bytes();
+}
+
+} // namespace auger

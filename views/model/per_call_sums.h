@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sums per call and their moments, for many things (functions, stacks) at once: what a comparison
+// of two classes of calls rests on.
+#pragma once
+
+#include "views/model/diff.h"
+
+#include <array>
+#include <vector>
+
+namespace auger {
+
+// One thing's weight over the calls of one class. Calls without a sample add nothing here; they
+// count through the number of calls.
+struct Moments {
+    double sum = 0;
+    double sum_of_squares = 0;
+    uint64_t calls = 0; // with any weight in this thing
+};
+
+// Weights of the things seen in one call, added up before their squares are.
+class PerCallSums {
+  public:
+    void add(uint32_t thing, double weight);
+    // Ends a call: its sums go into the moments of `side` (0 or 1).
+    void end_call(size_t side);
+    size_t size() const { return moments_.size(); }
+    const std::array<Moments, 2>& operator[](size_t thing) const { return moments_[thing]; }
+
+  private:
+    std::vector<std::array<Moments, 2>> moments_;
+    std::vector<double> in_call_;
+    std::vector<uint32_t> touched_;
+};
+
+// The difference of the two sides' means over `calls` calls each, with margin and p-value.
+DiffEntry compare(const std::array<Moments, 2>& moments, double calls_first, double calls_second);
+
+// Marks what is significant at a false discovery rate of 5 % (Benjamini and Hochberg).
+void mark_significant(std::vector<DiffEntry*> entries);
+
+} // namespace auger

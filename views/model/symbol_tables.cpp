@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ids are dense in a sound stream, but a damaged recording may hold any: definitions far beyond the
+// next free id are ignored, look-ups of undefined ids give a visible stand-in.
+#include "views/model/symbol_tables.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+// A sound stream defines the next id or an old one again; a gap beyond this is damage.
+constexpr size_t max_gap = 1 << 16;
+
+template <typename T>
+T* slot(std::vector<T>& table, size_t index) {
+    if (index >= table.size() + max_gap)
+        return nullptr;
+    if (index >= table.size())
+        table.resize(index + 1);
+    return &table[index];
+}
+
+std::string_view base_name(std::string_view path) {
+    size_t slash = path.rfind('/');
+    return slash == path.npos ? path : path.substr(slash + 1);
+}
+
+} // namespace
+
+StringId StringTable::intern(std::string_view text) {
+    auto [it, is_new] = ids_.try_emplace(std::string(text), StringId{uint32_t(texts_.size())});
+    if (is_new)
+        texts_.push_back(&it->first);
+    return it->second;
+}
+
+SymbolTables::SymbolTables() {
+    unknown_frame_.file = strings_.intern("");
+    unknown_frame_.function = intern_function("[unknown]", ModuleId{UINT32_MAX});
+}
+
+void SymbolTables::add_module(ModuleId id, const ModuleInfo& info) {
+    if (ModuleInfo* module = slot(modules_, id.index()))
+        *module = info;
+}
+
+void SymbolTables::add_location(LocationId id, const Location& location) {
+    LocationEntry* entry = slot(locations_, id.index());
+    if (!entry)
+        return;
+    *entry = {location, {}, true};
+    FrameEntry frame;
+    frame.function = intern_function(unnamed(location.module, location.address), location.module);
+    set_frames(*entry, {&frame, 1});
+}
+
+std::string SymbolTables::unnamed(ModuleId in, uint64_t address) const {
+    return fmt::format("{}+{:#x}", base_name(module(in).path), address);
+}
+
+void SymbolTables::add_frames(LocationId id, std::span<const Frame> frames) {
+    if (id.index() >= locations_.size() || !locations_[id.index()].defined || frames.empty())
+        return;
+    LocationEntry& entry = locations_[id.index()];
+    std::vector<FrameEntry> entries;
+    entries.reserve(frames.size());
+    for (const Frame& frame : frames)
+        entries.push_back({intern_function(frame.function, entry.location.module),
+                           strings_.intern(frame.file), frame.line, frame.inlined});
+    set_frames(entry, entries);
+    names_version_++;
+}
+
+void SymbolTables::set_frames(LocationEntry& entry, std::span<const FrameEntry> frames) {
+    // Names come at most a few times a location, so the old ones' place is simply given up unless
+    // the new ones fit in.
+    if (frames.size() > entry.frames.count) {
+        entry.frames.first = static_cast<uint32_t>(frame_pool_.size());
+        frame_pool_.resize(frame_pool_.size() + frames.size());
+    }
+    entry.frames.count = static_cast<uint32_t>(frames.size());
+    std::copy(frames.begin(), frames.end(), frame_pool_.begin() + entry.frames.first);
+}
+
+void SymbolTables::add_stack(StackId id, std::span<const LocationId> locations) {
+    Range* range = slot(stacks_, id.index());
+    if (!range)
+        return;
+    *range = {static_cast<uint32_t>(stack_pool_.size()), static_cast<uint32_t>(locations.size())};
+    stack_pool_.insert(stack_pool_.end(), locations.begin(), locations.end());
+}
+
+void SymbolTables::add_thread(ThreadId id, const ThreadInfo& info) {
+    if (ThreadInfo* thread = slot(threads_, id.index()))
+        *thread = info;
+}
+
+const ModuleInfo& SymbolTables::module(ModuleId id) const {
+    static const ModuleInfo unknown{ModuleKind::unknown, "[unknown]", ""};
+    return id.index() < modules_.size() ? modules_[id.index()] : unknown;
+}
+
+const ThreadInfo& SymbolTables::thread(ThreadId id) const {
+    static const ThreadInfo unknown{0, 0, "?"};
+    return id.index() < threads_.size() ? threads_[id.index()] : unknown;
+}
+
+std::span<const LocationId> SymbolTables::stack(StackId id) const {
+    if (id.index() >= stacks_.size())
+        return {};
+    const Range& range = stacks_[id.index()];
+    return {stack_pool_.data() + range.first, range.count};
+}
+
+std::span<const FrameEntry> SymbolTables::frames(LocationId id) const {
+    if (id.index() >= locations_.size() || !locations_[id.index()].defined)
+        return {&unknown_frame_, 1};
+    const Range& range = locations_[id.index()].frames;
+    return {frame_pool_.data() + range.first, range.count};
+}
+
+FunctionId SymbolTables::intern_function(std::string_view name, ModuleId in) {
+    StringId string = strings_.intern(name);
+    auto [it, is_new] = function_ids_.try_emplace(uint64_t{string.value} << 32 | in.value,
+                                                  FunctionId{uint32_t(functions_.size())});
+    if (is_new)
+        functions_.push_back({string, in, module(in).kind == ModuleKind::kernel});
+    return it->second;
+}
+
+} // namespace auger
