@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Creating files that the user named while auger may be running as root: under sudo the file is made
-// with the invoking user's own rights, so it is theirs and lies only where they may write.
+// Creating files that the user named while auger may be running as root: under sudo the file is
+// made with the invoking user's own rights, so it is theirs and lies only where they may write.
 #pragma once
 
 #include "loader/base/fd.h"

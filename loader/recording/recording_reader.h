@@ -32,8 +32,8 @@ class RecordingReader {
     // What was delivered so far.
     const StreamSpan& span() const { return decoder_.span(); }
     const std::optional<Damage>& damage() const { return damage_; }
-    // "damaged at byte 4711: checksum does not match; 12.3 s with 4567 events were read"; empty when
-    // there was no damage.
+    // "damaged at byte 4711: checksum does not match; 12.3 s with 4567 events were read"; empty
+    // when there was no damage.
     std::string damage_text() const;
 
   private:

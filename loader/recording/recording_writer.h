@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RecordingWriter: the event stream into a file (format.h says how it looks). What was written stays
-// readable however auger ends: blocks are complete in themselves and are written at least once a
-// second of the stream's time.
+// RecordingWriter: the event stream into a file (format.h says how it looks). What was written
+// stays readable however auger ends: blocks are complete in themselves and are written at least
+// once a second of the stream's time.
 #pragma once
 
 #include "loader/base/fd.h"

@@ -11,10 +11,10 @@
 
 namespace auger {
 
-// `sink` receives the recording's stream during poll(): `timeout` worth of its own time at once, and
-// must outlive the backend. The file's probes are read ahead, so `add_probe` with the text of one
-// succeeds from the start and gives the recorded probe the caller's id. Damage is told by on_notice
-// at the first poll(); only a file of which nothing can be read is an Error.
+// `sink` receives the recording's stream during poll(): `timeout` worth of its own time at once,
+// and must outlive the backend. The file's probes are read ahead, so `add_probe` with the text of
+// one succeeds from the start and gives the recorded probe the caller's id. Damage is told by
+// on_notice at the first poll(); only a file of which nothing can be read is an Error.
 Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink);
 
 } // namespace auger

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# cmake -DROOT=<source folder> -P check_includes.cmake
+# Fails when an include goes against the direction bpf <- loader <- views <- repl, or brings a
+# library into a part that must do without it.
+cmake_minimum_required(VERSION 3.25)
+
+set(violations 0)
+
+# Sources whose path begins with `where`, but not with `except`, must not include what begins with
+# `forbidden` (regular expressions; of an include the text between the quotes or brackets).
+function(forbid where except forbidden reason)
+    foreach(file IN LISTS SOURCES)
+        if(NOT file MATCHES "^(${where})" OR (except AND file MATCHES "^(${except})"))
+            continue()
+        endif()
+        file(STRINGS ${ROOT}/${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+        foreach(line IN LISTS includes)
+            string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*).*" "\\1" included "${line}")
+            if(included MATCHES "^(${forbidden})")
+                message("${file}: includes ${included}: ${reason}")
+                math(EXPR violations "${violations} + 1")
+            endif()
+        endforeach()
+    endforeach()
+    set(violations ${violations} PARENT_SCOPE)
+endfunction()
+
+file(GLOB_RECURSE SOURCES RELATIVE ${ROOT}
+     ${ROOT}/bpf/*.[ch] ${ROOT}/loader/*.[ch] ${ROOT}/views/*.[ch] ${ROOT}/repl/*.[ch]
+     ${ROOT}/loader/*.cpp ${ROOT}/views/*.cpp ${ROOT}/repl/*.cpp)
+list(LENGTH SOURCES count)
+if(count EQUAL 0)
+    message(FATAL_ERROR "no sources below '${ROOT}'")
+endif()
+
+forbid("bpf/" "" "loader/|views/|repl/" "bpf knows no other room")
+forbid("loader/" "" "views/|repl/" "loader knows only bpf")
+forbid("views/" "" "repl/" "views knows only loader and bpf")
+forbid("" "" "\\.\\./|tests/|bench/" "includes are written from the root, and bring no tests")
+
+forbid("loader/|views/|repl/" "loader/kernel/|repl/terminal/|repl/main\\.cpp"
+       "bpf/(lib)?bpf|bpf/btf|linux/bpf\\.h|auger\\.skel\\.h|loader/kernel/"
+       "this part works without a kernel")
+forbid("loader/|views/|repl/" "" "bpf/.*\\.bpf\\.|bpf/(events|maps|filter|kernel_types|open_calls|stack)\\.h"
+       "bpf/wire.h is the whole contract")
+forbid("loader/|views/|repl/" "views/terminal/|repl/terminal/|repl/main\\.cpp"
+       "readline/|n?cursesw?/|n?curses\\.h|term\\.h" "this part works without a terminal")
+forbid("" "loader/code/" "Zydis|Zycore" "only loader/code decodes instructions")
+
+if(violations GREATER 0)
+    message(FATAL_ERROR "${violations} includes against the rules")
+endif()
+message("${count} files, no include against the rules")
