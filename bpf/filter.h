@@ -5,10 +5,11 @@
 
 #include "maps.h"
 
+/* A later generation is the filter that is being entered: until it is in force, both pass. */
 static __always_inline bool passes_id(void* map, u64 id) {
     u32* generation = bpf_map_lookup_elem(map, &id);
 
-    return generation && *generation == config.filter_generation;
+    return generation && *generation >= config.filter_generation;
 }
 
 /* Out of line: filters are seldom in force, and the tracker's hot path should stay short. */
@@ -27,7 +28,7 @@ static __noinline bool passes_filters(u32 pid, u32 tid) {
 
         bpf_get_current_comm(comm, sizeof(comm));
         generation = bpf_map_lookup_elem(&filter_comms, comm);
-        if (!generation || *generation != config.filter_generation)
+        if (!generation || *generation < config.filter_generation)
             return false;
     }
     return true;

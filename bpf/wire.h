@@ -164,7 +164,7 @@ struct wire_config {
         slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
     __wire_u32 all_processes; /* 1: every process is a target */
     __wire_u32 filters;       /* wire_filter bits: which filters apply (all of them must match) */
-    __wire_u32 filter_generation; /* entries of filter maps with another value do not count */
+    __wire_u32 filter_generation; /* filter entries with a lower value do not count */
     __wire_u32 calibration_tid;   /* this thread's samples are taken but not sent; 0: none */
     __wire_u32 own_pid;           /* auger itself, never a target under all_processes */
     __wire_u32 padding;
@@ -194,8 +194,8 @@ struct wire_call {
     __wire_u16 generation;
 };
 
-/* Followed by `calls` records of wire_call, outermost first, and then by user_frames and kernel_frames
- * addresses, leaf first. */
+/* Followed by `calls` records of wire_call, outermost first, and then by user_frames and
+ * kernel_frames addresses, leaf first. */
 enum wire_sample_kind { WIRE_SAMPLE_CPU = 0 };
 
 struct wire_sample {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The backend that observes this machine's kernel.
+#pragma once
+
+#include "loader/backend.h"
+
+#include <memory>
+
+namespace auger {
+
+struct LiveOptions {
+    enum class Attach { automatic, multi, perf };
+    // How probes are attached; automatic: uprobe_multi links where the kernel has them.
+    Attach attach = Attach::automatic;
+};
+
+// Loads the BPF programs. Fails with kind `unsupported`, saying which privilege or kernel feature
+// is missing and what to do. `sink` must outlive the backend.
+Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, EventSink& sink);
+
+// What `doctor` says when no backend could be made.
+std::vector<Capability> kernel_capabilities();
+
+} // namespace auger

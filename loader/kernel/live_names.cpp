@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_names.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+
+LiveNames::LiveNames(EventSink& sink)
+    : sink_(sink), mappings_(modules_), symbolizer_(modules_), interner_(sink) {}
+
+LocationId LiveNames::intern(const Location& location) {
+    for (; modules_told_ < modules_.size(); modules_told_++) {
+        ModuleId id{static_cast<uint32_t>(modules_told_)};
+        sink_.on_module(id, modules_.info(id));
+    }
+    size_t before = interner_.locations();
+    LocationId id = interner_.location(location);
+    if (interner_.locations() != before) {
+        Resolution resolution = symbolizer_.request(location);
+        sink_.on_frames(id, *resolution.frames);
+        if (resolution.detail != Detail::full)
+            waiting_.push_back({id, resolution.detail});
+    }
+    return id;
+}
+
+void LiveNames::know_process(pid_t pid, uint64_t time_ns) {
+    // Under `-a`, or when an event was lost. A process that is gone stays unknown.
+    if (!mappings_.knows(pid))
+        (void)mappings_.scan(pid, time_ns);
+}
+
+StackId LiveNames::stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> kernel_frames,
+                         std::span<const uint64_t> user_frames, bool user_leaf_is_return) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    for (size_t i = 0; i < kernel_frames.size(); i++)
+        stack_.push_back(intern({kernel_module, kernel_frames[i], i > 0}));
+    for (size_t i = 0; i < user_frames.size(); i++)
+        stack_.push_back(
+            intern(mappings_.locate(pid, user_frames[i], time_ns, i > 0 || user_leaf_is_return)));
+    return interner_.stack(stack_);
+}
+
+StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
+                               std::span<const uint64_t> user_frames) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    stack_.push_back(intern(leaf));
+    for (uint64_t address : user_frames)
+        stack_.push_back(intern(mappings_.locate(pid, address, time_ns, true)));
+    return interner_.stack(stack_);
+}
+
+ModuleId LiveNames::find_module(const std::string& path) const {
+    for (uint32_t id = 0; id < modules_.size(); id++) {
+        if (modules_.info(ModuleId{id}).path == path)
+            return ModuleId{id};
+    }
+    return unknown_module;
+}
+
+void LiveNames::deliver() {
+    uint64_t generation = symbolizer_.generation();
+    if (generation == generation_ || waiting_.empty())
+        return;
+    generation_ = generation;
+    std::erase_if(waiting_, [&](Waiting& entry) {
+        Resolution resolution = symbolizer_.request(interner_.location_of(entry.location));
+        if (resolution.detail != entry.told) {
+            sink_.on_frames(entry.location, *resolution.frames);
+            entry.told = resolution.detail;
+        }
+        return resolution.detail == Detail::full;
+    });
+}
+
+void LiveNames::settle(std::chrono::nanoseconds timeout) {
+    symbolizer_.wait_idle(std::chrono::steady_clock::now() + timeout);
+    deliver();
+}
+
+SymbolProgress LiveNames::progress() const {
+    SymbolProgress progress;
+    progress.pending = symbolizer_.waiting();
+    for (const ModuleProgress& module : symbolizer_.progress()) {
+        std::string amount =
+            module.total ? fmt::format("{} %", 100 * module.done / module.total) : "begun";
+        progress.modules.push_back(fmt::format("{} ({}, {})", module.name, module.phase, amount));
+    }
+    return progress;
+}
+
+} // namespace auger

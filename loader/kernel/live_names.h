@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveNames: from addresses in processes to locations with names in the stream. Locations come with
+// the best name known at once; better ones follow as the symbolizer's worker finds them.
+#pragma once
+
+#include "loader/backend.h"
+#include "loader/stream/interner.h"
+#include "loader/symbols/module_map.h"
+#include "loader/symbols/module_table.h"
+#include "loader/symbols/symbolizer.h"
+
+#include <chrono>
+#include <span>
+#include <vector>
+
+namespace auger {
+
+class LiveNames {
+  public:
+    explicit LiveNames(EventSink& sink);
+
+    ModuleMap& mappings() { return mappings_; }
+
+    // Addresses leaf first, as the kernel's walk gives them. `user_leaf_is_return`: the first user
+    // address is a return address too.
+    StackId stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> kernel_frames,
+                  std::span<const uint64_t> user_frames, bool user_leaf_is_return = false);
+    // The same with a function, given by its file and linked address, as the leaf.
+    StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
+                        std::span<const uint64_t> user_frames);
+    ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm) {
+        return interner_.thread(pid, tid, comm);
+    }
+    // The module of a file that was seen mapped; unknown_module when none was.
+    ModuleId find_module(const std::string& path) const;
+
+    // Tells the sink of names that have become better.
+    void deliver();
+    void settle(std::chrono::nanoseconds timeout);
+    SymbolProgress progress() const;
+
+  private:
+    LocationId intern(const Location& location);
+    void know_process(pid_t pid, uint64_t time_ns);
+
+    EventSink& sink_;
+    ModuleTable modules_;
+    ModuleMap mappings_;
+    Symbolizer symbolizer_;
+    Interner interner_;
+    size_t modules_told_ = 0;
+    uint64_t generation_ = 0;
+    struct Waiting {
+        LocationId location;
+        Detail told;
+    };
+    std::vector<Waiting> waiting_;
+    std::vector<LocationId> stack_; // kept to reuse its memory
+};
+
+} // namespace auger

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_target.h"
+
+#include "loader/process/proc_info.h"
+
+#include <bpf/bpf.h>
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace auger {
+
+namespace {
+
+constexpr size_t remembered_processes = 4096;
+
+std::string find_program(const std::string& name) {
+    if (name.find('/') != std::string::npos)
+        return access(name.c_str(), X_OK) == 0 ? name : "";
+    const char* path = std::getenv("PATH");
+    std::string folders = path ? path : "/usr/local/bin:/usr/bin:/bin";
+    for (size_t at = 0; at <= folders.size();) {
+        size_t end = std::min(folders.find(':', at), folders.size());
+        std::string candidate = folders.substr(at, end - at) + "/" + name;
+        if (access(candidate.c_str(), X_OK) == 0)
+            return candidate;
+        at = end + 1;
+    }
+    return "";
+}
+
+std::string describe(const ExitStatus& status) {
+    if (status.signaled)
+        return fmt::format("killed by signal {} ({}){}", status.value, strsignal(status.value),
+                           status.core_dumped ? ", core dumped" : "");
+    return fmt::format("exit code {}", status.value);
+}
+
+void clear_map(int fd, size_t key_size) {
+    std::string key(key_size, '\0');
+    while (bpf_map_get_next_key(fd, nullptr, key.data()) == 0) {
+        if (bpf_map_delete_elem(fd, key.data()) < 0)
+            return;
+    }
+}
+
+} // namespace
+
+Result<void> LiveTarget::set(const TargetSpec& spec) {
+    using Kind = TargetSpec::Kind;
+    std::map<pid_t, Process> processes;
+    std::optional<LaunchedProcess> command;
+    std::string command_path;
+    auto add = [&](pid_t pid) -> Result<void> {
+        auto comm = comm_of(pid);
+        if (!comm)
+            return Error{"observe process", std::to_string(pid), "there is no such process",
+                         "`ps -e` lists them"};
+        auto process = process_of_thread(pid);
+        if (process && *process != pid)
+            return Error{"observe process", std::to_string(pid),
+                         fmt::format("it is a thread of process {}", *process),
+                         fmt::format("observe {} and `filter tid {}`", *process, pid)};
+        if (pid == getpid())
+            return Error{"observe process", std::to_string(pid), "that is auger itself", ""};
+        processes[pid] = {*comm, true, ""};
+        return {};
+    };
+
+    if (spec.kind == Kind::pids) {
+        for (pid_t pid : spec.pids) {
+            if (auto added = add(pid); !added)
+                return added;
+        }
+    } else if (spec.kind == Kind::name) {
+        auto pids = pids_by_name(spec.name);
+        if (!pids)
+            return pids.error();
+        for (pid_t pid : *pids)
+            (void)add(pid); // one that ended since is no matter
+    } else if (spec.kind == Kind::command) {
+        LaunchOptions options;
+        options.arguments = spec.command;
+        options.user = invoking_user();
+        // Only root may have to drop to somebody; what auger started ends with it.
+        options.terminate_on_exit = true;
+        auto started = LaunchedProcess::start(options);
+        if (!started)
+            return started.error();
+        command.emplace(std::move(*started));
+        command_path = find_program(spec.command.front());
+        if (command_path.empty())
+            return Error{"start", spec.command.front(), "no such program",
+                         "check the name and PATH"};
+        processes[command->pid()] = {spec.command.front(), true, ""};
+    }
+
+    int targets = programs_.map_fd(MapKind::targets);
+    clear_map(targets, sizeof(uint32_t));
+    int comms = programs_.map_fd(MapKind::target_comms);
+    clear_map(comms, WIRE_COMM);
+    uint32_t one = 1;
+    for (const auto& [pid, process] : processes) {
+        auto key = static_cast<uint32_t>(pid);
+        if (bpf_map_update_elem(targets, &key, &one, BPF_ANY) < 0)
+            return system_error("observe process", std::to_string(pid));
+    }
+    if (spec.kind == Kind::name) {
+        char comm[WIRE_COMM] = {};
+        spec.name.copy(comm, WIRE_COMM - 1); // the kernel cuts names as well
+        if (bpf_map_update_elem(comms, comm, &one, BPF_ANY) < 0)
+            return system_error("observe name", spec.name);
+    }
+    programs_.config().own_pid = static_cast<uint32_t>(getpid());
+    programs_.config().all_processes = spec.kind == Kind::all ? 1 : 0;
+
+    spec_ = spec;
+    processes_ = std::move(processes);
+    command_ = std::move(command);
+    command_path_ = std::move(command_path);
+    command_started_ = false;
+    command_ended_ = false;
+    return {};
+}
+
+Result<void> LiveTarget::start_command() {
+    if (!waiting_to_start())
+        return {};
+    command_started_ = true;
+    auto released = command_->release();
+    if (!released) {
+        command_ended_ = true;
+        on_exited(command_->pid());
+    }
+    return released;
+}
+
+std::vector<pid_t> LiveTarget::running() const {
+    std::vector<pid_t> pids;
+    for (const auto& [pid, process] : processes_) {
+        if (process.running)
+            pids.push_back(pid);
+    }
+    return pids;
+}
+
+bool LiveTarget::ended() const {
+    if (spec_.kind != TargetSpec::Kind::pids && spec_.kind != TargetSpec::Kind::command)
+        return false;
+    if (command_ && (!command_started_ || !command_ended_))
+        return false;
+    return running().empty();
+}
+
+TargetStatus LiveTarget::status() const {
+    TargetStatus status{spec_, {}};
+    for (const auto& [pid, process] : processes_)
+        status.processes.push_back({pid, process.comm, process.running, process.exit});
+    return status;
+}
+
+void LiveTarget::on_started(pid_t pid, const std::string& comm) {
+    // Of a target that forks without end only the recent processes are worth remembering.
+    for (auto entry = processes_.begin();
+         processes_.size() >= remembered_processes && entry != processes_.end();)
+        entry = entry->second.running ? std::next(entry) : processes_.erase(entry);
+    processes_[pid] = {comm, true, ""};
+}
+
+void LiveTarget::on_exited(pid_t pid) {
+    if (auto found = processes_.find(pid); found != processes_.end())
+        found->second.running = false;
+}
+
+std::optional<std::string> LiveTarget::collect_command() {
+    if (!command_ || command_ended_)
+        return {};
+    auto status = command_->exit_status();
+    if (!status || !*status)
+        return {};
+    command_ended_ = true;
+    on_exited(command_->pid());
+    std::string text = describe(**status);
+    processes_[command_->pid()].exit = text;
+    return fmt::format("{} ({}): {}", command_->command(), command_->pid(), text);
+}
+
+} // namespace auger

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveTarget: which processes are observed. It keeps the kernel's set of targets and our list of
+// them in step, starts the command of `-- COMMAND`, and knows how each process ended.
+#pragma once
+
+#include "loader/backend.h"
+#include "loader/kernel/programs.h"
+#include "loader/process/launch.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+class LiveTarget {
+  public:
+    explicit LiveTarget(Programs& programs) : programs_(programs) {}
+
+    // Replaces the target; the former one is observed no longer. Fails without a change when a
+    // process does not exist or the command cannot be started.
+    Result<void> set(const TargetSpec& spec);
+    Result<void> start_command();
+    // A command that still waits for start_command().
+    bool waiting_to_start() const { return command_ && !command_started_; }
+    // Path of the program that the waiting command will run; empty when it is not found.
+    const std::string& command_path() const { return command_path_; }
+
+    const TargetSpec& spec() const { return spec_; }
+    std::vector<pid_t> running() const;
+    bool contains(pid_t pid) const { return processes_.contains(pid); }
+    bool everything() const { return spec_.kind == TargetSpec::Kind::all; }
+    // No process can come any more.
+    bool ended() const;
+    TargetStatus status() const;
+
+    // The kernel has already done the same to its set.
+    void on_started(pid_t pid, const std::string& comm);
+    void on_exited(pid_t pid);
+    // Exit status of the command, once it has ended; a line for the user when it just did.
+    std::optional<std::string> collect_command();
+    int command_pidfd() const { return command_ ? command_->pidfd() : -1; }
+
+  private:
+    struct Process {
+        std::string comm;
+        bool running = true;
+        std::string exit;
+    };
+
+    Programs& programs_;
+    TargetSpec spec_;
+    std::map<pid_t, Process> processes_;
+    std::optional<LaunchedProcess> command_;
+    std::string command_path_;
+    bool command_started_ = false;
+    bool command_ended_ = false;
+};
+
+} // namespace auger

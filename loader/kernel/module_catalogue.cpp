@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/module_catalogue.h"
+
+#include "loader/process/proc_info.h"
+#include "loader/process/proc_maps.h"
+#include "loader/process/safe_open.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+
+namespace auger {
+
+namespace {
+
+// Where the dynamic linker looks by default on Debian and most others.
+constexpr std::array<const char*, 5> library_folders = {
+    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"};
+
+FileIdentity identity_of(int fd) {
+    struct stat status = {};
+    return fstat(fd, &status) == 0 ? FileIdentity{status.st_dev, status.st_ino} : FileIdentity{};
+}
+
+FileIdentity identity_of(const std::string& path) {
+    struct stat status = {};
+    return stat(path.c_str(), &status) == 0 ? FileIdentity{status.st_dev, status.st_ino}
+                                            : FileIdentity{};
+}
+
+} // namespace
+
+ModuleCatalogue::Entry& ModuleCatalogue::open(FileIdentity mapped, auto&& open_file,
+                                              const std::string& path) {
+    auto [found, is_new] = entries_.try_emplace(mapped);
+    if (is_new) {
+        if (auto fd = open_file()) {
+            if (auto file = ElfFile::open(std::move(*fd), path))
+                found->second.file = *file;
+        }
+    }
+    return found->second;
+}
+
+const std::shared_ptr<const FunctionIndex>& ModuleCatalogue::index_of(Entry& entry) {
+    if (!entry.index)
+        entry.index = std::make_shared<FunctionIndex>(entry.file);
+    return entry.index;
+}
+
+std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pids) {
+    std::vector<TargetModule> modules;
+    std::map<FileIdentity, size_t> known;
+    for (pid_t pid : pids) {
+        auto maps = read_maps(pid);
+        if (!maps)
+            continue;
+        FileIdentity program = identity_of(fmt::format("/proc/{}/exe", pid));
+        for (const Mapping& mapping : *maps) {
+            if (!mapping.executable || !mapping.inode)
+                continue;
+            FileIdentity mapped{mapping.device, mapping.inode};
+            auto [at, is_new] = known.try_emplace(mapped, modules.size());
+            if (is_new) {
+                Entry& entry = open(
+                    mapped, [&] { return open_mapped_file(pid, mapping); }, mapping.path);
+                if (!entry.file) {
+                    known.erase(at);
+                    continue;
+                }
+                modules.push_back(
+                    {entry.file,
+                     index_of(entry),
+                     mapping.path,
+                     FileIdentity{entry.file->device(), entry.file->inode()} == program,
+                     {},
+                     mapped});
+            }
+            modules[at->second].pids.insert(pid);
+        }
+    }
+    // The main programs first, as they are searched first.
+    std::stable_partition(modules.begin(), modules.end(),
+                          [](const TargetModule& module) { return module.main_program; });
+    return modules;
+}
+
+std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string& path) {
+    std::vector<TargetModule> modules;
+    std::set<std::string> seen = {path};
+    std::deque<std::string> waiting = {path};
+    while (!waiting.empty()) {
+        std::string name = waiting.front();
+        waiting.pop_front();
+        Result<UniqueFd> fd = open_regular(name);
+        if (!fd)
+            continue;
+        FileIdentity identity = identity_of(fd->get());
+        Entry& entry = open(
+            identity, [&] { return std::move(fd); }, name);
+        if (!entry.file)
+            continue;
+        modules.push_back({entry.file, index_of(entry), name, modules.empty(), {}, identity});
+        for (const std::string& needed : entry.file->needed()) {
+            for (const char* folder : library_folders) {
+                std::string candidate = fmt::format("{}/{}", folder, needed);
+                if (!identity_of(candidate).second)
+                    continue;
+                if (seen.insert(needed).second)
+                    waiting.push_back(candidate);
+                break;
+            }
+        }
+    }
+    return modules;
+}
+
+bool ModuleCatalogue::mapped_elsewhere(const TargetModule& module, std::span<const pid_t> pids) {
+    auto others = all_pids();
+    if (!others)
+        return true;
+    for (pid_t pid : *others) {
+        if (std::find(pids.begin(), pids.end(), pid) != pids.end())
+            continue;
+        auto maps = read_maps(pid);
+        if (maps && std::any_of(maps->begin(), maps->end(), [&](const Mapping& mapping) {
+                return mapping.executable &&
+                       FileIdentity{mapping.device, mapping.inode} == module.mapped;
+            }))
+            return true;
+    }
+    return false;
+}
+
+UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) {
+    std::vector<MappedModule> mapped;
+    std::set<FileIdentity> seen;
+    for (pid_t pid : pids) {
+        auto maps = read_maps(pid);
+        if (!maps)
+            continue;
+        FileIdentity program = identity_of(fmt::format("/proc/{}/exe", pid));
+        for (const Mapping& mapping : *maps) {
+            if (!mapping.executable || mapping.path == "[vdso]" || mapping.path == "[vsyscall]")
+                continue;
+            if (!mapping.inode)
+                return {false, fmt::format("process {} runs code that no file backs", pid)};
+            if (!seen.insert({mapping.device, mapping.inode}).second)
+                continue;
+            Entry& entry = open(
+                {mapping.device, mapping.inode}, [&] { return open_mapped_file(pid, mapping); },
+                mapping.path);
+            bool main_program =
+                entry.file && FileIdentity{entry.file->device(), entry.file->inode()} == program;
+            mapped.push_back({entry.file, mapping.path, main_program});
+        }
+    }
+    if (mapped.empty())
+        return {false, "no process to look at yet"};
+    return prove_no_unwinding(mapped);
+}
+
+} // namespace auger

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ModuleCatalogue: the files that the target maps as code, opened and indexed, for matching probes.
+// A file is known by device and inode, so that every process that maps it shares one entry; it
+// stays open, so that a probe can be attached to exactly the file that was analysed.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/elf/elf_file.h"
+#include "loader/elf/function_index.h"
+#include "loader/probes/unwind_proof.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace auger {
+
+// Device and inode, as fstat() of the open file says.
+using FileIdentity = std::pair<uint64_t, uint64_t>;
+
+struct TargetModule {
+    std::shared_ptr<const ElfFile> file;
+    std::shared_ptr<const FunctionIndex> index;
+    std::string path; // as the target sees it
+    bool main_program = false;
+    std::set<pid_t> pids; // of the target that map it
+    FileIdentity mapped; // device and inode as /proc/PID/maps has them (btrfs and overlayfs differ)
+
+    FileIdentity identity() const { return {file->device(), file->inode()}; }
+};
+
+class ModuleCatalogue {
+  public:
+    // Modules of running processes; processes that are gone contribute nothing.
+    std::vector<TargetModule> modules_of(std::span<const pid_t> pids);
+    // Modules of a program that has not been started yet: itself and what it needs, as far as the
+    // default folders of the dynamic linker have it. Nothing for what is no ELF file.
+    std::vector<TargetModule> modules_of_program(const std::string& path);
+
+    // Whether a process outside `pids` maps the file too.
+    static bool mapped_elsewhere(const TargetModule& module, std::span<const pid_t> pids);
+    // prove_no_unwinding() over all that each process maps now; code that no file backs (a JIT's)
+    // speaks against it.
+    UnwindProof prove_no_unwinding_in(std::span<const pid_t> pids);
+
+  private:
+    struct Entry {
+        std::shared_ptr<const ElfFile> file; // null: no ELF file, or could not be opened
+        std::shared_ptr<const FunctionIndex> index;
+    };
+
+    Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path);
+    const std::shared_ptr<const FunctionIndex>& index_of(Entry& entry);
+
+    std::map<FileIdentity, Entry> entries_;
+};
+
+} // namespace auger

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/sampling.h"
+
+#include "loader/kernel/bpf_calls.h"
+#include "loader/process/proc_info.h"
+
+#include <sys/ioctl.h>
+
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+perf_event_attr attributes_for(uint32_t rate_hz, bool hardware, bool inherit) {
+    perf_event_attr attributes = {};
+    attributes.size = sizeof(attributes);
+    if (hardware) {
+        attributes.type = PERF_TYPE_HARDWARE;
+        attributes.config = PERF_COUNT_HW_CPU_CYCLES;
+        attributes.freq = 1;
+        attributes.sample_freq = rate_hz;
+    } else {
+        // By period, so that a sample's weight is exactly the time since the one before it.
+        attributes.type = PERF_TYPE_SOFTWARE;
+        attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+        attributes.sample_period = 1'000'000'000 / rate_hz;
+    }
+    attributes.inherit = inherit;
+    attributes.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
+    return attributes;
+}
+
+} // namespace
+
+Result<void> Sampling::add(pid_t tid, int cpu) {
+    auto event = open_perf_event(attributes_for(rate_hz_, hardware_, cpu < 0), tid, cpu,
+                                 cpu < 0 ? fmt::format("sampling of thread {}", tid)
+                                         : fmt::format("sampling of CPU {}", cpu));
+    if (!event)
+        return event.error();
+    if (ioctl(event->get(), PERF_EVENT_IOC_SET_BPF, program_fd_) < 0)
+        return system_error("attach sampler", fmt::format("to perf event of {}", tid));
+    events_.push_back(std::move(*event));
+    return {};
+}
+
+Result<Sampling> Sampling::per_cpu(const Programs& programs, uint32_t rate_hz, bool hardware) {
+    Sampling sampling(programs.program_fd(ProgramKind::sampler), rate_hz, hardware);
+    for (int cpu = 0; cpu < static_cast<int>(programs.possible_cpus()); cpu++) {
+        // A CPU that is offline has no event; the others are sampled.
+        if (auto added = sampling.add(-1, cpu); !added && errno != ENODEV)
+            return added.error();
+    }
+    return sampling;
+}
+
+Result<Sampling> Sampling::per_process(const Programs& programs, uint32_t rate_hz, bool hardware,
+                                       std::span<const pid_t> pids) {
+    Sampling sampling(programs.program_fd(ProgramKind::sampler), rate_hz, hardware);
+    for (pid_t pid : pids) {
+        if (auto added = sampling.add_process(pid); !added)
+            return added.error();
+    }
+    return sampling;
+}
+
+Result<void> Sampling::add_process(pid_t pid) {
+    auto threads = threads_of(pid);
+    if (!threads)
+        return {};
+    // A thread that is born from now on inherits its parent's event. One that is born of a thread
+    // which the loop has not reached yet (some 20 us a thread) has none to inherit and is not
+    // sampled.
+    for (pid_t tid : *threads) {
+        if (auto added = add(tid, -1); !added && errno != ESRCH)
+            return added.error();
+    }
+    return {};
+}
+
+uint64_t Sampling::running_ns() const {
+    struct {
+        uint64_t value;
+        uint64_t time_running;
+    } reading = {};
+    uint64_t sum = 0;
+    for (const UniqueFd& event : events_) {
+        if (read(event.get(), &reading, sizeof(reading)) == sizeof(reading))
+            sum += reading.time_running;
+    }
+    return sum;
+}
+
+void Sampling::stop() {
+    for (const UniqueFd& event : events_)
+        ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
+}
+
+} // namespace auger
