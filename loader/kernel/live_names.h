@@ -31,6 +31,8 @@ class LiveNames {
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm) {
         return interner_.thread(pid, tid, comm);
     }
+    // A thread whose present name is not at hand: the one under which it was seen last.
+    ThreadId thread(uint32_t pid, uint32_t tid) { return interner_.thread(pid, tid); }
     // The module of a file that was seen mapped; unknown_module when none was.
     ModuleId find_module(const std::string& path) const;
 

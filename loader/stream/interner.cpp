@@ -20,16 +20,24 @@ size_t Interner::LocationHash::operator()(const Location& location) const noexce
 }
 
 ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
-    auto& names = threads_[uint64_t{pid} << 32 | tid];
-    // A thread has few names in its life, most have one; the latest is the likeliest.
-    for (auto entry = names.rbegin(); entry != names.rend(); ++entry) {
-        if (entry->first == comm)
-            return entry->second;
+    ThreadNames& names = threads_[uint64_t{pid} << 32 | tid];
+    if (names.last < names.all.size() && names.all[names.last].first == comm)
+        return names.all[names.last].second;
+    for (names.last = 0; names.last < names.all.size(); names.last++) {
+        if (names.all[names.last].first == comm)
+            return names.all[names.last].second;
     }
     ThreadId id{next_thread_++};
-    names.emplace_back(comm, id);
+    names.all.emplace_back(comm, id);
     sink_.on_thread(id, {pid, tid, std::string(comm)});
     return id;
+}
+
+ThreadId Interner::thread(uint32_t pid, uint32_t tid) {
+    auto known = threads_.find(uint64_t{pid} << 32 | tid);
+    if (known == threads_.end())
+        return thread(pid, tid, "");
+    return known->second.all[known->second.last].second;
 }
 
 LocationId Interner::location(const Location& location) {

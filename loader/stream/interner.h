@@ -7,7 +7,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -17,6 +20,8 @@ class Interner {
     explicit Interner(EventSink& sink) : sink_(sink) {}
 
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
+    // A thread under the name that it had last; a new one has none.
+    ThreadId thread(uint32_t pid, uint32_t tid);
     LocationId location(const Location& location);
     StackId stack(std::span<const LocationId> leaf_first);
 
@@ -34,7 +39,11 @@ class Interner {
     };
 
     EventSink& sink_;
-    std::unordered_map<uint64_t, std::vector<std::pair<std::string, ThreadId>>> threads_;
+    struct ThreadNames {
+        std::vector<std::pair<std::string, ThreadId>> all;
+        size_t last = 0;
+    };
+    std::unordered_map<uint64_t, ThreadNames> threads_;
     uint32_t next_thread_ = 0;
     std::unordered_map<Location, LocationId, LocationHash> locations_;
     std::vector<Location> location_list_;

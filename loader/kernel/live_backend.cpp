@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_backend.h"
+
+#include "loader/kernel/calibration.h"
+#include "loader/kernel/event_ring.h"
+#include "loader/kernel/features.h"
+#include "loader/kernel/live_events.h"
+#include "loader/kernel/live_filter.h"
+#include "loader/kernel/live_names.h"
+#include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_target.h"
+#include "loader/kernel/sampling.h"
+#include "loader/process/process_watch.h"
+#include "loader/recording/definition_log.h"
+#include "loader/recording/recording_writer.h"
+#include "loader/stream/tee.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <unistd.h>
+
+namespace auger {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// How often the ring is emptied and the counters are read while somebody waits.
+constexpr nanoseconds ring_interval = milliseconds(20);
+constexpr uint64_t statistics_interval_ns = 100'000'000;
+constexpr uint64_t ledger_interval_ns = 500'000'000;
+constexpr uint64_t slow_events_per_second = 1'000; // and CPU, beyond a burst of WIRE_SLOW_BURST
+
+uint64_t clock_ns() {
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// In the order of wire_loss.
+constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
+    "samples: event ring full",        "call ends: event ring full", "slow calls: event ring full",
+    "process events: event ring full", "slow calls: rate limit",     "calls: nested deeper than 32",
+    "calls: no memory for thread",     "processes: target map full",
+};
+
+// One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
+void raise_file_limit() {
+    rlimit limit = {};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+class LiveBackend final : public Backend {
+  public:
+    LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
+                ProcessWatch watch, const Features& features, AttachWay way, EventSink& sink)
+        : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
+          watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
+          probes_(*programs_, features_, catalogue_, tee_, way), events_(tee_, names_, probes_) {
+        tee_.add(sink);
+        tee_.add(definitions_);
+        programs_->config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
+    }
+
+    bool replaying() const override { return false; }
+    uint64_t now_ns() const override { return clock_ns(); }
+
+    Result<void> set_target(const TargetSpec& spec) override;
+    TargetStatus target_status() const override { return target_.status(); }
+    Result<void> start_command() override;
+    Result<ProbeReport> add_probe(const ProbeRequest& request) override;
+    Result<void> remove_probe(ProbeId id) override;
+    Result<void> set_slow(ProbeId id, const Threshold& threshold) override;
+    Result<void> set_split(const SplitInfo& split) override;
+    Result<void> set_sampling(uint32_t rate_hz) override;
+    Result<void> set_filter(const FilterSpec& filter) override { return filter_.set(filter); }
+    Result<void> set_way_out(WayOut way_out) override;
+    Result<void> record(const std::string& path) override;
+    std::vector<uint64_t> links() const override;
+    std::vector<Capability> capabilities() const override { return features_.describe(); }
+    SymbolProgress symbol_progress() const override { return names_.progress(); }
+    std::vector<std::string> complete_function(std::string_view prefix,
+                                               size_t limit) const override;
+    Result<bool> poll(nanoseconds timeout, int wake_fd) override;
+    Result<void> refresh() override;
+    void settle_symbols(nanoseconds timeout) override { names_.settle(timeout); }
+
+  private:
+    const TargetView& view();
+    Result<void> restart_sampling(uint32_t rate_hz);
+    // Delivers what is there now; returns how many records that were.
+    size_t deliver();
+    void on_watch_event(const ProcessEvent& event);
+    void on_process(const wire_process& process);
+    void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
+    void report_ledger(uint64_t now_ns);
+    void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
+
+    Features features_;
+    std::unique_ptr<Programs> programs_;
+    std::unique_ptr<EventRing> ring_;
+    ProcessWatch watch_;
+    mutable ModuleCatalogue catalogue_;
+    LiveTarget target_;
+    LiveFilter filter_;
+    Tee tee_;
+    DefinitionLog definitions_;
+    LiveNames names_;
+    LiveProbes probes_;
+    LiveEvents events_;
+
+    std::optional<Sampling> sampling_;
+    std::unique_ptr<RecordingWriter> recording_;
+
+    TargetView view_;
+    bool view_is_old_ = true;     // processes or their modules have changed since view_ was made
+    bool probes_are_old_ = false; // ... since the probes were told
+    bool rescan_ = false;         // mapping events were lost
+    uint64_t next_statistics_ns_ = 0;
+    uint64_t next_ledger_ns_ = 0;
+    // For the rate achieved: ticks and running time before the present rate was set.
+    uint64_t ticks_before_ = 0;
+    uint64_t on_cpu_before_ns_ = 0;
+};
+
+const TargetView& LiveBackend::view() {
+    if (!view_is_old_)
+        return view_;
+    view_is_old_ = false;
+    view_ = {};
+    view_.everything = target_.everything();
+    view_.started = !target_.waiting_to_start();
+    if (view_.everything) {
+        if (auto pids = all_pids()) {
+            view_.pids = *pids;
+            std::erase(view_.pids, getpid());
+        }
+    } else {
+        view_.pids = target_.running();
+    }
+    if (view_.started) {
+        view_.modules = catalogue_.modules_of(view_.pids);
+    } else if (!target_.command_path().empty()) {
+        view_.modules = catalogue_.modules_of_program(target_.command_path());
+        for (TargetModule& module : view_.modules)
+            module.pids.insert(view_.pids.begin(), view_.pids.end());
+    }
+    return view_;
+}
+
+Result<void> LiveBackend::set_target(const TargetSpec& spec) {
+    if (auto set = target_.set(spec); !set)
+        return set;
+    uint64_t now = clock_ns();
+    view_is_old_ = true;
+    if (!target_.waiting_to_start()) {
+        for (pid_t pid : view().pids)
+            (void)names_.mappings().scan(pid, now);
+    }
+    probes_.update(view(), now);
+    if (sampling_)
+        return restart_sampling(sampling_->rate_hz());
+    return {};
+}
+
+Result<void> LiveBackend::start_command() {
+    if (!target_.waiting_to_start())
+        return {};
+    auto started = target_.start_command();
+    view_is_old_ = true;
+    return started;
+}
+
+Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
+    if (target_.spec().kind == TargetSpec::Kind::none)
+        return Error{"time", request.text, "there is no target", "set one first: `target PID`"};
+    // Processes may have mapped something a moment ago.
+    deliver();
+    view_is_old_ = true;
+    return probes_.add(request, view());
+}
+
+Result<void> LiveBackend::remove_probe(ProbeId id) {
+    deliver();
+    probes_.read_statistics(clock_ns());
+    return probes_.remove(id);
+}
+
+Result<void> LiveBackend::set_slow(ProbeId id, const Threshold& threshold) {
+    return probes_.set_slow(id, threshold);
+}
+
+Result<void> LiveBackend::set_split(const SplitInfo& split) {
+    tee_.on_split(split);
+    return {};
+}
+
+Result<void> LiveBackend::restart_sampling(uint32_t rate_hz) {
+    std::optional<Sampling> fresh;
+    if (rate_hz) {
+        if (!programs_->config().sample_gap_ns)
+            programs_->config().sample_gap_ns =
+                measure_sample_gap(*programs_, features_.hardware_cycles);
+        // A sample of the hardware's counter has no period in time of its own.
+        programs_->config().sample_weight_ns =
+            features_.hardware_cycles ? 1'000'000'000 / rate_hz : 0;
+        if (sampling_)
+            sampling_->stop();
+        auto made = target_.everything()
+                        ? Sampling::per_cpu(*programs_, rate_hz, features_.hardware_cycles)
+                        : Sampling::per_process(*programs_, rate_hz, features_.hardware_cycles,
+                                                target_.running());
+        if (!made) {
+            // What was in force before goes on.
+            if (sampling_)
+                (void)restart_sampling(std::exchange(sampling_, std::nullopt)->rate_hz());
+            return made.error();
+        }
+        fresh.emplace(std::move(*made));
+    } else if (sampling_) {
+        sampling_->stop();
+    }
+    if (sampling_)
+        on_cpu_before_ns_ += sampling_->running_ns();
+    ticks_before_ = programs_->sampler_stats().ticks;
+    sampling_ = std::move(fresh);
+    return {};
+}
+
+Result<void> LiveBackend::set_sampling(uint32_t rate_hz) {
+    if (rate_hz > Sampling::max_rate_hz)
+        return Error{"sample", std::to_string(rate_hz), "too high",
+                     fmt::format("1 to {} samples a second", Sampling::max_rate_hz)};
+    return restart_sampling(rate_hz);
+}
+
+Result<void> LiveBackend::set_way_out(WayOut way_out) {
+    probes_.set_way_out(way_out);
+    return {};
+}
+
+Result<void> LiveBackend::record(const std::string& path) {
+    if (path.empty()) {
+        if (!recording_)
+            return Error{"record", "off", "nothing is being recorded", ""};
+        if (auto refreshed = refresh(); !refreshed)
+            return refreshed;
+        tee_.remove(*recording_);
+        auto finished = recording_->finish();
+        recording_.reset();
+        return finished;
+    }
+    if (recording_)
+        return Error{"record", path, "already recording to " + recording_->path(),
+                     "`record off` ends that"};
+    auto writer = RecordingWriter::create(path);
+    if (!writer)
+        return writer.error();
+    deliver();
+    definitions_.replay(**writer);
+    recording_ = std::move(*writer);
+    tee_.add(*recording_);
+    return {};
+}
+
+std::vector<uint64_t> LiveBackend::links() const {
+    std::vector<uint64_t> ids = programs_->link_ids();
+    auto probes = probes_.link_ids();
+    ids.insert(ids.end(), probes.begin(), probes.end());
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
+                                                        size_t limit) const {
+    std::vector<ProbeModule> modules;
+    for (const TargetModule& module : const_cast<LiveBackend*>(this)->view().modules)
+        modules.push_back({module.index, module.path, module.main_program});
+    return auger::complete_function(prefix, modules, limit);
+}
+
+void LiveBackend::add_process(pid_t pid, const std::string& comm, bool inherits_sampling) {
+    target_.on_started(pid, comm);
+    view_is_old_ = true;
+    probes_are_old_ = true;
+    if (sampling_ && !inherits_sampling && !target_.everything()) {
+        if (auto added = sampling_->add_process(pid); !added)
+            notice(added.error().message());
+    }
+}
+
+void LiveBackend::on_watch_event(const ProcessEvent& event) {
+    using Kind = ProcessEvent::Kind;
+    if (event.kind == Kind::lost) {
+        rescan_ = true;
+        return;
+    }
+    auto pid = static_cast<pid_t>(event.pid);
+    bool concerns_us =
+        target_.everything() || target_.contains(pid) ||
+        (event.kind == Kind::fork && target_.contains(static_cast<pid_t>(event.parent_pid)));
+    if (!concerns_us || pid == getpid())
+        return;
+    names_.mappings().apply(event);
+    if (event.kind == Kind::mmap || event.kind == Kind::exec) {
+        view_is_old_ = true;
+        probes_are_old_ = true;
+    }
+}
+
+void LiveBackend::on_process(const wire_process& process) {
+    auto pid = static_cast<pid_t>(process.event.pid);
+    std::string comm(wire_comm(process.comm));
+    switch (process.change) {
+    case WIRE_PROCESS_FORKED:
+        add_process(static_cast<pid_t>(process.child_pid), comm, true);
+        break;
+    case WIRE_PROCESS_EXECED:
+        add_process(pid, comm, target_.contains(pid));
+        break;
+    case WIRE_PROCESS_EXITED:
+        if (!target_.contains(pid))
+            break;
+        target_.on_exited(pid);
+        probes_.forget_process(pid);
+        view_is_old_ = true;
+        if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
+            notice(fmt::format("{} ({}): exited", comm, pid));
+        break;
+    default:
+        break;
+    }
+}
+
+size_t LiveBackend::deliver() {
+    size_t records = ring_->collect();
+    // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
+    size_t changes = watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
+    if (std::exchange(rescan_, false)) {
+        for (pid_t pid : view().pids)
+            (void)names_.mappings().scan(pid, clock_ns());
+    }
+    ring_->drain([this](const WireView& view) {
+        if (const auto* sample = std::get_if<WireSampleView>(&view))
+            events_.on_sample(*sample);
+        else if (const auto* end = std::get_if<const wire_call_end*>(&view))
+            events_.on_call_end(**end);
+        else if (const auto* slow = std::get_if<WireSlowCallView>(&view))
+            events_.on_slow_call(*slow);
+        else
+            on_process(*std::get<const wire_process*>(view));
+    });
+    if (auto ended = target_.collect_command()) {
+        notice(*ended);
+        view_is_old_ = true;
+        changes++;
+    }
+    uint64_t now = clock_ns();
+    if (std::exchange(probes_are_old_, false) && !probes_.empty())
+        probes_.update(view(), now);
+    if (now >= next_statistics_ns_) {
+        next_statistics_ns_ = now + statistics_interval_ns;
+        probes_.read_statistics(now);
+        names_.deliver();
+    }
+    if (now >= next_ledger_ns_)
+        report_ledger(now);
+    if (recording_) {
+        if (auto error = recording_->take_error())
+            notice(error->message());
+    }
+    tee_.on_time(now);
+    return records + changes;
+}
+
+void LiveBackend::report_ledger(uint64_t now_ns) {
+    next_ledger_ns_ = now_ns + ledger_interval_ns;
+    wire_sampler_stats sampler = programs_->sampler_stats();
+    LedgerEvent ledger;
+    ledger.time_ns = now_ns;
+    ledger.ticks = sampler.ticks;
+    ledger.samples = sampler.samples;
+    ledger.filtered = sampler.filtered;
+    uint64_t running_ns = sampling_ ? sampling_->running_ns() : 0;
+    ledger.on_cpu_ns = on_cpu_before_ns_ + running_ns;
+    ledger.rate_hz = sampling_ ? sampling_->rate_hz() : 0;
+    if (running_ns)
+        ledger.rate_achieved_hz = static_cast<double>(sampler.ticks - ticks_before_) * 1e9 /
+                                  static_cast<double>(running_ns);
+    auto losses = programs_->losses();
+    for (size_t cause = 0; cause < losses.size(); cause++)
+        ledger.lost[loss_names[cause]] = losses[cause];
+    ledger.lost["records: malformed"] = ring_->malformed() + watch_.malformed();
+    ledger.lost["mapping events: perf ring full"] = watch_.lost();
+    tee_.on_ledger(ledger);
+}
+
+Result<void> LiveBackend::refresh() {
+    deliver();
+    uint64_t now = clock_ns();
+    probes_.read_statistics(now);
+    names_.deliver();
+    report_ledger(now);
+    tee_.on_time(now);
+    return {};
+}
+
+Result<bool> LiveBackend::poll(nanoseconds timeout, int wake_fd) {
+    uint64_t deadline = clock_ns() + static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
+    for (;;) {
+        size_t delivered = deliver();
+        // What the last process left behind must be delivered before the end is announced.
+        if (target_.ended() && delivered == 0) {
+            if (auto refreshed = refresh(); !refreshed)
+                return refreshed.error();
+            return false;
+        }
+        uint64_t now = clock_ns();
+        if (delivered || now >= deadline)
+            return true;
+        std::array<pollfd, 4> waiting = {
+            {{ring_->fd(), POLLIN, 0},
+             {watch_.fd(), POLLIN, 0},
+             {wake_fd, POLLIN, 0},
+             {target_.ended() ? -1 : target_.command_pidfd(), POLLIN, 0}}};
+        auto slice = std::min<uint64_t>(deadline - now, ring_interval.count());
+        timespec wait = {0, static_cast<long>(slice)};
+        ppoll(waiting.data(), waiting.size(), &wait, nullptr);
+        if (waiting[2].revents) {
+            deliver();
+            return true;
+        }
+    }
+}
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, EventSink& sink) {
+    Features features = Features::detect();
+    if (!features.privileged)
+        return Error{"observe this machine", "", "tracing programs may not be loaded",
+                     "run as root, or with CAP_BPF and CAP_PERFMON", Error::Kind::unsupported};
+    if (!features.btf)
+        return Error{"observe this machine", "", "the kernel has no type information (BTF)",
+                     "use a kernel with CONFIG_DEBUG_INFO_BTF", Error::Kind::unsupported};
+    if (options.attach == LiveOptions::Attach::multi && !features.uprobe_multi)
+        return Error{"attach", "multi", "this kernel has no uprobe_multi links",
+                     "Linux 6.6 or later has them; `--attach perf` works here",
+                     Error::Kind::unsupported};
+    AttachWay way = options.attach != LiveOptions::Attach::perf && features.uprobe_multi
+                        ? AttachWay::multi
+                        : AttachWay::perf;
+    raise_file_limit();
+    auto programs = Programs::load(
+        {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session});
+    if (!programs)
+        return programs.error();
+    auto ring = EventRing::make((*programs)->map_fd(MapKind::events));
+    if (!ring)
+        return ring.error();
+    auto watch = ProcessWatch::make();
+    if (!watch)
+        return watch.error();
+    return std::unique_ptr<Backend>(new LiveBackend(std::move(*programs), std::move(*ring),
+                                                    std::move(*watch), features, way, sink));
+}
+
+std::vector<Capability> kernel_capabilities() {
+    return Features::detect().describe();
+}
+
+} // namespace auger

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_events.h"
+
+namespace auger {
+
+std::optional<CallKey> LiveEvents::key_of(const wire_call& call) const {
+    auto spec = probes_.find_spec(call.spec, call.generation);
+    if (!spec)
+        return {};
+    return CallKey{call.start_ns, call.sequence, *spec};
+}
+
+void LiveEvents::on_sample(const WireSampleView& sample) {
+    const wire_sample& head = *sample.head;
+    calls_.clear();
+    for (const wire_call& call : sample.calls) {
+        if (auto key = key_of(call))
+            calls_.push_back(*key);
+    }
+    SampleEvent event;
+    event.time_ns = head.event.time_ns;
+    event.weight_ns = head.weight_ns;
+    event.thread = names_.thread(head.event.pid, head.event.tid, wire_comm(head.comm));
+    event.stack = names_.stack(static_cast<pid_t>(head.event.pid), head.event.time_ns,
+                               sample.kernel_frames, sample.user_frames);
+    event.kind = SampleKind::cpu;
+    event.cpu = head.cpu;
+    event.calls = calls_;
+    sink_.on_sample(event);
+}
+
+CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key, ThreadId thread) {
+    CallEndEvent event;
+    event.time_ns = end.event.time_ns;
+    event.duration_ns = end.duration_ns;
+    event.thread = thread;
+    event.call = key;
+    event.samples = end.samples;
+    event.unwound = end.flags & WIRE_CALL_UNWOUND;
+    return event;
+}
+
+void LiveEvents::on_call_end(const wire_call_end& end) {
+    if (auto key = key_of(end.call))
+        sink_.on_call_end(translate(end, *key, names_.thread(end.event.pid, end.event.tid)));
+}
+
+void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
+    const wire_slow_call& head = *slow.head;
+    auto key = key_of(head.end.call);
+    if (!key)
+        return;
+    auto pid = static_cast<pid_t>(head.end.event.pid);
+    uint64_t time = head.end.event.time_ns;
+    SlowCallEvent event;
+    event.end =
+        translate(head.end, *key,
+                  names_.thread(head.end.event.pid, head.end.event.tid, wire_comm(head.comm)));
+    event.threshold_ns = probes_.slow_threshold_ns(key->spec);
+    if (head.from_return) {
+        // The walk began in the caller, at the return address: the function itself goes on top.
+        Location leaf{unknown_module, 0, false};
+        if (const auto* place = probes_.place_of(key->spec))
+            leaf = {names_.find_module(place->path), place->address, false};
+        event.stack = names_.stack_under(leaf, pid, time, slow.user_frames);
+    } else {
+        // At the exit instruction the function's frame is gone already: a walk by frame pointers
+        // goes from there to the caller's caller. The caller stands in return_address.
+        addresses_.assign(slow.user_frames.begin(), slow.user_frames.end());
+        if (!addresses_.empty() && head.return_address)
+            addresses_.insert(addresses_.begin() + 1, head.return_address);
+        event.stack = names_.stack(pid, time, {}, addresses_);
+    }
+    sink_.on_slow_call(event);
+}
+
+} // namespace auger

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveEvents: from the kernel's records to the event stream: slots become specs, addresses become
+// stacks. Calls of specs that are gone are left out.
+#pragma once
+
+#include "loader/kernel/live_names.h"
+#include "loader/kernel/live_probes.h"
+#include "loader/stream/events.h"
+#include "loader/stream/wire_decoder.h"
+
+#include <optional>
+#include <vector>
+
+namespace auger {
+
+class LiveEvents {
+  public:
+    LiveEvents(EventSink& sink, LiveNames& names, const LiveProbes& probes)
+        : sink_(sink), names_(names), probes_(probes) {}
+
+    void on_sample(const WireSampleView& sample);
+    void on_call_end(const wire_call_end& end);
+    void on_slow_call(const WireSlowCallView& slow);
+
+  private:
+    std::optional<CallKey> key_of(const wire_call& call) const;
+    CallEndEvent translate(const wire_call_end& end, const CallKey& key, ThreadId thread);
+
+    EventSink& sink_;
+    LiveNames& names_;
+    const LiveProbes& probes_;
+    std::vector<CallKey> calls_;      // kept to reuse its memory
+    std::vector<uint64_t> addresses_; // likewise
+};
+
+} // namespace auger
