@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/language/script.h"
+
+#include "loader/base/fd.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace auger {
+
+std::vector<SourceLine> script_lines(const std::string& name, std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF"))
+        text.remove_prefix(3);
+    std::vector<SourceLine> lines;
+    for (size_t number = 1; !text.empty(); ++number) {
+        const size_t end = text.find('\n');
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (line.ends_with('\r'))
+            line.remove_suffix(1);
+        lines.push_back({name, number, std::string(line)});
+    }
+    return lines;
+}
+
+Result<std::string> read_script(const std::string& path) {
+    // Pipes are welcome here (`-f <(...)`): the path is the user's own word, not the target's.
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (!fd || ::fstat(fd.get(), &status) != 0)
+        return system_error("read commands from", path);
+    if (S_ISDIR(status.st_mode))
+        return Error{"read commands from", path, "it is a directory", "", Error::Kind::failed};
+    std::string text;
+    char buffer[65536];
+    while (true) {
+        const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return system_error("read commands from", path);
+        if (got == 0)
+            return text;
+        text.append(buffer, static_cast<size_t>(got));
+        if (text.size() > script_limit)
+            return Error{"read commands from", path,
+                         fmt::format("it is larger than {} MB", script_limit >> 20),
+                         "is this a file of commands?", Error::Kind::failed};
+    }
+}
+
+} // namespace auger

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the bytes of a file to lines: a byte order mark, CRLF and a missing newline at the end are
+// handled; what is no text is refused, with the place.
+#pragma once
+
+#include "loader/base/result.h"
+#include "repl/language/complaint.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+inline constexpr size_t script_limit = 16 << 20; // bytes
+
+// Lines of `text`; `name` is what messages call it.
+std::vector<SourceLine> script_lines(const std::string& name, std::string_view text);
+
+// Reads a script from a file or pipe. Errors: cannot be opened or read, a directory, too long.
+Result<std::string> read_script(const std::string& path);
+
+} // namespace auger
