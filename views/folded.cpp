@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/folded.h"
+
+#include "views/escape.h"
+
+#include <cmath>
+#include <map>
+
+namespace auger {
+
+std::string folded_frame(std::string_view raw) {
+    std::string name = escape_untrusted(raw);
+    for (size_t at = 0; (at = name.find("(anonymous namespace)", at)) != name.npos;)
+        name.replace(at, sizeof("(anonymous namespace)") - 1, "{anonymous}");
+    if (name.starts_with('(')) {
+        // "(anonymous class)::f", "(inlined)": whatever is in the first parentheses.
+        size_t depth = 0, end = 0;
+        do {
+            depth += name[end] == '(' ? 1 : 0;
+            depth -= name[end] == ')' ? 1 : 0;
+            end++;
+        } while (depth > 0 && end < name.size());
+        name.replace(0, end, "{anonymous}");
+    }
+    for (char& c : name)
+        if (c == ';')
+            c = ':';
+    // The count stands behind the last space, so spaces inside are fine, but not at the ends.
+    size_t first = name.find_first_not_of(' ');
+    if (first == name.npos)
+        return "[unknown]";
+    return name.substr(first, name.find_last_not_of(' ') - first + 1);
+}
+
+std::string folded_stacks(const Model& model, const Window& window, ClassFilter filter) {
+    std::map<std::string, double> lines; // many addresses lead to the same line
+    std::vector<ClassSums> sums = sum_traces(model, Classifier(model), window);
+    std::vector<FunctionId> path;
+    for (size_t i = 0; i < sums.size(); i++) {
+        double samples = sums[i].sum(filter).samples;
+        if (samples == 0)
+            continue;
+        const Trace& trace = model.traces()[i];
+        std::string line = folded_frame(model.comm(trace.comm));
+        if (line.size() == 1)
+            line += '_';
+        expand_stack(model.symbols(), trace.stack, path);
+        for (FunctionId function : path)
+            line += ";" + folded_frame(model.symbols().name(function));
+        lines[line] += samples;
+    }
+    std::string out;
+    for (const auto& [line, samples] : lines)
+        if (long long count = std::llround(samples); count > 0)
+            out += line + " " + std::to_string(count) + "\n";
+    return out;
+}
+
+} // namespace auger

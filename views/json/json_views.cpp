@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Names pass escape_untrusted first, so nlohmann never meets invalid UTF-8.
+#include "views/json/json_views.h"
+
+#include "views/escape.h"
+#include "views/model/account.h"
+#include "views/model/slow_call_query.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace auger {
+
+namespace {
+
+using nlohmann::json;
+using Line = nlohmann::ordered_json; // fields in the order in which people read them
+
+Line start(const char* command) {
+    return {{"schema", 1}, {"command", command}};
+}
+
+std::string finish(const Line& line) {
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// Whole numbers as such; only ewma windows have others, and infinity has no JSON.
+Line number(double value) {
+    if (!std::isfinite(value))
+        return nullptr;
+    if (value == std::floor(value) && std::abs(value) < 9e15)
+        return static_cast<int64_t>(value);
+    return value;
+}
+
+Line nanoseconds(double value) {
+    return std::isfinite(value) ? Line(static_cast<int64_t>(std::llround(value))) : Line(nullptr);
+}
+
+Line sums(const SampleSum& sum) {
+    return {{"samples", number(sum.samples)}, {"weight", number(sum.weight_ns)}};
+}
+
+Line class_sums(const ClassSums& classes) {
+    Line line = Line::object();
+    for (CallClass c : all_call_classes)
+        line[std::string(to_string(c))] = sums(classes[c]);
+    return line;
+}
+
+Line window_line(const Window& window) {
+    static const char* const kinds[] = {"all", "last", "ewma"};
+    return {{"kind", kinds[static_cast<size_t>(window.kind)]}, {"span", window.span_ns}};
+}
+
+// {"kind":"following","percentile":95,"ns":5230000,...}; null without a threshold.
+Line threshold_line(const Threshold& threshold, const ThresholdState& state) {
+    if (state.kind == ThresholdState::Kind::none)
+        return nullptr;
+    Line line = Line::object();
+    line["kind"] = threshold.kind == Threshold::Kind::fixed ? "fixed" : "percentile";
+    if (threshold.kind == Threshold::Kind::percentile)
+        line["percentile"] = threshold.percentile;
+    line["ns"] = state.in_force() ? Line(state.value_ns) : Line(nullptr);
+    if (threshold.kind == Threshold::Kind::percentile) {
+        line["warming_up"] = state.kind == ThresholdState::Kind::warming;
+        line["calls"] = state.calls;
+        line["calls_needed"] = state.calls_needed;
+    }
+    return line;
+}
+
+std::string probe_name(const Model& model, ProbeId id) {
+    const ProbeInfo* probe = model.find_probe(id);
+    return probe ? escape_untrusted(probe->text) : "#" + std::to_string(id.value);
+}
+
+Line split_line(const Model& model) {
+    if (!model.split().active)
+        return nullptr;
+    return {{"probe", probe_name(model, model.split().probe)},
+            {"threshold", threshold_line(model.split().threshold, model.split_state())},
+            {"so_far", model.split().so_far}};
+}
+
+Line names(const Model& model, std::span<const FunctionId> path) {
+    Line list = Line::array();
+    for (FunctionId function : path)
+        list.push_back(escape_untrusted(model.symbols().name(function)));
+    return list;
+}
+
+Error unknown_probe(const char* operation, ProbeId id) {
+    return {operation, fmt::format("#{}", id.value), "no such probe", "see: probes",
+            Error::Kind::failed};
+}
+
+} // namespace
+
+std::string flame_json(const Model& model, const Window& window, ClassFilter filter) {
+    std::vector<ClassSums> by_trace = sum_traces(model, Classifier(model), window);
+    ClassSums whole;
+    for (const ClassSums& trace : by_trace)
+        whole += trace;
+    Line line = start("flame");
+    line["window"] = window_line(window);
+    line["split"] = split_line(model);
+    line["classes"] = class_sums(whole);
+    // Stacks of different addresses but the same functions are one.
+    std::map<std::pair<Line, CallClass>, SampleSum> stacks;
+    std::vector<FunctionId> path;
+    for (size_t i = 0; i < by_trace.size(); i++) {
+        if (by_trace[i].sum(filter).samples == 0)
+            continue;
+        const Trace& trace = model.traces()[i];
+        expand_stack(model.symbols(), trace.stack, path);
+        Line stack = Line::array({escape_untrusted(model.comm(trace.comm))});
+        for (Line& name : names(model, path))
+            stack.push_back(std::move(name));
+        for (CallClass c : all_call_classes)
+            if ((!filter || *filter == c) && by_trace[i][c].samples > 0)
+                stacks[{stack, c}] += by_trace[i][c];
+    }
+    Line list = Line::array();
+    for (const auto& [key, sum] : stacks)
+        list.push_back({{"stack", key.first},
+                        {"samples", number(sum.samples)},
+                        {"weight", number(sum.weight_ns)},
+                        {"class", std::string(to_string(key.second))}});
+    line["stacks"] = std::move(list);
+    return finish(line);
+}
+
+std::string top_json(const Model& model, const Window& window, ClassFilter filter) {
+    std::vector<FunctionSums> functions = sum_functions(model, window, filter);
+    std::sort(functions.begin(), functions.end(), [](const FunctionSums& a, const FunctionSums& b) {
+        double x = a.self.sum().weight_ns, y = b.self.sum().weight_ns;
+        return x != y ? x > y : a.function < b.function;
+    });
+    Line list = Line::array();
+    for (const FunctionSums& f : functions)
+        list.push_back(
+            {{"function", escape_untrusted(model.symbols().name(f.function))},
+             {"module",
+              escape_untrusted(
+                  model.symbols().module(model.symbols().function(f.function).module).path)},
+             {"self", sums(f.self.sum())},
+             {"total", sums(f.total.sum())},
+             {"classes", class_sums(f.total)}});
+    Line line = start("top");
+    line["window"] = window_line(window);
+    line["split"] = split_line(model);
+    line["functions"] = std::move(list);
+    return finish(line);
+}
+
+std::string status_json(const Model& model, const StatusContext& context) {
+    Account account = make_account(model);
+    const LedgerEvent& ledger = model.ledger();
+    Line line = start("status");
+    line["samples"] = account.received;
+    line["ticks"] = account.ticks;
+    line["sent"] = account.sent;
+    line["filtered"] = account.filtered;
+    line["kept"] = account.kept;
+    line["evicted"] = account.evicted;
+    line["classes"] = class_sums(account.classes);
+    line["lost_ends"] = account.samples_in_lost_ends;
+    line["calls"] = {{"entries", number(account.calls.entries)},
+                     {"returns", number(account.calls.returns)},
+                     {"unwound", number(account.calls.unwound)},
+                     {"open", account.calls.open},
+                     {"dropped", number(account.calls.dropped)}};
+    line["checks"] = {{"ticks", account.ticks_add_up},
+                      {"samples", account.samples_add_up},
+                      {"calls", account.calls_add_up}};
+    Line lost = Line::object();
+    for (const auto& [cause, count] : ledger.lost)
+        lost[escape_untrusted(cause)] = count;
+    line["lost"] = std::move(lost);
+    line["rate"] = ledger.rate_hz;
+    line["rate_achieved"] = number(ledger.rate_achieved_hz);
+    line["links"] = context.links;
+    line["split"] = split_line(model);
+    Line processes = Line::array();
+    for (const TargetStatus::Process& process : context.target.processes)
+        processes.push_back({{"pid", process.pid},
+                             {"comm", escape_untrusted(process.comm)},
+                             {"running", process.running},
+                             {"exit", escape_untrusted(process.exit)}});
+    line["processes"] = std::move(processes);
+    line["symbols_pending"] = context.symbols.pending;
+    line["store"] = {{"samples", model.samples().size()},
+                     {"capacity", model.samples().capacity()},
+                     {"bytes", model.memory_bytes()}};
+    return finish(line);
+}
+
+Result<std::string> diff_json(const Model& model, const Window& window, CallClass first,
+                              CallClass second) {
+    Result<Diff> result = diff_classes(model, window, first, second);
+    if (!result)
+        return result.error();
+    auto side = [](const DiffSide& s) -> Line {
+        return {{"class", std::string(to_string(s.call_class))},
+                {"calls", number(s.calls)},
+                {"sampled_calls", number(s.sampled_calls)},
+                {"samples", number(s.samples.samples)},
+                {"weight", number(s.samples.weight_ns)}};
+    };
+    auto put_entry = [](Line& line, const DiffEntry& entry) {
+        line["first"] = nanoseconds(entry.first_ns);
+        line["second"] = nanoseconds(entry.second_ns);
+        line["difference"] = nanoseconds(entry.difference_ns);
+        line["margin"] = nanoseconds(entry.margin_ns);
+        line["p"] = entry.p_value;
+        line["significant"] = entry.significant;
+    };
+    Line line = start("diff");
+    line["split"] = split_line(model);
+    line["first"] = side(result->first);
+    line["second"] = side(result->second);
+    line["recursive"] = result->recursive;
+    line["functions"] = Line::array();
+    for (const FunctionDiff& f : result->functions) {
+        Line entry = {{"function", escape_untrusted(model.symbols().name(f.function))}};
+        put_entry(entry, f);
+        entry["self_difference"] = nanoseconds(f.self_difference_ns);
+        entry["own_difference"] = nanoseconds(f.own_difference_ns);
+        line["functions"].push_back(std::move(entry));
+    }
+    line["stacks"] = Line::array();
+    for (const StackDiff& s : result->stacks) {
+        Line entry = {{"stack", names(model, s.path)}};
+        put_entry(entry, s);
+        line["stacks"].push_back(std::move(entry));
+    }
+    return finish(line);
+}
+
+Result<std::string> hist_json(const Model& model, const Window& window, ProbeId id) {
+    const ProbeInfo* probe = model.find_probe(id);
+    if (!probe)
+        return unknown_probe("show histogram", id);
+    CallStatistics calls = model.probe_statistics(id, window);
+    Line line = start("hist");
+    line["probe"] = escape_untrusted(probe->text);
+    line["window"] = window_line(window);
+    line["count"] = number(calls.returns);
+    line["unwound"] = number(calls.unwound);
+    line["open"] = calls.open;
+    line["dropped"] = number(calls.dropped);
+    line["min"] = calls.min_ns;
+    line["max"] = calls.max_ns;
+    line["p50"] = nanoseconds(calls.quantile(0.5));
+    line["p95"] = nanoseconds(calls.quantile(0.95));
+    line["p99"] = nanoseconds(calls.quantile(0.99));
+    line["p999"] = nanoseconds(calls.quantile(0.999));
+    Line buckets = Line::array();
+    for (uint32_t i = 0; i < calls.durations.end_bucket(); i++)
+        if (calls.durations.count(i) > 0)
+            buckets.push_back({bucket_low(i), bucket_high(i), number(calls.durations.count(i))});
+    line["buckets"] = std::move(buckets);
+    return finish(line);
+}
+
+std::vector<std::string> probes_json(const Model& model) {
+    std::vector<std::string> lines;
+    for (const auto& [id, probe] : model.probes()) {
+        if (probe.deleted)
+            continue;
+        ThresholdState slow = model.slow_state(id);
+        Line line = start("probes");
+        line["id"] = id.value;
+        line["spec"] = escape_untrusted(probe.text);
+        auto put_place = [&](Line module, Line offset, Line function, Line kind) {
+            line["module"] = std::move(module);
+            line["offset"] = std::move(offset);
+            line["function"] = std::move(function);
+            line["kind"] = std::move(kind);
+            line["threshold"] = slow.in_force() ? Line(slow.value_ns) : Line(nullptr);
+            line["slow"] = threshold_line(probe.slow, slow);
+            lines.push_back(finish(line));
+        };
+        bool any = false;
+        for (const SpecInfo& spec : model.specs())
+            if (spec.probe == id) {
+                any = true;
+                put_place(escape_untrusted(spec.module), spec.offset,
+                          escape_untrusted(spec.function), spec.way_out);
+            }
+        if (!any) // pending
+            put_place(nullptr, nullptr, nullptr, nullptr);
+    }
+    return lines;
+}
+
+Result<std::vector<std::string>> calls_json(const Model& model, const Window& window,
+                                            std::optional<ProbeId> probe) {
+    if (probe && !model.find_probe(*probe))
+        return unknown_probe("show calls", *probe);
+    std::vector<std::string> lines;
+    for (const SlowCall* call : find_slow_calls(model, window, probe)) {
+        const ThreadInfo& thread = model.symbols().thread(call->end.thread);
+        Line line = start("calls");
+        line["probe"] = probe_name(model, probe_of(model, *call));
+        line["pid"] = thread.pid;
+        line["tid"] = thread.tid;
+        line["comm"] = escape_untrusted(thread.comm);
+        line["start"] = call->end.call.start_ns;
+        line["duration"] = call->end.duration_ns;
+        line["threshold"] = call->threshold_ns;
+        line["unwound"] = call->end.unwound;
+        Line stack = Line::array(), sources = Line::array();
+        for (LocationId location : model.symbols().stack(call->stack))
+            for (const FrameEntry& frame : model.symbols().frames(location)) {
+                stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
+                std::string file = escape_untrusted(model.symbols().text(frame.file));
+                sources.push_back(file.empty() ? Line(nullptr)
+                                               : Line(fmt::format("{}:{}", file, frame.line)));
+            }
+        line["stack"] = std::move(stack);
+        line["source"] = std::move(sources);
+        lines.push_back(finish(line));
+    }
+    return lines;
+}
+
+} // namespace auger

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// calls: the slow calls that were traced, each with its stack, the newest last.
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/model/slow_call_query.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+constexpr size_t shown_frames = 16;
+
+void add_stack(Canvas& canvas, const Model& model, const ViewOptions& options, StackId stack) {
+    const SymbolTables& symbols = model.symbols();
+    size_t shown = 0, hidden = 0;
+    for (LocationId location : symbols.stack(stack))
+        for (const FrameEntry& frame : symbols.frames(location)) {
+            if (shown == shown_frames) {
+                hidden++;
+                continue;
+            }
+            shown++;
+            size_t y = canvas.height();
+            std::string source = escape_untrusted(source_text(symbols, frame));
+            if (frame.inlined)
+                source += source.empty() ? "(inlined)" : " (inlined)";
+            size_t for_source = std::min(text_width(source), canvas.width() / 2);
+            size_t for_name = canvas.width() - 6 - (for_source ? for_source + 2 : 0);
+            std::string name = elide_middle(escape_untrusted(symbols.name(frame.function)),
+                                            for_name, ellipsis(options.unicode));
+            bool kernel = symbols.function(frame.function).kernel;
+            size_t x = canvas.put(6, y, name, kernel ? Style::kernel : Style::name);
+            canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(options.unicode)),
+                       Style::dim);
+        }
+    if (hidden)
+        canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, 6);
+}
+
+} // namespace
+
+Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
+                          std::optional<ProbeId> probe) {
+    if (probe && !model.find_probe(*probe))
+        return Error{"show calls", fmt::format("#{}", probe->value), "no such probe", "see: probes",
+                     Error::Kind::failed};
+    std::string title = "calls";
+    if (probe)
+        title += " " + probe_text(model, *probe);
+    Canvas canvas = start_view(model, options, title, false);
+    std::vector<const SlowCall*> calls = find_slow_calls(model, options.window, probe);
+    size_t first = options.limit && calls.size() > options.limit ? calls.size() - options.limit : 0;
+    if (calls.empty()) {
+        canvas.add_line("No slow call was traced.", Style::dim);
+        return canvas;
+    }
+    canvas.add_line(fmt::format("{} slow call{}{}", format_count(double(calls.size())),
+                                calls.size() == 1 ? "" : "s",
+                                first ? fmt::format(", the last {} shown", options.limit) : ""),
+                    Style::dim);
+    if (model.slow_calls_received() > model.slow_calls().size())
+        canvas.add_line(fmt::format("{} older ones were given up to make room.",
+                                    format_count(double(model.slow_calls_received() -
+                                                        model.slow_calls().size()))),
+                        Style::warning);
+    for (size_t i = first; i < calls.size(); i++) {
+        const SlowCall& call = *calls[i];
+        const ThreadInfo& thread = model.symbols().thread(call.end.thread);
+        canvas.add_line();
+        size_t y = canvas.height();
+        double at = call.end.time_ns > model.first_ns()
+                        ? static_cast<double>(call.end.time_ns - model.first_ns()) / 1e9
+                        : 0;
+        canvas.put_right(12, y, fmt::format("+{:.3f} s", at), Style::dim);
+        canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
+                         Style::slow);
+        size_t x = canvas.put(24, y, probe_text(model, probe_of(model, call)), Style::title);
+        x = canvas.put(x + 2, y, fmt::format("{} {}", thread.comm, thread.tid));
+        canvas.put(x + 2, y,
+                   fmt::format("> {}{}", format_duration(static_cast<double>(call.threshold_ns)),
+                               call.end.unwound ? ", unwound" : ""),
+                   Style::dim);
+        add_stack(canvas, model, options, call.stack);
+    }
+    return canvas;
+}
+
+} // namespace auger

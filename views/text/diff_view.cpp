@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// diff: what the calls of one class have more of than those of the other, per call.
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+constexpr size_t shown_stacks = 5;
+
+std::string signed_duration(double ns) {
+    return (ns > 0 ? "+" : "") + format_duration(ns);
+}
+
+void add_side(Canvas& canvas, const DiffSide& side) {
+    size_t y = canvas.height();
+    canvas.put(0, y, to_string(side.call_class), style_of(side.call_class));
+    canvas.put(6, y,
+               fmt::format("{} calls, {} of them sampled; {} samples, {} a call",
+                           format_count(side.calls), format_count(side.sampled_calls),
+                           format_count(side.samples.samples), format_duration(side.per_call_ns)));
+}
+
+void add_functions(Canvas& canvas, const Model& model, const ViewOptions& options,
+                   const Diff& diff) {
+    size_t y = canvas.height() + 1;
+    constexpr size_t names = 48;
+    canvas.put_right(9, y, to_string(diff.first.call_class), style_of(diff.first.call_class));
+    canvas.put_right(18, y, to_string(diff.second.call_class), style_of(diff.second.call_class));
+    canvas.put_right(28, y, "difference", Style::dim);
+    canvas.put(29, y, std::string(plus_minus(options.unicode)) + " 95 %", Style::dim);
+    canvas.put_right(46, y, "own", Style::dim);
+    canvas.put(names, y++, "function, per call", Style::dim);
+    size_t rows = 0, hidden = 0, even = 0;
+    for (const FunctionDiff& f : diff.functions) {
+        if (!f.significant) {
+            even++;
+            continue;
+        }
+        if (options.limit && rows == options.limit) {
+            hidden++;
+            continue;
+        }
+        rows++;
+        canvas.put_right(9, y, format_duration(f.first_ns));
+        canvas.put_right(18, y, format_duration(f.second_ns));
+        canvas.put_right(28, y, signed_duration(f.difference_ns), Style::number);
+        canvas.put(29, y, plus_minus(options.unicode), Style::dim);
+        canvas.put_right(38, y, format_duration(f.margin_ns), Style::dim);
+        double whole = diff.first.per_call_ns - diff.second.per_call_ns;
+        if (whole > 0 && f.own_difference_ns > 0)
+            canvas.put_right(46, y, format_percent(f.own_difference_ns / whole), Style::slow);
+        const Function& function = model.symbols().function(f.function);
+        canvas.put(names, y++,
+                   elide_middle(escape_untrusted(model.symbols().name(f.function)),
+                                canvas.width() > names ? canvas.width() - names : 0,
+                                ellipsis(options.unicode)),
+                   function.kernel ? Style::kernel : Style::name);
+    }
+    if (rows == 0)
+        canvas.add_line("No function differs beyond chance.", Style::warning);
+    if (hidden)
+        canvas.add_line(fmt::format("({} more that differ)", hidden), Style::dim, names);
+    if (even)
+        canvas.add_line(fmt::format("{} other function{} within chance.",
+                                    format_count(double(even)), even == 1 ? " is" : "s are"),
+                        Style::dim);
+}
+
+void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, const Diff& diff) {
+    size_t shown = 0;
+    for (const StackDiff& stack : diff.stacks) {
+        if (!stack.significant || stack.difference_ns <= 0)
+            continue;
+        if (shown++ == 0) {
+            canvas.add_line();
+            canvas.add_line("Stacks with the largest difference", Style::title);
+        }
+        if (shown > shown_stacks)
+            break;
+        size_t y = canvas.height();
+        canvas.put_right(10, y, signed_duration(stack.difference_ns), Style::number);
+        std::string text;
+        for (FunctionId function : stack.path) {
+            if (!text.empty())
+                text += arrow(options.unicode);
+            text += escape_untrusted(model.symbols().name(function));
+        }
+        size_t room = canvas.width() - 12; // the whole path, in as many lines as it takes
+        Canvas wrapped(room);
+        wrapped.add_line(text);
+        for (size_t i = 0; i < wrapped.height(); i++)
+            for (size_t x = 0; x < wrapped.row(i).size(); x++)
+                if (const Cell& cell = wrapped.row(i)[x]; !cell.text.empty())
+                    canvas.put(12 + x, y + i, cell.text);
+    }
+}
+
+} // namespace
+
+Result<Canvas> diff_view(const Model& model, const ViewOptions& options, CallClass first,
+                         CallClass second) {
+    Result<Diff> result = diff_classes(model, options.window, first, second);
+    if (!result)
+        return result.error();
+    const Diff& diff = *result;
+    Canvas canvas =
+        start_view(model, options, fmt::format("diff {} {}", to_string(first), to_string(second)),
+                   diff.from_ns, true);
+    add_side(canvas, diff.first);
+    add_side(canvas, diff.second);
+    if (options.window.kind == Window::Kind::ewma)
+        canvas.add_line("Calls do not fade here: everything that is kept counts.", Style::dim);
+    if (diff.recursive)
+        canvas.add_line("The function recurses: inner calls are counted, too, so figures per call "
+                        "are too small.",
+                        Style::warning);
+    if (diff.first.calls < 2 || diff.second.calls < 2) {
+        canvas.add_line("Too few calls to compare: each class needs at least two.", Style::warning);
+        return canvas;
+    }
+    add_functions(canvas, model, options, diff);
+    add_stacks(canvas, model, options, diff);
+    canvas.add_line();
+    canvas.add_line("own: share of the whole difference that no single callee accounts for. "
+                    "Listed: significant at a false discovery rate of 5 %.",
+                    Style::dim);
+    return canvas;
+}
+
+} // namespace auger

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// flame: an indented tree, root first. Each row is its own samples plus the rows below it, and what
+// is too small for a row is summed up in one that says so.
+#include "views/escape.h"
+#include "views/flame_layout.h"
+#include "views/format.h"
+#include "views/text/draw.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+class FlameDrawing {
+  public:
+    FlameDrawing(const Model& model, const FlameTree& tree, const ViewOptions& options,
+                 ClassFilter filter, Canvas& canvas)
+        : model_(model), tree_(tree), options_(options), filter_(filter), canvas_(canvas),
+          with_slow_(model.split().active && !filter), bar_width_(canvas.width() >= 100 ? 16 : 8) {}
+
+    void draw() {
+        std::vector<FlameRow> rows = list_flame(tree_, filter_, options_.min_share);
+        size_t y = canvas_.height() + 1;
+        size_t names = draw_heading(y);
+        std::vector<std::string> guides = make_guides(rows);
+        for (size_t i = 0; i < rows.size(); i++) {
+            y = canvas_.height();
+            draw_figures(rows[i], y);
+            if (rows[i].chain.empty())
+                draw_cut(rows[i], guides[i], names, y);
+            else
+                draw_chain(rows[i], guides[i],
+                           i + 1 < rows.size() && rows[i + 1].indent > rows[i].indent, names, y);
+        }
+    }
+
+  private:
+    double share(const SampleSum& sum) const {
+        double whole = tree_.root().total.sum(filter_).weight_ns;
+        return whole > 0 ? sum.weight_ns / whole : 0;
+    }
+
+    size_t draw_heading(size_t y) {
+        canvas_.put_right(7, y, "total", Style::dim);
+        canvas_.put_right(15, y, "self", Style::dim);
+        if (with_slow_)
+            canvas_.put_right(23, y, "slow", Style::dim);
+        size_t names = (with_slow_ ? 25 : 17) + bar_width_ + 1;
+        canvas_.put(names, y, "thread and frames", Style::dim);
+        return names;
+    }
+
+    void draw_figures(const FlameRow& row, size_t y) {
+        canvas_.put_right(7, y, format_percent(share(row.total)), Style::number);
+        if (row.self.samples > 0)
+            canvas_.put_right(15, y, format_percent(share(row.self)));
+        if (with_slow_ && !row.chain.empty()) {
+            const ClassSums& sums = tree_.nodes[row.chain[0]].total;
+            double all = sums.sum().weight_ns, slow = sums[CallClass::slow].weight_ns;
+            if (slow > 0)
+                canvas_.put_right(23, y, format_percent(slow / all), Style::slow);
+        }
+        canvas_.put(with_slow_ ? 25 : 17, y, bar(share(row.total), bar_width_, options_.unicode),
+                    filter_ ? style_of(*filter_) : Style::plain);
+    }
+
+    // The lines that connect a row with its parent and siblings.
+    std::vector<std::string> make_guides(const std::vector<FlameRow>& rows) const {
+        const bool u = options_.unicode;
+        std::vector<std::string> guides(rows.size());
+        std::vector<bool> open; // by level: a row further down belongs to it
+        for (size_t i = rows.size(); i-- > 0;) {
+            uint32_t level = rows[i].indent;
+            open.resize(level + 1);
+            for (uint32_t l = 1; l < level; l++)
+                guides[i] += open[l] ? (u ? "│ " : "| ") : "  ";
+            if (level > 0)
+                guides[i] += open[level] ? (u ? "├ " : "|-") : (u ? "└ " : "`-");
+            open[level] = true;
+        }
+        return guides;
+    }
+
+    void draw_cut(const FlameRow& row, std::string guide, size_t names, size_t y) {
+        guide = fit(guide, names);
+        size_t x = canvas_.put(names, y, guide, Style::dim);
+        canvas_.put(x, y,
+                    fmt::format("({} frame{}, {} sample{} not shown)", format_count(row.cut_frames),
+                                row.cut_frames == 1 ? "" : "s", format_count(row.total.samples),
+                                row.total.samples == 1 ? "" : "s"),
+                    Style::dim);
+    }
+
+    // At least half of the room is left for names, however deep the tree is.
+    std::string fit(std::string guide, size_t names) const {
+        size_t room = (canvas_.width() - names) / 2;
+        size_t width = text_width(guide);
+        if (width <= room)
+            return guide;
+        size_t hidden = (width - room + 1) / 2 + 2;
+        std::string mark = fmt::format("{}{} ", ellipsis(options_.unicode), hidden);
+        size_t at = 0; // the last columns of the guide stay
+        for (size_t left = width; left + text_width(mark) > room && at < guide.size(); left--)
+            decode_utf8(guide, at);
+        return mark + guide.substr(at);
+    }
+
+    void draw_chain(const FlameRow& row, const std::string& full_guide, bool has_children,
+                    size_t names, size_t y) {
+        std::string guide = fit(full_guide, names);
+        size_t begin = canvas_.put(names, y, guide, Style::dim), x = begin;
+        size_t right = canvas_.width();
+        std::string next = continued(guide, has_children);
+        for (size_t i = 0; i < row.chain.size(); i++) {
+            const FlameNode& node = tree_.nodes[row.chain[i]];
+            std::string name = escape_untrusted(node_name(model_, node));
+            std::string_view join = i ? arrow(options_.unicode) : "";
+            size_t needed = text_width(join) + text_width(name);
+            if (i && x + needed > right) { // each name whole, on a line of its own if it must be
+                y++;
+                canvas_.put(names, y, next, Style::dim);
+                x = canvas_.put(begin, y, join.substr(1), Style::dim);
+            } else {
+                x = canvas_.put(x, y, join, Style::dim);
+            }
+            name = elide_middle(name, right > x ? right - x : 0, ellipsis(options_.unicode));
+            x = canvas_.put(x, y, name, style_of_node(node));
+        }
+    }
+
+    // The guide of a row's second line: what hangs on this row is still to come.
+    std::string continued(std::string guide, bool has_children) const {
+        static const std::pair<std::string_view, std::string_view> ends[] = {
+            {"├ ", "│ "}, {"└ ", "  "}, {"|-", "| "}, {"`-", "  "}};
+        for (const auto& [from, to] : ends)
+            if (guide.ends_with(from)) {
+                guide.replace(guide.size() - from.size(), from.size(), to);
+                break;
+            }
+        if (has_children)
+            guide += options_.unicode ? "│" : "|";
+        return guide;
+    }
+
+    Style style_of_node(const FlameNode& node) const {
+        if (node.depth < 2)
+            return Style::dim;
+        return model_.symbols().function(node.function).kernel ? Style::kernel : Style::name;
+    }
+
+    const Model& model_;
+    const FlameTree& tree_;
+    const ViewOptions& options_;
+    ClassFilter filter_;
+    Canvas& canvas_;
+    bool with_slow_;
+    size_t bar_width_;
+};
+
+} // namespace
+
+Canvas flame_view(const Model& model, const ViewOptions& options, ClassFilter filter) {
+    FlameTree tree = fold(model, options.window, filter);
+    std::string title = "flame";
+    if (filter)
+        title += fmt::format(" {}", to_string(*filter));
+    Canvas canvas = start_view(model, options, title, tree.from_ns, true);
+    SampleSum whole = tree.root().total.sum(filter);
+    if (!filter)
+        add_classes(canvas, model, tree.root().total);
+    if (whole.samples == 0) {
+        canvas.add_line("No samples.", Style::dim);
+        return canvas;
+    }
+    // Half of the 95 % interval of a share of one half, the widest there is.
+    double points = 98 / std::sqrt(whole.samples);
+    canvas.add_line(fmt::format("{} sample{}, about {} of thread time; shares within {} {:.1f} "
+                                "points (95 %)",
+                                format_count(whole.samples), whole.samples == 1 ? "" : "s",
+                                format_duration(whole.weight_ns), plus_minus(options.unicode),
+                                std::min(points, 100.0)),
+                    Style::dim);
+    FlameDrawing(model, tree, options, filter, canvas).draw();
+    return canvas;
+}
+
+} // namespace auger

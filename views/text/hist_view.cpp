@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// hist: durations of a probe's calls in at most two dozen rows, with the percentiles and thresholds
+// where they lie.
+#include "views/format.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+constexpr uint32_t max_rows = 24;
+
+struct Row {
+    uint32_t first = 0, end = 0; // buckets
+    double count = 0;
+};
+
+// Rows of 2^k buckets each, aligned, so that an octave is cut evenly whatever k is.
+std::vector<Row> merge_buckets(const WeightedHistogram& histogram) {
+    uint32_t first = 0, end = histogram.end_bucket();
+    while (first < end && histogram.count(first) <= 0)
+        first++;
+    while (end > first && histogram.count(end - 1) <= 0)
+        end--;
+    uint32_t size = 1;
+    while ((end - 1) / size - first / size + 1 > max_rows)
+        size *= 2;
+    std::vector<Row> rows;
+    for (uint32_t begin = first / size * size; begin < end; begin += size) {
+        Row row{begin, begin + size, 0};
+        for (uint32_t i = row.first; i < row.end; i++)
+            row.count += histogram.count(i);
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+struct Mark {
+    std::string text;
+    uint32_t bucket;
+    Style style;
+};
+
+std::vector<Mark> find_marks(const Model& model, ProbeId probe, const CallStatistics& calls) {
+    std::vector<Mark> marks;
+    auto add = [&](std::string text, double value, Style style) {
+        marks.push_back(
+            {std::move(text), wire_histogram_bucket(static_cast<uint64_t>(value)), style});
+    };
+    add("p50", calls.quantile(0.5), Style::dim);
+    add("p95", calls.quantile(0.95), Style::dim);
+    add("p99", calls.quantile(0.99), Style::dim);
+    add("p99.9", calls.quantile(0.999), Style::dim);
+    if (ThresholdState slow = model.slow_state(probe); slow.in_force())
+        add("slow", static_cast<double>(slow.value_ns), Style::slow);
+    if (ThresholdState split = model.split_state();
+        model.split().probe == probe && split.in_force())
+        add("split", static_cast<double>(split.value_ns), Style::open);
+    return marks;
+}
+
+void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics& calls,
+               const std::vector<Mark>& marks) {
+    std::vector<Row> rows = merge_buckets(calls.durations);
+    double most = 0;
+    for (const Row& row : rows)
+        most = std::max(most, row.count);
+    constexpr size_t bars = 36;
+    constexpr size_t marks_width = 17;
+    size_t bar_width =
+        canvas.width() > bars + marks_width ? canvas.width() - bars - marks_width : 4;
+    size_t y = canvas.height() + 1;
+    canvas.put_right(11, y, "from", Style::dim);
+    canvas.put_right(23, y, "calls", Style::dim);
+    canvas.put_right(33, y++, "up to here", Style::dim);
+    double seen = 0;
+    for (size_t i = 0; i < rows.size(); i++) {
+        const Row& row = rows[i];
+        size_t next = i;
+        while (next < rows.size() && rows[next].count <= 0)
+            next++;
+        bool marked = false;
+        for (const Mark& mark : marks)
+            marked |= next > i + 2 && mark.bucket >= row.first && mark.bucket < rows[next - 1].end;
+        if (next > i + 2 && !marked) { // a gap is no news in many rows
+            canvas.put_right(11, y++, ellipsis(options.unicode), Style::dim);
+            i = next - 1;
+            continue;
+        }
+        seen += row.count;
+        canvas.put_right(11, y, format_duration(static_cast<double>(bucket_low(row.first))));
+        canvas.put_right(23, y, format_count(row.count), Style::number);
+        canvas.put_right(33, y, format_percent(seen / calls.durations.total()), Style::dim);
+        canvas.put(35, y, bar(row.count / most, bar_width, options.unicode));
+        size_t x = 35 + bar_width + 1;
+        for (const Mark& mark : marks)
+            if (mark.bucket >= row.first && mark.bucket < row.end)
+                x = canvas.put(x, y, mark.text, mark.style) + 1;
+        y++;
+    }
+}
+
+} // namespace
+
+Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId id) {
+    const ProbeInfo* probe = model.find_probe(id);
+    if (!probe)
+        return Error{"show histogram", fmt::format("#{}", id.value), "no such probe", "see: probes",
+                     Error::Kind::failed};
+    CallStatistics calls = model.probe_statistics(id, options.window);
+    uint64_t from = std::max(calls.from_ns, model.first_ns());
+    Canvas canvas = start_view(model, options, "hist " + probe_text(model, id), from, false);
+    canvas.add_line(fmt::format(
+        "{} calls: {} returned, {} unwound, {} open now, {} dropped", format_count(calls.entries),
+        format_count(calls.returns), format_count(calls.unwound),
+        format_count(static_cast<double>(calls.open)), format_count(calls.dropped)));
+    if (calls.durations.total() <= 0) {
+        canvas.add_line("No call has returned.", Style::dim);
+        return canvas;
+    }
+    size_t y = canvas.height();
+    struct Figure {
+        const char* name;
+        double ns;
+    };
+    const Figure figures[] = {{"min", static_cast<double>(calls.min_ns)},
+                              {"p50", calls.quantile(0.5)},
+                              {"p95", calls.quantile(0.95)},
+                              {"p99", calls.quantile(0.99)},
+                              {"p99.9", calls.quantile(0.999)},
+                              {"max", static_cast<double>(calls.max_ns)},
+                              {"mean", calls.returns > 0 ? calls.sum_ns / calls.returns : 0}};
+    size_t x = 0;
+    for (const Figure& figure : figures) {
+        std::string value = format_duration(figure.ns);
+        size_t width = std::string_view(figure.name).size() + 1 + value.size();
+        if (x && x + 3 + width > canvas.width()) {
+            x = 0;
+            y++;
+        }
+        x = canvas.put(x ? x + 3 : 0, y, figure.name, Style::dim);
+        x = canvas.put(x + 1, y, value, Style::number);
+    }
+    if (probe->slow.kind != Threshold::Kind::none)
+        canvas.add_line("slow > " + threshold_text(probe->slow, model.slow_state(id)), Style::dim);
+    if (model.split().active && model.split().probe == id)
+        canvas.add_line("split " + split_text(model), Style::dim);
+    draw_rows(canvas, options, calls, find_marks(model, id, calls));
+    return canvas;
+}
+
+} // namespace auger

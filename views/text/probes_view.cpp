@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// probes: each probe with its thresholds and the functions that it times.
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
+               const ProbeInfo& probe) {
+    size_t y = canvas.height();
+    canvas.put_right(4, y, fmt::format("{}", probe.id.value), Style::number);
+    std::string what;
+    if (probe.slow.kind != Threshold::Kind::none)
+        what += "slow > " + threshold_text(probe.slow, model.slow_state(probe.id));
+    if (model.split().active && model.split().probe == probe.id)
+        what += std::string(what.empty() ? "" : ", ") + "split > " +
+                threshold_text(model.split().threshold, model.split_state());
+    if (what.empty())
+        what = "timed";
+    size_t x = canvas.put(6, y, probe_text(model, probe.id), Style::title);
+    canvas.put(std::max<size_t>(x + 2, 24), y, what, Style::dim);
+    size_t rows = 0, hidden = 0;
+    for (size_t i = 0; i < model.specs().size(); i++) {
+        const SpecInfo& spec = model.specs()[i];
+        if (spec.probe != probe.id)
+            continue;
+        if (options.limit && rows == options.limit) {
+            hidden++;
+            continue;
+        }
+        rows++;
+        y = canvas.height();
+        CallStatistics calls = model.spec_statistics(SpecId{uint32_t(i)}, options.window);
+        canvas.put_right(16, y, format_count(calls.entries), Style::number);
+        canvas.put_right(26, y,
+                         calls.durations.total() > 0 ? format_duration(calls.quantile(0.5)) : "-");
+        canvas.put_right(36, y,
+                         calls.durations.total() > 0 ? format_duration(calls.quantile(0.99)) : "-");
+        std::string place = escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
+                            fmt::format("+{:#x} {}", spec.offset, spec.way_out);
+        size_t room = canvas.width() - 38;
+        size_t for_place = std::min(text_width(place), room / 2);
+        std::string name = elide_middle(escape_untrusted(spec.function), room - for_place - 2,
+                                        ellipsis(options.unicode));
+        canvas.put(38, y, name, Style::name);
+        canvas.put_right(canvas.width(), y,
+                         elide_middle(place, for_place, ellipsis(options.unicode)), Style::dim);
+    }
+    if (rows == 0)
+        canvas.add_line("waiting: nothing matches yet", Style::dim, 6);
+    if (hidden)
+        canvas.add_line(fmt::format("({} more functions)", hidden), Style::dim, 38);
+}
+
+} // namespace
+
+Canvas probes_view(const Model& model, const ViewOptions& options) {
+    Canvas canvas = start_view(model, options, "probes", false);
+    bool any = false;
+    for (const auto& [id, probe] : model.probes()) {
+        if (probe.deleted)
+            continue;
+        if (!any) {
+            size_t y = canvas.height() + 1;
+            canvas.put_right(4, y, "id", Style::dim);
+            canvas.put_right(16, y, "calls", Style::dim);
+            canvas.put_right(26, y, "p50", Style::dim);
+            canvas.put_right(36, y, "p99", Style::dim);
+            canvas.put(38, y, "function", Style::dim);
+        }
+        any = true;
+        add_probe(canvas, model, options, probe);
+    }
+    if (!any)
+        canvas.add_line("No probes.", Style::dim);
+    return canvas;
+}
+
+} // namespace auger

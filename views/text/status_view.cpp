@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// status: the ledger. Every sum is written out, with a mark that says whether it holds.
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/model/account.h"
+#include "views/text/draw.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+constexpr size_t body = 12; // where the text behind a label begins
+
+class StatusDrawing {
+  public:
+    StatusDrawing(Canvas& canvas, const Model& model, const ViewOptions& options,
+                  const StatusContext& context)
+        : canvas_(canvas), model_(model), options_(options), context_(context),
+          account_(make_account(model)) {}
+
+    void draw() {
+        add_target();
+        add_sampling();
+        add_samples();
+        add_calls();
+        add_losses();
+        add_thresholds();
+        line("links", format_count(static_cast<double>(context_.links.size())));
+        add_symbols();
+        add_store();
+        add_notices();
+    }
+
+  private:
+    void line(std::string_view label, std::string_view text, Style style = Style::plain) {
+        size_t y = canvas_.height();
+        canvas_.add_line(text, style, body);
+        canvas_.put(0, y, label, Style::dim);
+    }
+
+    void sum(std::string_view label, const std::string& text, bool holds) {
+        line(label, text);
+        size_t y = canvas_.height() - 1, columns = canvas_.row(y).size();
+        std::string_view mark = holds ? "ok" : "DOES NOT ADD UP";
+        if (columns + 1 + mark.size() > canvas_.width())
+            canvas_.put(0, ++y, "");
+        canvas_.put_right(canvas_.width(), y, mark, holds ? Style::good : Style::warning);
+    }
+
+    static std::string count(double n) { return format_count(n); }
+    static std::string count(uint64_t n) { return format_count(static_cast<double>(n)); }
+
+    void add_target() {
+        const TargetStatus& target = context_.target;
+        std::string text;
+        switch (target.spec.kind) {
+        case TargetSpec::Kind::none:
+            text = "none";
+            break;
+        case TargetSpec::Kind::pids:
+            text = "by process id";
+            break;
+        case TargetSpec::Kind::name:
+            text = "processes named " + target.spec.name;
+            break;
+        case TargetSpec::Kind::all:
+            text = "everything";
+            break;
+        case TargetSpec::Kind::command:
+            text = "command";
+            for (const std::string& word : target.spec.command)
+                text += " " + word;
+            break;
+        }
+        line("target", text);
+        constexpr size_t most = 10;
+        for (size_t i = 0; i < target.processes.size() && i < most; i++) {
+            const TargetStatus::Process& process = target.processes[i];
+            line("", fmt::format("{} {}: {}", process.pid, process.comm,
+                                 process.running        ? "running"
+                                 : process.exit.empty() ? "gone"
+                                                        : process.exit));
+        }
+        if (target.processes.size() > most)
+            line("", fmt::format("and {} more", target.processes.size() - most));
+    }
+
+    void add_sampling() {
+        const LedgerEvent& ledger = model_.ledger();
+        if (ledger.rate_hz == 0) {
+            line("sampling", "off");
+            return;
+        }
+        line("sampling", fmt::format("{} asked for, {} achieved over {} on CPU",
+                                     format_rate(static_cast<double>(ledger.rate_hz)),
+                                     format_rate(ledger.rate_achieved_hz),
+                                     format_duration(static_cast<double>(ledger.on_cpu_ns))));
+    }
+
+    void add_samples() {
+        const Account& a = account_;
+        sum("samples",
+            fmt::format("{} ticks = {} sent + {} filtered + {} lost", count(a.ticks), count(a.sent),
+                        count(a.filtered), count(a.lost_samples)),
+            a.ticks_add_up);
+        std::string classes;
+        for (CallClass c : all_call_classes)
+            classes += fmt::format("{} {} + ", count(a.classes[c].samples), to_string(c));
+        sum("",
+            fmt::format("{} received = {}{} evicted", count(a.received), classes, count(a.evicted)),
+            a.samples_add_up);
+        if (a.samples_in_lost_ends)
+            line("",
+                 fmt::format("{} open samples lie in calls whose end was never seen",
+                             count(a.samples_in_lost_ends)),
+                 Style::warning);
+    }
+
+    void add_calls() {
+        const CallStatistics& calls = account_.calls;
+        sum("calls",
+            fmt::format("{} entries = {} returns + {} unwound + {} open + {} dropped",
+                        count(calls.entries), count(calls.returns), count(calls.unwound),
+                        count(static_cast<double>(calls.open)), count(calls.dropped)),
+            account_.calls_add_up);
+        if (model_.slow_calls_received())
+            line("slow calls",
+                 fmt::format("{} traced, {} kept", count(model_.slow_calls_received()),
+                             count(uint64_t{model_.slow_calls().size()})));
+    }
+
+    void add_losses() {
+        bool any = false;
+        for (const auto& [cause, lost] : model_.ledger().lost) {
+            if (lost == 0)
+                continue;
+            line(any ? "" : "lost", fmt::format("{}  {}", count(lost), cause), Style::warning);
+            any = true;
+        }
+        if (!any)
+            line("lost", "nothing", Style::good);
+    }
+
+    void add_thresholds() {
+        std::string_view label = "thresholds";
+        if (model_.split().active) {
+            line(label, "split " + split_text(model_));
+            label = "";
+        }
+        for (const auto& [id, probe] : model_.probes())
+            if (!probe.deleted && probe.slow.kind != Threshold::Kind::none) {
+                line(label, fmt::format("slow {} > {}", probe_text(model_, id),
+                                        threshold_text(probe.slow, model_.slow_state(id))));
+                label = "";
+            }
+    }
+
+    void add_symbols() {
+        std::string text =
+            fmt::format("{} locations", count(uint64_t{model_.symbols().locations()}));
+        if (context_.symbols.pending)
+            text +=
+                fmt::format(", {} waiting for names", count(uint64_t{context_.symbols.pending}));
+        line("symbols", text);
+        for (const std::string& module : context_.symbols.modules)
+            line("", "reading " + module, Style::dim);
+    }
+
+    void add_store() {
+        size_t size = model_.samples().size(), capacity = model_.samples().capacity();
+        line("store", fmt::format("{} of {} samples, {} calls, {}", count(uint64_t{size}),
+                                  count(uint64_t{capacity}), count(uint64_t{model_.calls().live()}),
+                                  format_bytes(static_cast<double>(model_.memory_bytes()))));
+    }
+
+    void add_notices() {
+        constexpr size_t most = 5;
+        const std::deque<Notice>& notices = model_.notices();
+        size_t first = notices.size() > most ? notices.size() - most : 0;
+        for (size_t i = first; i < notices.size(); i++)
+            line(i == first ? "notices" : "", notices[i].text);
+    }
+
+    Canvas& canvas_;
+    const Model& model_;
+    const ViewOptions& options_;
+    const StatusContext& context_;
+    Account account_;
+};
+
+} // namespace
+
+Canvas status_view(const Model& model, const ViewOptions& options, const StatusContext& context) {
+    ViewOptions everything = options; // the ledger has no window
+    everything.window = {};
+    Canvas canvas = start_view(model, everything, "status", false);
+    StatusDrawing(canvas, model, everything, context).draw();
+    return canvas;
+}
+
+} // namespace auger
