@@ -47,7 +47,7 @@ class RecordDecoder {
     CallEndEvent call_end(uint64_t time_ns);
     template <typename IdType>
     IdType defined(size_t count);
-    bool define(uint32_t id, size_t& count, size_t limit);
+    bool define(uint32_t id, size_t& count);
     void seen(uint64_t time_ns);
 
     void definition(uint64_t kind, EventSink& sink);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/recording/bytes.h"
+#include "loader/recording/format.h"
 #include "loader/stream/events.h"
 
 #include <cstdint>
@@ -36,7 +37,8 @@ class RecordEncoder final : public EventSink {
     void on_time(uint64_t time_ns) override;
 
   private:
-    void put_time(uint64_t time_ns);
+    void put_kind(recording::RecordKind kind);
+    void put_timed(recording::RecordKind kind, uint64_t time_ns);
     void put_string(std::string_view text);
     void put_threshold(const Threshold&);
     void put_call(const CallKey&, uint64_t time_ns);

@@ -21,27 +21,30 @@ class RecordingReader {
 
     // Why reading ended before the recording did.
     struct Damage {
-        uint64_t offset = 0; // in the file, of the block that could not be read (to its end)
-        std::string problem; // "checksum does not match", "the file ends inside a block" ...
+        uint64_t offset = 0; // in the file, of the block that could not be read to its end
+        std::string problem; // "the file ends inside a block" ...
     };
 
     enum class State { more, end };
     // Delivers the records up to the first one later than `until_ns`, or to the end or damage.
     State deliver(EventSink& sink, uint64_t until_ns = UINT64_MAX);
 
+    // Back to the beginning of the same open file, whatever its name stands for now.
+    Result<void> rewind();
+
     // What was delivered so far.
     const StreamSpan& span() const { return decoder_.span(); }
     const std::optional<Damage>& damage() const { return damage_; }
-    // "damaged at byte 4711: checksum does not match; 12.3 s with 4567 events were read"; empty
-    // when there was no damage.
+    // "recording x.rec: a block's checksum does not match (at byte 4711); 12.300 s with 4567 events
+    // were read"; empty when there was no damage.
     std::string damage_text() const;
 
   private:
     RecordingReader(UniqueFd file, std::string path);
 
     bool next_block();
-    bool stop(uint64_t offset, std::string problem);
-    bool read_exactly(char* to, size_t size, size_t& got);
+    bool damaged(std::string problem);
+    Result<size_t> read(char* to, size_t size);
 
     UniqueFd file_;
     std::string path_;

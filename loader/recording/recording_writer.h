@@ -57,11 +57,14 @@ class RecordingWriter final : public EventSink {
     void on_time(uint64_t time_ns) override;
 
   private:
-    bool accept();
-    void after(uint64_t time_ns);
-    void after_definition();
+    bool open() const;
+    template <typename Put>
+    void define(Put put);
+    template <typename Put>
+    void event(uint64_t time_ns, Put put);
+    template <typename Put>
+    void timed(uint64_t time_ns, Put put);
     void flush();
-    void write_frame();
     void write(std::string_view bytes);
     void fail(Error error);
 

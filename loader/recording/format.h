@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A recording: the event stream in a file.
+//
+//   header  16 bytes: magic, format version (fixed 32), crc32 of what precedes it
+//   blocks  each: crc32 of the rest of the block, stored size, raw size (fixed 32 each), content of
+//           `stored size` bytes: zlib's when stored size < raw size, else the records themselves
+//   record  kind (varint), then its fields; in the last block the last record is the end mark
+//
+// Fixed-width numbers are little-endian, all others varints (bytes.h). An event's time is the
+// difference to the time before it in the block, so every block can be decoded by itself once the
+// definitions are known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace auger::recording {
+
+// The first byte is no text, and the line ends show a copy that translated them.
+inline constexpr std::string_view magic = "\x89"
+                                          "auger\r\n";
+inline constexpr uint32_t version = 1;
+inline constexpr size_t header_size = 16;
+inline constexpr size_t block_header_size = 12;
+
+enum class RecordKind : uint8_t {
+    end = 0, // events before it, as a check
+    module = 1,
+    location = 2,
+    frames = 3,
+    stack = 4,
+    thread = 5,
+    spec = 6,
+    probe = 7,
+    split = 8,
+    // From here on records begin with a time.
+    sample = 16,
+    call_end = 17,
+    slow_call = 18,
+    stats = 19,
+    ledger = 20,
+    notice = 21,
+    time = 22,
+};
+inline constexpr auto first_timed_kind = RecordKind::sample;
+
+// A block is written when it holds this much, or this much of the stream's time.
+inline constexpr size_t block_bytes = 256 << 10;
+inline constexpr uint64_t block_ns = 1'000'000'000;
+
+// What a reader accepts. A writer cuts strings and lists to the same limits.
+inline constexpr size_t max_block = 64 << 20;
+inline constexpr size_t max_string = 64 << 10; // bytes of a name or path
+inline constexpr size_t max_frames = 256;      // functions inlined into one location
+inline constexpr size_t max_stack = 1024;      // locations of one stack
+inline constexpr size_t max_calls = 256;       // open calls of one sample
+inline constexpr size_t max_probe_specs = 1 << 16;
+inline constexpr size_t max_causes = 256;
+inline constexpr size_t max_probes = 1 << 20;
+inline constexpr size_t max_ids = 1 << 28; // of each kind
+
+// zlib makes at most about this many bytes out of one.
+inline constexpr size_t max_ratio = 1032;
+
+} // namespace auger::recording

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every record is decoded and checked whole before the sink hears of it.
+#include "loader/recording/record_decoder.h"
+
+#include "bpf/wire.h"
+#include "loader/recording/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace auger {
+
+using recording::RecordKind;
+
+void RecordDecoder::start_block(std::string_view block) {
+    in_ = ByteReader(block);
+    last_time_ = 0;
+}
+
+RecordDecoder::Step RecordDecoder::step(EventSink& sink, uint64_t until_ns) {
+    if (in_.at_end())
+        return Step::block_end;
+    const ByteReader before = in_;
+    const uint64_t last_time = last_time_;
+    const uint64_t kind = in_.varint();
+    if (kind == static_cast<uint64_t>(RecordKind::end)) {
+        const uint64_t events = in_.varint();
+        if (!in_.failed() && in_.at_end() && events == span_.events)
+            return Step::end;
+        problem_ = "the end mark does not fit what precedes it";
+        return Step::damaged;
+    }
+    if (kind < static_cast<uint64_t>(recording::first_timed_kind)) {
+        definition(kind, sink);
+    } else {
+        const uint64_t time_ns = time();
+        if (!in_.failed() && time_ns > until_ns) {
+            in_ = before;
+            last_time_ = last_time;
+            return Step::later;
+        }
+        event(kind, time_ns, sink);
+    }
+    if (!in_.failed())
+        return Step::delivered;
+    problem_ = "record of kind " + std::to_string(kind) + " at byte " +
+               std::to_string(before.position()) + " of the block is not valid";
+    return Step::damaged;
+}
+
+void RecordDecoder::definition(uint64_t kind, EventSink& sink) {
+    switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::module:
+        return module(sink);
+    case RecordKind::location:
+        return location(sink);
+    case RecordKind::frames:
+        return frames(sink);
+    case RecordKind::stack:
+        return stack(sink);
+    case RecordKind::thread:
+        return thread(sink);
+    case RecordKind::spec:
+        return spec(sink);
+    case RecordKind::probe:
+        return probe(sink);
+    case RecordKind::split:
+        return split(sink);
+    default:
+        in_.fail();
+    }
+}
+
+void RecordDecoder::event(uint64_t kind, uint64_t time_ns, EventSink& sink) {
+    if (kind > static_cast<uint64_t>(RecordKind::time)) {
+        in_.fail();
+        return;
+    }
+    switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::sample:
+        sample(time_ns, sink);
+        break;
+    case RecordKind::call_end: {
+        const CallEndEvent event = call_end(time_ns);
+        if (!in_.failed())
+            sink.on_call_end(event);
+        break;
+    }
+    case RecordKind::slow_call:
+        slow_call(time_ns, sink);
+        break;
+    case RecordKind::stats:
+        stats(time_ns, sink);
+        break;
+    case RecordKind::ledger:
+        ledger(time_ns, sink);
+        break;
+    case RecordKind::notice: {
+        const std::string text(this->text());
+        if (!in_.failed())
+            sink.on_notice(time_ns, text);
+        break;
+    }
+    default:
+        if (time_ns < clock_)
+            in_.fail();
+        if (in_.failed())
+            return;
+        clock_ = time_ns;
+        seen(time_ns);
+        sink.on_time(time_ns);
+        return;
+    }
+    if (in_.failed())
+        return;
+    seen(time_ns);
+    ++span_.events;
+}
+
+void RecordDecoder::seen(uint64_t time_ns) {
+    span_.first_ns = span_.timed ? std::min(span_.first_ns, time_ns) : time_ns;
+    span_.last_ns = std::max(span_.last_ns, time_ns);
+    span_.timed = true;
+}
+
+uint64_t RecordDecoder::time() {
+    last_time_ += static_cast<uint64_t>(in_.zigzag());
+    return last_time_;
+}
+
+std::string_view RecordDecoder::text() {
+    return in_.string(recording::max_string);
+}
+
+Threshold RecordDecoder::threshold() {
+    Threshold threshold;
+    threshold.kind = static_cast<Threshold::Kind>(in_.varint_up_to(2));
+    if (threshold.kind == Threshold::Kind::fixed)
+        threshold.fixed_ns = in_.varint();
+    if (threshold.kind == Threshold::Kind::percentile) {
+        threshold.percentile = in_.real();
+        if (!(threshold.percentile > 0 && threshold.percentile < 100))
+            in_.fail();
+    }
+    return threshold;
+}
+
+CallKey RecordDecoder::call(uint64_t time_ns) {
+    CallKey call;
+    call.start_ns = time_ns - static_cast<uint64_t>(in_.zigzag());
+    call.sequence = in_.varint32();
+    call.spec = defined<SpecId>(specs_);
+    return call;
+}
+
+CallEndEvent RecordDecoder::call_end(uint64_t time_ns) {
+    CallEndEvent event;
+    event.time_ns = time_ns;
+    event.duration_ns = in_.varint();
+    event.thread = defined<ThreadId>(threads_);
+    event.call = call(time_ns);
+    event.samples = in_.varint32();
+    event.unwound = in_.boolean();
+    return event;
+}
+
+// An id that must have been defined, out of `count`.
+template <typename IdType>
+IdType RecordDecoder::defined(size_t count) {
+    const uint32_t value = in_.varint32();
+    if (value >= count)
+        in_.fail();
+    return IdType{value};
+}
+
+// Counts a definition; ids come in their order.
+bool RecordDecoder::define(uint32_t id, size_t& count) {
+    if (in_.failed() || id != count || count >= recording::max_ids) {
+        in_.fail();
+        return false;
+    }
+    ++count;
+    return true;
+}
+
+void RecordDecoder::module(EventSink& sink) {
+    const ModuleId id{in_.varint32()};
+    ModuleInfo info;
+    info.kind =
+        static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::unknown)));
+    info.path = text();
+    info.build_id = text();
+    if (define(id.value, modules_))
+        sink.on_module(id, info);
+}
+
+void RecordDecoder::location(EventSink& sink) {
+    const LocationId id{in_.varint32()};
+    Location location;
+    location.module = defined<ModuleId>(modules_);
+    location.address = in_.varint();
+    location.is_return = in_.boolean();
+    if (define(id.value, locations_))
+        sink.on_location(id, location);
+}
+
+void RecordDecoder::frames(EventSink& sink) {
+    const auto id = defined<LocationId>(locations_);
+    frame_buffer_.resize(in_.count(recording::max_frames));
+    for (Frame& frame : frame_buffer_) {
+        frame.function = text();
+        frame.file = text();
+        frame.line = in_.varint32();
+        frame.inlined = in_.boolean();
+    }
+    if (!in_.failed())
+        sink.on_frames(id, frame_buffer_);
+}
+
+void RecordDecoder::stack(EventSink& sink) {
+    const StackId id{in_.varint32()};
+    stack_buffer_.resize(in_.count(recording::max_stack));
+    for (LocationId& location : stack_buffer_)
+        location = defined<LocationId>(locations_);
+    if (define(id.value, stacks_))
+        sink.on_stack(id, stack_buffer_);
+}
+
+void RecordDecoder::thread(EventSink& sink) {
+    const ThreadId id{in_.varint32()};
+    ThreadInfo info;
+    info.pid = in_.varint32();
+    info.tid = in_.varint32();
+    info.comm = text();
+    if (define(id.value, threads_))
+        sink.on_thread(id, info);
+}
+
+void RecordDecoder::spec(EventSink& sink) {
+    const SpecId id{in_.varint32()};
+    SpecInfo info;
+    info.probe = ProbeId{in_.varint32()}; // its definition follows: a probe lists its specs
+    info.function = text();
+    info.module = text();
+    info.offset = in_.varint();
+    info.way_out = text();
+    if (define(id.value, specs_))
+        sink.on_spec(id, info);
+}
+
+void RecordDecoder::probe(EventSink& sink) {
+    ProbeInfo info;
+    info.id = ProbeId{in_.varint32()};
+    info.text = text();
+    info.specs.resize(in_.count(recording::max_probe_specs));
+    for (SpecId& spec : info.specs)
+        spec = defined<SpecId>(specs_);
+    info.slow = threshold();
+    info.deleted = in_.boolean();
+    if (in_.failed())
+        return;
+    probes_.insert(info.id);
+    if (probes_.size() > recording::max_probes)
+        in_.fail();
+    else
+        sink.on_probe(info);
+}
+
+void RecordDecoder::split(EventSink& sink) {
+    SplitInfo info;
+    info.active = in_.boolean();
+    info.probe = ProbeId{in_.varint32()};
+    info.threshold = threshold();
+    info.so_far = in_.boolean();
+    if (info.active && !probes_.contains(info.probe))
+        in_.fail();
+    if (!in_.failed())
+        sink.on_split(info);
+}
+
+void RecordDecoder::sample(uint64_t time_ns, EventSink& sink) {
+    SampleEvent event;
+    event.time_ns = time_ns;
+    event.weight_ns = in_.varint();
+    event.thread = defined<ThreadId>(threads_);
+    event.stack = defined<StackId>(stacks_);
+    event.kind =
+        static_cast<SampleKind>(in_.varint_up_to(static_cast<uint64_t>(SampleKind::runnable)));
+    event.cpu = in_.varint32();
+    call_buffer_.resize(in_.count(recording::max_calls));
+    for (CallKey& key : call_buffer_)
+        key = call(time_ns);
+    event.calls = call_buffer_;
+    if (!in_.failed())
+        sink.on_sample(event);
+}
+
+void RecordDecoder::slow_call(uint64_t time_ns, EventSink& sink) {
+    SlowCallEvent event;
+    event.end = call_end(time_ns);
+    event.threshold_ns = in_.varint();
+    event.stack = defined<StackId>(stacks_);
+    if (!in_.failed())
+        sink.on_slow_call(event);
+}
+
+void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
+    StatsEvent& event = stats_buffer_;
+    event.time_ns = time_ns;
+    event.spec = defined<SpecId>(specs_);
+    event.entries = in_.varint();
+    event.returns = in_.varint();
+    event.unwound = in_.varint();
+    event.dropped = in_.varint();
+    event.open = in_.zigzag();
+    event.sum_ns = in_.varint();
+    event.min_ns = in_.varint();
+    event.max_ns = in_.varint();
+    event.buckets.resize(in_.count(WIRE_HIST_BUCKETS));
+    uint64_t next = 0;
+    for (StatsEvent::Bucket& bucket : event.buckets) {
+        const uint64_t index = next + in_.varint_up_to(WIRE_HIST_BUCKETS);
+        bucket.count = in_.varint();
+        if (index >= WIRE_HIST_BUCKETS || bucket.count == 0) {
+            in_.fail();
+            return;
+        }
+        bucket.index = static_cast<uint32_t>(index);
+        next = index + 1;
+    }
+    if (!in_.failed())
+        sink.on_stats(event);
+}
+
+void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
+    LedgerEvent event;
+    event.time_ns = time_ns;
+    event.ticks = in_.varint();
+    event.samples = in_.varint();
+    event.filtered = in_.varint();
+    event.on_cpu_ns = in_.varint();
+    event.rate_hz = in_.varint();
+    event.rate_achieved_hz = in_.real();
+    if (!std::isfinite(event.rate_achieved_hz))
+        in_.fail();
+    const size_t causes = in_.count(recording::max_causes);
+    for (size_t i = 0; i < causes; ++i) {
+        std::string cause(text());
+        event.lost[std::move(cause)] = in_.varint();
+    }
+    if (!in_.failed())
+        sink.on_ledger(event);
+}
+
+} // namespace auger

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/recording/record_encoder.h"
+
+#include "loader/recording/format.h"
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+using recording::RecordKind;
+
+template <typename T>
+std::span<const T> at_most(std::span<const T> list, size_t limit) {
+    return list.first(std::min(list.size(), limit));
+}
+
+} // namespace
+
+void RecordEncoder::clear() {
+    bytes_.clear();
+    last_time_ = 0;
+}
+
+void RecordEncoder::put_kind(RecordKind kind) {
+    out_.varint(static_cast<uint64_t>(kind));
+}
+
+void RecordEncoder::put_timed(RecordKind kind, uint64_t time_ns) {
+    put_kind(kind);
+    out_.zigzag(static_cast<int64_t>(time_ns - last_time_));
+    last_time_ = time_ns;
+}
+
+void RecordEncoder::put_string(std::string_view text) {
+    out_.string(text.substr(0, recording::max_string));
+}
+
+void RecordEncoder::put_threshold(const Threshold& threshold) {
+    out_.varint(static_cast<uint64_t>(threshold.kind));
+    if (threshold.kind == Threshold::Kind::fixed)
+        out_.varint(threshold.fixed_ns);
+    else if (threshold.kind == Threshold::Kind::percentile)
+        out_.real(threshold.percentile);
+}
+
+void RecordEncoder::put_call(const CallKey& call, uint64_t time_ns) {
+    // A call began before what happened in it: the difference is small and not negative.
+    out_.zigzag(static_cast<int64_t>(time_ns - call.start_ns));
+    out_.varint(call.sequence);
+    out_.varint(call.spec.value);
+}
+
+void RecordEncoder::put_call_end(const CallEndEvent& event) {
+    out_.varint(event.duration_ns);
+    out_.varint(event.thread.value);
+    put_call(event.call, event.time_ns);
+    out_.varint(event.samples);
+    out_.varint(event.unwound);
+}
+
+void RecordEncoder::put_end(uint64_t events) {
+    put_kind(RecordKind::end);
+    out_.varint(events);
+}
+
+void RecordEncoder::on_module(ModuleId id, const ModuleInfo& info) {
+    put_kind(RecordKind::module);
+    out_.varint(id.value);
+    out_.varint(static_cast<uint64_t>(info.kind));
+    put_string(info.path);
+    put_string(info.build_id);
+}
+
+void RecordEncoder::on_location(LocationId id, const Location& location) {
+    put_kind(RecordKind::location);
+    out_.varint(id.value);
+    out_.varint(location.module.value);
+    out_.varint(location.address);
+    out_.varint(location.is_return);
+}
+
+void RecordEncoder::on_frames(LocationId id, std::span<const Frame> frames) {
+    put_kind(RecordKind::frames);
+    out_.varint(id.value);
+    frames = at_most(frames, recording::max_frames);
+    out_.varint(frames.size());
+    for (const Frame& frame : frames) {
+        put_string(frame.function);
+        put_string(frame.file);
+        out_.varint(frame.line);
+        out_.varint(frame.inlined);
+    }
+}
+
+void RecordEncoder::on_stack(StackId id, std::span<const LocationId> stack) {
+    put_kind(RecordKind::stack);
+    out_.varint(id.value);
+    stack = at_most(stack, recording::max_stack);
+    out_.varint(stack.size());
+    for (const LocationId location : stack)
+        out_.varint(location.value);
+}
+
+void RecordEncoder::on_thread(ThreadId id, const ThreadInfo& info) {
+    put_kind(RecordKind::thread);
+    out_.varint(id.value);
+    out_.varint(info.pid);
+    out_.varint(info.tid);
+    put_string(info.comm);
+}
+
+void RecordEncoder::on_spec(SpecId id, const SpecInfo& info) {
+    put_kind(RecordKind::spec);
+    out_.varint(id.value);
+    out_.varint(info.probe.value);
+    put_string(info.function);
+    put_string(info.module);
+    out_.varint(info.offset);
+    put_string(info.way_out);
+}
+
+void RecordEncoder::on_probe(const ProbeInfo& info) {
+    put_kind(RecordKind::probe);
+    out_.varint(info.id.value);
+    put_string(info.text);
+    const auto specs = at_most(std::span<const SpecId>(info.specs), recording::max_probe_specs);
+    out_.varint(specs.size());
+    for (const SpecId spec : specs)
+        out_.varint(spec.value);
+    put_threshold(info.slow);
+    out_.varint(info.deleted);
+}
+
+void RecordEncoder::on_split(const SplitInfo& info) {
+    put_kind(RecordKind::split);
+    out_.varint(info.active);
+    out_.varint(info.probe.value);
+    put_threshold(info.threshold);
+    out_.varint(info.so_far);
+}
+
+void RecordEncoder::on_sample(const SampleEvent& event) {
+    put_timed(RecordKind::sample, event.time_ns);
+    out_.varint(event.weight_ns);
+    out_.varint(event.thread.value);
+    out_.varint(event.stack.value);
+    out_.varint(static_cast<uint64_t>(event.kind));
+    out_.varint(event.cpu);
+    const auto calls = at_most(event.calls, recording::max_calls);
+    out_.varint(calls.size());
+    for (const CallKey& call : calls)
+        put_call(call, event.time_ns);
+}
+
+void RecordEncoder::on_call_end(const CallEndEvent& event) {
+    put_timed(RecordKind::call_end, event.time_ns);
+    put_call_end(event);
+}
+
+void RecordEncoder::on_slow_call(const SlowCallEvent& event) {
+    put_timed(RecordKind::slow_call, event.end.time_ns);
+    put_call_end(event.end);
+    out_.varint(event.threshold_ns);
+    out_.varint(event.stack.value);
+}
+
+void RecordEncoder::on_stats(const StatsEvent& event) {
+    put_timed(RecordKind::stats, event.time_ns);
+    out_.varint(event.spec.value);
+    out_.varint(event.entries);
+    out_.varint(event.returns);
+    out_.varint(event.unwound);
+    out_.varint(event.dropped);
+    out_.zigzag(event.open);
+    out_.varint(event.sum_ns);
+    out_.varint(event.min_ns);
+    out_.varint(event.max_ns);
+    out_.varint(event.buckets.size());
+    uint32_t next = 0; // lowest index that the next bucket can have
+    for (const StatsEvent::Bucket& bucket : event.buckets) {
+        out_.varint(bucket.index - next);
+        out_.varint(bucket.count);
+        next = bucket.index + 1;
+    }
+}
+
+void RecordEncoder::on_ledger(const LedgerEvent& event) {
+    put_timed(RecordKind::ledger, event.time_ns);
+    out_.varint(event.ticks);
+    out_.varint(event.samples);
+    out_.varint(event.filtered);
+    out_.varint(event.on_cpu_ns);
+    out_.varint(event.rate_hz);
+    out_.real(event.rate_achieved_hz);
+    const size_t causes = std::min(event.lost.size(), recording::max_causes);
+    out_.varint(causes);
+    auto lost = event.lost.begin();
+    for (size_t i = 0; i < causes; ++i, ++lost) {
+        put_string(lost->first);
+        out_.varint(lost->second);
+    }
+}
+
+void RecordEncoder::on_notice(uint64_t time_ns, const std::string& text) {
+    put_timed(RecordKind::notice, time_ns);
+    put_string(text);
+}
+
+void RecordEncoder::on_time(uint64_t time_ns) {
+    put_timed(RecordKind::time, time_ns);
+}
+
+} // namespace auger

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two passes over the file: the first, at opening, learns what the recording has; the second
+// delivers it, as far as the console lets time pass.
+#include "loader/recording/replay_backend.h"
+
+#include "loader/recording/recording_reader.h"
+#include "loader/recording/recording_summary.h"
+#include "loader/recording/replay_stream.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+std::string duration_text(uint64_t ns) {
+    if (ns % 1'000'000'000 == 0)
+        return fmt::format("{}s", ns / 1'000'000'000);
+    if (ns % 1'000'000 == 0)
+        return fmt::format("{}ms", ns / 1'000'000);
+    if (ns % 1'000 == 0)
+        return fmt::format("{}us", ns / 1'000);
+    return fmt::format("{}ns", ns);
+}
+
+std::string threshold_text(const Threshold& threshold) {
+    if (threshold.kind == Threshold::Kind::percentile)
+        return fmt::format("> p{:g}", threshold.percentile);
+    return "> " + duration_text(threshold.fixed_ns);
+}
+
+// Whether slow calls beyond `asked` are among those that were recorded.
+bool recorded_slow(const RecordedProbe& probe, const Threshold& asked) {
+    if (asked.kind == Threshold::Kind::none)
+        return true;
+    return std::any_of(probe.slow.begin(), probe.slow.end(), [&](const Threshold& had) {
+        return had == asked || (had.kind == Threshold::Kind::fixed && asked.kind == had.kind &&
+                                had.fixed_ns <= asked.fixed_ns);
+    });
+}
+
+bool readable(int fd) {
+    pollfd wake{fd, POLLIN, 0};
+    return fd >= 0 && ::poll(&wake, 1, 0) > 0;
+}
+
+class ReplayBackend final : public Backend {
+  public:
+    ReplayBackend(std::string path, RecordingSummary summary, StreamSpan span, std::string damage,
+                  RecordingReader reader, EventSink& sink)
+        : path_(std::move(path)), summary_(std::move(summary)), span_(span),
+          damage_(std::move(damage)), reader_(std::move(reader)), stream_(summary_, sink),
+          clock_(span.first_ns) {}
+
+    bool replaying() const override { return true; }
+    uint64_t now_ns() const override { return clock_; }
+
+    Result<void> set_target(const TargetSpec& target) override {
+        if (target.kind == TargetSpec::Kind::none)
+            return {};
+        return refuse("set target", {});
+    }
+    TargetStatus target_status() const override {
+        TargetStatus status;
+        for (const auto& [pid, comm] : summary_.processes())
+            status.processes.push_back({static_cast<pid_t>(pid), comm, false, {}});
+        return status;
+    }
+    Result<void> start_command() override { return {}; }
+
+    Result<ProbeReport> add_probe(const ProbeRequest&) override;
+    Result<void> remove_probe(ProbeId) override;
+    Result<void> set_slow(ProbeId, const Threshold&) override;
+    Result<void> set_split(const SplitInfo&) override;
+    Result<void> set_sampling(uint32_t rate_hz) override;
+    Result<void> set_filter(const FilterSpec& filter) override {
+        if (filter == FilterSpec())
+            return {};
+        return refuse("filter", {});
+    }
+    Result<void> set_way_out(WayOut way) override {
+        if (way == WayOut::automatic)
+            return {};
+        return refuse("set way out", {});
+    }
+    Result<void> record(const std::string& path) override {
+        if (path.empty())
+            return {};
+        return Error{"record", path, "this is a recording already", "copy " + path_};
+    }
+
+    std::vector<uint64_t> links() const override { return {}; }
+    std::vector<Capability> capabilities() const override;
+    SymbolProgress symbol_progress() const override { return {}; }
+    std::vector<std::string> complete_function(std::string_view prefix,
+                                               size_t limit) const override;
+
+    Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) override;
+    Result<void> refresh() override {
+        stream_.announce();
+        return {};
+    }
+    void settle_symbols(std::chrono::nanoseconds) override {}
+
+  private:
+    Error refuse(std::string operation, std::string subject) const {
+        return {std::move(operation), std::move(subject), "a recording cannot be observed anew",
+                probe_list()};
+    }
+    std::string probe_list() const;
+    Result<void> check_slow(ProbeId recorded, const Threshold& slow) const;
+    std::optional<ProbeId> find(const ProbeRequest& request) const;
+    // The recorded id of a probe that the console has not deleted.
+    Result<ProbeId> known(std::string operation, ProbeId shown) const;
+
+    std::string path_;
+    RecordingSummary summary_;
+    StreamSpan span_; // of the whole recording
+    std::string damage_;
+    RecordingReader reader_;
+    ReplayStream stream_;
+    uint64_t clock_;
+    bool started_ = false;
+};
+
+std::string ReplayBackend::probe_list() const {
+    if (summary_.probes().empty())
+        return "it has no probes";
+    constexpr size_t shown = 20;
+    std::vector<std::string> texts;
+    for (const auto& [id, probe] : summary_.probes()) {
+        const std::string& text = probe.first.text;
+        if (std::find(texts.begin(), texts.end(), text) == texts.end())
+            texts.push_back(text);
+    }
+    const size_t more = texts.size() - std::min(texts.size(), shown);
+    texts.resize(texts.size() - more);
+    return fmt::format("it has the probes {}{}", fmt::join(texts, ", "),
+                       more ? fmt::format(" and {} more", more) : "");
+}
+
+// Of several recorded probes with the text, one that the console has not taken yet, and rather one
+// that traces slow calls as asked.
+std::optional<ProbeId> ReplayBackend::find(const ProbeRequest& request) const {
+    std::optional<ProbeId> best;
+    int best_rank = -1;
+    for (const auto& [id, probe] : summary_.probes()) {
+        if (probe.first.text != request.text)
+            continue;
+        const bool free = !stream_.asked_for(id) || stream_.removed(id);
+        const bool alike = (request.slow.kind == Threshold::Kind::none) == probe.slow.empty();
+        const int rank = 4 * free + 2 * recorded_slow(probe, request.slow) + alike;
+        if (rank > best_rank) {
+            best = id;
+            best_rank = rank;
+        }
+    }
+    return best_rank >= 4 ? best : std::nullopt;
+}
+
+Result<void> ReplayBackend::check_slow(ProbeId recorded, const Threshold& slow) const {
+    const RecordedProbe& probe = summary_.probes().at(recorded);
+    if (recorded_slow(probe, slow))
+        return {};
+    Error error{"trace slow calls of",
+                probe.first.text,
+                "the recording does not hold all calls " + threshold_text(slow),
+                {}};
+    std::vector<std::string> had;
+    for (const Threshold& threshold : probe.slow)
+        had.push_back(threshold_text(threshold));
+    error.hint = had.empty() ? "it was made without tracing them"
+                             : fmt::format("it has those {}", fmt::join(had, " and "));
+    return error;
+}
+
+Result<ProbeReport> ReplayBackend::add_probe(const ProbeRequest& request) {
+    const auto recorded = find(request);
+    if (!recorded)
+        return refuse("add probe", request.text);
+    if (auto checked = check_slow(*recorded, request.slow); !checked)
+        return checked.error();
+    stream_.show(*recorded, request.id);
+    if (request.slow.kind != Threshold::Kind::none)
+        stream_.set_slow(*recorded, request.slow);
+    ProbeReport report;
+    for (const SpecId id : summary_.probes().at(*recorded).specs) {
+        const SpecInfo& spec = summary_.specs()[id.index()];
+        report.places.push_back(
+            {id, spec.function, spec.module, spec.offset, "entry+" + spec.way_out, {}});
+    }
+    report.pending = report.places.empty();
+    report.notes.push_back("as recorded");
+    return report;
+}
+
+Result<ProbeId> ReplayBackend::known(std::string operation, ProbeId shown) const {
+    const auto recorded = stream_.recorded(shown);
+    if (!recorded || !summary_.probes().contains(*recorded) || stream_.removed(*recorded))
+        return Error{std::move(operation), std::to_string(shown.value), "no such probe",
+                     probe_list()};
+    return *recorded;
+}
+
+Result<void> ReplayBackend::remove_probe(ProbeId id) {
+    const auto recorded = known("delete probe", id);
+    if (!recorded)
+        return recorded.error();
+    stream_.remove(*recorded);
+    return {};
+}
+
+Result<void> ReplayBackend::set_slow(ProbeId id, const Threshold& slow) {
+    const auto recorded = known("trace slow calls of probe", id);
+    if (!recorded)
+        return recorded.error();
+    if (auto checked = check_slow(*recorded, slow); !checked)
+        return checked;
+    stream_.set_slow(*recorded, slow);
+    return {};
+}
+
+Result<void> ReplayBackend::set_split(const SplitInfo& split) {
+    if (split.active)
+        if (const auto recorded = known("split on probe", split.probe); !recorded)
+            return recorded.error();
+    stream_.set_split(split);
+    return {};
+}
+
+Result<void> ReplayBackend::set_sampling(uint32_t rate_hz) {
+    if (summary_.rates_hz().contains(rate_hz) || rate_hz == 0)
+        return {};
+    std::vector<std::string> rates;
+    for (const uint64_t rate : summary_.rates_hz())
+        if (rate != 0)
+            rates.push_back(fmt::format("{} Hz", rate));
+    return Error{"sample at", fmt::format("{} Hz", rate_hz), "a recording cannot be sampled anew",
+                 rates.empty() ? "it was made without sampling"
+                               : fmt::format("it was made at {}", fmt::join(rates, " and "))};
+}
+
+std::vector<Capability> ReplayBackend::capabilities() const {
+    const double seconds = static_cast<double>(span_.last_ns - span_.first_ns) / 1e9;
+    return {{"recording",
+             damage_.empty() ? Capability::State::available : Capability::State::degraded,
+             damage_.empty()
+                 ? fmt::format("{}: {:.3f} s with {} events", path_, seconds, span_.events)
+                 : damage_,
+             {}}};
+}
+
+std::vector<std::string> ReplayBackend::complete_function(std::string_view prefix,
+                                                          size_t limit) const {
+    std::set<std::string> names;
+    for (const SpecInfo& spec : summary_.specs())
+        if (spec.function.starts_with(prefix))
+            names.insert(spec.function);
+    for (const auto& [id, probe] : summary_.probes())
+        if (probe.first.text.starts_with(prefix))
+            names.insert(probe.first.text);
+    std::vector<std::string> list(names.begin(), names.end());
+    list.resize(std::min(list.size(), limit));
+    return list;
+}
+
+Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) {
+    if (!std::exchange(started_, true) && !damage_.empty())
+        stream_.on_notice(clock_, damage_);
+    stream_.announce();
+    const auto wait = static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
+    const uint64_t deadline = clock_ + std::min(wait, UINT64_MAX - clock_);
+    // In slices, so that a long recording can be interrupted; longer ones where nothing happened.
+    constexpr uint64_t shortest_slice = 1'000'000'000;
+    uint64_t slice = shortest_slice;
+    do {
+        const uint64_t until = clock_ + std::min(slice, deadline - clock_);
+        const uint64_t before = reader_.span().events;
+        if (reader_.deliver(stream_, until) == RecordingReader::State::end) {
+            clock_ = std::max(clock_, std::min(until, reader_.span().last_ns));
+            return false;
+        }
+        clock_ = until;
+        slice =
+            reader_.span().events == before && slice < UINT64_MAX / 2 ? 2 * slice : shortest_slice;
+    } while (clock_ < deadline && !readable(wake_fd));
+    stream_.pass_time(clock_);
+    return true;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink) {
+    auto reader = RecordingReader::open(path);
+    if (!reader)
+        return reader.error();
+    RecordingSummary summary;
+    reader->deliver(summary);
+    const StreamSpan span = reader->span();
+    if (reader->damage() && !span.timed)
+        return Error{"replay", path, reader->damage()->problem, "nothing could be read"};
+    std::string damage = reader->damage_text();
+    if (auto again = reader->rewind(); !again)
+        return again.error();
+    return std::unique_ptr<Backend>(std::make_unique<ReplayBackend>(
+        path, std::move(summary), span, std::move(damage), std::move(reader).value(), sink));
+}
+
+} // namespace auger
