@@ -151,6 +151,7 @@ __noinline int end_unwound(struct open_call* call, u64 now) {
 struct settlement {
     u64 now;
     u64 gone_below;      // calls with a lower stack pointer on the same stack are gone
+    u64 entry_sp;        // at an entry: a call at the same place is gone, whatever the stack
     u64 exit_sp;         // the exit's call has this stack pointer ...
     u16 exit_spec;       // ... and this spec and generation
     u16 exit_generation; // 0: not at an exit
@@ -176,7 +177,8 @@ __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 in
         s->found = 1;
         return 0;
     }
-    if (call->sp < s->gone_below && on_one_stack(call->sp, s->gone_below)) {
+    if (call->sp < s->gone_below &&
+        (call->sp == s->entry_sp || has_been_left(call, s->gone_below))) {
         end_unwound(call, s->now);
         return 0;
     }
@@ -212,6 +214,7 @@ static __always_inline int enter(void* ctx, u64 sp) {
     struct wire_call_stats* stats;
     struct open_calls* calls;
     struct open_call* call;
+    u32 return_address;
     u32 depth;
 
     if (!spec || !is_observed(id >> 32, (u32)id))
@@ -230,7 +233,7 @@ static __always_inline int enter(void* ctx, u64 sp) {
     depth = calls->depth;
     if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
         struct open_call* top = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
-        struct settlement s = {.now = bpf_ktime_get_ns(), .gone_below = sp + 1};
+        struct settlement s = {.now = bpf_ktime_get_ns(), .gone_below = sp + 1, .entry_sp = sp};
 
         if ((spec->flags & WIRE_SPEC_RERUNS) && top->sp == sp && top->spec == spec_index(cookie)) {
             __sync_fetch_and_add(&stats->entries, -1);
@@ -251,6 +254,9 @@ static __always_inline int enter(void* ctx, u64 sp) {
     call->spec = spec_index(cookie);
     call->generation = (u16)spec->generation;
     call->samples = 0;
+    return_address = 0;
+    bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp);
+    call->return_address = return_address;
     barrier();
     call->start_ns = bpf_ktime_get_ns();
     barrier();
@@ -301,9 +307,6 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
         barrier();
         // Samples that hit between the copy and the pop belong to the call.
         call.samples = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].samples;
-    } else if (call.sp > sp) {
-        // Deeper than every open call: an exit of a call that was dropped, or began before us.
-        return 0;
     } else {
         struct settlement s = {.now = now,
                                .gone_below = sp,
@@ -312,6 +315,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
                                .exit_generation = (u16)spec->generation};
 
         settle(calls, &s);
+        // Not found: an exit of a call that was dropped, or began before us.
         if (!s.found)
             return 0;
         call = s.call;

@@ -32,15 +32,26 @@ struct signal_struct {
     } live; /* threads of the process that have not exited */
 };
 
+struct mm_struct {
+    unsigned long start_stack;
+};
+
+struct thread_struct {
+    unsigned long fsbase;
+};
+
 struct task_struct {
     int pid;
     int tgid;
     char comm[16];
     struct signal_struct* signal;
+    struct mm_struct* mm;
+    struct thread_struct thread;
 };
 
 struct vm_area_struct {
     unsigned long vm_start;
+    unsigned long vm_end;
 };
 
 /* The registers that a task had in user mode; "___kernel": the UAPI's pt_regs names them otherwise.

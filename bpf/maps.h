@@ -19,7 +19,7 @@ struct open_call {
     u16 spec;
     u16 generation;
     u32 samples; /* written by the sampler, which interrupts the tracker on the same thread */
-    u32 padding;
+    u32 return_address; /* its low half */
 };
 
 /*

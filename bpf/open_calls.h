@@ -14,11 +14,13 @@ static __always_inline bool is_current(const struct open_call* call) {
 }
 
 /*
- * 1 when two stack pointers point into one mapping. Coroutines, fibers and alternate signal stacks
- * have several, and only on one stack does a higher stack pointer prove that a call is gone. Asked
- * only in the rare case that it would. When the mappings cannot be read now (their lock is taken),
- * the answer is 1: a call wrongly kept would hold samples that are not its own.
+ * 1 when a stack pointer at `sp`, above the call's, proves that the call has been left. On the
+ * thread's own stack it does. Coroutines, fibers and signal handlers run on others, and a call that
+ * is suspended there still waits: on another mapping it is kept; on one mapping, which may hold
+ * many such stacks, it is kept for as long as its return address is still in place. Asked only in
+ * the rare case that some call is below. When the mappings cannot be read now (their lock is
+ * taken), the answer is 1: a call wrongly kept would hold samples that are not its own.
  */
-int on_one_stack(u64 a, u64 b);
+int has_been_left(struct open_call* call, u64 sp);
 
 #endif

@@ -49,7 +49,7 @@ __noinline int note_open_call(struct open_call* call, struct sample_buffer* buff
 
     if (!call || !buffer || !is_current(call))
         return 0;
-    if (sp > call->sp && on_one_stack(sp, call->sp))
+    if (sp > call->sp && has_been_left(call, sp))
         return 0;
     call->samples++;
     out = (void*)&buffer->words[2 * (buffer->sample.calls & (WIRE_MAX_OPEN_CALLS - 1))];
