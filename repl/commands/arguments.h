@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Arguments: a cursor over a command's words, whose complaints point at the word concerned.
+#pragma once
+
+#include "repl/language/lexer.h"
+#include "views/model/call_class.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+class Arguments {
+  public:
+    // `words` begin with the command's name; `usage` is shown where something is missing.
+    Arguments(std::span<const Word> words, std::string_view line, std::string_view usage)
+        : words_(words), line_(line), usage_(usage) {}
+
+    bool at_end() const { return next_ >= words_.size(); }
+    size_t left() const { return words_.size() - next_; }
+    // Must not be at the end.
+    const Word& peek() const { return words_[next_]; }
+    const Word& take() { return words_[next_++]; }
+    // Takes the next word if it is this one (unquoted).
+    bool take_if(std::string_view text);
+
+    // The next word; `what` says what is missing when there is none ("a probe").
+    Parsed<Word> expect(std::string_view what);
+    // The next word as one of `choices`, or an unambiguous beginning of one; its index.
+    Parsed<size_t> expect_choice(std::string_view what, std::span<const std::string> choices);
+    Parsed<void> expect_end() const;
+
+    Complaint missing(std::string_view what) const;
+    // About the words from the first taken one of `begin` to the last taken.
+    Span since(size_t begin) const;
+    size_t position() const { return next_; }
+    std::string_view line() const { return line_; }
+    std::string_view usage() const { return usage_; }
+
+  private:
+    std::span<const Word> words_;
+    std::string_view line_;
+    std::string_view usage_;
+    size_t next_ = 1;
+};
+
+// "slow", "fast", "open", "outside" or "all", when the next word is one of them; nothing taken
+// else. The outer optional says whether a word was taken.
+std::optional<ClassFilter> take_class(Arguments& arguments);
+
+} // namespace auger

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/commands/completion.h"
+
+#include "repl/commands/table.h"
+
+#include <algorithm>
+#include <set>
+
+namespace auger {
+namespace {
+
+void add_words(std::string_view words, std::string_view prefix, std::set<std::string>& out) {
+    while (!words.empty()) {
+        const size_t end = std::min(words.find(' '), words.size());
+        const std::string_view word = words.substr(0, end);
+        if (!word.empty() && word.starts_with(prefix))
+            out.emplace(word);
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+}
+
+// `name` as the lexer reads it back in one word.
+std::string spelled(const std::string& name) {
+    const auto commands = lex(name);
+    if (commands && commands->size() == 1 && (*commands)[0].words.size() == 1 &&
+        (*commands)[0].words[0].text == name && !(*commands)[0].words[0].comparison)
+        return name;
+    if (name.find('\'') == std::string::npos)
+        return "'" + name + "'";
+    std::string quoted = "\"";
+    for (const char c : name) {
+        if (c == '"' || c == '\\')
+            quoted += '\\';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+} // namespace
+
+Completion complete(std::string_view line, const CompletionSource& source) {
+    // A word that is being typed may be an open quotation: close it to read what is there.
+    auto commands = lex(line);
+    for (const char* quote : {"'", "\""}) {
+        if (!commands)
+            commands = lex(std::string(line) + quote);
+    }
+    Completion completion;
+    completion.start = line.size();
+    if (!commands)
+        return completion;
+    CommandText text;
+    if (!commands->empty())
+        text = commands->back();
+    // Behind ';' a new command begins; behind a blank, a new word.
+    const auto end_of = [](const Word& word) { return word.span.offset + word.span.length; };
+    if (!text.words.empty() &&
+        line.find(';', std::min(end_of(text.words.back()), line.size())) != std::string_view::npos)
+        text.words.clear();
+    Word last;
+    if (!text.words.empty() && end_of(text.words.back()) >= line.size()) {
+        last = text.words.back();
+        text.words.pop_back();
+        completion.start = last.span.offset;
+    }
+
+    std::set<std::string> names, found;
+    if (text.words.empty()) {
+        for (const CommandRow& row : command_table()) {
+            if (row.name.starts_with(last.text))
+                found.emplace(row.name);
+        }
+    } else {
+        const auto row = find_command(text.words.front());
+        if (!row || (*row)->arguments.empty())
+            return completion;
+        const auto& kinds = (*row)->arguments;
+        const ArgumentKind& kind = kinds[std::min(text.words.size() - 1, kinds.size() - 1)];
+        add_words(kind.words, last.text, found);
+        if (kind.command) {
+            for (const CommandRow& other : command_table())
+                names.emplace(other.name);
+        }
+        if (kind.probe)
+            names.merge([&] {
+                auto probes = source.probes();
+                return std::set<std::string>(probes.begin(), probes.end());
+            }());
+        if (kind.function) {
+            for (std::string& name : source.functions(last.text))
+                names.insert(std::move(name));
+        }
+        if (kind.file) {
+            for (std::string& name : source.files(last.text))
+                names.insert(std::move(name));
+        }
+        for (const std::string& name : names) {
+            if (name.starts_with(last.text))
+                found.insert(spelled(name));
+        }
+    }
+    completion.candidates.assign(found.begin(), found.end());
+    return completion;
+}
+
+} // namespace auger

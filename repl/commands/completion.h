@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Completion of a line, from the command table; knows nothing of the terminal.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// Where names come from. Each gets what was typed so far.
+struct CompletionSource {
+    std::function<std::vector<std::string>()> probes; // texts
+    std::function<std::vector<std::string>(std::string_view)> functions;
+    std::function<std::vector<std::string>(std::string_view)> files; // folders end in '/'
+};
+
+struct Completion {
+    size_t start = 0;                    // the bytes from here to the cursor are replaced
+    std::vector<std::string> candidates; // sorted, as to be written
+};
+
+// `line` up to the cursor.
+Completion complete(std::string_view line, const CompletionSource& source);
+
+} // namespace auger

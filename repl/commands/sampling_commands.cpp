@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sampling, and the span of time that views show: sample, window, ewma.
+#include "repl/commands/table.h"
+
+#include "repl/language/values.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+namespace {
+
+constexpr uint64_t default_rate_hz = 999; // not in step with timers of 100 or 1000 Hz
+constexpr uint64_t highest_rate_hz = 49'999;
+
+Parsed<Command> parse_sample(Arguments& arguments) {
+    if (arguments.at_end())
+        return Command(SampleCommand{default_rate_hz});
+    if (arguments.take_if("off"))
+        return Command(SampleCommand{0});
+    Word word = arguments.take();
+    if (word.text.ends_with("Hz") || word.text.ends_with("hz"))
+        word.text.resize(word.text.size() - 2);
+    const auto rate = read_count(word.text);
+    if (!rate || *rate < 1 || *rate > highest_rate_hz)
+        return Complaint{word.span, fmt::format("\"{}\" is no rate", word.text),
+                         rate && *rate == 0 ? "\"sample off\" ends sampling"
+                                            : "samples a second, from 1 to 49,999",
+                         Error::Kind::usage};
+    if (!arguments.at_end() && arguments.peek().text == "Hz")
+        arguments.take();
+    return Command(SampleCommand{static_cast<uint32_t>(*rate)});
+}
+
+Parsed<Command> parse_span(Arguments& arguments, Window::Kind kind) {
+    if (arguments.at_end())
+        return Command(WindowCommand{});
+    if (arguments.take_if("all") || (kind == Window::Kind::ewma && arguments.take_if("off")))
+        return Command(WindowCommand{Window{}});
+    const Word& word = arguments.take();
+    auto span = duration_of(word);
+    if (!span)
+        return span.complaint();
+    if (*span == 0)
+        return Complaint{word.span, "nothing happens within 0", "try 10s, or \"window all\"",
+                         Error::Kind::usage};
+    return Command(WindowCommand{Window{kind, *span}});
+}
+
+Parsed<Command> parse_window(Arguments& arguments) {
+    return parse_span(arguments, Window::Kind::last);
+}
+
+Parsed<Command> parse_ewma(Arguments& arguments) {
+    return parse_span(arguments, Window::Kind::ewma);
+}
+
+} // namespace
+
+std::vector<CommandRow> sampling_commands() {
+    return {
+        {"sample",
+         "",
+         "Sampling",
+         "sample [RATE | off]",
+         "sample stacks RATE times a second (999)",
+         "RATE is from 1 to 49,999 Hz; 999 when none is given. Changing it keeps what was "
+         "collected.\n"
+         "Blocked and waiting-for-a-CPU time inside timed calls is sampled too, in the same unit.\n"
+         "`status` shows the rate that is really achieved.",
+         "sample\nsample 9999\nsample off",
+         {{.words = "99 999 9999 off"}, {}},
+         parse_sample},
+        {"window",
+         "",
+         "Sampling",
+         "window [DURATION | all]",
+         "views show only the last DURATION",
+         "",
+         "window 10s\nwindow all",
+         {{.words = "10s 1m all"}, {}},
+         parse_window},
+        {"ewma",
+         "",
+         "Sampling",
+         "ewma [DURATION | off]",
+         "views show everything, fading with this time constant",
+         "What happened DURATION ago counts 1/e of what happens now. Does not depend on how often\n"
+         "views are drawn. Replaces `window`, and the other way round.",
+         "ewma 10s\newma off",
+         {{.words = "10s 1m off"}, {}},
+         parse_ewma},
+    };
+}
+
+} // namespace auger

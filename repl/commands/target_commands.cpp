@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is observed: target, filter, exit (the way out of a function; alone, the way out of auger).
+#include "repl/commands/table.h"
+
+#include "repl/language/suggest.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace auger {
+namespace {
+
+constexpr size_t comm_limit = 15; // bytes that the kernel keeps of a thread's name
+
+Parsed<pid_t> parse_pid(std::string_view text, Span at, std::string_view what) {
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+    if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
+        return Complaint{at, fmt::format("\"{}\" is no {}", text, what),
+                         "a positive number is needed", Error::Kind::usage};
+    return pid;
+}
+
+bool number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789,") == std::string_view::npos;
+}
+
+// "1,2,3"
+Parsed<std::vector<pid_t>> parse_pids(const Word& word, std::string_view what) {
+    std::vector<pid_t> pids;
+    for (size_t begin = 0; begin <= word.text.size();) {
+        const size_t end = std::min(word.text.find(',', begin), word.text.size());
+        auto pid =
+            parse_pid(std::string_view(word.text).substr(begin, end - begin), word.span, what);
+        if (!pid)
+            return pid.complaint();
+        pids.push_back(*pid);
+        begin = end + 1;
+    }
+    return pids;
+}
+
+Parsed<Command> parse_target(Arguments& arguments) {
+    if (arguments.at_end())
+        return Command(TargetCommand{});
+    TargetSpec spec;
+    if (arguments.take_if("off")) {
+        spec.kind = TargetSpec::Kind::none;
+    } else if (arguments.take_if("-a")) {
+        spec.kind = TargetSpec::Kind::all;
+    } else if (arguments.take_if("--")) {
+        spec.kind = TargetSpec::Kind::command;
+        if (arguments.at_end())
+            return arguments.missing("a command");
+        while (!arguments.at_end())
+            spec.command.push_back(arguments.take().text);
+    } else if (arguments.take_if("-n")) {
+        auto name = arguments.expect("a name");
+        if (!name)
+            return name.complaint();
+        spec.kind = TargetSpec::Kind::name;
+        spec.name = name->text;
+    } else if (const bool option = arguments.take_if("-p");
+               option || number(arguments.peek().text)) {
+        spec.kind = TargetSpec::Kind::pids;
+        if (arguments.at_end())
+            return arguments.missing("a pid");
+        while (!arguments.at_end()) {
+            auto pids = parse_pids(arguments.take(), "pid");
+            if (!pids)
+                return pids.complaint();
+            spec.pids.insert(spec.pids.end(), pids->begin(), pids->end());
+        }
+    } else {
+        const Word& word = arguments.peek();
+        if (!word.quoted && word.text.starts_with('-'))
+            return Complaint{word.span, fmt::format("there is no option \"{}\"", word.text),
+                             fmt::format("usage: {}", arguments.usage()), Error::Kind::usage};
+        spec.kind = TargetSpec::Kind::name;
+        spec.name = arguments.take().text;
+    }
+    if (spec.kind == TargetSpec::Kind::name && spec.name.empty())
+        return arguments.missing("a name that is not empty");
+    return Command(TargetCommand{std::move(spec)});
+}
+
+Parsed<Command> parse_filter(Arguments& arguments) {
+    FilterCommand command;
+    if (arguments.at_end())
+        return Command(command);
+    static const std::vector<std::string> kinds{"pid", "tid", "comm", "cgroup", "off"};
+    auto kind = arguments.expect_choice("a kind of filter", kinds);
+    if (!kind)
+        return kind.complaint();
+    if (kinds[*kind] == "off") {
+        command.kind = FilterCommand::Kind::off;
+        return Command(command);
+    }
+    constexpr FilterCommand::Kind order[]{FilterCommand::Kind::pid, FilterCommand::Kind::tid,
+                                          FilterCommand::Kind::comm, FilterCommand::Kind::cgroup};
+    command.kind = order[*kind];
+    if (arguments.take_if("off"))
+        return Command(command);
+    if (arguments.at_end())
+        return arguments.missing(fmt::format("a {}", kinds[*kind]));
+    while (!arguments.at_end()) {
+        const Word& word = arguments.take();
+        if (word.text.empty())
+            return Complaint{word.span, "an empty value matches nothing", "", Error::Kind::usage};
+        if (command.kind == FilterCommand::Kind::comm) {
+            if (word.text.size() > comm_limit)
+                return Complaint{
+                    word.span, fmt::format("thread names have at most {} bytes", comm_limit),
+                    fmt::format("did you mean \"{}\"?", word.text.substr(0, comm_limit)),
+                    Error::Kind::usage};
+            command.values.comms.push_back(word.text);
+        } else if (command.kind == FilterCommand::Kind::cgroup) {
+            command.values.cgroups.push_back(word.text);
+        } else {
+            const bool tid = command.kind == FilterCommand::Kind::tid;
+            auto ids = parse_pids(word, tid ? "tid" : "pid");
+            if (!ids)
+                return ids.complaint();
+            auto& list = tid ? command.values.tids : command.values.pids;
+            list.insert(list.end(), ids->begin(), ids->end());
+        }
+    }
+    return Command(std::move(command));
+}
+
+Parsed<Command> parse_exit(Arguments& arguments) {
+    if (arguments.at_end())
+        return Command(QuitCommand{});
+    static const std::vector<std::string> ways{"auto", "ret", "trampoline"};
+    auto way = arguments.expect_choice("a way out", ways);
+    if (!way)
+        return way.complaint();
+    constexpr WayOut order[]{WayOut::automatic, WayOut::ret, WayOut::trampoline};
+    return Command(WayOutCommand{order[*way]});
+}
+
+} // namespace
+
+std::vector<CommandRow> target_commands() {
+    return {
+        {"target",
+         "",
+         "What is observed",
+         "target [PID[,PID...] | NAME | -p PID... | -n NAME | -a | -- COMMAND ARGS... | off]",
+         "choose the processes to observe",
+         "Threads and children that come later are included. -a observes every process. A command\n"
+         "given after -- is started by auger, stopped before its first instruction; it runs from "
+         "the\n"
+         "first `wait`, the prompt or the end of the commands on, so that probes set before miss\n"
+         "nothing. Without an argument: shows what is observed. Quote a ';' that belongs to the\n"
+         "command's arguments.",
+         "target 4711\ntarget nginx\ntarget -- ./server --port 8080",
+         {{.words = "-p -n -a -- off"}, {.file = true}},
+         parse_target},
+        {"filter",
+         "",
+         "What is observed",
+         "filter [pid ID... | tid ID... | comm NAME... | cgroup PATH... | off]",
+         "count only some threads, processes or control groups",
+         "Values of one kind are alternatives, and each kind given must match. A command replaces\n"
+         "the values of its own kind; `filter tid off` drops one kind, `filter off` all. Nothing "
+         "is\n"
+         "detached and nothing collected is lost.",
+         "filter comm worker-1 worker-2\nfilter cgroup system.slice/nginx.service\nfilter off",
+         {{.words = "pid tid comm cgroup off"}, {.words = "off"}},
+         parse_filter},
+        {"exit",
+         "",
+         "What is observed",
+         "exit [auto | ret | trampoline]",
+         "how a timed function's end is seen; without an argument, quit",
+         "ret: a probe on every exit instruction; harmless whatever the target does. trampoline: "
+         "a\n"
+         "return probe; cheaper, but exceptions, Go and swapped stacks can kill the target under "
+         "it.\n"
+         "auto (the default) takes the cheap way only where it is proven harmless, and says so.\n"
+         "Holds for probes added from now on.",
+         "exit auto\nexit ret",
+         {{.words = "auto ret trampoline"}, {}},
+         parse_exit},
+    };
+}
+
+} // namespace auger

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Looking at what was collected: flame, diff, top, hist, calls, probes, status.
+#include "repl/commands/table.h"
+
+#include "repl/language/values.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+namespace {
+
+const std::vector<std::string>& class_names() {
+    static const std::vector<std::string> names{"slow", "fast", "open", "outside", "all"};
+    return names;
+}
+
+Parsed<ClassFilter> parse_class(Arguments& arguments) {
+    auto choice = arguments.expect_choice("a class", class_names());
+    if (!choice)
+        return choice.complaint();
+    return *choice < call_classes ? ClassFilter{all_call_classes[*choice]} : ClassFilter{};
+}
+
+Parsed<Command> parse_flame(Arguments& arguments) {
+    FlameCommand command;
+    bool classed = false;
+    while (!arguments.at_end()) {
+        if (arguments.take_if("--folded")) {
+            command.folded = true;
+            continue;
+        }
+        const Word& word = arguments.peek();
+        if (word.text.starts_with('-'))
+            return Complaint{word.span, fmt::format("there is no option \"{}\"", word.text),
+                             fmt::format("usage: {}", arguments.usage()), Error::Kind::usage};
+        if (classed)
+            break;
+        auto filter = parse_class(arguments);
+        if (!filter)
+            return filter.complaint();
+        command.filter = *filter;
+        classed = true;
+    }
+    return Command(command);
+}
+
+Parsed<Command> parse_diff(Arguments& arguments) {
+    DiffCommand command;
+    if (arguments.at_end())
+        return Command(command);
+    const size_t first_at = arguments.position();
+    auto first = parse_class(arguments);
+    if (!first)
+        return first.complaint();
+    arguments.take_if("-");
+    const size_t second_at = arguments.position();
+    auto second = parse_class(arguments);
+    if (!second)
+        return second.complaint();
+    for (const auto& [filter, at] : {std::pair{*first, first_at}, std::pair{*second, second_at}}) {
+        if (!filter || *filter == CallClass::open || *filter == CallClass::outside) {
+            const Span span =
+                at == first_at ? Span{arguments.since(at).offset, 1} : arguments.since(at);
+            return Complaint{span, "only slow and fast calls can be compared, per call",
+                             "write diff slow fast", Error::Kind::usage};
+        }
+    }
+    if (*first == *second)
+        return Complaint{arguments.since(second_at), "this compares a class with itself",
+                         "write diff slow fast", Error::Kind::usage};
+    command.first = **first;
+    command.second = **second;
+    return Command(command);
+}
+
+Parsed<size_t> parse_limit(Arguments& arguments) {
+    const Word& word = arguments.take();
+    auto count = count_of(word);
+    if (!count)
+        return count.complaint();
+    if (*count == 0)
+        return Complaint{word.span, "0 rows show nothing", "", Error::Kind::usage};
+    return static_cast<size_t>(*count);
+}
+
+Parsed<Command> parse_top(Arguments& arguments) {
+    TopCommand command;
+    bool classed = false;
+    while (!arguments.at_end()) {
+        if (read_count(arguments.peek().text) && !command.limit) {
+            auto limit = parse_limit(arguments);
+            if (!limit)
+                return limit.complaint();
+            command.limit = *limit;
+        } else if (!classed) {
+            auto filter = parse_class(arguments);
+            if (!filter)
+                return filter.complaint();
+            command.filter = *filter;
+            classed = true;
+        } else {
+            break;
+        }
+    }
+    return Command(command);
+}
+
+Parsed<Command> parse_hist(Arguments& arguments) {
+    auto word = arguments.expect("a probe");
+    if (!word)
+        return word.complaint();
+    return Command(HistCommand{probe_ref(*word)});
+}
+
+Parsed<Command> parse_calls(Arguments& arguments) {
+    CallsCommand command;
+    if (!arguments.at_end() && !arguments.peek().text.starts_with('-'))
+        command.probe = probe_ref(arguments.take());
+    if (arguments.take_if("-n")) {
+        if (arguments.at_end())
+            return arguments.missing("a number of rows");
+        auto limit = parse_limit(arguments);
+        if (!limit)
+            return limit.complaint();
+        command.limit = *limit;
+    }
+    return Command(std::move(command));
+}
+
+Parsed<Command> parse_probes(Arguments&) {
+    return Command(ProbesCommand{});
+}
+
+Parsed<Command> parse_status(Arguments&) {
+    return Command(StatusCommand{});
+}
+
+constexpr std::string_view classes = "slow fast open outside all";
+
+} // namespace
+
+std::vector<CommandRow> view_commands() {
+    return {
+        {"flame",
+         "f",
+         "Views",
+         "flame [slow | fast | open | outside | all] [--folded]",
+         "where the time goes, as a tree of calls",
+         "With a class of the split, only its samples. --folded prints collapsed stacks, one a "
+         "line,\n"
+         "for flame graph tools.",
+         "flame\nflame slow\nflame slow --folded",
+         {{.words = "slow fast open outside all --folded"}},
+         parse_flame},
+        {"diff",
+         "",
+         "Views",
+         "diff [slow fast]",
+         "what slow calls do that fast ones do not, per call",
+         "Per call: slow calls have more samples just by being longer. Each difference has its 95 "
+         "%\n"
+         "margin; what could be chance is marked. Needs a split.",
+         "diff slow fast",
+         {{.words = "slow fast"}, {.words = "slow fast"}, {}},
+         parse_diff},
+        {"top",
+         "",
+         "Views",
+         "top [CLASS] [ROWS]",
+         "functions by their own and their total time",
+         "",
+         "top\ntop slow 10",
+         {{.words = classes}},
+         parse_top},
+        {"hist",
+         "",
+         "Views",
+         "hist PROBE",
+         "distribution of a probe's durations, with percentiles",
+         "",
+         "hist handle\nhist 1",
+         {{.probe = true}, {}},
+         parse_hist},
+        {"calls",
+         "",
+         "Views",
+         "calls [PROBE] [-n ROWS]",
+         "the slow calls that were traced",
+         "Duration, thread and stack of each; of all probes when none is given. `slow` traces "
+         "them.",
+         "calls\ncalls handle -n 5",
+         {{.probe = true, .words = "-n"}, {.words = "-n"}, {}},
+         parse_calls},
+        {"probes",
+         "",
+         "Views",
+         "probes",
+         "the probes, their places and thresholds",
+         "",
+         "",
+         {{}},
+         parse_probes},
+        {"status",
+         "",
+         "Views",
+         "status",
+         "target, rates, and the account of everything lost",
+         "entries = returns + unwound + open + dropped, and every lost event has a cause.",
+         "",
+         {{}},
+         parse_status},
+    };
+}
+
+} // namespace auger
