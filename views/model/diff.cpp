@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace auger {
 
@@ -24,9 +25,9 @@ class TraceThings {
     struct Things {
         bool known = false;
         uint32_t stack = 0;
-        std::vector<FunctionId> path;      // root first, from the probed function on
-        std::vector<FunctionId> functions; // distinct
-        std::vector<uint32_t> edges;       // distinct, of path
+        // In pools: every sample looks its functions up, so they lie close together.
+        uint32_t first_function = 0, functions = 0; // distinct
+        uint32_t first_edge = 0, edges = 0;         // distinct
     };
     const Things& operator[](TraceId id) {
         Things& things = traces_[id.index()];
@@ -39,6 +40,13 @@ class TraceThings {
         FunctionId callee;
     };
     const std::vector<Edge>& edges() const { return edges_; }
+    std::span<const FunctionId> functions(const Things& things) const {
+        return {function_pool_.data() + things.first_function, things.functions};
+    }
+    std::span<const uint32_t> edges(const Things& things) const {
+        return {edge_pool_.data() + things.first_edge, things.edges};
+    }
+    size_t stacks() const { return stack_paths_.size(); }
     const std::vector<FunctionId>& stack_path(size_t stack) const { return stack_paths_[stack]; }
 
   private:
@@ -60,38 +68,48 @@ class TraceThings {
 
     void find_things(const Trace& trace, Things& things) {
         things.known = true;
-        expand_stack(model_.symbols(), trace.stack, things.path);
-        auto begin = std::find_if(things.path.begin(), things.path.end(),
-                                  [this](FunctionId f) { return is_probed(f); });
+        expand_stack(model_.symbols(), trace.stack, path_);
+        auto begin =
+            std::find_if(path_.begin(), path_.end(), [this](FunctionId f) { return is_probed(f); });
         // Callers are on every sample of the call and explain nothing. A stack without the probed
         // function (broken, or inside its prologue) keeps all of its frames.
-        if (begin != things.path.end())
-            things.path.erase(things.path.begin(), begin);
-        things.functions = things.path;
-        std::sort(things.functions.begin(), things.functions.end());
-        things.functions.erase(std::unique(things.functions.begin(), things.functions.end()),
-                               things.functions.end());
+        if (begin != path_.end())
+            path_.erase(path_.begin(), begin);
+
         uint32_t node = 0;
-        for (size_t i = 0; i < things.path.size(); i++) {
-            FunctionId f = things.path[i];
+        std::vector<uint32_t> edges;
+        for (size_t i = 0; i < path_.size(); i++) {
+            FunctionId f = path_[i];
             node = nodes_.find_or_add(uint64_t{node} << 32 | f.value, uint32_t(nodes_.size() + 1))
                        .first;
-            if (i == 0 || things.path[i - 1] == f)
-                continue;
-            FunctionId caller = things.path[i - 1];
-            auto [edge, is_new] = edge_ids_.find_or_add(uint64_t{caller.value} << 32 | f.value,
-                                                        uint32_t(edges_.size()));
-            if (is_new)
-                edges_.push_back({caller, f});
-            things.edges.push_back(edge);
+            if (i > 0 && path_[i - 1] != f)
+                edges.push_back(intern_edge(path_[i - 1], f));
         }
-        std::sort(things.edges.begin(), things.edges.end());
-        things.edges.erase(std::unique(things.edges.begin(), things.edges.end()),
-                           things.edges.end());
         auto [stack, is_new] = stack_ids_.find_or_add(node, uint32_t(stack_paths_.size()));
         if (is_new)
-            stack_paths_.push_back(things.path);
+            stack_paths_.push_back(path_);
         things.stack = stack;
+
+        std::vector<FunctionId> functions = path_;
+        std::tie(things.first_function, things.functions) = put_distinct(functions, function_pool_);
+        std::tie(things.first_edge, things.edges) = put_distinct(edges, edge_pool_);
+    }
+
+    template <typename T>
+    static std::pair<uint32_t, uint32_t> put_distinct(std::vector<T>& items, std::vector<T>& pool) {
+        std::sort(items.begin(), items.end());
+        items.erase(std::unique(items.begin(), items.end()), items.end());
+        auto first = static_cast<uint32_t>(pool.size());
+        pool.insert(pool.end(), items.begin(), items.end());
+        return {first, static_cast<uint32_t>(items.size())};
+    }
+
+    uint32_t intern_edge(FunctionId caller, FunctionId callee) {
+        auto [edge, is_new] = edge_ids_.find_or_add(uint64_t{caller.value} << 32 | callee.value,
+                                                    uint32_t(edges_.size()));
+        if (is_new)
+            edges_.push_back({caller, callee});
+        return edge;
     }
 
     const Model& model_;
@@ -101,12 +119,16 @@ class TraceThings {
     FlatMap nodes_, edge_ids_, stack_ids_;
     std::vector<Edge> edges_;
     std::vector<std::vector<FunctionId>> stack_paths_;
+    std::vector<FunctionId> function_pool_;
+    std::vector<uint32_t> edge_pool_;
+    std::vector<FunctionId> path_;
 };
 
 class Comparison {
   public:
     Comparison(const Model& model, const Window& window, CallClass first, CallClass second)
-        : model_(model), window_(window), classify_(model), things_(model) {
+        : model_(model), window_(window), classify_(model), things_(model),
+          functions_(model.symbols().functions()), by_trace_(model.traces().size()) {
         diff_.first.call_class = first;
         diff_.second.call_class = second;
         diff_.recursive = classify_.recursive();
@@ -129,6 +151,7 @@ class Comparison {
     Diff run() {
         order_by_call();
         sum_up();
+        sum_up_traces();
         count_calls();
         compare_all();
         return std::move(diff_);
@@ -171,14 +194,13 @@ class Comparison {
             double weight = static_cast<double>(samples.weights()[sample]);
             of.samples += {1, weight};
 
-            const TraceThings::Things& things = things_[samples.traces()[sample]];
-            for (FunctionId function : things.functions)
-                functions_.add(function.value, weight);
+            TraceId trace = samples.traces()[sample];
+            const TraceThings::Things& things = things_[trace];
+            by_trace_[trace.index()][side] += weight;
+            stacks_.grow(things_.stacks());
             stacks_.add(things.stack, weight);
-            for (uint32_t edge : things.edges)
-                add_to(edges_, edge, side, weight);
-            if (!things.path.empty())
-                add_to(self_, things.path.back().value, side, weight);
+            for (FunctionId function : things_.functions(things))
+                functions_.add(function.value, weight);
 
             bool last = i + 1 == ordered_.size() ||
                         classify_.outermost(samples.calls()[ordered_[i + 1]]) != outer;
@@ -192,11 +214,22 @@ class Comparison {
         }
     }
 
-    static void add_to(std::vector<std::array<double, 2>>& sums, uint32_t i, size_t side,
-                       double weight) {
-        if (i >= sums.size())
-            sums.resize(i + 1);
-        sums[i][side] += weight;
+    // What needs no variance is summed up by trace: far fewer than samples.
+    void sum_up_traces() {
+        self_.resize(functions_.size());
+        for (uint32_t i = 0; i < by_trace_.size(); i++) {
+            if (by_trace_[i][0] + by_trace_[i][1] == 0)
+                continue;
+            const TraceThings::Things& things = things_[TraceId{i}];
+            edges_.resize(things_.edges().size());
+            const std::vector<FunctionId>& path = things_.stack_path(things.stack);
+            for (size_t side = 0; side < 2; side++) {
+                for (uint32_t edge : things_.edges(things))
+                    edges_[edge][side] += by_trace_[i][side];
+                if (!path.empty())
+                    self_[path.back().index()][side] += by_trace_[i][side];
+            }
+        }
     }
 
     void count_calls() {
@@ -214,8 +247,6 @@ class Comparison {
     }
 
     double difference(const std::vector<std::array<double, 2>>& sums, size_t i) const {
-        if (i >= sums.size())
-            return 0;
         double first = diff_.first.calls > 0 ? sums[i][0] / diff_.first.calls : 0;
         double second = diff_.second.calls > 0 ? sums[i][1] / diff_.second.calls : 0;
         return first - second;
@@ -274,7 +305,7 @@ class Comparison {
     TraceThings things_;
     std::vector<uint32_t> ordered_; // samples, call by call
     PerCallSums functions_, stacks_;
-    std::vector<std::array<double, 2>> edges_, self_;
+    std::vector<std::array<double, 2>> by_trace_, edges_, self_; // weights by side
     std::array<double, 2> unwound_{};
     Diff diff_;
 };

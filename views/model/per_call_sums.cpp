@@ -22,16 +22,6 @@ double variance(double sum, double sum_of_squares, double n) {
 
 } // namespace
 
-void PerCallSums::add(uint32_t thing, double weight) {
-    if (thing >= in_call_.size()) {
-        in_call_.resize(thing + 1);
-        moments_.resize(thing + 1);
-    }
-    if (in_call_[thing] == 0)
-        touched_.push_back(thing);
-    in_call_[thing] += weight;
-}
-
 void PerCallSums::end_call(size_t side) {
     for (uint32_t thing : touched_) {
         Moments& moments = moments_[thing][side];

@@ -21,7 +21,19 @@ struct Moments {
 // Weights of the things seen in one call, added up before their squares are.
 class PerCallSums {
   public:
-    void add(uint32_t thing, double weight);
+    // Things are numbers below `things`.
+    explicit PerCallSums(size_t things = 0) { grow(things); }
+    void grow(size_t things) {
+        if (things > moments_.size()) {
+            in_call_.resize(things);
+            moments_.resize(things);
+        }
+    }
+    void add(uint32_t thing, double weight) {
+        if (in_call_[thing] == 0)
+            touched_.push_back(thing);
+        in_call_[thing] += weight;
+    }
     // Ends a call: its sums go into the moments of `side` (0 or 1).
     void end_call(size_t side);
     size_t size() const { return moments_.size(); }

@@ -31,8 +31,8 @@ void add_functions(Canvas& canvas, const Model& model, const ViewOptions& option
                    const Diff& diff) {
     size_t y = canvas.height() + 1;
     constexpr size_t names = 48;
-    canvas.put_right(9, y, to_string(diff.first.call_class), style_of(diff.first.call_class));
-    canvas.put_right(18, y, to_string(diff.second.call_class), style_of(diff.second.call_class));
+    canvas.put_right(8, y, to_string(diff.first.call_class), style_of(diff.first.call_class));
+    canvas.put_right(17, y, to_string(diff.second.call_class), style_of(diff.second.call_class));
     canvas.put_right(28, y, "difference", Style::dim);
     canvas.put(29, y, std::string(plus_minus(options.unicode)) + " 95 %", Style::dim);
     canvas.put_right(46, y, "own", Style::dim);
@@ -48,8 +48,8 @@ void add_functions(Canvas& canvas, const Model& model, const ViewOptions& option
             continue;
         }
         rows++;
-        canvas.put_right(9, y, format_duration(f.first_ns));
-        canvas.put_right(18, y, format_duration(f.second_ns));
+        canvas.put_right(8, y, format_duration(f.first_ns));
+        canvas.put_right(17, y, format_duration(f.second_ns));
         canvas.put_right(28, y, signed_duration(f.difference_ns), Style::number);
         canvas.put(29, y, plus_minus(options.unicode), Style::dim);
         canvas.put_right(38, y, format_duration(f.margin_ns), Style::dim);

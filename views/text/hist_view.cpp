@@ -74,7 +74,7 @@ void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics&
         canvas.width() > bars + marks_width ? canvas.width() - bars - marks_width : 4;
     size_t y = canvas.height() + 1;
     canvas.put_right(11, y, "from", Style::dim);
-    canvas.put_right(23, y, "calls", Style::dim);
+    canvas.put_right(21, y, "calls", Style::dim);
     canvas.put_right(33, y++, "up to here", Style::dim);
     double seen = 0;
     for (size_t i = 0; i < rows.size(); i++) {
@@ -92,7 +92,7 @@ void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics&
         }
         seen += row.count;
         canvas.put_right(11, y, format_duration(static_cast<double>(bucket_low(row.first))));
-        canvas.put_right(23, y, format_count(row.count), Style::number);
+        canvas.put_right(21, y, format_count(row.count), Style::number);
         canvas.put_right(33, y, format_percent(seen / calls.durations.total()), Style::dim);
         canvas.put(35, y, bar(row.count / most, bar_width, options.unicode));
         size_t x = 35 + bar_width + 1;
