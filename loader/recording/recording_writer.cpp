@@ -94,28 +94,26 @@ void RecordingWriter::flush() {
     const std::string& raw = encoder_.bytes();
     if (raw.empty())
         return;
-    frame_.assign(recording::block_header_size, '\0');
+    // Behind room for the header; records that do not shrink are stored as they are.
+    constexpr size_t header_size = recording::block_header_size;
     uLongf stored = compressBound(raw.size());
-    frame_.resize(recording::block_header_size + stored);
+    frame_.resize(header_size + stored);
     const int result =
-        compress2(reinterpret_cast<Bytef*>(frame_.data() + recording::block_header_size), &stored,
+        compress2(reinterpret_cast<Bytef*>(frame_.data() + header_size), &stored,
                   reinterpret_cast<const Bytef*>(raw.data()), raw.size(), compression_level);
-    frame_.resize(recording::block_header_size);
     if (result != Z_OK || stored >= raw.size()) {
         stored = raw.size();
-        frame_.append(raw);
-    } else {
-        frame_.resize(recording::block_header_size + stored);
+        std::copy(raw.begin(), raw.end(), frame_.begin() + header_size);
     }
-    std::string header;
-    ByteWriter out(header);
-    out.fixed32(0);
-    out.fixed32(static_cast<uint32_t>(stored));
-    out.fixed32(static_cast<uint32_t>(raw.size()));
-    frame_.replace(0, header.size(), header);
-    header.clear();
-    out.fixed32(checksum(std::string_view(frame_).substr(4)));
-    frame_.replace(0, header.size(), header);
+    frame_.resize(header_size + stored);
+
+    std::string sizes;
+    ByteWriter(sizes).fixed32(static_cast<uint32_t>(stored));
+    ByteWriter(sizes).fixed32(static_cast<uint32_t>(raw.size()));
+    std::copy(sizes.begin(), sizes.end(), frame_.begin() + sizeof(uint32_t));
+    std::string sum;
+    ByteWriter(sum).fixed32(checksum(std::string_view(frame_).substr(sizeof(uint32_t))));
+    std::copy(sum.begin(), sum.end(), frame_.begin());
 
     write(frame_);
     if (failed_)

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/unit/loader_recording_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+std::string text_of(const Threshold& threshold) {
+    return fmt::format("threshold {} {} {}", static_cast<int>(threshold.kind), threshold.fixed_ns,
+                       threshold.percentile);
+}
+
+std::string text_of(const CallKey& call) {
+    return fmt::format("call {} {} {}", call.start_ns, call.sequence, call.spec.value);
+}
+
+std::string text_of(const CallEndEvent& end) {
+    return fmt::format("{} {} {} {} {} {}", end.time_ns, end.duration_ns, end.thread.value,
+                       text_of(end.call), end.samples, end.unwound);
+}
+
+} // namespace
+
+void Transcript::on_module(ModuleId id, const ModuleInfo& info) {
+    lines.push_back(fmt::format("module {} {} {} {}", id.value, static_cast<int>(info.kind),
+                                info.path, info.build_id));
+}
+void Transcript::on_location(LocationId id, const Location& location) {
+    lines.push_back(fmt::format("location {} {} {} {}", id.value, location.module.value,
+                                location.address, location.is_return));
+}
+void Transcript::on_frames(LocationId id, std::span<const Frame> frames) {
+    std::string line = fmt::format("frames {}", id.value);
+    for (const Frame& frame : frames)
+        line +=
+            fmt::format(" [{} {} {} {}]", frame.function, frame.file, frame.line, frame.inlined);
+    lines.push_back(line);
+}
+void Transcript::on_stack(StackId id, std::span<const LocationId> stack) {
+    std::string line = fmt::format("stack {}", id.value);
+    for (const LocationId location : stack)
+        line += fmt::format(" {}", location.value);
+    lines.push_back(line);
+}
+void Transcript::on_thread(ThreadId id, const ThreadInfo& info) {
+    lines.push_back(fmt::format("thread {} {} {} {}", id.value, info.pid, info.tid, info.comm));
+}
+void Transcript::on_spec(SpecId id, const SpecInfo& info) {
+    lines.push_back(fmt::format("spec {} {} {} {} {} {}", id.value, info.probe.value, info.function,
+                                info.module, info.offset, info.way_out));
+}
+void Transcript::on_probe(const ProbeInfo& info) {
+    std::string line = fmt::format("probe {} {} {} {}", info.id.value, info.text,
+                                   text_of(info.slow), info.deleted);
+    for (const SpecId spec : info.specs)
+        line += fmt::format(" {}", spec.value);
+    lines.push_back(line);
+}
+void Transcript::on_split(const SplitInfo& info) {
+    lines.push_back(fmt::format("split {} {} {} {}", info.active, info.probe.value,
+                                text_of(info.threshold), info.so_far));
+}
+void Transcript::on_sample(const SampleEvent& event) {
+    std::string line =
+        fmt::format("sample {} {} {} {} {} {}", event.time_ns, event.weight_ns, event.thread.value,
+                    event.stack.value, static_cast<int>(event.kind), event.cpu);
+    for (const CallKey& call : event.calls)
+        line += " " + text_of(call);
+    lines.push_back(line);
+}
+void Transcript::on_call_end(const CallEndEvent& event) {
+    lines.push_back("call_end " + text_of(event));
+}
+void Transcript::on_slow_call(const SlowCallEvent& event) {
+    lines.push_back(fmt::format("slow_call {} {} {}", text_of(event.end), event.threshold_ns,
+                                event.stack.value));
+}
+void Transcript::on_stats(const StatsEvent& event) {
+    std::string line =
+        fmt::format("stats {} {} {} {} {} {} {} {} {} {}", event.time_ns, event.spec.value,
+                    event.entries, event.returns, event.unwound, event.dropped, event.open,
+                    event.sum_ns, event.min_ns, event.max_ns);
+    for (const StatsEvent::Bucket& bucket : event.buckets)
+        line += fmt::format(" {}:{}", bucket.index, bucket.count);
+    lines.push_back(line);
+}
+void Transcript::on_ledger(const LedgerEvent& event) {
+    std::string line =
+        fmt::format("ledger {} {} {} {} {} {} {}", event.time_ns, event.ticks, event.samples,
+                    event.filtered, event.on_cpu_ns, event.rate_hz, event.rate_achieved_hz);
+    for (const auto& [cause, count] : event.lost)
+        line += fmt::format(" {}={}", cause, count);
+    lines.push_back(line);
+}
+void Transcript::on_notice(uint64_t time_ns, const std::string& text) {
+    lines.push_back(fmt::format("notice {} {}", time_ns, text));
+}
+void Transcript::on_time(uint64_t time_ns) {
+    lines.push_back(fmt::format("time {}", time_ns));
+}
+
+uint64_t StreamGenerator::wide() {
+    return random_() >> number(64);
+}
+
+std::string StreamGenerator::text(size_t longest) {
+    std::string text(number(longest + 1), '\0');
+    for (char& c : text)
+        c = static_cast<char>(number(256)); // names come from hostile programs
+    return text;
+}
+
+Threshold StreamGenerator::threshold() {
+    Threshold threshold;
+    threshold.kind = static_cast<Threshold::Kind>(number(3));
+    if (threshold.kind == Threshold::Kind::fixed)
+        threshold.fixed_ns = wide();
+    if (threshold.kind == Threshold::Kind::percentile)
+        threshold.percentile = 0.001 * static_cast<double>(1 + number(99'998));
+    return threshold;
+}
+
+CallKey StreamGenerator::call() {
+    // Mostly in the past; an observed machine can also be wrong.
+    return {time_ - (number(10) ? number(1 << 20) : wide()), static_cast<uint32_t>(wide()),
+            SpecId{static_cast<uint32_t>(number(specs_))}};
+}
+
+CallEndEvent StreamGenerator::call_end() {
+    CallEndEvent end;
+    end.time_ns = time_;
+    end.duration_ns = wide();
+    end.thread = ThreadId{static_cast<uint32_t>(number(threads_))};
+    end.call = call();
+    end.samples = static_cast<uint32_t>(wide());
+    end.unwound = number(2);
+    return end;
+}
+
+ProbeInfo StreamGenerator::probe(uint32_t id) {
+    ProbeInfo info;
+    info.id = ProbeId{id};
+    info.text = text(20);
+    for (size_t i = number(4); i-- > 0;)
+        info.specs.push_back(SpecId{static_cast<uint32_t>(number(specs_))});
+    info.slow = threshold();
+    info.deleted = number(2);
+    return info;
+}
+
+void StreamGenerator::define_one(EventSink& sink) {
+    sink.on_module(ModuleId{modules_++}, {static_cast<ModuleKind>(number(5)), text(40), text(20)});
+    sink.on_location(LocationId{locations_++},
+                     {ModuleId{static_cast<uint32_t>(number(modules_))}, wide(), number(2) == 0});
+    std::vector<Frame> frames(number(4));
+    for (Frame& frame : frames)
+        frame = {text(60), text(30), static_cast<uint32_t>(wide()), number(2) == 0};
+    sink.on_frames(LocationId{static_cast<uint32_t>(number(locations_))}, frames);
+    std::vector<LocationId> stack(number(40));
+    for (LocationId& location : stack)
+        location = LocationId{static_cast<uint32_t>(number(locations_))};
+    sink.on_stack(StackId{stacks_++}, stack);
+    sink.on_thread(ThreadId{threads_++},
+                   {static_cast<uint32_t>(wide()), static_cast<uint32_t>(wide()), text(15)});
+    sink.on_spec(SpecId{specs_++}, {ProbeId{static_cast<uint32_t>(number(50))}, text(30), text(30),
+                                    wide(), text(10)});
+    sink.on_probe(probe(probes_++));
+    SplitInfo split{number(2) == 0, ProbeId{static_cast<uint32_t>(number(probes_))}, threshold(),
+                    number(2) == 0};
+    sink.on_split(split);
+}
+
+void StreamGenerator::definitions(EventSink& sink) {
+    for (int i = 0; i < 5; ++i)
+        define_one(sink);
+}
+
+void StreamGenerator::events(EventSink& sink, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        time_ += number(gap_ns_);
+        switch (number(12)) {
+        case 0:
+            define_one(sink);
+            sink.on_time(time_);
+            break;
+        case 1:
+            sink.on_call_end(call_end());
+            break;
+        case 2:
+            sink.on_slow_call(
+                {call_end(), wide(), StackId{static_cast<uint32_t>(number(stacks_))}});
+            break;
+        case 3: {
+            StatsEvent stats{time_,
+                             SpecId{static_cast<uint32_t>(number(specs_))},
+                             wide(),
+                             wide(),
+                             wide(),
+                             wide(),
+                             static_cast<int64_t>(wide()),
+                             wide(),
+                             wide(),
+                             wide(),
+                             {}};
+            for (uint32_t bucket = 0; bucket < WIRE_HIST_BUCKETS; ++bucket)
+                if (number(200) == 0 || bucket == 0 || bucket == WIRE_HIST_BUCKETS - 1)
+                    stats.buckets.push_back({bucket, wide() | 1});
+            sink.on_stats(stats);
+            break;
+        }
+        case 4: {
+            LedgerEvent ledger{time_, wide(), wide(), wide(), wide(), wide(), 98.7, {}};
+            for (size_t cause = number(5); cause-- > 0;)
+                ledger.lost[text(20)] = wide();
+            sink.on_ledger(ledger);
+            break;
+        }
+        case 5:
+            sink.on_notice(time_, text(60));
+            break;
+        default: {
+            std::vector<CallKey> calls(number(5));
+            for (CallKey& key : calls)
+                key = call();
+            // Times of several CPUs are not quite in order.
+            SampleEvent sample{time_ - number(1000),
+                               wide(),
+                               ThreadId{static_cast<uint32_t>(number(threads_))},
+                               StackId{static_cast<uint32_t>(number(stacks_))},
+                               static_cast<SampleKind>(number(3)),
+                               static_cast<uint32_t>(number(256)),
+                               calls};
+            sink.on_sample(sample);
+        }
+        }
+    }
+}
+
+} // namespace auger

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is written comes back as it was, and a file that is cut, changed or made up is read up to
+// what is wrong with it.
+#include "loader/recording/definition_log.h"
+#include "loader/recording/format.h"
+#include "loader/recording/recording_reader.h"
+#include "loader/recording/recording_writer.h"
+#include "tests/unit/loader_recording_stream.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace auger {
+namespace {
+
+using testing::HasSubstr;
+
+// So that the small recordings, which are cut and changed at every byte, have several blocks.
+constexpr uint64_t gap_of_small = 300'000'000;
+
+class LoaderRecording : public testing::Test {
+  protected:
+    LoaderRecording() {
+        std::string name = testing::TempDir() + "auger-recording-XXXXXX";
+        folder_ = mkdtemp(name.data());
+    }
+    ~LoaderRecording() override { std::filesystem::remove_all(folder_); }
+
+    std::string path(const std::string& name = "a.rec") const { return folder_ + "/" + name; }
+
+    std::string content(const std::string& path) const {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void put(const std::string& path, const std::string& bytes) const {
+        std::ofstream(path, std::ios::binary) << bytes;
+    }
+    // A recording of `events` random events; the same events in `expected`.
+    void write(const std::string& path, size_t events, Transcript& expected,
+               uint64_t gap_ns = 20'000'000) const {
+        auto writer = RecordingWriter::create(path);
+        ASSERT_TRUE(writer) << writer.error().message();
+        deliver(**writer, events, gap_ns);
+        ASSERT_TRUE((*writer)->finish());
+        deliver(expected, events, gap_ns);
+    }
+    static void deliver(EventSink& sink, size_t events, uint64_t gap_ns) {
+        StreamGenerator generator(42, gap_ns);
+        generator.definitions(sink);
+        generator.events(sink, events);
+    }
+
+    struct Reading {
+        Transcript transcript;
+        std::string refused; // by open()
+        std::string damage;
+        StreamSpan span;
+    };
+    Reading read(const std::string& path) const {
+        Reading reading;
+        auto reader = RecordingReader::open(path);
+        if (!reader) {
+            reading.refused = reader.error().message();
+            return reading;
+        }
+        EXPECT_EQ(reader->deliver(reading.transcript), RecordingReader::State::end);
+        reading.damage = reader->damage_text();
+        reading.span = reader->span();
+        return reading;
+    }
+    // A file with one good header and these raw records, stored as they are, with a right checksum.
+    std::string made_up(const std::string& records) const {
+        Transcript nothing;
+        write(path("empty.rec"), 0, nothing);
+        return content(path("empty.rec")).substr(0, recording::header_size) + block(records);
+    }
+    static std::string block(const std::string& records, uint32_t raw_size = 0) {
+        std::string body;
+        ByteWriter out(body);
+        out.fixed32(static_cast<uint32_t>(records.size()));
+        out.fixed32(raw_size ? raw_size : static_cast<uint32_t>(records.size()));
+        body += records;
+        std::string whole;
+        ByteWriter(whole).fixed32(static_cast<uint32_t>(
+            crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()))));
+        return whole + body;
+    }
+
+    std::string folder_;
+};
+
+// No file grows beyond `bytes` while it lives; the signal that would end us is ignored.
+class FileSizeLimit {
+  public:
+    explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit{bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FileSizeLimit() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        signal(SIGXFSZ, handler_);
+    }
+
+  private:
+    rlimit before_{};
+    sighandler_t handler_;
+};
+
+bool is_prefix(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
+    return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
+}
+
+TEST_F(LoaderRecording, EveryEventComesBackAsItWas) {
+    Transcript expected;
+    write(path(), 5000, expected);
+    const Reading reading = read(path());
+    EXPECT_EQ(reading.refused, "");
+    EXPECT_EQ(reading.damage, "");
+    ASSERT_EQ(reading.transcript.lines.size(), expected.lines.size());
+    for (size_t i = 0; i < expected.lines.size(); ++i)
+        ASSERT_EQ(reading.transcript.lines[i], expected.lines[i]) << "event " << i;
+}
+
+TEST_F(LoaderRecording, ABlockIsWrittenEverySecondOfTheStream) {
+    auto writer = RecordingWriter::create(path());
+    ASSERT_TRUE(writer);
+    const uint64_t start = (*writer)->bytes();
+    (*writer)->on_notice(1'000'000'000, "first");
+    // Time that runs backwards between CPUs is no second.
+    (*writer)->on_notice(999'999'000, "second");
+    EXPECT_EQ((*writer)->bytes(), start);
+    (*writer)->on_time(2'000'000'000);
+    EXPECT_GT((*writer)->bytes(), start);
+
+    // What was written is readable while recording goes on.
+    const Reading reading = read(path());
+    EXPECT_EQ(reading.transcript.lines.size(), 3u);
+    EXPECT_THAT(reading.damage, HasSubstr("no end mark"));
+}
+
+TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
+    DefinitionLog log;
+    StreamGenerator generator(7);
+    generator.definitions(log);
+    generator.events(log, 500);
+    auto writer = RecordingWriter::create(path());
+    ASSERT_TRUE(writer);
+    log.replay(**writer);
+    Transcript late;
+    StreamGenerator same(7);
+    Transcript early;
+    same.definitions(early);
+    same.events(early, 500);
+    generator.events(**writer, 500);
+    same.events(late, 500);
+    ASSERT_TRUE((*writer)->finish());
+
+    const Reading reading = read(path());
+    EXPECT_EQ(reading.damage, ""); // nothing was used that the log had not defined
+    ASSERT_GT(reading.transcript.lines.size(), late.lines.size());
+    EXPECT_TRUE(
+        std::equal(late.lines.rbegin(), late.lines.rend(), reading.transcript.lines.rbegin()));
+    // All definitions that came before are there, but of probes and the split the last state only.
+    std::vector<std::string> wanted, got;
+    for (const std::string& line : early.lines)
+        for (const char* kind : {"module", "location", "frames", "stack ", "thread", "spec "})
+            if (line.starts_with(kind))
+                wanted.push_back(line);
+    got.assign(reading.transcript.lines.begin(),
+               reading.transcript.lines.end() - static_cast<ptrdiff_t>(late.lines.size()));
+    std::string last_split;
+    for (const std::string& line : early.lines)
+        if (line.starts_with("split"))
+            last_split = line;
+    EXPECT_EQ(got.back(), last_split);
+    std::erase_if(got, [](const std::string& line) {
+        return line.starts_with("probe") || line.starts_with("split");
+    });
+    EXPECT_EQ(got, wanted);
+}
+
+TEST_F(LoaderRecording, CutAnywhereItIsReadUpToTheCut) {
+    Transcript expected;
+    write(path(), 30, expected, gap_of_small);
+    const std::string whole = content(path());
+    size_t most = 0;
+    for (size_t size = 0; size < whole.size(); ++size) {
+        put(path("cut.rec"), whole.substr(0, size));
+        const Reading reading = read(path("cut.rec"));
+        ASSERT_NE(reading.refused + reading.damage, "") << size << " bytes of " << whole.size();
+        ASSERT_TRUE(is_prefix(reading.transcript.lines, expected.lines)) << size;
+        most = std::max(most, reading.transcript.lines.size());
+        ASSERT_EQ(reading.refused != "", size < recording::header_size) << size;
+    }
+    EXPECT_GT(most, 0u) << "one block only: this test needs a recording of several";
+}
+
+TEST_F(LoaderRecording, AChangedByteIsNoticed) {
+    Transcript expected;
+    write(path(), 30, expected, gap_of_small);
+    const std::string whole = content(path());
+    std::mt19937 random(1);
+    for (size_t at = 0; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
+        put(path("changed.rec"), changed);
+        const Reading reading = read(path("changed.rec"));
+        ASSERT_NE(reading.refused + reading.damage, "") << "byte " << at;
+        ASSERT_TRUE(is_prefix(reading.transcript.lines, expected.lines)) << "byte " << at;
+    }
+}
+
+TEST_F(LoaderRecording, DamageIsToldWithPlaceAndAmount) {
+    auto writer = RecordingWriter::create(path());
+    ASSERT_TRUE(writer);
+    (*writer)->on_notice(1'000'000'000, "one");
+    (*writer)->on_notice(2'500'000'000, "two"); // ends the block
+    const uint64_t second_block = (*writer)->bytes();
+    (*writer)->on_notice(3'000'000'000, "three");
+    ASSERT_TRUE((*writer)->finish());
+    std::string bytes = content(path());
+    bytes.back() ^= 1;
+    put(path("changed.rec"), bytes);
+    EXPECT_EQ(read(path("changed.rec")).damage,
+              "recording " + path("changed.rec") + ": a block's checksum does not match (at byte " +
+                  std::to_string(second_block) + "); 1.500 s with 2 events were read");
+}
+
+// With right checksums, as an attacker would make them.
+TEST_F(LoaderRecording, RandomRecordsNeverDoHarm) {
+    std::mt19937_64 random(3);
+    for (int round = 0; round < 1000; ++round) {
+        Transcript nothing;
+        RecordEncoder encoder;
+        StreamGenerator generator(static_cast<uint64_t>(round));
+        generator.definitions(encoder);
+        generator.events(encoder, 20);
+        std::string records = encoder.bytes();
+        for (int i = 0; i < 3; ++i)
+            records[random() % records.size()] = static_cast<char>(random());
+        RecordDecoder decoder;
+        decoder.start_block(records);
+        while (decoder.step(nothing, UINT64_MAX) == RecordDecoder::Step::delivered)
+            ;
+    }
+}
+
+TEST_F(LoaderRecording, IdsThatWereNotDefinedAreRefused) {
+    // Each as the first record of its kind: nothing is defined but module, location, thread, spec
+    // 0.
+    const auto refused = [&](auto put) {
+        RecordEncoder encoder;
+        encoder.on_module(ModuleId{0}, {});
+        encoder.on_location(LocationId{0}, {});
+        encoder.on_thread(ThreadId{0}, {});
+        encoder.on_spec(SpecId{0}, {});
+        put(encoder);
+        this->put(path("made.rec"), made_up(encoder.bytes()));
+        const Reading reading = read(path("made.rec"));
+        return reading.transcript.lines.size() == 4 &&
+               reading.damage.find("not valid") != std::string::npos;
+    };
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_module(ModuleId{2}, {}); }));
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_module(ModuleId{0}, {}); }));
+    EXPECT_TRUE(refused([](EventSink& s) {
+        s.on_location(LocationId{1}, {ModuleId{1}, 0, false});
+    }));
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_frames(LocationId{1}, {}); }));
+    const std::vector<LocationId> beyond{LocationId{0}, LocationId{1}};
+    EXPECT_TRUE(refused([&](EventSink& s) { s.on_stack(StackId{0}, beyond); }));
+    EXPECT_TRUE(refused([&](EventSink& s) { s.on_stack(StackId{1}, {}); }));
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_thread(ThreadId{5}, {}); }));
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_spec(SpecId{2}, {}); }));
+    EXPECT_TRUE(refused([](EventSink& s) {
+        s.on_probe({ProbeId{1}, "x", {SpecId{1}}, {}, false});
+    }));
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_split({true, ProbeId{9}, {}, false}); }));
+    EXPECT_TRUE(refused([](EventSink& s) { s.on_sample({}); })); // there is no stack 0
+    EXPECT_TRUE(refused([](EventSink& s) {
+        CallEndEvent end{};
+        end.call.spec = SpecId{1};
+        s.on_call_end(end);
+    }));
+    EXPECT_TRUE(refused([](EventSink& s) {
+        StatsEvent stats{};
+        stats.spec = SpecId{1};
+        s.on_stats(stats);
+    }));
+    EXPECT_TRUE(refused([](EventSink& s) {
+        StatsEvent stats{};
+        stats.buckets = {{WIRE_HIST_BUCKETS, 1}};
+        s.on_stats(stats);
+    }));
+    EXPECT_TRUE(refused([](EventSink& s) {
+        ProbeInfo probe{ProbeId{1}, "x", {}, {}, false};
+        probe.slow.kind = Threshold::Kind::percentile;
+        probe.slow.percentile = 100;
+        s.on_probe(probe);
+    }));
+}
+
+TEST_F(LoaderRecording, TimeDoesNotRunBackwards) {
+    RecordEncoder encoder;
+    encoder.on_time(1000);
+    encoder.on_time(999);
+    put(path("made.rec"), made_up(encoder.bytes()));
+    const Reading reading = read(path("made.rec"));
+    EXPECT_EQ(reading.transcript.lines.size(), 1u);
+    EXPECT_THAT(reading.damage, HasSubstr("not valid"));
+}
+
+TEST_F(LoaderRecording, HugeSizesTakeNoMemory) {
+    std::string head = made_up("x").substr(0, recording::header_size);
+    std::string huge;
+    ByteWriter out(huge);
+    out.fixed32(0);
+    out.fixed32(0xffffffff);
+    out.fixed32(0xffffffff);
+    put(path("huge.rec"), head + huge);
+    EXPECT_THAT(read(path("huge.rec")).damage, HasSubstr("sizes"));
+    // A block that claims to grow more than zlib can.
+    put(path("bomb.rec"), head + block("0123456789", 60 << 20));
+    EXPECT_THAT(read(path("bomb.rec")).damage, HasSubstr("sizes"));
+
+    // Within a record: lists and strings beyond the block.
+    for (const auto kind : {recording::RecordKind::module, recording::RecordKind::stack,
+                            recording::RecordKind::probe, recording::RecordKind::frames}) {
+        std::string record;
+        ByteWriter fields(record);
+        fields.varint(static_cast<uint64_t>(kind));
+        fields.varint(0);
+        fields.varint(0);
+        fields.varint(UINT64_MAX);
+        put(path("made.rec"), made_up(record));
+        EXPECT_THAT(read(path("made.rec")).damage, HasSubstr("not valid"));
+    }
+}
+
+TEST_F(LoaderRecording, TheEndMarkCountsTheEvents) {
+    RecordEncoder encoder;
+    encoder.on_notice(1, "one");
+    encoder.put_end(2);
+    put(path("made.rec"), made_up(encoder.bytes()));
+    EXPECT_THAT(read(path("made.rec")).damage, HasSubstr("end mark"));
+}
+
+TEST_F(LoaderRecording, WhatIsNoRecordingIsRefused) {
+    put(path("empty"), "");
+    EXPECT_THAT(read(path("empty")).refused, HasSubstr("is empty"));
+    put(path("text"), "hello, this is a text and no recording at all\n");
+    EXPECT_THAT(read(path("text")).refused, HasSubstr("is no recording of auger"));
+    EXPECT_THAT(read(folder_).refused, HasSubstr("not a regular file"));
+    ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+    EXPECT_THAT(read(path("fifo")).refused, HasSubstr("not a regular file"));
+    EXPECT_THAT(read("/dev/zero").refused, HasSubstr("not a regular file"));
+    EXPECT_THAT(read(path("absent")).refused, HasSubstr("No such file"));
+
+    std::string newer(recording::magic);
+    ByteWriter(newer).fixed32(recording::version + 1);
+    ByteWriter(newer).fixed32(static_cast<uint32_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(newer.data()), static_cast<uInt>(newer.size()))));
+    put(path("newer"), newer);
+    EXPECT_THAT(read(path("newer")).refused, HasSubstr("has format 2"));
+}
+
+TEST_F(LoaderRecording, AFullDiskIsToldOnceAndEndsNothing) {
+    RecordingWriter writer(UniqueFd(open("/dev/full", O_WRONLY | O_CLOEXEC)), "/dev/full");
+    auto error = writer.take_error();
+    ASSERT_TRUE(error);
+    EXPECT_THAT(error->message(), HasSubstr("No space left on device"));
+    writer.on_notice(1, "lost");
+    writer.on_time(5'000'000'000);
+    EXPECT_FALSE(writer.take_error());
+    EXPECT_EQ(writer.lost_events(), 1u);
+    EXPECT_TRUE(writer.finish());
+}
+
+// The disk fills up in the middle: what is there stays readable, without half a block behind it.
+TEST_F(LoaderRecording, WhatFitsBeforeTheDiskIsFullStaysReadable) {
+    const FileSizeLimit limit(100'000);
+    auto writer = RecordingWriter::create(path());
+    ASSERT_TRUE(writer);
+    StreamGenerator generator(5);
+    generator.definitions(**writer);
+    generator.events(**writer, 4000);
+    const auto finished = (*writer)->finish();
+    ASSERT_FALSE(finished);
+    EXPECT_THAT(finished.error().message(), HasSubstr("File too large"));
+    EXPECT_GT((*writer)->lost_events(), 0u);
+    EXPECT_GT((*writer)->events(), 0u);
+    const Reading reading = read(path());
+    EXPECT_EQ(reading.span.events, (*writer)->events());
+    EXPECT_THAT(reading.damage, HasSubstr("no end mark"));
+}
+
+} // namespace
+} // namespace auger
