@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DefinitionLog: remembers every definition of the stream, so that a recording which begins later
-// can be preceded by them. Definitions are kept encoded as in a recording, which takes about a
-// fifth of their decoded size; of probes and the split only the present state is kept.
+// can be preceded by them. Definitions are kept encoded as in a recording, which is compact; of
+// probes and the split only the present state is kept.
 #pragma once
 
 #include "loader/recording/record_encoder.h"
