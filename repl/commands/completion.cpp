@@ -4,6 +4,7 @@
 #include "repl/commands/table.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 namespace auger {
@@ -37,6 +38,30 @@ std::string spelled(const std::string& name) {
 }
 
 } // namespace
+
+std::vector<std::string> complete_file(std::string_view prefix) {
+    constexpr size_t limit = 500;
+    const size_t slash = prefix.rfind('/');
+    const std::string folder(slash == std::string_view::npos ? std::string_view()
+                                                             : prefix.substr(0, slash + 1));
+    std::vector<std::string> files;
+    std::error_code error;
+    std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, error);
+    for (const std::filesystem::directory_iterator end; !error && entries != end;
+         entries.increment(error)) {
+        std::string path = folder + entries->path().filename().string();
+        const bool hidden = path.compare(folder.size(), 1, ".") == 0;
+        if (!path.starts_with(prefix) || (hidden && prefix.size() == folder.size()))
+            continue;
+        std::error_code unknown;
+        if (entries->is_directory(unknown))
+            path += '/';
+        files.push_back(std::move(path));
+        if (files.size() == limit)
+            break;
+    }
+    return files;
+}
 
 Completion complete(std::string_view line, const CompletionSource& source) {
     // A word that is being typed may be an open quotation: close it to read what is there.

@@ -24,4 +24,7 @@ struct Completion {
 // `line` up to the cursor.
 Completion complete(std::string_view line, const CompletionSource& source);
 
+// Files whose path begins with `prefix`; folders end in '/'. At most a few hundred.
+std::vector<std::string> complete_file(std::string_view prefix);
+
 } // namespace auger

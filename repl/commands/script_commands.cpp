@@ -96,7 +96,7 @@ std::vector<CommandRow> script_commands() {
          "  slow PROBE               calls traced by `slow`\n"
          "  min | max | mean PROBE   a duration: 5ms\n"
          "  p50 ... p99.9 PROBE      a duration\n"
-         "  samples [CLASS]          samples kept, of a class of the split\n"
+         "  samples [CLASS]          samples, all or of a class of the split\n"
          "  share [CLASS] FUNCTION   part of the time with FUNCTION on the stack: 50%\n"
          "  diff FUNCTION            extra time of slow calls in FUNCTION, per call: 1ms\n"
          "  lost [CAUSE]             events lost; \"status\" lists the causes\n"

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/session/edits.h"
+
+#include "repl/language/suggest.h"
+#include "repl/language/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+ProbeSetting& at(Settings& settings, ProbeId id) {
+    return *std::ranges::find(settings.probes, id, &ProbeSetting::id);
+}
+
+// The probe, added to the settings where it is not there yet.
+Parsed<ProbeId> find_or_add(Settings& settings, const ProbeRef& ref, const EditContext& context,
+                            const Threshold& slow = {}) {
+    if (ref.number || settings.find(ref.text)) {
+        auto probe = find_probe(settings, ref);
+        if (!probe)
+            return probe.complaint();
+        return probe->id;
+    }
+    if (settings.target.kind == TargetSpec::Kind::none && !context.replaying)
+        return Complaint{
+            ref.at, fmt::format("\"{}\" cannot be looked up: there is no target yet", ref.text),
+            "first target PID, target NAME or target -- COMMAND", Error::Kind::failed};
+    settings.probes.push_back({context.fresh, ref.text, slow});
+    return context.fresh;
+}
+
+struct EditOf {
+    const EditContext& context;
+    Edited edited;
+
+    Parsed<Edited> operator()(const TargetCommand& command) {
+        edited.settings.target = *command.spec;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const FilterCommand& command) {
+        FilterSpec& filter = edited.settings.filter;
+        switch (command.kind) {
+        case FilterCommand::Kind::pid:
+            filter.pids = command.values.pids;
+            break;
+        case FilterCommand::Kind::tid:
+            filter.tids = command.values.tids;
+            break;
+        case FilterCommand::Kind::comm:
+            filter.comms = command.values.comms;
+            break;
+        case FilterCommand::Kind::cgroup:
+            filter.cgroups = command.values.cgroups;
+            break;
+        case FilterCommand::Kind::off:
+        case FilterCommand::Kind::show:
+            filter = {};
+            break;
+        }
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const WindowCommand& command) {
+        edited.settings.window = *command.window;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const WayOutCommand& command) {
+        edited.settings.way_out = command.way_out;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const SampleCommand& command) {
+        edited.settings.rate_hz = command.rate_hz;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const RecordCommand& command) {
+        edited.settings.recording = command.path;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const TimeCommand& command) {
+        auto id = find_or_add(edited.settings, command.probe, context);
+        if (!id)
+            return id.complaint();
+        edited.probe = *id;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const SlowCommand& command) {
+        const bool off = command.threshold.kind == Threshold::Kind::none;
+        auto id = off ? existing(command.probe)
+                      : find_or_add(edited.settings, command.probe, context, command.threshold);
+        if (!id)
+            return id.complaint();
+        edited.probe = *id;
+        at(edited.settings, *id).slow = command.threshold;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const SplitCommand& command) {
+        auto id = find_or_add(edited.settings, command.probe, context);
+        if (!id)
+            return id.complaint();
+        edited.probe = *id;
+        edited.settings.split = {true, *id, command.threshold, command.so_far};
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const ThresholdCommand& command) {
+        auto id = existing(command.probe);
+        if (!id)
+            return id.complaint();
+        edited.probe = *id;
+        SplitSetting& split = edited.settings.split;
+        ProbeSetting& probe = at(edited.settings, *id);
+        if (split.active && split.probe == *id) {
+            split.threshold = command.threshold;
+            if (probe.slow.kind != Threshold::Kind::none)
+                edited.note = fmt::format("slow calls are still traced above {}",
+                                          spell_threshold(probe.slow));
+        } else if (probe.slow.kind != Threshold::Kind::none) {
+            probe.slow = command.threshold;
+        } else {
+            const std::string value = spell_threshold(command.threshold);
+            return Complaint{
+                command.probe.at,
+                fmt::format("\"{}\" is only timed: it has no threshold", probe.text),
+                fmt::format("use split {0} > {1}, or slow {0} > {1}", probe.text, value),
+                Error::Kind::failed};
+        }
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const UnsplitCommand&) {
+        edited.settings.split = {};
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const DeleteCommand& command) {
+        for (const ProbeRef& ref : command.probes) {
+            auto id = existing(ref);
+            if (!id)
+                return id.complaint();
+            if (edited.settings.split.active && edited.settings.split.probe == *id) {
+                edited.settings.split = {};
+                edited.note = "the split on it has ended";
+            }
+            std::erase_if(edited.settings.probes,
+                          [&](const ProbeSetting& probe) { return probe.id == *id; });
+        }
+        return std::move(edited);
+    }
+    // Not edits: see is_edit.
+    Parsed<Edited> operator()(const auto&) { return std::move(edited); }
+
+  private:
+    Parsed<ProbeId> existing(const ProbeRef& ref) {
+        auto probe = find_probe(edited.settings, ref);
+        if (!probe)
+            return probe.complaint();
+        return probe->id;
+    }
+};
+
+struct IsEdit {
+    bool operator()(const TargetCommand& c) const { return c.spec.has_value(); }
+    bool operator()(const FilterCommand& c) const { return c.kind != FilterCommand::Kind::show; }
+    bool operator()(const WindowCommand& c) const { return c.window.has_value(); }
+    bool operator()(const WayOutCommand&) const { return true; }
+    bool operator()(const SampleCommand&) const { return true; }
+    bool operator()(const TimeCommand&) const { return true; }
+    bool operator()(const SlowCommand&) const { return true; }
+    bool operator()(const SplitCommand&) const { return true; }
+    bool operator()(const ThresholdCommand&) const { return true; }
+    bool operator()(const UnsplitCommand&) const { return true; }
+    bool operator()(const DeleteCommand&) const { return true; }
+    bool operator()(const RecordCommand&) const { return true; }
+    bool operator()(const auto&) const { return false; }
+};
+
+} // namespace
+
+bool is_edit(const Command& command) {
+    return std::visit(IsEdit{}, command);
+}
+
+Parsed<Edited> edit(const Command& command, const EditContext& context) {
+    return std::visit(EditOf{context, {context.settings, std::nullopt, {}}}, command);
+}
+
+Parsed<ProbeSetting> find_probe(const Settings& settings, const ProbeRef& ref) {
+    if (ref.number) {
+        if (const ProbeSetting* probe = settings.find(ProbeId{*ref.number}))
+            return *probe;
+        return Complaint{ref.at, fmt::format("there is no probe {}", *ref.number),
+                         settings.probes.empty() ? "\"time FUNCTION\" makes one"
+                                                 : "\"probes\" lists them",
+                         Error::Kind::failed};
+    }
+    if (const ProbeSetting* probe = settings.find(ref.text))
+        return *probe;
+    std::vector<std::string> texts;
+    for (const ProbeSetting& probe : settings.probes)
+        texts.push_back(probe.text);
+    std::string hint = did_you_mean(ref.text, texts);
+    if (hint.empty())
+        hint = fmt::format("\"time {}\" makes it{}", ref.text,
+                           texts.empty() ? "" : "; \"probes\" lists those there are");
+    return Complaint{ref.at, fmt::format("\"{}\" is not timed", ref.text), std::move(hint),
+                     Error::Kind::failed};
+}
+
+} // namespace auger

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/session/evaluate.h"
+
+#include "loader/probes/name_matcher.h"
+#include "repl/language/suggest.h"
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/model/diff.h"
+#include "views/model/fold.h"
+#include "views/model/slow_call_query.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace auger {
+namespace {
+
+using Kind = Quantity::Kind;
+
+Error no_value(std::string cause, std::string hint = {}) {
+    return {"", "", std::move(cause), std::move(hint), Error::Kind::failed};
+}
+
+// The name up to its parameters; "operator()" is part of the name.
+std::string_view without_parameters(std::string_view name) {
+    size_t from = 0;
+    if (const size_t at = name.find("operator()"); at != std::string_view::npos)
+        from = at + std::string_view("operator()").size();
+    // "(anonymous namespace)::f(int)": what begins with a bracket is no parameter list.
+    int depth = 0;
+    for (size_t i = from; i < name.size(); ++i) {
+        if (name[i] == '(' && depth == 0 && i > 0 && name[i - 1] != ':')
+            return name.substr(0, i);
+        depth += name[i] == '(' || name[i] == '<';
+        depth -= (name[i] == ')' || (name[i] == '>' && (i == 0 || name[i - 1] != '-')));
+    }
+    return name;
+}
+
+Result<std::vector<bool>> functions_named(const Model& model, const std::string& wanted) {
+    const SymbolTables& symbols = model.symbols();
+    std::vector<bool> named(symbols.functions());
+    bool any = false;
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < named.size(); ++i) {
+        const std::string_view name = symbols.name(FunctionId{i});
+        named[i] = names_function(name, wanted);
+        any |= named[i];
+        names.emplace_back(unqualified(without_parameters(name)));
+    }
+    if (!any)
+        return no_value(fmt::format("no function \"{}\" was sampled", escape_untrusted(wanted)),
+                        escape_untrusted(did_you_mean(wanted, names)));
+    return named;
+}
+
+Result<double> share(const Quantity& quantity, const EvaluateContext& context) {
+    const Model& model = context.model;
+    if (quantity.filter && !model.split().active)
+        return no_value("there is no split, so there are no classes", "first split PROBE > p95");
+    auto named = functions_named(model, quantity.text);
+    if (!named)
+        return named.error();
+    const std::vector<ClassSums> sums = sum_traces(model, Classifier(model), context.window);
+    double all = 0, with_function = 0;
+    std::vector<FunctionId> functions;
+    for (size_t i = 0; i < sums.size(); ++i) {
+        const double weight = sums[i].sum(quantity.filter).weight_ns;
+        if (weight == 0)
+            continue;
+        all += weight;
+        functions.clear();
+        expand_stack(model.symbols(), model.traces()[i].stack, functions);
+        if (std::ranges::any_of(functions, [&](FunctionId id) { return (*named)[id.index()]; }))
+            with_function += weight;
+    }
+    if (all == 0)
+        return no_value("there are no such samples yet");
+    return 100 * with_function / all;
+}
+
+Result<double> difference(const Quantity& quantity, const EvaluateContext& context) {
+    auto named = functions_named(context.model, quantity.text);
+    if (!named)
+        return named.error();
+    auto diff = diff_classes(context.model, context.window, CallClass::slow, CallClass::fast);
+    if (!diff)
+        return diff.error();
+    double most = 0;
+    for (const FunctionDiff& entry : diff->functions) {
+        if ((*named)[entry.function.index()] && std::abs(entry.difference_ns) > std::abs(most))
+            most = entry.difference_ns;
+    }
+    return most;
+}
+
+Result<double> samples(const Quantity& quantity, const EvaluateContext& context) {
+    const Model& model = context.model;
+    if (!quantity.filter && context.window.kind == Window::Kind::all)
+        return static_cast<double>(model.samples_received());
+    if (quantity.filter && !model.split().active)
+        return no_value("there is no split, so there are no classes", "first split PROBE > p95");
+    double count = 0;
+    for (const ClassSums& sums : sum_traces(model, Classifier(model), context.window))
+        count += sums.sum(quantity.filter).samples;
+    return count;
+}
+
+Result<double> lost(const Quantity& quantity, const EvaluateContext& context) {
+    const auto& causes = context.model.ledger().lost;
+    if (quantity.text.empty()) {
+        uint64_t all = 0;
+        for (const auto& [cause, count] : causes)
+            all += count;
+        return static_cast<double>(all);
+    }
+    if (const auto found = causes.find(quantity.text); found != causes.end())
+        return static_cast<double>(found->second);
+    std::vector<std::string> names;
+    for (const auto& [cause, count] : causes)
+        names.push_back(cause);
+    return no_value(fmt::format("nothing is counted as lost by \"{}\"", quantity.text),
+                    fmt::format("causes: {}", fmt::join(names, ", ")));
+}
+
+Result<double> of_probe(const Quantity& quantity, const EvaluateContext& context) {
+    if (quantity.kind == Kind::slow_calls)
+        return static_cast<double>(
+            find_slow_calls(context.model, context.window, *context.probe).size());
+    const CallStatistics calls = context.model.probe_statistics(*context.probe, context.window);
+    switch (quantity.kind) {
+    case Kind::calls:
+        return calls.returns;
+    case Kind::entries:
+        return calls.entries;
+    case Kind::unwound:
+        return calls.unwound;
+    case Kind::open:
+        return static_cast<double>(calls.open);
+    case Kind::dropped:
+        return calls.dropped;
+    default:
+        break;
+    }
+    if (calls.returns <= 0)
+        return no_value("no call has returned yet", "wait until calls PROBE >= 1000");
+    switch (quantity.kind) {
+    case Kind::min:
+        return static_cast<double>(calls.min_ns);
+    case Kind::max:
+        return static_cast<double>(calls.max_ns);
+    case Kind::mean:
+        return calls.sum_ns / calls.returns;
+    default:
+        return calls.quantile(quantity.percentile / 100);
+    }
+}
+
+} // namespace
+
+bool names_function(std::string_view demangled, std::string_view wanted) {
+    const std::string whole = normalise_spaces(demangled), want = normalise_spaces(wanted);
+    const std::string bare(without_parameters(whole));
+    const std::string plain = strip_template_arguments(bare);
+    for (const std::string& name : {whole, bare, plain}) {
+        for (const size_t start : name_starts(name)) {
+            if (std::string_view(name).substr(start) == want)
+                return true;
+        }
+    }
+    return false;
+}
+
+Result<double> evaluate(const Quantity& quantity, const EvaluateContext& context) {
+    if (quantity.of_probe())
+        return of_probe(quantity, context);
+    switch (quantity.kind) {
+    case Kind::samples:
+        return samples(quantity, context);
+    case Kind::share:
+        return share(quantity, context);
+    case Kind::difference:
+        return difference(quantity, context);
+    case Kind::lost:
+        return lost(quantity, context);
+    case Kind::rate:
+        return context.model.ledger().rate_achieved_hz;
+    default:
+        return context.exited ? 1.0 : 0.0;
+    }
+}
+
+std::string format_quantity(const Quantity& quantity, double value) {
+    switch (quantity.unit()) {
+    case Quantity::Unit::duration:
+        return value < 0 ? "-" + format_duration(-value) : format_duration(value);
+    case Quantity::Unit::percent:
+        return fmt::format("{:.3g} %", value);
+    case Quantity::Unit::none:
+        return value != 0 ? "true" : "false";
+    case Quantity::Unit::count:
+        break;
+    }
+    return format_count(value);
+}
+
+} // namespace auger

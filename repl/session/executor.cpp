@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/session/executor.h"
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+ProbeId renamed(ProbeId id, const std::vector<Rename>& renames) {
+    for (const Rename& rename : renames) {
+        if (rename.from == id)
+            id = rename.to;
+    }
+    return id;
+}
+
+} // namespace
+
+Execution Executor::run(const std::vector<Operation>& operations) {
+    Execution execution;
+    std::vector<Operation> done;
+    for (const Operation& operation : operations) {
+        if (auto result = apply(operation, execution); !result) {
+            execution.error = result.error();
+            roll_back(done, execution);
+            return execution;
+        }
+        done.push_back(operation);
+    }
+    return execution;
+}
+
+void Executor::roll_back(const std::vector<Operation>& done, Execution& execution) {
+    for (auto operation = done.rbegin(); operation != done.rend(); ++operation) {
+        auto result = apply(reversed(*operation), execution);
+        if (result)
+            continue;
+        std::string& hint = execution.error->hint;
+        hint += (hint.empty() ? "" : "; ");
+        hint += "and going back failed: " + result.error().message();
+    }
+}
+
+Result<void> Executor::apply(Operation operation, Execution& execution) {
+    struct Apply {
+        Executor& self;
+        Execution& execution;
+
+        Result<void> operator()(const SetTarget& edit) const {
+            return self.backend_.set_target(edit.after);
+        }
+        Result<void> operator()(const SetFilter& edit) const {
+            return self.backend_.set_filter(edit.after);
+        }
+        Result<void> operator()(const SetWayOut& edit) const {
+            return self.backend_.set_way_out(edit.after);
+        }
+        Result<void> operator()(const SetSampling& edit) const {
+            return self.backend_.set_sampling(edit.after);
+        }
+        Result<void> operator()(const SetRecording& edit) const {
+            return self.backend_.record(edit.after);
+        }
+        Result<void> operator()(const SetSplit& edit) const {
+            SplitInfo split = edit.after.info();
+            split.probe = renamed(split.probe, execution.renames);
+            return self.backend_.set_split(split);
+        }
+        Result<void> operator()(const SetSlow& edit) const {
+            return self.backend_.set_slow(renamed(edit.id, execution.renames), edit.after);
+        }
+        Result<void> operator()(const RemoveProbe& edit) const {
+            return self.backend_.remove_probe(renamed(edit.probe.id, execution.renames));
+        }
+        Result<void> operator()(const AddProbe& edit) const {
+            ProbeId id = edit.probe.id;
+            const bool used_before = id < self.next_;
+            if (used_before)
+                id = self.next_;
+            auto report = self.backend_.add_probe({id, edit.probe.text, edit.probe.slow});
+            if (!report)
+                return report.error();
+            if (used_before)
+                execution.renames.push_back({edit.probe.id, id});
+            self.reserve_through(id);
+            execution.reports.emplace(id, std::move(*report));
+            return {};
+        }
+    };
+    return std::visit(Apply{*this, execution}, operation);
+}
+
+} // namespace auger

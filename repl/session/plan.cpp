@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/session/plan.h"
+
+namespace auger {
+namespace {
+
+template <typename Operation, typename T>
+void add_if_changed(std::vector<auger::Operation>& operations, const T& before, const T& after) {
+    if (!(before == after))
+        operations.push_back(Operation{before, after});
+}
+
+struct Reverse {
+    Operation operator()(const AddProbe& add) const { return RemoveProbe{add.probe}; }
+    Operation operator()(const RemoveProbe& remove) const { return AddProbe{remove.probe}; }
+    Operation operator()(const SetSlow& slow) const {
+        return SetSlow{slow.id, slow.after, slow.before};
+    }
+    Operation operator()(const auto& edit) const {
+        auto other = edit;
+        std::swap(other.before, other.after);
+        return other;
+    }
+};
+
+} // namespace
+
+std::vector<Operation> plan(const Settings& from, const Settings& to) {
+    std::vector<Operation> operations;
+    add_if_changed<SetTarget>(operations, from.target, to.target);
+    add_if_changed<SetFilter>(operations, from.filter, to.filter);
+    add_if_changed<SetWayOut>(operations, from.way_out, to.way_out);
+    for (const ProbeSetting& probe : to.probes) {
+        const ProbeSetting* old = from.find(probe.id);
+        if (!old)
+            operations.push_back(AddProbe{probe});
+        else if (!(old->slow == probe.slow))
+            operations.push_back(SetSlow{probe.id, old->slow, probe.slow});
+    }
+    // After the probe that it needs is there, and before the one that it no longer needs goes.
+    add_if_changed<SetSplit>(operations, from.split, to.split);
+    for (const ProbeSetting& probe : from.probes) {
+        if (!to.find(probe.id))
+            operations.push_back(RemoveProbe{probe});
+    }
+    add_if_changed<SetSampling>(operations, from.rate_hz, to.rate_hz);
+    add_if_changed<SetRecording>(operations, from.recording, to.recording);
+    return operations;
+}
+
+Operation reversed(const Operation& operation) {
+    return std::visit(Reverse{}, operation);
+}
+
+} // namespace auger

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plan: the operations that lead from one Settings to another, in an order in which each is valid.
+// Every operation knows what was there before, so it can be reversed. Pure.
+#pragma once
+
+#include "repl/session/settings.h"
+
+#include <variant>
+#include <vector>
+
+namespace auger {
+
+template <typename T, typename Tag>
+struct Edit {
+    T before;
+    T after;
+};
+using SetTarget = Edit<TargetSpec, struct TargetTag>;
+using SetFilter = Edit<FilterSpec, struct FilterTag>;
+using SetWayOut = Edit<WayOut, struct WayOutTag>;
+using SetSampling = Edit<uint32_t, struct SamplingTag>;
+using SetSplit = Edit<SplitSetting, struct SplitTag>;
+using SetRecording = Edit<std::string, struct RecordingTag>;
+struct AddProbe {
+    ProbeSetting probe;
+};
+struct RemoveProbe {
+    ProbeSetting probe;
+};
+struct SetSlow {
+    ProbeId id;
+    Threshold before;
+    Threshold after;
+};
+
+using Operation = std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetSplit,
+                               RemoveProbe, SetSampling, SetRecording>;
+
+std::vector<Operation> plan(const Settings& from, const Settings& to);
+Operation reversed(const Operation& operation);
+
+} // namespace auger

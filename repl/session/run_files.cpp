@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rest: files, and the session itself.
+#include "repl/session/runner.h"
+
+#include "loader/base/fd.h"
+#include "loader/process/proc_info.h"
+#include "repl/language/script.h"
+#include "views/escape.h"
+#include "views/folded.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace auger {
+namespace {
+
+constexpr size_t source_limit = 16; // files that source each other
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!fd)
+        return system_error("write", path);
+    // Under sudo the file is the user's, like every other that this session leaves behind.
+    struct stat status {};
+    const auto user = invoking_user();
+    if (user && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_uid == ::geteuid() && ::fchown(fd.get(), user->uid, user->gid) != 0)
+        return system_error("give to its user", path);
+    while (!text.empty()) {
+        const ssize_t written = ::write(fd.get(), text.data(), text.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return system_error("write", path);
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+    return {};
+}
+
+} // namespace
+
+Parsed<Reply> Session::save(const SaveCommand& command, Span at) {
+    if (auto complaint = Runner{*this, at}.not_ready(command.filter))
+        return *complaint;
+    const std::string text = folded_stacks(model_, settings_.window, command.filter);
+    if (auto written = write_file(command.path, text); !written)
+        return complaint_of(written.error(), at);
+    const auto stacks = static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    JsonObject object = json_reply("save");
+    object["file"] = escape_untrusted(command.path);
+    object["stacks"] = stacks;
+    return Reply::message(
+        fmt::format("saved {} stacks to {}", stacks, escape_untrusted(command.path)),
+        std::move(object));
+}
+
+Parsed<Reply> Session::run_source(const SourceCommand& command, Span at) {
+    if (source_depth_ == source_limit)
+        return Complaint{at, fmt::format("{} files source each other", source_limit),
+                         "does one source itself?", Error::Kind::failed};
+    auto text = read_script(command.path);
+    if (!text)
+        return complaint_of(text.error(), at);
+    ++source_depth_;
+    const auto failure_before = std::exchange(first_failure_, std::nullopt);
+    size_t lines = 0;
+    bool ok = true;
+    for (const SourceLine& line : script_lines(command.path, *text)) {
+        ++lines;
+        ok = run_line(line);
+        if (quit_ || interrupts_.stopping() || !output_.open() || (!ok && !options_.keep_going))
+            break;
+    }
+    --source_depth_;
+    const auto failure = std::exchange(first_failure_, failure_before);
+    if (failure)
+        return Complaint{at, fmt::format("{} failed", escape_untrusted(command.path)), "",
+                         *failure};
+    Reply reply; // the file's commands have answered for themselves
+    JsonObject object = json_reply("source");
+    object["file"] = escape_untrusted(command.path);
+    object["lines"] = lines;
+    reply.json = {json_line(object)};
+    return reply;
+}
+
+Completion Session::complete(std::string_view line) const {
+    CompletionSource source;
+    source.probes = [this] {
+        std::vector<std::string> texts;
+        for (const ProbeSetting& probe : settings_.probes)
+            texts.push_back(probe.text);
+        return texts;
+    };
+    source.functions = [this](std::string_view prefix) {
+        constexpr size_t limit = 200;
+        return backend_.complete_function(prefix, limit);
+    };
+    source.files = complete_file;
+    return auger::complete(line, source);
+}
+
+Parsed<Reply> Session::Runner::operator()(const SaveCommand& command) {
+    return session.save(command, at);
+}
+
+Parsed<Reply> Session::Runner::operator()(const SourceCommand& command) {
+    return session.run_source(command, at);
+}
+
+Parsed<Reply> Session::Runner::operator()(const EchoCommand& command) {
+    return Reply::message(escape_untrusted(command.text), json_reply("echo"));
+}
+
+Parsed<Reply> Session::Runner::operator()(const UndoCommand&) {
+    return session.undo(at);
+}
+
+Parsed<Reply> Session::Runner::operator()(const DoctorCommand&) {
+    const auto capabilities = session.backend_.capabilities();
+    JsonObject object = json_reply("doctor");
+    object["capabilities"] = json_capabilities(capabilities);
+    return Reply(capability_lines(capabilities), json_line(object));
+}
+
+Parsed<Reply> Session::Runner::operator()(const HelpCommand& command) {
+    std::string text = help_text();
+    for (const CommandRow& row : command_table()) {
+        if (row.name == command.topic)
+            text = help_text(row);
+    }
+    JsonObject object = json_reply("help");
+    object["text"] = text;
+    return Reply(std::move(text), json_line(object));
+}
+
+Parsed<Reply> Session::Runner::operator()(const QuitCommand&) {
+    session.quit_ = true;
+    Reply reply;
+    reply.json = {json_line(json_reply("quit"))};
+    return reply;
+}
+
+} // namespace auger

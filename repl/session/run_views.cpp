@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands that show: views, and settings asked for without a value.
+#include "repl/session/runner.h"
+
+#include "repl/session/edits.h"
+#include "views/folded.h"
+#include "views/format.h"
+#include "views/json/json_views.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr size_t process_rows = 10;
+
+Result<Lines> one(Result<std::string> json) {
+    if (!json)
+        return json.error();
+    return Lines{std::move(*json)};
+}
+
+} // namespace
+
+Complaint complaint_of(const Error& error, Span at) {
+    Error without_hint = error;
+    without_hint.hint.clear();
+    return {at, without_hint.message(), error.hint, error.kind};
+}
+
+template <typename Draw, typename Write>
+Parsed<Reply> Session::Runner::show(Draw draw, Write write) {
+    Reply reply;
+    if (session.options_.json) {
+        Result<Lines> lines = write();
+        if (!lines)
+            return complaint_of(lines.error(), at);
+        reply.json = std::move(*lines);
+    } else {
+        Result<Canvas> canvas = draw();
+        if (!canvas)
+            return complaint_of(canvas.error(), at);
+        reply.text = to_text(*canvas, session.options_.view.colour);
+    }
+    return reply;
+}
+
+std::optional<Complaint> Session::Runner::not_ready(ClassFilter filter) {
+    if (auto ready = session.prepare_view(); !ready)
+        return complaint_of(ready.error(), at);
+    if (filter && !session.model_.split().active)
+        return Complaint{at, "there is no split, so there are no classes",
+                         "first split PROBE > p95", Error::Kind::failed};
+    return std::nullopt;
+}
+
+Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
+    if (auto complaint = not_ready(command.filter))
+        return *complaint;
+    const Window window = session.settings_.window;
+    if (command.folded && !session.options_.json) {
+        if (auto complaint = not_ready())
+            return *complaint;
+        Reply reply;
+        reply.text = folded_stacks(session.model_, window, command.filter);
+        return reply;
+    }
+    return show([&] { return flame_view(session.model_, session.view_options(), command.filter); },
+                [&] { return Lines{flame_json(session.model_, window, command.filter)}; });
+}
+
+Parsed<Reply> Session::Runner::operator()(const DiffCommand& command) {
+    if (auto complaint = not_ready())
+        return *complaint;
+    return show(
+        [&] {
+            return diff_view(session.model_, session.view_options(), command.first, command.second);
+        },
+        [&] {
+            return one(
+                diff_json(session.model_, session.settings_.window, command.first, command.second));
+        });
+}
+
+Parsed<Reply> Session::Runner::operator()(const TopCommand& command) {
+    if (auto complaint = not_ready(command.filter))
+        return *complaint;
+    return show(
+        [&] {
+            return top_view(session.model_, session.view_options(command.limit), command.filter);
+        },
+        [&] { return Lines{top_json(session.model_, session.settings_.window, command.filter)}; });
+}
+
+Parsed<Reply> Session::Runner::operator()(const HistCommand& command) {
+    if (auto complaint = not_ready())
+        return *complaint;
+    const auto id = session.shown_probe(command.probe);
+    if (!id)
+        return id.complaint();
+    return show([&] { return hist_view(session.model_, session.view_options(), *id); },
+                [&] { return one(hist_json(session.model_, session.settings_.window, *id)); });
+}
+
+Parsed<Reply> Session::Runner::operator()(const CallsCommand& command) {
+    if (auto complaint = not_ready())
+        return *complaint;
+    std::optional<ProbeId> probe;
+    if (command.probe) {
+        const auto id = session.shown_probe(*command.probe);
+        if (!id)
+            return id.complaint();
+        probe = *id;
+    }
+    return show(
+        [&] { return calls_view(session.model_, session.view_options(command.limit), probe); },
+        [&]() -> Result<Lines> {
+            auto lines = calls_json(session.model_, session.settings_.window, probe);
+            // Oldest first: the newest are what a limit keeps, as in the text.
+            if (lines && command.limit && lines->size() > *command.limit)
+                lines->erase(lines->begin(), lines->end() - static_cast<ptrdiff_t>(*command.limit));
+            return lines;
+        });
+}
+
+Parsed<Reply> Session::Runner::operator()(const ProbesCommand&) {
+    if (auto complaint = not_ready())
+        return *complaint;
+    return show([&] { return probes_view(session.model_, session.view_options()); },
+                [&] { return probes_json(session.model_); });
+}
+
+Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {
+    if (auto complaint = not_ready())
+        return *complaint;
+    const StatusContext context{session.backend_.target_status(), session.backend_.links(),
+                                session.backend_.symbol_progress()};
+    return show([&] { return status_view(session.model_, session.view_options(), context); },
+                [&] { return Lines{status_json(session.model_, context)}; });
+}
+
+Parsed<Reply> Session::Runner::operator()(const TargetCommand&) {
+    const TargetStatus status = session.backend_.target_status();
+    JsonObject object = json_reply("target");
+    object["target"] = describe(session.settings_.target);
+    object["processes"] = json_target(status);
+    Reply reply =
+        Reply::message(fmt::format("target: {}", session.backend_.replaying()
+                                                     ? "a recording"
+                                                     : describe(session.settings_.target)),
+                       std::move(object));
+    reply.text += process_lines(status, process_rows);
+    return reply;
+}
+
+Parsed<Reply> Session::Runner::operator()(const FilterCommand&) {
+    return Reply::message(fmt::format("filter: {}", describe(session.settings_.filter)),
+                          json_reply("filter"));
+}
+
+Parsed<Reply> Session::Runner::operator()(const WindowCommand&) {
+    return Reply::message(fmt::format("window: {}", format_window(session.settings_.window)),
+                          json_reply("window"));
+}
+
+Parsed<ProbeId> Session::shown_probe(const ProbeRef& ref) const {
+    auto probe = find_probe(settings_, ref);
+    if (probe)
+        return probe->id;
+    // What a deleted probe collected can still be shown.
+    for (auto known = model_.probes().rbegin(); known != model_.probes().rend(); ++known) {
+        if (ref.number ? known->first.value == *ref.number : known->second.text == ref.text)
+            return known->first;
+    }
+    return probe.complaint();
+}
+
+} // namespace auger

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lines to commands, commands to replies; errors with their place. What single commands do is in
+// run_*.cpp.
+#include "repl/session/session.h"
+
+#include "repl/session/edits.h"
+#include "repl/session/runner.h"
+#include "views/escape.h"
+#include "views/format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+
+Session::Session(Backend& backend, const Model& model, Output& output, Interrupts& interrupts,
+                 SessionOptions options)
+    : backend_(backend), model_(model), output_(output), interrupts_(interrupts),
+      options_(std::move(options)), executor_(backend) {}
+
+std::optional<Error::Kind> Session::run(const std::vector<SourceLine>& lines) {
+    first_failure_.reset();
+    for (const SourceLine& line : lines) {
+        const bool ok = run_line(line);
+        if (quit_ || interrupts_.stopping() || !output_.open())
+            break;
+        if (!ok && !options_.keep_going)
+            break;
+    }
+    return first_failure_;
+}
+
+bool Session::run_line(const SourceLine& line) {
+    auto commands = commands_of(line.text);
+    if (!commands) {
+        report(line, commands.complaint(), "");
+        return false;
+    }
+    bool ok = true;
+    for (const CommandText& text : *commands) {
+        auto command = parse_command(text, line.text);
+        if (!command) {
+            const auto row = find_command(text.words.front());
+            report(line, command.complaint(), row ? (*row)->name : text.words.front().text);
+        } else if (auto reply = run_command(*command, line); !reply) {
+            report(line, reply.complaint(), command->row->name);
+        } else {
+            print(*reply);
+            show_notices();
+            if (quit_ || interrupts_.stopping() || !output_.open())
+                return ok;
+            continue;
+        }
+        show_notices();
+        ok = false;
+        if (!options_.keep_going)
+            return false;
+    }
+    return ok;
+}
+
+Parsed<Reply> Session::run_command(const ParsedCommand& command, const SourceLine& line) {
+    if (backend_.replaying())
+        adopt_recorded();
+    if (is_edit(command.command))
+        return run_edit(command, line);
+    return std::visit(Runner{*this, command.at}, command.command);
+}
+
+void Session::report(const SourceLine& line, const Complaint& complaint, std::string_view command) {
+    if (!first_failure_)
+        first_failure_ = complaint.kind;
+    const Diagnostic diagnostic{line, complaint};
+    if (options_.json)
+        output_.result(json_error(escape_untrusted(command), diagnostic) + "\n");
+    else
+        output_.error(diagnostic.render());
+}
+
+void Session::print(const Reply& reply) {
+    if (!options_.json) {
+        output_.result(reply.text);
+        return;
+    }
+    std::string lines;
+    for (const std::string& line : reply.json)
+        lines += line + "\n";
+    output_.result(lines);
+}
+
+void Session::show_notices() {
+    const uint64_t received = model_.notices_received();
+    const auto& kept = model_.notices();
+    const uint64_t fresh = std::min<uint64_t>(received - notices_shown_, kept.size());
+    for (auto notice = kept.end() - static_cast<ptrdiff_t>(fresh); notice != kept.end(); ++notice) {
+        const std::string text = escape_untrusted(notice->text);
+        if (options_.json) {
+            JsonObject object = json_reply("notice");
+            object["time"] = notice->time_ns;
+            object["message"] = text;
+            output_.result(json_line(object) + "\n");
+        } else {
+            output_.notice(text + "\n");
+        }
+    }
+    notices_shown_ = received;
+}
+
+void Session::adopt_recorded() {
+    for (const auto& [id, info] : model_.probes()) {
+        executor_.reserve_through(id);
+        auto known = std::ranges::find(settings_.probes, id, &ProbeSetting::id);
+        if (info.deleted) {
+            if (known != settings_.probes.end())
+                settings_.probes.erase(known);
+        } else if (known == settings_.probes.end()) {
+            settings_.probes.push_back({id, info.text, info.slow});
+        } else {
+            known->slow = info.slow;
+        }
+    }
+    const SplitInfo& split = model_.split();
+    if (split.active != recorded_split_.active || split.probe != recorded_split_.probe ||
+        !(split.threshold == recorded_split_.threshold) || split.so_far != recorded_split_.so_far) {
+        recorded_split_ = split;
+        settings_.split = split.active
+                              ? SplitSetting{true, split.probe, split.threshold, split.so_far}
+                              : SplitSetting{};
+    }
+}
+
+Result<bool> Session::pump(std::chrono::nanoseconds timeout, int wake_fd) {
+    auto more = backend_.poll(timeout, wake_fd);
+    show_notices();
+    return more;
+}
+
+std::string Session::summary() const {
+    std::string text;
+    if (backend_.replaying()) {
+        text = "replay";
+    } else {
+        const TargetSpec& target = settings_.target;
+        switch (target.kind) {
+        case TargetSpec::Kind::none:
+            return {};
+        case TargetSpec::Kind::pids:
+            text = target.pids.size() == 1 ? fmt::format("{}", target.pids[0])
+                                           : fmt::format("{} processes", target.pids.size());
+            break;
+        case TargetSpec::Kind::name:
+            text = target.name;
+            break;
+        case TargetSpec::Kind::all:
+            text = "everything";
+            break;
+        case TargetSpec::Kind::command: {
+            const std::string& path = target.command.front();
+            text = path.substr(path.rfind('/') + 1);
+            break;
+        }
+        }
+        if (settings_.rate_hz != 0)
+            text += fmt::format(" {} Hz", settings_.rate_hz);
+    }
+    if (settings_.split.active) {
+        if (const ProbeSetting* probe = settings_.find(settings_.split.probe))
+            text += fmt::format(" {} {}", probe->text, format_threshold(settings_.split.threshold));
+    }
+    return elide_middle(escape_untrusted(text), 40);
+}
+
+ViewOptions Session::view_options(std::optional<size_t> limit) const {
+    ViewOptions options = options_.view;
+    options.window = settings_.window;
+    if (limit)
+        options.limit = *limit;
+    return options;
+}
+
+} // namespace auger

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Session: takes lines, acts on Backend and Model, answers to Output. Holds the settings in force
+// and the edits that `undo` takes back. Lines come from the prompt, files and the command line
+// alike; nothing here knows a terminal or reads a clock.
+#pragma once
+
+#include "repl/commands/completion.h"
+#include "repl/commands/table.h"
+#include "repl/exit_code.h"
+#include "repl/session/executor.h"
+#include "repl/session/output.h"
+#include "repl/session/reply.h"
+#include "repl/session/settings.h"
+#include "views/model/model.h"
+#include "views/text/views.h"
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+struct SessionOptions {
+    bool json = false;
+    bool keep_going = false; // a script goes on after a command that failed
+    // Nobody will type anything: a source that ends by itself (a command, a recording) is run to
+    // its end before it is first looked at, unless the script waits.
+    bool batch = false;
+    // The longest time that a view waits for names.
+    std::chrono::nanoseconds settle = std::chrono::milliseconds(200);
+    ViewOptions view; // width, colour, unicode; the window comes from the settings
+};
+
+class Session {
+  public:
+    Session(Backend& backend, const Model& model, Output& output, Interrupts& interrupts,
+            SessionOptions options);
+
+    // Runs every command of the lines, up to the first that fails (unless keep_going) or `quit`.
+    // Returns the first failure's kind, or nothing when all went well.
+    std::optional<Error::Kind> run(const std::vector<SourceLine>& lines);
+
+    bool quitting() const { return quit_; }
+
+    // Before the prompt and after the last command: lets a `-- COMMAND` target run.
+    Result<void> start_command();
+    // In batch mode, after the last command: when the script never waited, waits for the end of a
+    // command that auger started.
+    Result<void> finish();
+    // Delivers what has come; waits at most `timeout`, or until `wake_fd` is readable.
+    Result<bool> pump(std::chrono::nanoseconds timeout, int wake_fd);
+
+    // "nginx 999 Hz", for the prompt; empty without a target.
+    std::string summary() const;
+    Completion complete(std::string_view line) const;
+    const Settings& settings() const { return settings_; }
+    ViewOptions& view() { return options_.view; }
+
+  private:
+    struct UndoEntry {
+        std::string command; // as typed
+        Settings before;
+    };
+    struct Runner; // one overload a command
+
+    bool run_line(const SourceLine& line);
+    Parsed<Reply> run_command(const ParsedCommand& command, const SourceLine& line);
+    Parsed<Reply> run_edit(const ParsedCommand& command, const SourceLine& line);
+    Parsed<Reply> undo(Span at);
+    Parsed<Reply> wait_for(const WaitCommand& command, Span at);
+    Parsed<Reply> check(const AssertCommand& command);
+    Parsed<Reply> run_source(const SourceCommand& command, Span at);
+    Parsed<Reply> save(const SaveCommand& command, Span at);
+
+    // Makes `to` the settings in force.
+    Execution change(Settings to);
+    void report(const SourceLine& line, const Complaint& complaint, std::string_view command);
+    void print(const Reply& reply);
+    void show_notices();
+    // A recording defines its probes while it plays.
+    void adopt_recorded();
+    // What must happen before anything collected is looked at.
+    Result<void> prepare_view();
+    Result<void> run_to_end();
+    // Polls for at most `timeout`; false when nothing more will come.
+    Result<bool> step(std::chrono::nanoseconds timeout);
+    bool target_ended() const;
+    Parsed<ProbeId> shown_probe(const ProbeRef& ref) const;
+    Parsed<double> value_of(const Quantity& quantity, Span at) const;
+    ViewOptions view_options(std::optional<size_t> limit = {}) const;
+
+    Backend& backend_;
+    const Model& model_;
+    Output& output_;
+    Interrupts& interrupts_;
+    SessionOptions options_;
+
+    Settings settings_;
+    Executor executor_;
+    std::deque<UndoEntry> undo_;
+    SplitInfo recorded_split_; // last adopted
+    std::optional<Error::Kind> first_failure_;
+    uint64_t notices_shown_ = 0;
+    size_t source_depth_ = 0;
+    bool waited_ = false; // a `wait` was run: the script decides about time
+    bool quit_ = false;
+};
+
+} // namespace auger

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Settings: everything a user can edit, as one value. An edit makes a new value; what has to be
+// done is the difference between two of them (see plan.h), and so is undoing it.
+#pragma once
+
+#include "loader/backend.h"
+#include "views/model/window.h"
+
+#include <string>
+#include <vector>
+
+namespace auger {
+
+struct ProbeSetting {
+    ProbeId id;
+    std::string text;
+    Threshold slow;
+    friend bool operator==(const ProbeSetting&, const ProbeSetting&) = default;
+};
+
+struct SplitSetting {
+    bool active = false;
+    ProbeId probe;
+    Threshold threshold;
+    bool so_far = false;
+
+    SplitInfo info() const { return {active, probe, threshold, so_far}; }
+    friend bool operator==(const SplitSetting&, const SplitSetting&) = default;
+};
+
+struct Settings {
+    TargetSpec target;
+    FilterSpec filter;
+    WayOut way_out = WayOut::automatic;
+    uint32_t rate_hz = 0; // 0: not sampling
+    std::vector<ProbeSetting> probes;
+    SplitSetting split;
+    std::string recording; // path; empty: none
+    Window window;
+
+    const ProbeSetting* find(ProbeId id) const;
+    const ProbeSetting* find(std::string_view text) const;
+    friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+// The probe `from` is known as `to` from now on.
+struct Rename {
+    ProbeId from;
+    ProbeId to;
+};
+void rename_probe(Settings& settings, const Rename& rename);
+
+} // namespace auger
