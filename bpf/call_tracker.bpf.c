@@ -217,7 +217,8 @@ static __always_inline int enter(void* ctx, u64 sp) {
     u32 return_address;
     u32 depth;
 
-    if (!spec || !is_observed(id >> 32, (u32)id))
+    if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND) ||
+        !is_observed(id >> 32, (u32)id))
         return 1;
     stats = stats_of(spec_index(cookie));
     if (!stats)

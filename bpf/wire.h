@@ -86,13 +86,16 @@ static inline __wire_u32 wire_histogram_bucket(__wire_u64 value) {
 /*
  * The cookie of an attachment: which spec it belongs to, in which generation (a probe of a deleted
  * spec that still fires while it is detached finds another one and does nothing), and for an exit
- * by a conditional jump the condition, since a probe on it fires whether it jumps or not.
+ * by a conditional jump the condition, since a probe on it fires whether it jumps or not. When a
+ * function gets other probes while it is timed, both sets are attached for a moment: of its entry
+ * probes only those count whose WIRE_COOKIE_SECOND agrees with the spec's WIRE_SPEC_SECOND.
  */
 enum wire_cookie {
     WIRE_COOKIE_SPEC_MASK = 0xffff,
     WIRE_COOKIE_CONDITION_SHIFT =
         16, /* low four bits of the opcode: 0 (overflow) to 15 (greater) */
     WIRE_COOKIE_CONDITIONAL = 1 << 20,
+    WIRE_COOKIE_SECOND = 1 << 21,
     WIRE_COOKIE_GENERATION_SHIFT = 32,
 };
 
@@ -101,6 +104,7 @@ enum wire_spec_flag {
     WIRE_SPEC_ENABLED = 1,
     WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
     WIRE_SPEC_RERUNS = 4,     /* Go: the same entry twice at one stack pointer is one call */
+    WIRE_SPEC_SECOND = 8,     /* its second set of probes is in force: see wire_cookie */
 };
 
 struct wire_spec {

@@ -304,49 +304,41 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold) {
 
 void LiveProbes::publish(const Probe& probe) {
     SpecSettings settings = settings_of(probe);
-    for (const Place& place : probe.places)
+    for (const Place& place : probe.places) {
+        settings.second = place.second;
         (void)specs_.set(place.spec, settings);
+    }
 }
 
-// What was proven holds no longer: exit instructions take over from the return probes. They come
-// first, so that calls which are open now are seen to end; a call that begins between the end of
-// the old entry probe and the start of the new one (some milliseconds) is not counted at all.
+// What was proven holds no longer: exit instructions take over from the return probes. The new
+// probes are attached beside the old ones and put in force by one store, so that no call is missed
+// or counted twice; calls that are open at that moment end at the exit instructions.
 void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                                     uint64_t now_ns) {
     for (Group& group : probe.groups) {
         if (group.request.exit == ExitWay::instructions)
             continue;
+        std::vector<Place*> places;
+        for (Place& place : probe.places) {
+            if (place.file == group.file && place.exit == group.request.exit)
+                places.push_back(&place);
+        }
         Group safe;
         safe.file = group.file;
         safe.elf = group.elf;
         safe.per_process = group.per_process;
         safe.request = request_for(ExitWay::instructions);
         safe.request.subject = group.request.subject;
-        for (Place& place : probe.places) {
-            if (place.file == group.file && place.exit == group.request.exit) {
-                add_sites(safe.request, place, specs_.cookie(place.spec));
-                place.exit = ExitWay::instructions;
-            }
+        for (const Place* place : places)
+            add_sites(safe.request, *place, specs_.cookie(place->spec) | WIRE_COOKIE_SECOND);
+        if (auto attached = attach_group(safe, view); !attached)
+            sink_.on_notice(now_ns, fmt::format("{} is no longer timed: {}", probe.info.text,
+                                                attached.error().message()));
+        for (Place* place : places) {
+            place->exit = ExitWay::instructions;
+            place->second = true;
         }
-        ProbeSites entries = std::exchange(safe.request.entries, {});
-        auto exits = attach_group(safe, view);
-        group.attachments.clear();
-        Group entry_group;
-        entry_group.file = safe.file;
-        entry_group.elf = safe.elf;
-        entry_group.per_process = safe.per_process;
-        entry_group.request = safe.request;
-        entry_group.request.exits = {};
-        entry_group.request.entries = std::move(entries);
-        auto entered = attach_group(entry_group, view);
-        if (!exits || !entered) {
-            const Error& error = exits ? entered.error() : exits.error();
-            sink_.on_notice(
-                now_ns, fmt::format("{} is no longer timed: {}", probe.info.text, error.message()));
-        }
-        for (Attachment& attachment : entry_group.attachments)
-            safe.attachments.push_back(std::move(attachment));
-        safe.request.entries = std::move(entry_group.request.entries);
+        publish(probe);
         group = std::move(safe);
     }
     sink_.on_notice(now_ns, fmt::format("{}: exit instructions instead of the return trampoline, "

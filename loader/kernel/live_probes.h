@@ -69,6 +69,7 @@ class LiveProbes {
         FunctionMatch match;
         FileIdentity file;
         ExitWay exit;
+        bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
     };
     // The attachments of the functions of one file that share a way out. With a scope, each process
     // has one of its own.

@@ -145,7 +145,9 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
             continue;
         FileIdentity program = identity_of(fmt::format("/proc/{}/exe", pid));
         for (const Mapping& mapping : *maps) {
-            if (!mapping.executable || mapping.path == "[vdso]" || mapping.path == "[vsyscall]")
+            // The last one is where the kernel steps over our own probes.
+            if (!mapping.executable || mapping.path == "[vdso]" || mapping.path == "[vsyscall]" ||
+                (mapping.path == "[uprobes]" && !mapping.inode))
                 continue;
             if (!mapping.inode)
                 return {false, fmt::format("process {} runs code that no file backs", pid)};

@@ -102,7 +102,8 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
     spec.slow_ns = settings.slow_ns.value_or(0);
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
-                 (settings.reruns ? WIRE_SPEC_RERUNS : 0);
+                 (settings.reruns ? WIRE_SPEC_RERUNS : 0) |
+                 (settings.second ? WIRE_SPEC_SECOND : 0);
     uint32_t key = index;
     if (bpf_map_update_elem(programs_.map_fd(MapKind::specs), &key, &spec, BPF_ANY) < 0)
         return system_error("write spec", std::to_string(index));

@@ -21,6 +21,7 @@ namespace auger {
 struct SpecSettings {
     std::optional<uint64_t> slow_ns; // trace calls longer than this
     bool reruns = false;             // Go; see WIRE_SPEC_RERUNS
+    bool second = false;             // see WIRE_SPEC_SECOND
 };
 
 class SpecTable {
