@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/kernel/session.h"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
+#include <algorithm>
 
 namespace auger::test {
 
@@ -19,58 +17,94 @@ Session::Session(const LiveOptions& options) {
     backend_ = std::move(*backend);
 }
 
-void Session::observe(pid_t pid) {
+void Session::observe(const std::vector<pid_t>& pids) {
     TargetSpec target;
     target.kind = TargetSpec::Kind::pids;
-    target.pids = {pid};
-    auto set = backend_->set_target(target);
-    if (!set)
-        throw std::runtime_error(set.error().message());
+    target.pids = pids;
+    observe(target);
 }
 
 ProbeId Session::time(const std::string& text, Threshold slow) {
+    return must(try_time(text, slow));
+}
+
+Result<ProbeId> Session::try_time(const std::string& text, Threshold slow) {
     ProbeId id{next_probe_++};
     auto added = backend_->add_probe({id, text, slow});
     if (!added)
-        throw std::runtime_error(added.error().message());
+        return added.error();
     report = *added;
     return id;
 }
 
 bool Session::pump_until(const std::function<bool()>& condition) {
     for (int i = 0; i < generous_steps; i++) {
-        auto more = backend_->poll(step, -1);
-        if (!more)
-            throw std::runtime_error(more.error().message());
-        (void)backend_->refresh();
+        bool more = must(backend_->poll(step, -1));
+        must(backend_->refresh());
         if (condition())
             return true;
-        if (!*more)
-            return condition();
+        if (!more)
+            return false;
     }
     return false;
 }
 
 void Session::pump_to_end() {
-    bool ended = false;
-    EXPECT_TRUE(pump_until([&] {
-        auto more = backend_->poll(std::chrono::nanoseconds(0), -1);
-        ended = more && !*more;
-        return ended;
-    })) << "the target did not end";
+    for (int i = 0; i < generous_steps; i++) {
+        if (!must(backend_->poll(step, -1)))
+            return;
+    }
+    FAIL() << "the target did not end";
 }
 
-Calls Session::calls(ProbeId probe) {
-    (void)backend_->refresh();
-    CallStatistics statistics = model_.probe_statistics(probe);
+namespace {
+
+Calls as_calls(const CallStatistics& statistics) {
     return {static_cast<uint64_t>(statistics.entries), static_cast<uint64_t>(statistics.returns),
             static_cast<uint64_t>(statistics.unwound), static_cast<uint64_t>(statistics.dropped),
             statistics.open};
 }
 
+} // namespace
+
+Calls Session::calls(ProbeId probe) {
+    must(backend_->refresh());
+    return as_calls(model_.probe_statistics(probe));
+}
+
+Calls Session::calls(SpecId spec) {
+    must(backend_->refresh());
+    return as_calls(model_.spec_statistics(spec));
+}
+
 uint64_t Session::lost(const std::string& cause) {
-    (void)backend_->refresh();
+    must(backend_->refresh());
     return model_.ledger().lost.at(cause);
+}
+
+void Session::expect_samples_add_up() {
+    must(backend_->refresh());
+    const LedgerEvent& ledger = model_.ledger();
+    EXPECT_EQ(ledger.ticks,
+              ledger.samples + ledger.filtered + ledger.lost.at("samples: event ring full"));
+    EXPECT_EQ(ledger.samples, model_.samples_received());
+    EXPECT_EQ(ledger.lost.at("records: malformed"), 0u);
+}
+
+bool Session::noticed(const std::string& text) const {
+    return std::any_of(model_.notices().begin(), model_.notices().end(), [&](const Notice& notice) {
+        return notice.text.find(text) != std::string::npos;
+    });
+}
+
+std::vector<std::string> Session::stack_names(StackId stack) const {
+    std::vector<std::string> names;
+    const SymbolTables& symbols = model_.symbols();
+    for (LocationId location : symbols.stack(stack)) {
+        for (const FrameEntry& frame : symbols.frames(location))
+            names.emplace_back(symbols.name(frame.function));
+    }
+    return names;
 }
 
 } // namespace auger::test

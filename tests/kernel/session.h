@@ -5,11 +5,34 @@
 #include "loader/kernel/live_backend.h"
 #include "views/model/model.h"
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
+#include <unistd.h>
+
 namespace auger::test {
+
+// Base of every test that needs the kernel.
+class KernelTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (geteuid() != 0)
+            GTEST_SKIP() << "needs root: BPF programs are loaded";
+    }
+};
+
+// The value, or the error as an exception, which fails the test.
+template <typename T>
+T must(Result<T> result) {
+    if (!result)
+        throw std::runtime_error(result.error().message());
+    if constexpr (!std::is_void_v<T>)
+        return *std::move(result);
+}
 
 // Calls of all functions that a probe matched, as the kernel counted them.
 struct Calls {
@@ -28,17 +51,32 @@ class Session {
     Backend& backend() { return *backend_; }
     Model& model() { return model_; }
 
-    void observe(pid_t pid);
+    void observe(pid_t pid) { observe(std::vector<pid_t>{pid}); }
+    void observe(const std::vector<pid_t>& pids);
+    void observe(const TargetSpec& target) { must(backend_->set_target(target)); }
+    void filter(const FilterSpec& filter) { must(backend_->set_filter(filter)); }
+    void sample(uint32_t rate_hz) { must(backend_->set_sampling(rate_hz)); }
     // Adds a probe and returns its id; fails the test when that fails or nothing matched.
     ProbeId time(const std::string& text, Threshold slow = {});
-    ProbeReport report; // of the last time()
+    // The same for a probe that may be refused, and then has the error.
+    Result<ProbeId> try_time(const std::string& text, Threshold slow = {});
+    ProbeReport report; // of the last probe that was added
 
-    // Pumps events until the condition holds (checked after each delivery); false at a generous limit.
+    // Pumps events until the condition holds (checked after each delivery); false at a generous
+    // limit.
     bool pump_until(const std::function<bool()>& condition);
     // Pumps until every process of the target is gone and all they left is delivered.
     void pump_to_end();
     Calls calls(ProbeId probe);
+    Calls calls(SpecId spec);
     uint64_t lost(const std::string& cause);
+    // Ticks of the sampler = samples + filtered + lost samples, and the model got all that was
+    // sent.
+    void expect_samples_add_up();
+    // A notice that contains the text was given.
+    bool noticed(const std::string& text) const;
+    // The names on a stack, leaf first, inlined functions included.
+    std::vector<std::string> stack_names(StackId stack) const;
 
   private:
     Model model_;

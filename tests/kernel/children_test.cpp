@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Children of a target are targets from their first instruction on: forked, executed, short-lived
+// ones, and such as end in the middle of a call. What they call is not in their parent's count of
+// its own functions, but follows from how many children it made.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+
+namespace auger::test {
+namespace {
+
+class Children : public KernelTest, public testing::WithParamInterface<LiveOptions::Attach> {
+  protected:
+    // Runs the program to its end with these functions timed.
+    void run(const std::string& name, std::vector<std::string> arguments,
+             const std::vector<std::string>& functions) {
+        arguments.push_back("--wait");
+        Program program(name, arguments);
+        program.wait_ready();
+        session_ = std::make_unique<Session>(LiveOptions{GetParam()});
+        session_->observe(program.pid());
+        must(session_->backend().set_way_out(WayOut::ret));
+        for (const std::string& function : functions)
+            probes_[function] = session_->time(function);
+        program.go();
+        session_->pump_to_end();
+        account_ = program.account();
+        EXPECT_EQ(program.wait_exit(), 0);
+        EXPECT_TRUE(account_["ok"].get<bool>()) << account_;
+        EXPECT_EQ(session_->lost("process events: event ring full"), 0u);
+    }
+    void expect(const std::string& function, uint64_t returns, uint64_t unwound) {
+        SCOPED_TRACE(function);
+        Calls calls = session_->calls(probes_.at(function));
+        EXPECT_EQ(calls.entries, returns + unwound);
+        EXPECT_EQ(calls.returns, returns);
+        EXPECT_EQ(calls.unwound, unwound);
+        EXPECT_EQ(calls.open, 0);
+        EXPECT_EQ(calls.dropped, 0u);
+        EXPECT_TRUE(calls.add_up());
+    }
+    uint64_t number(const nlohmann::json& value) { return value.get<uint64_t>(); }
+
+    std::unique_ptr<Session> session_;
+    std::map<std::string, ProbeId> probes_;
+    nlohmann::json account_;
+};
+
+// A child that is born inside forking_call returns from it without having entered: no call of its.
+TEST_P(Children, OfForks) {
+    run("forks", {"--calls", "10"}, {"forking_call", "parent_work", "child_work"});
+    uint64_t children = 0;
+    for (const auto& [way, count] : account_["children"].items())
+        children += number(count);
+    EXPECT_EQ(children, 50u);
+    expect("forking_call", number(account_["functions"]["forking_call"]["returns"]), 0);
+    expect("parent_work", number(account_["functions"]["parent_work"]["returns"]), 0);
+    expect("child_work", children * number(account_["calls_per_child"]), 0);
+}
+
+TEST_P(Children, ThatEndInTheMiddleOfCalls) {
+    run("exits", {"--calls", "5"}, {"long_call", "leaver", "after_exec"});
+    const auto& processes = account_["processes"];
+    uint64_t all = 0;
+    for (const auto& [way, count] : processes.items())
+        all += number(count);
+    EXPECT_EQ(all, 25u);
+    expect("long_call", 0, all * number(account_["open_per_process"]));
+    uint64_t by_main = number(processes["main"]);
+    expect("leaver", by_main, all - by_main);
+    expect("after_exec", number(processes["exec"]) * number(account_["calls_after_exec"]), 0);
+}
+
+TEST_P(Children, ThatComeAndGo) {
+    run("churn", {"--calls", "100"}, {"churn_work"});
+    EXPECT_EQ(number(account_["processes"]), 100u);
+    expect("churn_work", number(account_["thread_calls"]) + number(account_["process_calls"]), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Children,
+                         testing::Values(LiveOptions::Attach::multi, LiveOptions::Attach::perf),
+                         [](const auto& info) {
+                             return info.param == LiveOptions::Attach::multi ? "multi" : "perf";
+                         });
+
+// The observed process itself goes, by each way, while three threads are in a call that has no end.
+class LastMoments : public KernelTest, public testing::WithParamInterface<std::string> {};
+
+TEST_P(LastMoments, EndTheCallsThatWereOpen) {
+    Program program("exits", {"--mode", GetParam(), "--alone", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ProbeId long_call = session.time("long_call");
+    ProbeId leaver = session.time("leaver");
+    ProbeId after_exec = session.time("after_exec");
+    session.sample(999);
+    program.go();
+    session.pump_to_end();
+
+    const std::map<std::string, int> codes = {
+        {"exit", 3}, {"_exit", 4}, {"main", 5}, {"exec", 7}, {"kill", 128 + 9}};
+    EXPECT_EQ(program.wait_exit(), codes.at(GetParam()));
+    Calls calls = session.calls(long_call);
+    EXPECT_EQ(calls.entries, 3u);
+    EXPECT_EQ(calls.unwound, 3u);
+    EXPECT_TRUE(calls.add_up());
+    calls = session.calls(leaver);
+    EXPECT_EQ(calls.entries, 1u);
+    EXPECT_EQ(calls.returns, GetParam() == "main" ? 1u : 0u);
+    EXPECT_TRUE(calls.add_up());
+    calls = session.calls(after_exec);
+    EXPECT_EQ(calls.entries, GetParam() == "exec" ? 5u : 0u);
+    EXPECT_EQ(calls.returns, calls.entries);
+    session.expect_samples_add_up();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, LastMoments,
+                         testing::Values("exit", "_exit", "main", "exec", "kill"),
+                         [](const auto& info) {
+                             return info.param == "_exit" ? "underscore_exit" : info.param;
+                         });
+
+} // namespace
+} // namespace auger::test
