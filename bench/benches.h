@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The benches of bench_kernel, one a file. Each prints a table or two, and throws what keeps it
+// from measuring.
+#pragma once
+
+#include "loader/kernel/features.h"
+
+namespace auger::bench {
+
+void bench_calls(const Features& features); // a timed call beside an empty program; filter misses
+void bench_peers(const Features& features); // ... beside bpftrace and funclatency
+void bench_split(const Features& features); // a timed call with its samples split beside only timed
+void bench_attach(const Features& features);   // 1,000 functions on and off
+void bench_sampling(const Features& features); // what sampling costs the target, beside perf record
+
+} // namespace auger::bench

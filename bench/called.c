@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the benches observe. It does what single lines on its standard input ask for and answers
+// each with one number, measured by its own thread's CPU clock, so that neighbours on a busy
+// machine count as little as possible:
+//   call FUNCTION COUNT   ns a call of one of tests/programs/prologues_asm.S
+//   work MILLISECONDS     steps per CPU second, for so much CPU time, below 20 frames
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+typedef uint64_t function_type(uint64_t a, uint64_t b);
+function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov;
+
+static const struct {
+    const char* name;
+    function_type* call;
+} functions[] = {
+    {"starts_push", starts_push}, {"starts_endbr", starts_endbr}, {"starts_sub", starts_sub},
+    {"starts_nop5", starts_nop5}, {"starts_mov", starts_mov},
+};
+
+static uint64_t cpu_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static double ns_per_call(function_type* function, uint64_t count) {
+    static volatile uint64_t sink;
+    const uint64_t start = cpu_now();
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < count; ++i)
+        sum += function(i, sum);
+    sink = sum;
+    return (double)(cpu_now() - start) / (double)count;
+}
+
+// A step is 4,000 rounds of xorshift; between steps the clock is looked at.
+static __attribute__((noipa)) double spin(uint64_t duration_ns) {
+    static volatile uint64_t state = 88172645463325252u;
+    const uint64_t start = cpu_now();
+    uint64_t steps = 0, spent = 0, x = state;
+
+    do {
+        for (int i = 0; i < 4000; ++i) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+        }
+        ++steps;
+        spent = cpu_now() - start;
+    } while (spent < duration_ns);
+    state = x;
+    return (double)steps * 1e9 / (double)spent;
+}
+
+static __attribute__((noipa)) double work(uint64_t duration_ns, int frames) {
+    return frames > 0 ? work(duration_ns, frames - 1) + 0.0 : spin(duration_ns);
+}
+
+int main(void) {
+    char line[256], name[64];
+    uint64_t number;
+
+    while (fgets(line, sizeof line, stdin)) {
+        double answer = -1;
+        if (sscanf(line, "call %63s %" SCNu64, name, &number) == 2) {
+            for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i)
+                if (strcmp(functions[i].name, name) == 0)
+                    answer = ns_per_call(functions[i].call, number);
+        } else if (sscanf(line, "work %" SCNu64, &number) == 1) {
+            answer = work(number * 1000000, 18);
+        }
+        printf("%.3f\n", answer);
+        fflush(stdout);
+    }
+    return 0;
+}

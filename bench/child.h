@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Child: a program that a bench starts, ended with the object; and Called, the one that is
+// observed.
+#pragma once
+
+#include "loader/base/fd.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace auger::bench {
+
+// Where a child's standard output goes.
+enum class Output { pipe, nowhere };
+
+class Child {
+  public:
+    // Throws std::runtime_error when it cannot be started. `inherited` descriptors stay open in it.
+    Child(const std::vector<std::string>& command, Output output, std::vector<int> inherited = {});
+    ~Child();
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+
+    pid_t pid() const { return pid_; }
+    int output_fd() const { return output_.get(); }
+    void write_line(const std::string& line);
+    // Waits for it. Throws when the child has ended.
+    std::string read_line();
+    bool running();
+    // Interrupts it as Ctrl-C does, and waits for its end.
+    void interrupt();
+
+  private:
+    pid_t pid_ = -1;
+    UniqueFd input_, output_;
+    std::string buffer_;
+};
+
+// bench/called.c.
+class Called {
+  public:
+    Called();
+    pid_t pid() const { return child_.pid(); }
+    static std::string path();
+
+    // ns of CPU time a call.
+    double call(const std::string& function, uint64_t count);
+    // Steps per CPU second; between the two the answer is not there yet.
+    void begin_work(uint64_t milliseconds);
+    double end_work();
+    int answer_fd() const { return child_.output_fd(); }
+
+  private:
+    Child child_;
+};
+
+// The path of a program in PATH or a folder of administrators' programs; empty when there is none.
+std::string find_program(const std::string& name);
+
+} // namespace auger::bench

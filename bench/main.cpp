@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// bench_kernel [calls|peers|split|attach|sampling]...: what observing costs, on this machine, as
+// Markdown. Needs root; without arguments, everything.
+#include "bench/benches.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Bench {
+    const char* name;
+    void (*run)(const auger::Features&);
+};
+
+constexpr Bench benches[] = {
+    {"calls", auger::bench::bench_calls},       {"peers", auger::bench::bench_peers},
+    {"split", auger::bench::bench_split},       {"attach", auger::bench::bench_attach},
+    {"sampling", auger::bench::bench_sampling},
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    auger::Features features = auger::Features::detect();
+    if (!features.privileged || !features.uprobe_multi) {
+        fmt::print(stderr,
+                   "bench_kernel: needs root and Linux 6.6 or later (uprobe_multi links)\n");
+        return 3;
+    }
+    std::vector<const Bench*> chosen;
+    for (const Bench& bench : benches) {
+        bool named = argc < 2;
+        for (int i = 1; i < argc; i++)
+            named = named || std::strcmp(argv[i], bench.name) == 0;
+        if (named)
+            chosen.push_back(&bench);
+    }
+    if (chosen.empty()) {
+        fmt::print(stderr, "usage: bench_kernel [calls|peers|split|attach|sampling]...\n");
+        return 2;
+    }
+    int status = 0;
+    for (const Bench* bench : chosen) {
+        try {
+            bench->run(features);
+        } catch (const std::exception& error) {
+            fmt::print("\n{} was not measured: {}\n", bench->name, error.what());
+            status = 1;
+        }
+        std::fflush(stdout);
+    }
+    return status;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What sampling costs the target: work done per CPU second without it, under auger's sampler and
+// under perf record with the same rate and stacks by frame pointers.
+#include "bench/benches.h"
+#include "bench/child.h"
+#include "bench/probing.h"
+#include "bench/report.h"
+
+#include "loader/kernel/live_backend.h"
+#include "views/model/model.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+namespace auger::bench {
+
+namespace {
+
+constexpr int rounds = 9;
+constexpr uint64_t milliseconds = 400;
+
+// A folder that goes with the object.
+class ScratchFolder {
+  public:
+    ScratchFolder() {
+        std::string pattern = std::filesystem::temp_directory_path() / "auger-bench-XXXXXX";
+        if (!mkdtemp(pattern.data()))
+            throw std::runtime_error("make a temporary folder");
+        path_ = pattern;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+// perf record, attached but asleep until it is told to go on.
+class PerfRecord {
+  public:
+    PerfRecord(const std::string& perf, pid_t pid, uint32_t rate_hz, const std::string& file) {
+        std::array<int, 2> control, answers;
+        if (pipe2(control.data(), O_CLOEXEC) < 0 || pipe2(answers.data(), O_CLOEXEC) < 0)
+            throw std::runtime_error("pipe");
+        control_.reset(control[1]);
+        answers_.reset(answers[0]);
+        UniqueFd child_control(control[0]), child_answers(answers[1]);
+        child_.emplace(
+            std::vector<std::string>{perf, "record", "-q", "-F", std::to_string(rate_hz),
+                                     "--call-graph", "fp", "-D", "-1",
+                                     fmt::format("--control=fd:{},{}", control[0], answers[1]),
+                                     "-p", std::to_string(pid), "-o", file},
+            Output::nowhere, std::vector<int>{control[0], answers[1]});
+    }
+    ~PerfRecord() { child_->interrupt(); }
+
+    void tell(const std::string& command) {
+        std::string line = command + "\n";
+        char answer[16];
+        if (write(control_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
+            read(answers_.get(), answer, sizeof(answer)) <= 0)
+            throw std::runtime_error("perf record does not answer");
+    }
+
+  private:
+    UniqueFd control_, answers_;
+    std::optional<Child> child_;
+};
+
+// Lets the target work while the console does its own.
+double work(Called& called, Backend& backend) {
+    called.begin_work(milliseconds);
+    bool answered = false;
+    while (!answered) {
+        take(backend.poll(std::chrono::milliseconds(20), called.answer_fd()));
+        pollfd waiting = {called.answer_fd(), POLLIN, 0};
+        answered = poll(&waiting, 1, 0) > 0;
+    }
+    return called.end_work();
+}
+
+} // namespace
+
+void bench_sampling(const Features&) {
+    constexpr uint32_t rates[] = {99, 999, 9'999};
+    Called called;
+    Model model;
+    auto backend = take(make_live_backend({}, model));
+    TargetSpec target;
+    target.kind = TargetSpec::Kind::pids;
+    target.pids = {called.pid()};
+    take(backend->set_target(target));
+    std::string perf = find_program("perf");
+    ScratchFolder scratch;
+
+    begin_table("The target's slowdown by sampling",
+                "CPU time for the same work, beside not being sampled: 1.01 is 1 % slower.",
+                "sampled", "not sampled");
+    for (uint32_t rate : rates) {
+        Series base, ours, theirs;
+        std::string missing = perf.empty() ? "perf is not installed (package linux-perf)" : "";
+        std::optional<PerfRecord> record;
+        try {
+            if (missing.empty())
+                record.emplace(perf, called.pid(), rate,
+                               fmt::format("{}/perf.{}", scratch.path(), rate));
+            for (int round = 0; round < rounds; round++) {
+                // ns of CPU time a step.
+                base.push_back(1e9 / work(called, *backend));
+                take(backend->set_sampling(rate));
+                ours.push_back(1e9 / work(called, *backend));
+                take(backend->set_sampling(0));
+                if (missing.empty()) {
+                    record->tell("enable");
+                    theirs.push_back(1e9 / work(called, *backend));
+                    record->tell("disable");
+                }
+            }
+        } catch (const std::runtime_error& error) {
+            missing = error.what();
+        }
+        print_row(fmt::format("auger, {} Hz", rate), ours, base, "ns");
+        if (missing.empty()) {
+            print_row(fmt::format("perf record, {} Hz", rate), theirs, base, "ns");
+            print_row(fmt::format("auger beside perf record, {} Hz", rate), ours, theirs, "ns");
+        } else {
+            print_skipped(fmt::format("perf record, {} Hz", rate), missing);
+        }
+    }
+    take(backend->refresh());
+    const LedgerEvent& ledger = model.ledger();
+    fmt::print("\nauger's samples: {} of {} ticks; lost: {}\n", ledger.samples, ledger.ticks,
+               ledger.ticks - ledger.samples - ledger.filtered);
+}
+
+} // namespace auger::bench
