@@ -28,13 +28,7 @@ std::string spelled(const std::string& name) {
         return name;
     if (name.find('\'') == std::string::npos)
         return "'" + name + "'";
-    std::string quoted = "\"";
-    for (const char c : name) {
-        if (c == '"' || c == '\\')
-            quoted += '\\';
-        quoted += c;
-    }
-    return quoted + "\"";
+    return quote_word(name);
 }
 
 } // namespace

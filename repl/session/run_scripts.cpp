@@ -84,6 +84,19 @@ Result<void> Session::finish() {
     return start_command();
 }
 
+Result<void> Session::before_prompt() {
+    if (backend_.replaying() && !waited_)
+        return run_to_end();
+    return start_command();
+}
+
+Result<void> Session::close() {
+    if (settings_.recording.empty())
+        return {};
+    settings_.recording.clear();
+    return backend_.record({});
+}
+
 Parsed<Reply> Session::wait_for(const WaitCommand& command, Span at) {
     waited_ = true;
     if (auto started = start_command(); !started)

@@ -61,8 +61,6 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
         return *complaint;
     const Window window = session.settings_.window;
     if (command.folded && !session.options_.json) {
-        if (auto complaint = not_ready())
-            return *complaint;
         Reply reply;
         reply.text = folded_stacks(session.model_, window, command.filter);
         return reply;

@@ -42,13 +42,19 @@ class Session {
     // Returns the first failure's kind, or nothing when all went well.
     std::optional<Error::Kind> run(const std::vector<SourceLine>& lines);
 
+    bool keeps_going() const { return options_.keep_going; }
+    // Whether something may happen while nobody asks.
+    bool live() const { return !backend_.replaying(); }
     bool quitting() const { return quit_; }
 
-    // Before the prompt and after the last command: lets a `-- COMMAND` target run.
-    Result<void> start_command();
+    // Before the first prompt: lets a `-- COMMAND` target run; reads a recording to its end, unless
+    // the script waited.
+    Result<void> before_prompt();
     // In batch mode, after the last command: when the script never waited, waits for the end of a
     // command that auger started.
     Result<void> finish();
+    // Ends a recording that is being written; says whether it is whole.
+    Result<void> close();
     // Delivers what has come; waits at most `timeout`, or until `wake_fd` is readable.
     Result<bool> pump(std::chrono::nanoseconds timeout, int wake_fd);
 
@@ -74,6 +80,7 @@ class Session {
     Parsed<Reply> run_source(const SourceCommand& command, Span at);
     Parsed<Reply> save(const SaveCommand& command, Span at);
 
+    Result<void> start_command();
     // Makes `to` the settings in force.
     Execution change(Settings to);
     void report(const SourceLine& line, const Complaint& complaint, std::string_view command);

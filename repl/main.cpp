@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// auger: options, then commands in their order, then the prompt.
+#include "loader/kernel/live_backend.h"
+#include "loader/recording/replay_backend.h"
+#include "repl/language/script.h"
+#include "repl/session/session.h"
+#include "repl/session/unavailable_backend.h"
+#include "repl/terminal/console.h"
+#include "repl/terminal/options.h"
+#include "repl/terminal/terminal_view.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstring>
+
+namespace auger {
+namespace {
+
+// A descriptor that was closed before auger began would be given to the next file that it opens,
+// and be written to as if it were standard output. Returns whether standard input was closed.
+bool fill_closed_descriptors() {
+    bool input_closed = false;
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(fd, F_GETFD) >= 0)
+            continue;
+        input_closed |= fd == STDIN_FILENO;
+        // Lowest number free: fd itself. Reading output fails, and so is noticed.
+        (void)::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_RDONLY | O_CLOEXEC);
+    }
+    return input_closed;
+}
+
+void say(StreamOutput& output, const Error& error) {
+    output.error(fmt::format("error: {}\n", printable(error.message())));
+}
+
+Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
+    if (!options.replay.empty())
+        return open_replay(options.replay, model);
+    auto live = make_live_backend(options.live, model);
+    if (!live && live.error().kind == Error::Kind::unsupported)
+        return std::unique_ptr<Backend>(
+            std::make_unique<UnavailableBackend>(live.error(), kernel_capabilities()));
+    return live;
+}
+
+// Everything between the options and the exit code.
+class Program {
+  public:
+    Program(const Options& options, Session& session, StreamOutput& output, Signals& signals)
+        : options_(options), session_(session), output_(output), signals_(signals) {}
+
+    ExitCode run(bool interactive) {
+        if (!run_lines(options_.setup))
+            return code_;
+        for (const Options::Script& script : options_.scripts) {
+            if (over())
+                break;
+            if (!run_script(script) && !options_.keep_going)
+                break;
+        }
+        // What failed in a script is a prompt's business; without one it is the end.
+        if (interactive) {
+            if (!over() && ready_for_prompt())
+                run_prompt(session_, output_, signals_);
+        } else if (!failed_ || options_.keep_going) {
+            if (!over() && options_.scripts.empty() && !options_.batch)
+                note(run_stdin(session_, output_, signals_));
+            if (!signals_.stopping() && output_.open() && (!failed_ || options_.keep_going))
+                check(session_.finish());
+        }
+        check(session_.close());
+        return code_;
+    }
+
+  private:
+    bool over() const { return session_.quitting() || signals_.stopping() || !output_.open(); }
+    void note(std::optional<Error::Kind> kind) {
+        if (!kind || std::exchange(failed_, true))
+            return;
+        code_ = exit_code(*kind);
+    }
+    bool check(const Result<void>& result) {
+        if (result)
+            return true;
+        say(output_, result.error());
+        note(result.error().kind);
+        return false;
+    }
+    bool run_lines(const std::vector<SourceLine>& lines) {
+        const auto kind = session_.run(lines);
+        note(kind);
+        return !kind;
+    }
+    bool run_script(const Options::Script& script) {
+        if (!script.file)
+            return run_lines(script_lines("-e", script.text));
+        if (script.text == "-") {
+            const auto kind = run_stdin(session_, output_, signals_);
+            note(kind);
+            return !kind;
+        }
+        auto text = read_script(script.text);
+        if (!text) {
+            say(output_, text.error());
+            note(Error::Kind::usage); // of -f
+            return false;
+        }
+        return run_lines(script_lines(script.text, *text));
+    }
+    bool ready_for_prompt() {
+        if (auto ready = session_.before_prompt(); !ready) {
+            say(output_, ready.error());
+            // A command that cannot be started leaves a prompt to choose another.
+        }
+        return !over();
+    }
+
+    const Options& options_;
+    Session& session_;
+    StreamOutput& output_;
+    Signals& signals_;
+    ExitCode code_ = ExitCode::ok;
+    bool failed_ = false;
+};
+
+ExitCode run(const Options& options, bool input_closed) {
+    StreamOutput output;
+    if (input_closed && options.scripts.empty() && !options.batch) {
+        output.error("error: standard input is closed and no commands are given (-e, -f): nothing "
+                     "to do\n");
+        return ExitCode::usage;
+    }
+    auto signals = Signals::install();
+    if (!signals) {
+        say(output, signals.error());
+        return ExitCode::failed;
+    }
+    Model model(options.store_samples);
+    auto backend = make_backend(options, model);
+    if (!backend) {
+        say(output, backend.error());
+        return exit_code(backend.error().kind);
+    }
+    const bool interactive = !options.batch && ::isatty(STDIN_FILENO);
+    SessionOptions session_options;
+    session_options.json = options.json;
+    session_options.keep_going = options.keep_going;
+    session_options.batch = !interactive;
+    if (!interactive)
+        session_options.settle = std::chrono::seconds(10);
+    session_options.view = view_of_stdout();
+    Session session(**backend, model, output, **signals, session_options);
+    ExitCode code = Program(options, session, output, **signals).run(interactive);
+    if (output.failure() != 0 && output.failure() != EPIPE) {
+        output.error(
+            fmt::format("error: write standard output: {}\n", std::strerror(output.failure())));
+        if (code == ExitCode::ok)
+            code = ExitCode::failed;
+    }
+    return code;
+}
+
+} // namespace
+} // namespace auger
+
+int main(int argc, char** argv) {
+    const bool input_closed = auger::fill_closed_descriptors();
+    // Only characters: a decimal comma would make the language depend on the user's country.
+    std::setlocale(LC_CTYPE, "");
+    const auto parsed = auger::parse_options(argc, argv);
+    if (const auto* code = std::get_if<auger::ExitCode>(&parsed))
+        return static_cast<int>(*code);
+    return static_cast<int>(auger::run(std::get<auger::Options>(parsed), input_closed));
+}

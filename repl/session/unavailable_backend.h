@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands for the kernel when it cannot be used: every edit fails with the reason, while
+// `help` and `doctor` still answer.
+#pragma once
+
+#include "loader/backend.h"
+
+namespace auger {
+
+class UnavailableBackend final : public Backend {
+  public:
+    UnavailableBackend(Error reason, std::vector<Capability> capabilities)
+        : reason_(std::move(reason)), capabilities_(std::move(capabilities)) {}
+
+    bool replaying() const override { return false; }
+    uint64_t now_ns() const override { return 0; }
+    Result<void> set_target(const TargetSpec&) override { return reason_; }
+    TargetStatus target_status() const override { return {}; }
+    Result<void> start_command() override { return reason_; }
+    Result<ProbeReport> add_probe(const ProbeRequest&) override { return reason_; }
+    Result<void> remove_probe(ProbeId) override { return reason_; }
+    Result<void> set_slow(ProbeId, const Threshold&) override { return reason_; }
+    Result<void> set_split(const SplitInfo&) override { return reason_; }
+    Result<void> set_sampling(uint32_t) override { return reason_; }
+    Result<void> set_filter(const FilterSpec&) override { return reason_; }
+    Result<void> set_way_out(WayOut) override { return reason_; }
+    Result<void> record(const std::string&) override { return reason_; }
+    std::vector<uint64_t> links() const override { return {}; }
+    std::vector<Capability> capabilities() const override { return capabilities_; }
+    SymbolProgress symbol_progress() const override { return {}; }
+    std::vector<std::string> complete_function(std::string_view, size_t) const override {
+        return {};
+    }
+    Result<bool> poll(std::chrono::nanoseconds, int) override { return reason_; }
+    Result<void> refresh() override { return reason_; }
+    void settle_symbols(std::chrono::nanoseconds) override {}
+
+  private:
+    Error reason_;
+    std::vector<Capability> capabilities_;
+};
+
+} // namespace auger

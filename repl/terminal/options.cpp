@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/terminal/options.h"
+
+#include "repl/language/lexer.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+constexpr const char* version = "auger 0.1.0";
+
+constexpr const char* footer = R"(
+Commands of -f and -e run in the order given; each option may be given several times, and "-f -"
+reads standard input. Without --batch the prompt follows when standard input is a terminal; without
+-f and -e, and no terminal, commands are read from standard input.
+
+A COMMAND given after -- is started by auger, stopped before its first instruction. It runs from the
+first "wait", the prompt or the end of the commands on, so that probes set before miss nothing. When
+commands never wait, auger runs it to its end before it shows what was collected, and ends with it.
+
+Exit codes: 0 all well; 1 a command or an assert failed; 2 wrong usage; 3 a missing privilege or
+kernel feature.
+
+"auger -e help --batch" lists the commands.)";
+
+SourceLine command(std::string option, std::string text) {
+    return {std::move(option), 1, std::move(text)};
+}
+
+} // namespace
+
+std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
+    // Everything behind "--" belongs to the target's command.
+    const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
+    const auto dashes = std::find(all.begin(), all.end(), "--");
+    std::vector<std::string> own(all.begin(), dashes);
+    std::reverse(own.begin(), own.end()); // as CLI11 takes them
+    std::vector<std::string> target_command;
+    if (dashes != all.end())
+        target_command.assign(dashes + 1, all.end());
+
+    Options options;
+    std::vector<std::string> pids, files, texts;
+    std::string name, record, exit, attach;
+    bool everything = false;
+    CLI::App app("Find the cause of slow calls in running programs.",
+                 "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
+    app.footer(footer);
+    app.set_version_flag("--version", version);
+    auto* pid_option = app.add_option("-p,--pid", pids, "Observe these processes")
+                           ->type_name("PID[,PID...]")
+                           ->expected(1);
+    pid_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    auto* name_option =
+        app.add_option("-n,--name", name, "Observe the processes of this name")->type_name("NAME");
+    app.add_flag("-a,--all", everything, "Observe every process");
+    auto* file_option = app.add_option("-f,--file", files, "Run the commands of a file")
+                            ->type_name("FILE")
+                            ->expected(1);
+    file_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    auto* text_option =
+        app.add_option("-e,--execute", texts, "Run commands")->type_name("COMMANDS")->expected(1);
+    text_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_flag("--batch", options.batch, "End after the commands: no prompt");
+    app.add_flag("--json", options.json, "Answer with one JSON object a line");
+    app.add_flag("--keep-going", options.keep_going, "Go on after a command that failed");
+    auto* record_option =
+        app.add_option("--record", record, "Write the event stream to a file")->type_name("FILE");
+    auto* replay_option =
+        app.add_option("--replay", options.replay, "Read a recording instead of the kernel")
+            ->type_name("FILE");
+    app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
+        ->type_name("WAY");
+    app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")
+        ->type_name("WAY")
+        ->check(CLI::IsMember({"auto", "multi", "perf"}));
+    app.add_option("--store-samples", options.store_samples,
+                   fmt::format("Samples kept; the oldest go first (default {})",
+                               SampleStore::default_capacity))
+        ->type_name("N")
+        ->check(CLI::Range(size_t{1'000}, size_t{1'000'000'000}));
+
+    const auto usage = [](const std::string& message, const char* hint) {
+        fmt::print(stderr, "auger: {}\n{}", printable(message), hint);
+        return ExitCode::usage;
+    };
+    constexpr const char* see_help = "auger --help says more\n";
+    try {
+        app.parse(own);
+    } catch (const CLI::CallForHelp&) {
+        fmt::print("{}", app.help());
+        return ExitCode::ok;
+    } catch (const CLI::CallForVersion&) {
+        fmt::print("{}\n", version);
+        return ExitCode::ok;
+    } catch (const CLI::ParseError& error) {
+        return usage(error.what(), see_help);
+    }
+
+    const bool has_command = dashes != all.end();
+    const int targets = !pids.empty() + (name_option->count() > 0) + everything + has_command;
+    if (targets > 1)
+        return usage("only one of -p, -n, -a and -- COMMAND makes sense", see_help);
+    if (has_command && target_command.empty())
+        return usage("a command is missing after --", see_help);
+    if (replay_option->count() > 0) {
+        if (options.replay.empty())
+            return usage("--replay needs a file", see_help);
+        for (const char* other : {"--record", "--exit", "--attach"}) {
+            if (app.count(other) > 0)
+                return usage(fmt::format("{} makes no sense with --replay", other), see_help);
+        }
+        if (targets > 0)
+            return usage("a recording has its own target: none can be given with --replay",
+                         see_help);
+    }
+
+    options.live.attach = attach == "multi"  ? LiveOptions::Attach::multi
+                          : attach == "perf" ? LiveOptions::Attach::perf
+                                             : LiveOptions::Attach::automatic;
+    if (app.count("--exit") > 0)
+        options.setup.push_back(command("--exit", "exit " + quote_word(exit)));
+    if (record_option->count() > 0)
+        options.setup.push_back(command("--record", "record " + quote_word(record)));
+    if (!pids.empty()) {
+        std::string text = "target -p";
+        for (const std::string& pid : pids)
+            text += " " + quote_word(pid);
+        options.setup.push_back(command("-p", text));
+    }
+    if (name_option->count() > 0)
+        options.setup.push_back(command("-n", "target -n " + quote_word(name)));
+    if (everything)
+        options.setup.push_back(command("-a", "target -a"));
+    if (has_command) {
+        std::string text = "target --";
+        for (const std::string& word : target_command)
+            text += " " + quote_word(word);
+        options.setup.push_back(command("--", text));
+    }
+    size_t file = 0, text = 0;
+    for (const CLI::Option* option : app.parse_order()) {
+        if (option == file_option)
+            options.scripts.push_back({true, files[file++]});
+        else if (option == text_option)
+            options.scripts.push_back({false, texts[text++]});
+    }
+    return options;
+}
+
+} // namespace auger

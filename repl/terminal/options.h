@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command line, turned into what to observe with and lines of the language: an option that has
+// a command is that command, so that it means the same and fails the same.
+#pragma once
+
+#include "loader/kernel/live_backend.h"
+#include "repl/exit_code.h"
+#include "repl/language/complaint.h"
+#include "views/model/sample_store.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace auger {
+
+struct Options {
+    std::vector<SourceLine> setup; // target, exit, record: a failure here ends auger
+    struct Script {
+        bool file;        // else a text
+        std::string text; // path, or commands
+    };
+    std::vector<Script> scripts; // -f and -e, in the order given
+    std::string replay;          // path; empty: live
+    LiveOptions live;
+    size_t store_samples = SampleStore::default_capacity;
+    bool batch = false;
+    bool json = false;
+    bool keep_going = false;
+};
+
+// Options, or the exit code when there is nothing to run (--help, --version, a mistake); what there
+// is to say has been printed.
+std::variant<Options, ExitCode> parse_options(int argc, char** argv);
+
+} // namespace auger
