@@ -6,29 +6,30 @@
 #include "maps.h"
 
 /* A later generation is the filter that is being entered: until it is in force, both pass. */
-static __always_inline bool passes_id(void* map, u64 id) {
+static __always_inline bool passes_id(void* map, u64 id, u32 in_force) {
     u32* generation = bpf_map_lookup_elem(map, &id);
 
-    return generation && *generation >= config.filter_generation;
+    return generation && *generation >= in_force;
 }
 
 /* Out of line: filters are seldom in force, and the tracker's hot path should stay short. */
-static __noinline bool passes_filters(u32 pid, u32 tid) {
-    u32 filters = config.filters;
+static __noinline bool passes_filters(u32 pid, u32 tid, u64 filter) {
+    u32 in_force = filter >> WIRE_FILTER_GENERATION_SHIFT;
 
-    if ((filters & WIRE_FILTER_PID) && !passes_id(&filter_pids, pid))
+    if ((filter & WIRE_FILTER_PID) && !passes_id(&filter_pids, pid, in_force))
         return false;
-    if ((filters & WIRE_FILTER_TID) && !passes_id(&filter_tids, tid))
+    if ((filter & WIRE_FILTER_TID) && !passes_id(&filter_tids, tid, in_force))
         return false;
-    if ((filters & WIRE_FILTER_CGROUP) && !passes_id(&filter_cgroups, bpf_get_current_cgroup_id()))
+    if ((filter & WIRE_FILTER_CGROUP) &&
+        !passes_id(&filter_cgroups, bpf_get_current_cgroup_id(), in_force))
         return false;
-    if (filters & WIRE_FILTER_COMM) {
+    if (filter & WIRE_FILTER_COMM) {
         char comm[WIRE_COMM] = {};
         u32* generation;
 
         bpf_get_current_comm(comm, sizeof(comm));
         generation = bpf_map_lookup_elem(&filter_comms, comm);
-        if (!generation || *generation < config.filter_generation)
+        if (!generation || *generation < in_force)
             return false;
     }
     return true;
@@ -41,7 +42,10 @@ static __always_inline bool is_target(u32 pid) {
 }
 
 static __always_inline bool is_observed(u32 pid, u32 tid) {
-    return is_target(pid) && (!config.filters || passes_filters(pid, tid));
+    /* Read once: it may change at any time. */
+    u64 filter = *(volatile u64*)&config.filter;
+
+    return is_target(pid) && (!(u32)filter || passes_filters(pid, tid, filter));
 }
 
 #endif

@@ -159,19 +159,23 @@ enum wire_filter {
     WIRE_FILTER_TID = 2,
     WIRE_FILTER_COMM = 4,
     WIRE_FILTER_CGROUP = 8,
+    WIRE_FILTER_GENERATION_SHIFT = 32,
 };
 
 struct wire_config {
+    /*
+     * wire_filter bits: which filters apply (all of them must match); from
+     * WIRE_FILTER_GENERATION_SHIFT on the generation: filter entries with a lower one do not count.
+     * One word, so that an edit is one store and no event meets half of it.
+     */
+    __wire_u64 filter;
     __wire_u64 sample_gap_ns;    /* what one sample costs the thread it hits; 0: not calibrated */
     __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
     __wire_u64
         slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
-    __wire_u32 all_processes; /* 1: every process is a target */
-    __wire_u32 filters;       /* wire_filter bits: which filters apply (all of them must match) */
-    __wire_u32 filter_generation; /* filter entries with a lower value do not count */
-    __wire_u32 calibration_tid;   /* this thread's samples are taken but not sent; 0: none */
-    __wire_u32 own_pid;           /* auger itself, never a target under all_processes */
-    __wire_u32 padding;
+    __wire_u32 all_processes;   /* 1: every process is a target */
+    __wire_u32 calibration_tid; /* this thread's samples are taken but not sent; 0: none */
+    __wire_u32 own_pid;         /* auger itself, never a target under all_processes */
 };
 
 /* Events of the ring. */

@@ -95,15 +95,18 @@ Result<void> LiveFilter::set(const FilterSpec& filter) {
         // Back to what was in force; what was entered in vain goes.
         (void)enter(in_force_, generation_);
         remove_stale(*values, in_force_);
+        stale_ = {};
         return error;
     }
-    volatile wire_config& config = programs_.config();
-    config.filter_generation = generation;
-    config.filters = (values->pids.empty() ? 0 : WIRE_FILTER_PID) |
-                     (values->tids.empty() ? 0 : WIRE_FILTER_TID) |
-                     (values->comms.empty() ? 0 : WIRE_FILTER_COMM) |
-                     (values->cgroups.empty() ? 0 : WIRE_FILTER_CGROUP);
-    remove_stale(in_force_, *values);
+    uint32_t filters = (values->pids.empty() ? 0 : WIRE_FILTER_PID) |
+                       (values->tids.empty() ? 0 : WIRE_FILTER_TID) |
+                       (values->comms.empty() ? 0 : WIRE_FILTER_COMM) |
+                       (values->cgroups.empty() ? 0 : WIRE_FILTER_CGROUP);
+    programs_.config().filter = uint64_t{generation} << WIRE_FILTER_GENERATION_SHIFT | filters;
+    // A program that runs at this moment may still ask for the values of the filter before, so only
+    // those of earlier ones go.
+    remove_stale(stale_, *values);
+    stale_ = std::move(in_force_);
     in_force_ = std::move(*values);
     generation_ = generation;
     return {};

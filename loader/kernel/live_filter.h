@@ -26,6 +26,7 @@ class LiveFilter {
 
     Programs& programs_;
     Values in_force_;
+    Values stale_; // of the filter before, still in the maps
     uint32_t generation_ = 0;
 };
 

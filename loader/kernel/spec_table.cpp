@@ -99,7 +99,9 @@ Result<SpecId> SpecTable::add(const SpecSettings& settings) {
 
 Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool enabled) {
     wire_spec spec = {};
-    spec.slow_ns = settings.slow_ns.value_or(0);
+    // The words of a spec are not written in one moment: a call that finds the flag of a threshold
+    // which has just gone must not be slow.
+    spec.slow_ns = settings.slow_ns.value_or(UINT64_MAX);
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
                  (settings.reruns ? WIRE_SPEC_RERUNS : 0) |
