@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <set>
 #include <unistd.h>
 
 namespace auger {
@@ -123,7 +124,8 @@ class LiveBackend final : public Backend {
     std::unique_ptr<RecordingWriter> recording_;
 
     TargetView view_;
-    bool view_is_old_ = true;     // processes or their modules have changed since view_ was made
+    std::set<pid_t> children_; // running ones that were born of the target, as the watch saw them
+    bool view_is_old_ = true;  // processes or their modules have changed since view_ was made
     bool probes_are_old_ = false; // ... since the probes were told
     bool rescan_ = false;         // mapping events were lost
     uint64_t next_statistics_ns_ = 0;
@@ -306,12 +308,16 @@ void LiveBackend::on_watch_event(const ProcessEvent& event) {
         return;
     }
     auto pid = static_cast<pid_t>(event.pid);
-    bool concerns_us =
-        target_.everything() || target_.contains(pid) ||
-        (event.kind == Kind::fork && target_.contains(static_cast<pid_t>(event.parent_pid)));
+    // The ring's word of a new child comes after its first mappings, so births are noted here too.
+    if (event.new_process() && (target_.contains(static_cast<pid_t>(event.parent_pid)) ||
+                                children_.contains(static_cast<pid_t>(event.parent_pid))))
+        children_.insert(pid);
+    bool concerns_us = target_.everything() || target_.contains(pid) || children_.contains(pid);
     if (!concerns_us || pid == getpid())
         return;
     names_.mappings().apply(event);
+    if (event.kind == Kind::exit && event.tid == event.pid)
+        children_.erase(pid);
     if (event.kind == Kind::mmap || event.kind == Kind::exec) {
         view_is_old_ = true;
         probes_are_old_ = true;
