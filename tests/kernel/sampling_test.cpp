@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sampling: where samples fall agrees with the CPU time that the program measured itself, at every
+// rate, and none goes missing unnoticed.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "views/model/fold.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+
+class Samples : public KernelTest {
+  protected:
+    // Own CPU time of a function, summed over the threads.
+    static double cpu_ns(const nlohmann::json& account, const char* function) {
+        double sum = 0;
+        for (const auto& thread : account.at("threads"))
+            sum += thread[function]["cpu_ns"].get<double>();
+        return sum;
+    }
+    static double cpu_ns(const nlohmann::json& account) {
+        return cpu_ns(account, "hot") + cpu_ns(account, "warm") + cpu_ns(account, "cold");
+    }
+    static SampleSum total(Session& session, const std::string& function) {
+        SampleSum sum;
+        const SymbolTables& symbols = session.model().symbols();
+        for (const FunctionSums& one : sum_functions(session.model(), {})) {
+            if (symbols.name(one.function) == function)
+                sum += one.total.sum();
+        }
+        return sum;
+    }
+    static double ticks(Session& session) {
+        must(session.backend().refresh());
+        return static_cast<double>(session.model().ledger().ticks);
+    }
+};
+
+TEST_F(Samples, FallAsTheCpuTimeDoes) {
+    Program program("spinner", {"--threads", "2", "--load", "80", "--seconds", "3", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.sample(999);
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(10));
+    nlohmann::json truth = program.account();
+    session.expect_samples_add_up();
+
+    // Where the program reads its clock, in code without frame pointers, the walk skips the
+    // function that called: these samples are in none of the three.
+    double count = 0;
+    for (const char* name : {"hot", "warm", "cold"})
+        count += total(session, name).samples;
+    ASSERT_GT(count, 1000);
+    EXPECT_GT(count, 0.8 * static_cast<double>(session.model().samples().size()));
+    // Four standard deviations of a binomial share; the slices are not random, which only helps.
+    double whole = cpu_ns(truth);
+    for (const char* name : {"hot", "warm", "cold"}) {
+        double share = cpu_ns(truth, name) / whole;
+        double sigma = std::sqrt(share * (1 - share) / count);
+        EXPECT_NEAR(total(session, name).samples / count, share, 4 * sigma + 0.005) << name;
+    }
+    // Weights are CPU time. What the threads do outside of the three functions is a little more.
+    double weight = fold(session.model(), {}).root().total.sum().weight_ns;
+    EXPECT_NEAR(weight / whole, 1, 0.1);
+
+    // By frame pointers, from the leaf to the thread's start.
+    const SampleStore& samples = session.model().samples();
+    size_t whole_stacks = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const Trace& trace = session.model().traces()[samples.traces()[i].index()];
+        auto names = session.stack_names(trace.stack);
+        auto at = std::find_if(names.begin(), names.end(), [](const std::string& name) {
+            return name == "hot" || name == "warm" || name == "cold";
+        });
+        if (at == names.end())
+            continue;
+        whole_stacks += names.end() - at > 2 && at[1] == "spin_slice" && at[2] == "spin";
+        EXPECT_THAT(std::string(session.model().comm(trace.comm)), testing::StartsWith("spin-"));
+    }
+    EXPECT_GT(static_cast<double>(whole_stacks), 0.98 * count);
+}
+
+TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
+    Program program("spinner", {"--threads", "2", "--load", "80"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    for (uint32_t rate : {99u, 999u, 9'999u, 999u}) {
+        SCOPED_TRACE(rate);
+        session.sample(rate);
+        double before = ticks(session);
+        uint64_t on_cpu_before = session.model().ledger().on_cpu_ns;
+        // Long enough for 5 % of error in counting to be four standard deviations and more.
+        double wanted = std::max(100.0, 0.4 * rate);
+        ASSERT_TRUE(session.pump_until([&] { return ticks(session) - before >= wanted; }));
+        const LedgerEvent& ledger = session.model().ledger();
+        EXPECT_EQ(ledger.rate_hz, rate);
+        EXPECT_NEAR(ledger.rate_achieved_hz / rate, 1, 0.1);
+        double seconds = static_cast<double>(ledger.on_cpu_ns - on_cpu_before) / 1e9;
+        EXPECT_NEAR((ledger.ticks - before) / seconds / rate, 1, 0.1);
+    }
+    // The slowest and the fastest: what comes is up to the machine, and the ledger says what came.
+    for (uint32_t rate : {49'999u, 1u}) {
+        session.sample(rate);
+        double before = ticks(session);
+        ASSERT_TRUE(session.pump_until([&] { return ticks(session) > before; }));
+        EXPECT_EQ(session.model().ledger().rate_hz, rate);
+        EXPECT_GT(session.model().ledger().rate_achieved_hz, 0);
+        EXPECT_LT(session.model().ledger().rate_achieved_hz, rate * 1.5 + 2);
+    }
+    session.sample(0);
+    double stopped = ticks(session);
+    uint64_t time = session.backend().now_ns();
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().now_ns() > time + 200'000'000; }));
+    EXPECT_EQ(ticks(session), stopped);
+    EXPECT_EQ(session.model().ledger().rate_hz, 0u);
+    session.expect_samples_add_up();
+}
+
+// The program's threads and the shell's child begin after the sampling has.
+TEST_F(Samples, IncludeThreadsAndProcessesThatComeLater) {
+    Session session;
+    TargetSpec command;
+    command.kind = TargetSpec::Kind::command;
+    command.command = {"/bin/sh", "-c",
+                       program_path("spinner") + " --threads 2 --seconds 1 > /dev/null; exit 7"};
+    session.observe(command);
+    session.sample(999);
+    must(session.backend().start_command());
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(10));
+    session.expect_samples_add_up();
+    std::set<uint32_t> pids;
+    std::set<std::string> comms;
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        const ThreadInfo& thread = session.model().symbols().thread(samples.threads()[i]);
+        comms.insert(thread.comm);
+        pids.insert(thread.pid);
+    }
+    EXPECT_THAT(comms, testing::IsSupersetOf({"spin-0", "spin-1"}));
+    EXPECT_GE(pids.size(), 1u);
+    // The processes are gone, their functions still have names.
+    EXPECT_GT(total(session, "hot").samples, 0.5 * static_cast<double>(samples.size()));
+}
+
+// Everything, which includes this program and others: the target is among them, auger is not.
+TEST_F(Samples, OfTheWholeMachine) {
+    Program program("spinner", {"--threads", "2"});
+    program.wait_ready();
+    Session session;
+    TargetSpec everything;
+    everything.kind = TargetSpec::Kind::all;
+    session.observe(everything);
+    session.sample(999);
+    auto count = [&](pid_t pid) {
+        size_t sum = 0;
+        const SampleStore& samples = session.model().samples();
+        for (size_t i = 0; i < samples.size(); i++)
+            sum += session.model().symbols().thread(samples.threads()[i]).pid ==
+                   static_cast<uint32_t>(pid);
+        return sum;
+    };
+    ASSERT_TRUE(session.pump_until([&] { return count(program.pid()) >= 200; }));
+    EXPECT_EQ(count(getpid()), 0u);
+    EXPECT_EQ(count(0), 0u);
+    session.sample(0);
+    session.expect_samples_add_up();
+}
+
+// Nobody empties the ring while several threads are sampled as fast as can be: what does not fit is
+// counted, and the account is still whole.
+TEST_F(Samples, ThatTheRingHasNoRoomForAreCounted) {
+    Program program("spinner", {"--threads", "4", "--slice-us", "1000"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ProbeId probe = session.time("hot");
+    session.sample(49'999);
+    double before = ticks(session);
+    // 16 MB hold some 80,000 records of 200 bytes. refresh() empties the ring, and nothing else
+    // says how many ticks there were: so the time is what is waited for, by the program's own
+    // clock.
+    double cpu_before = 0;
+    auto own_cpu = [&] {
+        program.signal(SIGUSR1);
+        return cpu_ns(program.account());
+    };
+    cpu_before = own_cpu();
+    while (own_cpu() - cpu_before < 6e9)
+        usleep(100'000);
+    session.sample(0);
+    must(session.backend().refresh());
+    EXPECT_GT(ticks(session) - before, 80'000);
+    EXPECT_GT(session.lost("samples: event ring full"), 0u);
+    session.expect_samples_add_up();
+    EXPECT_TRUE(session.calls(probe).add_up() || session.calls(probe).open > 0);
+    // And it goes on as if nothing had been.
+    session.sample(999);
+    uint64_t received = session.model().samples_received();
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.model().samples_received() > received + 100; }));
+    program.signal(SIGTERM);
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    EXPECT_TRUE(session.calls(probe).add_up());
+    session.expect_samples_add_up();
+}
+
+} // namespace
+} // namespace auger::test
