@@ -186,6 +186,9 @@ Result<void> LiveBackend::start_command() {
 Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"time", request.text, "there is no target", "set one first: `target PID`"};
+    if (target_.ended())
+        return Error{"time", request.text, "every process of the target has ended",
+                     "observe another one: `target ...`"};
     // Processes may have mapped something a moment ago.
     deliver();
     view_is_old_ = true;

@@ -9,9 +9,11 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace auger {
 
@@ -41,11 +43,26 @@ std::string describe(const ExitStatus& status) {
     return fmt::format("exit code {}", status.value);
 }
 
-void clear_map(int fd, size_t key_size) {
-    std::string key(key_size, '\0');
-    while (bpf_map_get_next_key(fd, nullptr, key.data()) == 0) {
-        if (bpf_map_delete_elem(fd, key.data()) < 0)
-            return;
+// A process whose first thread has ended stays one while others run.
+bool has_ended(pid_t pid) {
+    auto stat = read_stat(pid);
+    if (!stat || stat->state == 'X')
+        return true;
+    auto threads = threads_of(pid);
+    return stat->state == 'Z' && (!threads || threads->size() <= 1);
+}
+
+// Takes out what is not to be kept. Keys are collected first: a deletion may lead an iteration
+// astray.
+template <typename Key>
+void remove_others(int fd, const std::set<Key>& kept) {
+    std::vector<Key> keys;
+    Key key = {};
+    for (void* before = nullptr; bpf_map_get_next_key(fd, before, &key) == 0; before = &key)
+        keys.push_back(key);
+    for (const Key& present : keys) {
+        if (!kept.contains(present))
+            bpf_map_delete_elem(fd, &present);
     }
 }
 
@@ -58,8 +75,9 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
     std::string command_path;
     auto add = [&](pid_t pid) -> Result<void> {
         auto comm = comm_of(pid);
-        if (!comm)
-            return Error{"observe process", std::to_string(pid), "there is no such process",
+        if (!comm || has_ended(pid))
+            return Error{"observe process", std::to_string(pid),
+                         comm ? "it has ended already" : "there is no such process",
                          "`ps -e` lists them"};
         auto process = process_of_thread(pid);
         if (process && *process != pid)
@@ -100,24 +118,29 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
         processes[command->pid()] = {spec.command.front(), true, ""};
     }
 
+    // First what comes, then what goes: a process that stays a target is one all the time.
     int targets = programs_.map_fd(MapKind::targets);
-    clear_map(targets, sizeof(uint32_t));
     int comms = programs_.map_fd(MapKind::target_comms);
-    clear_map(comms, WIRE_COMM);
     uint32_t one = 1;
+    std::set<uint32_t> kept_pids;
     for (const auto& [pid, process] : processes) {
         auto key = static_cast<uint32_t>(pid);
         if (bpf_map_update_elem(targets, &key, &one, BPF_ANY) < 0)
             return system_error("observe process", std::to_string(pid));
+        kept_pids.insert(key);
     }
+    std::set<std::array<char, WIRE_COMM>> kept_comms;
     if (spec.kind == Kind::name) {
-        char comm[WIRE_COMM] = {};
-        spec.name.copy(comm, WIRE_COMM - 1); // the kernel cuts names as well
-        if (bpf_map_update_elem(comms, comm, &one, BPF_ANY) < 0)
+        std::array<char, WIRE_COMM> comm = {};
+        spec.name.copy(comm.data(), WIRE_COMM - 1); // the kernel cuts names as well
+        if (bpf_map_update_elem(comms, comm.data(), &one, BPF_ANY) < 0)
             return system_error("observe name", spec.name);
+        kept_comms.insert(comm);
     }
     programs_.config().own_pid = static_cast<uint32_t>(getpid());
     programs_.config().all_processes = spec.kind == Kind::all ? 1 : 0;
+    remove_others(targets, kept_pids);
+    remove_others(comms, kept_comms);
 
     spec_ = spec;
     processes_ = std::move(processes);
@@ -125,6 +148,11 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
     command_path_ = std::move(command_path);
     command_started_ = false;
     command_ended_ = false;
+    // One that ended just before the kernel knew it as a target is not announced.
+    for (auto& [pid, process] : processes_) {
+        if (has_ended(pid))
+            process.running = false;
+    }
     return {};
 }
 
