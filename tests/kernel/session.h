@@ -71,7 +71,7 @@ class Session {
     Calls calls(SpecId spec);
     uint64_t lost(const std::string& cause);
     // Ticks of the sampler = samples + filtered + lost samples, and the model got all that was
-    // sent.
+    // sent. Only when nothing is sampled now: the counters are not read in one moment.
     void expect_samples_add_up();
     // A notice that contains the text was given.
     bool noticed(const std::string& text) const;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Slow calls: exactly those beyond the threshold, each with its thread and its stack.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+
+#include <gmock/gmock.h>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Threshold fixed(uint64_t ns) {
+    return {Threshold::Kind::fixed, ns, 0};
+}
+
+class SlowCalls : public KernelTest, public testing::WithParamInterface<WayOut> {};
+
+// A call at level L sleeps L times, so the threshold between two levels tells them apart whenever
+// none of the lower one was held up for a whole sleep; the caller's clock says how many were.
+TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
+    Program program("recursion", {"--threads", "2", "--depth", "4", "--sleep-us", "20000",
+                                  "--calls", "10", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(GetParam()));
+    ProbeId probe = session.time("descend", fixed(50'000'000));
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(10));
+    nlohmann::json account = program.account();
+
+    // Levels 3 and 4 sleep 60 and 80 ms; level 2 sleeps 40.
+    uint64_t expected = 2 * 10 * 2;
+    for (const auto& level : account["levels"]) {
+        if (level["level"].get<int>() <= 2 && level["max_ns"].get<uint64_t>() > 50'000'000)
+            GTEST_FAIL() << "the machine held a sleep up by 10 ms: " << account;
+    }
+    const auto& slow = session.model().slow_calls();
+    EXPECT_EQ(session.model().slow_calls_received(), expected);
+    EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
+    CallStatistics statistics = session.model().probe_statistics(probe);
+    EXPECT_NEAR(statistics.durations.count_above(50'000'000), static_cast<double>(expected), 0.01);
+    size_t outermost = 0;
+    for (const SlowCall& call : slow) {
+        EXPECT_GT(call.end.duration_ns, 50'000'000u);
+        EXPECT_EQ(call.threshold_ns, 50'000'000u);
+        EXPECT_FALSE(call.end.unwound);
+        const ThreadInfo& thread = session.model().symbols().thread(call.end.thread);
+        EXPECT_EQ(thread.pid, static_cast<uint32_t>(program.pid()));
+        EXPECT_THAT(thread.comm, testing::StartsWith("descend-"));
+        // The function, then its true caller.
+        auto names = session.stack_names(call.stack);
+        ASSERT_GE(names.size(), 3u);
+        EXPECT_EQ(names[0], "descend");
+        bool by_itself = names[1] == "descend";
+        outermost += !by_itself;
+        if (by_itself) {
+            EXPECT_LT(call.end.duration_ns, 80'000'000u);
+            EXPECT_THAT(names[2], testing::HasSubstr("run"));
+        } else {
+            EXPECT_GE(call.end.duration_ns, 80'000'000u);
+            EXPECT_THAT(names[1], testing::HasSubstr("run"));
+        }
+    }
+    EXPECT_EQ(outermost, 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(WaysOut, SlowCalls, testing::Values(WayOut::ret, WayOut::trampoline),
+                         [](const auto& info) {
+                             return info.param == WayOut::ret ? "ret" : "trampoline";
+                         });
+
+TEST_F(KernelTest, AMovingThresholdTakesItsShare) {
+    Program service("demo_service", {"--rate", "2000", "--threads", "4"});
+    service.wait_ready();
+    Session session;
+    session.observe(service.pid());
+    ProbeId probe = session.time("handle_request", {Threshold::Kind::percentile, 0, 95});
+    // 100 calls warm it up, and the first value may be off: the share counts from then on.
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns >= 1'000; }));
+    Calls before = session.calls(probe);
+    uint64_t slow_before = session.model().slow_calls_received();
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.calls(probe).returns >= before.returns + 5'000; }));
+    Calls after = session.calls(probe);
+    double share = static_cast<double>(session.model().slow_calls_received() - slow_before) /
+                   static_cast<double>(after.returns - before.returns);
+    EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
+    // About 5 %: the load of this machine is not the same from one second to the next.
+    EXPECT_GT(share, 0.025);
+    EXPECT_LT(share, 0.1);
+    for (const SlowCall& call : session.model().slow_calls())
+        EXPECT_GT(call.end.duration_ns, call.threshold_ns / 2);
+    service.signal(SIGTERM);
+    session.pump_to_end();
+    EXPECT_TRUE(session.calls(probe).add_up());
+}
+
+// A threshold of nothing on a hot function: a limited number of events, and each other one counted.
+TEST_F(KernelTest, AFloodOfSlowCallsIsLimitedAndCounted) {
+    Program program("prologues", {"--function", "starts_push", "--calls", "200000", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::ret));
+    ProbeId probe = session.time("starts_push", fixed(0));
+    program.go();
+    session.pump_to_end();
+    Calls calls = session.calls(probe);
+    EXPECT_EQ(calls.returns, 200'000u);
+    uint64_t lost =
+        session.lost("slow calls: rate limit") + session.lost("slow calls: event ring full");
+    EXPECT_GT(session.model().slow_calls_received(), 100u);
+    EXPECT_GT(lost, 100'000u);
+    EXPECT_EQ(session.model().slow_calls_received() + lost, calls.returns);
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+} // namespace
+} // namespace auger::test

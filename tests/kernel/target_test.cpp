@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Targets: commands that auger starts, names, processes that end or become other programs, and
+// libraries that come late. What was collected stays, with names, when the target is gone.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "views/model/fold.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+
+class Targets : public KernelTest {
+  protected:
+    static TargetSpec command(std::vector<std::string> words) {
+        TargetSpec spec;
+        spec.kind = TargetSpec::Kind::command;
+        spec.command = std::move(words);
+        return spec;
+    }
+    static TargetSpec named(const std::string& name) {
+        TargetSpec spec;
+        spec.kind = TargetSpec::Kind::name;
+        spec.name = name;
+        return spec;
+    }
+    // The command writes its account to our own standard output: take it from there.
+    class Output {
+      public:
+        Output() : saved_(fcntl(1, F_DUPFD_CLOEXEC, 3)) {
+            char path[] = "/tmp/auger-test-output-XXXXXX";
+            file_ = mkostemp(path, O_CLOEXEC);
+            unlink(path);
+            fflush(stdout);
+            dup2(file_, 1);
+        }
+        ~Output() {
+            restore();
+            close(file_);
+        }
+        nlohmann::json account() {
+            restore();
+            std::string text(100'000, '\0');
+            ssize_t size = pread(file_, text.data(), text.size(), 0);
+            text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+            size_t at = text.find('{');
+            return nlohmann::json::parse(text.substr(at, text.find('\n', at) - at));
+        }
+
+      private:
+        void restore() {
+            if (saved_ >= 0) {
+                dup2(saved_, 1);
+                close(std::exchange(saved_, -1));
+            }
+        }
+        int saved_;
+        int file_;
+    };
+};
+
+// From the first call on, though no process of it ran when the probes were set.
+TEST_F(Targets, ACommandIsCountedFromItsFirstCall) {
+    for (WayOut way_out : {WayOut::automatic, WayOut::ret}) {
+        Output output;
+        Session session;
+        session.observe(command({program_path("many_functions"), "--calls", "3"}));
+        must(session.backend().set_way_out(way_out));
+        ProbeId probe = session.time("main");
+        must(session.backend().start_command());
+        session.pump_to_end();
+        EXPECT_EQ(session.calls(probe).entries, 1u);
+        EXPECT_EQ(session.calls(probe).returns, 1u);
+        EXPECT_TRUE(output.account()["ok"].get<bool>());
+    }
+    Output output;
+    Session session;
+    session.observe(command({program_path("recursion"), "--calls", "20"}));
+    ProbeId probe = session.time("descend");
+    must(session.backend().start_command());
+    session.pump_to_end();
+    nlohmann::json truth = output.account();
+    EXPECT_EQ(session.calls(probe).entries,
+              truth["functions"]["descend"]["entries"].get<uint64_t>());
+    EXPECT_EQ(session.calls(probe).returns, session.calls(probe).entries);
+    TargetStatus status = session.backend().target_status();
+    ASSERT_EQ(status.processes.size(), 1u);
+    EXPECT_FALSE(status.processes[0].running);
+    EXPECT_EQ(status.processes[0].exit, "exit code 0");
+}
+
+TEST_F(Targets, ACommandsEndIsReported) {
+    const std::pair<const char*, const char*> ends[] = {
+        {"exit 7", "exit code 7"}, {"kill -9 $$", "killed by signal 9 (Killed)"}};
+    for (const auto& [script, expected] : ends) {
+        Session session;
+        session.observe(command({"sh", "-c", script}));
+        must(session.backend().start_command());
+        session.pump_to_end();
+        EXPECT_EQ(session.backend().target_status().processes.at(0).exit, expected);
+        EXPECT_TRUE(session.noticed(expected));
+    }
+    Session session;
+    auto absent = session.backend().set_target(command({"/no/such/program"}));
+    if (absent)
+        absent = session.backend().start_command();
+    EXPECT_FALSE(absent);
+}
+
+TEST_F(Targets, WhatHasEndedIsRefused) {
+    Program program("churn", {"--calls", "1"});
+    program.account();
+    while (!program.read_line().empty()) { // its output ends with it
+    }
+    Session session;
+    TargetSpec spec;
+    spec.kind = TargetSpec::Kind::pids;
+    spec.pids = {program.pid()};
+    // Nobody has waited for it yet, so it may still have an entry in /proc.
+    while (session.backend().set_target(spec)) {
+        if (!must(session.backend().poll(std::chrono::milliseconds(10), -1)))
+            return; // it was caught in its last moment, and that was noticed
+    }
+    program.wait_exit();
+    EXPECT_FALSE(session.backend().set_target(spec));
+    spec.pids = {getpid()};
+    EXPECT_FALSE(session.backend().set_target(spec));
+}
+
+// Two that run already, and one that is started afterwards.
+TEST_F(Targets, ANameMeansThoseThatRunAndThoseThatCome) {
+    Program first("forks", {"--calls", "1", "--wait", "--linger"});
+    Program second("forks", {"--calls", "1", "--wait", "--linger"});
+    first.wait_ready();
+    second.wait_ready();
+    Session session;
+    session.observe(named("forks"));
+    using Process = TargetStatus::Process;
+    for (Program* program : {&first, &second})
+        EXPECT_THAT(session.backend().target_status().processes,
+                    testing::Contains(testing::Field(&Process::pid, program->pid())));
+    must(session.backend().set_way_out(WayOut::ret));
+    ProbeId probe = session.time("parent_work");
+    Program third("forks", {"--calls", "1", "--wait", "--linger"});
+    third.wait_ready();
+    Program stranger("churn", {"--calls", "1", "--wait"});
+    stranger.wait_ready();
+    uint64_t expected = 0;
+    for (Program* program : {&first, &second, &third}) {
+        program->go();
+        expected += program->account()["functions"]["parent_work"]["returns"].get<uint64_t>();
+    }
+    EXPECT_EQ(expected, 15u);
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns >= expected; }));
+    EXPECT_EQ(session.calls(probe).entries, expected);
+    EXPECT_THAT(session.backend().target_status().processes,
+                testing::Contains(testing::Field(&Process::pid, third.pid())));
+    EXPECT_THAT(session.backend().target_status().processes,
+                testing::Not(testing::Contains(
+                    testing::Field(&TargetStatus::Process::pid, stranger.pid()))));
+    for (Program* program : {&first, &second, &third})
+        program->go();
+}
+
+// A probe in a library that is not there yet waits for it, and counts from when it is attached.
+class LateLibrary : public KernelTest,
+                    public testing::WithParamInterface<std::tuple<LiveOptions::Attach, WayOut>> {};
+
+TEST_P(LateLibrary, ResolvesWhatWaitedForIt) {
+    const auto& [attach, way_out] = GetParam();
+    Program program("late_library", {"--calls", "3", "--step", "--copy", "--wait"});
+    program.wait_ready();
+    Session session({attach});
+    session.observe(program.pid());
+    must(session.backend().set_way_out(way_out));
+    ProbeId probe = session.time("liblate_work*:late_work");
+    EXPECT_TRUE(session.report.pending);
+    EXPECT_TRUE(session.report.places.empty());
+    program.go();
+    // Each round loads another file.
+    for (size_t round = 1; round <= 3; round++) {
+        ASSERT_TRUE(program.read_line().starts_with("loaded "));
+        ASSERT_TRUE(session.pump_until(
+            [&] { return session.model().find_probe(probe)->specs.size() >= round; }));
+        program.go();
+        ASSERT_TRUE(
+            session.pump_until([&] { return session.calls(probe).returns >= 100 * round; }));
+    }
+    session.pump_to_end();
+    nlohmann::json truth = program.account();
+    EXPECT_TRUE(truth["ok"].get<bool>());
+    EXPECT_EQ(session.calls(probe).entries, truth["calls"].get<uint64_t>());
+    EXPECT_EQ(session.calls(probe).returns, 300u);
+    EXPECT_TRUE(session.noticed("now timed in"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, LateLibrary,
+                         testing::Values(std::tuple{LiveOptions::Attach::multi, WayOut::ret},
+                                         std::tuple{LiveOptions::Attach::multi, WayOut::automatic},
+                                         std::tuple{LiveOptions::Attach::perf, WayOut::ret}),
+                         [](const auto& info) {
+                             return std::string(std::get<0>(info.param) ==
+                                                        LiveOptions::Attach::multi
+                                                    ? "multi"
+                                                    : "perf") +
+                                    (std::get<1>(info.param) == WayOut::ret ? "_ret" : "_auto");
+                         });
+
+// The target becomes another program in the middle of a call: the probe on its new functions works.
+TEST_F(Targets, ATargetThatExecsIsStillOne) {
+    Program shell("/bin/sh", {"-c", "echo ready $$; read line; exec " + program_path("recursion") +
+                                        " --calls 20 --pause-us 0 --wait"});
+    shell.wait_ready();
+    Session session;
+    session.observe(shell.pid());
+    ProbeId probe = session.time("recursion:descend");
+    EXPECT_TRUE(session.report.pending);
+    session.sample(999);
+    shell.go();
+    shell.wait_ready();
+    ASSERT_TRUE(
+        session.pump_until([&] { return !session.model().find_probe(probe)->specs.empty(); }));
+    shell.go();
+    session.pump_to_end();
+    nlohmann::json truth = shell.account();
+    EXPECT_EQ(session.calls(probe).returns,
+              truth["functions"]["descend"]["returns"].get<uint64_t>());
+    EXPECT_EQ(session.calls(probe).entries, session.calls(probe).returns);
+}
+
+// It ends at once, while it is sampled at a high rate: all samples and their names are there.
+TEST_F(Targets, OfATargetThatIsGoneEverythingIsKept) {
+    Program program("spinner", {"--threads", "2", "--seconds", "1", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ProbeId probe = session.time("hot");
+    session.sample(9'999);
+    program.go();
+    session.pump_to_end();
+    nlohmann::json truth = program.account();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.expect_samples_add_up();
+    session.backend().settle_symbols(seconds(10));
+    EXPECT_TRUE(session.noticed("exited"));
+    EXPECT_EQ(session.backend().symbol_progress().pending, 0u);
+    double named = 0, all = fold(session.model(), {}).root().total.sum().samples;
+    const SymbolTables& symbols = session.model().symbols();
+    for (const FunctionSums& sums : sum_functions(session.model(), {})) {
+        if (symbols.name(sums.function) == "spin_slice")
+            named += sums.total.sum().samples;
+    }
+    EXPECT_GT(all, 5'000);
+    EXPECT_GT(named, 0.9 * all);
+    uint64_t hot = 0;
+    for (const auto& thread : truth["threads"])
+        hot += thread["hot"]["calls"].get<uint64_t>();
+    EXPECT_EQ(session.calls(probe).returns, hot);
+    // Nothing can be done to it any more, and trying does no harm.
+    session.sample(99);
+    EXPECT_FALSE(session.backend().add_probe({ProbeId{77}, "warm", {}}));
+    EXPECT_FALSE(must(session.backend().poll(std::chrono::milliseconds(1), -1)));
+}
+
+} // namespace
+} // namespace auger::test

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `exit auto`: chooses the cheap way out only where nothing can unwind or swap stacks, says why,
+// and leaves it when that is no longer so, without losing a call.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace auger::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class ExitAuto : public KernelTest {};
+
+TEST_F(ExitAuto, ChoosesReturnProbesWhereNothingUnwindsAndStays) {
+    Program program("prologues", {"--function", "starts_push", "--calls", "20000", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ProbeId probe = session.time("starts_push");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+trampoline"));
+    EXPECT_THAT(session.report.notes, Contains(HasSubstr("because")));
+    std::vector<uint64_t> links = session.backend().links();
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    EXPECT_EQ(session.calls(probe).entries, 20'000u);
+    EXPECT_EQ(session.calls(probe).returns, 20'000u);
+    EXPECT_EQ(session.backend().links(), links);
+    EXPECT_FALSE(session.noticed("exit instructions"));
+}
+
+TEST_F(ExitAuto, ProbesExitInstructionsWhereSomethingMayUnwind) {
+    for (const auto& [name, function] : std::map<std::string, std::string>{
+             {"exceptions", "thrower"}, {"longjmps", "jumper"}, {"coroutines", "coro_body"}}) {
+        SCOPED_TRACE(name);
+        Program program(name, {"--calls", "50", "--wait"});
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        ProbeId probe = session.time(function);
+        EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+        EXPECT_THAT(session.report.notes, Contains(HasSubstr("because")));
+        program.go();
+        session.pump_to_end();
+        nlohmann::json truth = program.account();
+        EXPECT_EQ(program.wait_exit(), 0);
+        EXPECT_EQ(session.calls(probe).entries,
+                  truth["functions"][function]["entries"].get<uint64_t>());
+    }
+}
+
+// A process with exceptions joins the target while a function is called without pause.
+class Falls : public KernelTest, public testing::WithParamInterface<LiveOptions::Attach> {};
+
+TEST_P(Falls, BackWithoutLosingCalls) {
+    Program program("prologues", {"--function", "starts_push", "--calls", "100000000", "--pause-us",
+                                  "0", "--wait"});
+    Program thrower("exceptions", {"--calls", "100", "--wait"});
+    program.wait_ready();
+    thrower.wait_ready();
+    Session session({GetParam()});
+    session.observe(program.pid());
+    ProbeId probe = session.time("starts_push");
+    ASSERT_TRUE(session.report.places.at(0).kind.ends_with("+trampoline"));
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns > 10'000; }));
+    EXPECT_FALSE(session.noticed("exit instructions"));
+
+    session.observe({program.pid(), thrower.pid()});
+    EXPECT_TRUE(session.noticed("exit instructions instead of the return trampoline, because"));
+    Calls before = session.calls(probe);
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.calls(probe).returns > before.returns + 10'000; }));
+    thrower.go();
+    program.signal(SIGTERM);
+    session.pump_to_end();
+    nlohmann::json truth = program.account();
+    EXPECT_EQ(program.wait_exit(), 0);
+    EXPECT_EQ(thrower.wait_exit(), 0);
+    EXPECT_TRUE(truth["ok"].get<bool>());
+    // At most the one call during which the probes changed, whose two entry probes may both count,
+    // or neither.
+    Calls calls = session.calls(probe);
+    EXPECT_NEAR(static_cast<double>(calls.entries),
+                truth["functions"]["starts_push"]["calls"].get<double>(), 1);
+    EXPECT_LE(calls.unwound, 1u);
+    EXPECT_EQ(calls.open, 0);
+    EXPECT_TRUE(calls.add_up());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Falls,
+                         testing::Values(LiveOptions::Attach::multi, LiveOptions::Attach::perf),
+                         [](const auto& info) {
+                             return info.param == LiveOptions::Attach::multi ? "multi" : "perf";
+                         });
+
+} // namespace
+} // namespace auger::test
