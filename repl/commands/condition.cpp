@@ -83,7 +83,8 @@ Parsed<Quantity> parse_quantity(Arguments& arguments) {
         quantity.at = arguments.peek().span;
         quantity.text = arguments.take().text;
     }
-    if (quantity.kind == Kind::lost && !arguments.at_end() && !arguments.peek().comparison) {
+    if (quantity.kind == Kind::lost && !arguments.at_end() && !arguments.peek().comparison &&
+        arguments.peek().text != "=") {
         quantity.at = arguments.peek().span;
         quantity.text = arguments.take().text;
     }

@@ -91,6 +91,19 @@ struct Told {
     }
 };
 
+// The part of the line that a failure is about: the probe, where there is one.
+struct Subject {
+    Span whole;
+
+    Span operator()(const TimeCommand& command) const { return command.probe.at; }
+    Span operator()(const SlowCommand& command) const { return command.probe.at; }
+    Span operator()(const SplitCommand& command) const { return command.probe.at; }
+    template <typename Other>
+    Span operator()(const Other&) const {
+        return whole;
+    }
+};
+
 // What a newcomer would do next; only where something new was made.
 std::string next_step(const Command& command, const ProbeSetting* probe) {
     if (!probe)
@@ -127,7 +140,7 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const SourceLine& 
     const Settings before = settings_;
     Execution execution = change(std::move(edited->settings));
     if (execution.error)
-        return complaint_of(*execution.error, command.at);
+        return complaint_of(*execution.error, std::visit(Subject{command.at}, command.command));
     // Taking the end of a recording back would overwrite what was recorded.
     const bool ended_recording = record && record->path.empty();
     if (!(settings_ == before) && !ended_recording) {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A Backend without a kernel: its clock moves only when somebody waits, every probe has 20 calls
+// every 20 ms of it (19 of 1 ms in `parse`, one of 10 ms in `rebuild`), and any operation can be
+// made to fail.
+#pragma once
+
+#include "loader/backend.h"
+#include "repl/session/output.h"
+#include "repl/session/session.h"
+#include "synthetic_stream.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+class FakeBackend final : public Backend {
+  public:
+    explicit FakeBackend(EventSink& sink) : sink_(sink), stream_(sink) {}
+
+    // What was asked for, one operation each: "add 1 handle", "split 1 p95", "sample 999".
+    std::vector<std::string> log;
+    // Operations that fail from now on, by the first word of their log line.
+    std::set<std::string> failing;
+    Error::Kind failure_kind = Error::Kind::failed;
+    bool is_replay = false;
+    bool command_started = false;
+    uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
+    std::vector<std::string> functions{"handle", "hand_over", "ns::f(int, char)"};
+
+    uint64_t clock() const { return clock_; }
+    std::set<uint32_t> ids_seen;
+
+    bool replaying() const override { return is_replay; }
+    uint64_t now_ns() const override { return clock_; }
+    Result<void> set_target(const TargetSpec& spec) override {
+        auto done = act("target " + std::to_string(static_cast<int>(spec.kind)));
+        if (done)
+            target_ = spec;
+        return done;
+    }
+    TargetStatus target_status() const override {
+        TargetStatus status{target_, {}};
+        if (target_.kind != TargetSpec::Kind::none)
+            status.processes.push_back(
+                {4711, "se\x1brver", clock_ < ends_at, clock_ < ends_at ? "" : "exit code 0"});
+        return status;
+    }
+    Result<void> start_command() override {
+        command_started = true;
+        return act("start");
+    }
+    Result<ProbeReport> add_probe(const ProbeRequest& request) override {
+        auto done = act(fmt::format("add {} {}", request.id.value, request.text));
+        if (!done)
+            return done.error();
+        if (!ids_seen.insert(request.id.value).second)
+            return Error{"add probe", request.text, "an id came twice", ""};
+        const SpecId spec = stream_.add_spec(request.id.value, request.text);
+        probes_[request.id.value] = {request.text, spec, request.slow};
+        announce(request.id.value, false);
+        ProbeReport report;
+        report.places = {{spec, request.text, "/usr/bin/ser\tvice", 0x1000, "entry+ret", ""}};
+        report.notes = {"way out: exit instructions"};
+        return report;
+    }
+    Result<void> remove_probe(ProbeId id) override {
+        auto done = act(fmt::format("remove {}", id.value));
+        if (done) {
+            announce(id.value, true);
+            probes_.erase(id.value);
+        }
+        return done;
+    }
+    Result<void> set_slow(ProbeId id, const Threshold& slow) override {
+        auto done = act(fmt::format("slow {}", id.value));
+        if (done) {
+            probes_[id.value].slow = slow;
+            announce(id.value, false);
+        }
+        return done;
+    }
+    Result<void> set_split(const SplitInfo& split) override {
+        auto done = act(split.active ? fmt::format("split {}", split.probe.value) : "split off");
+        if (done)
+            sink_.on_split(split);
+        return done;
+    }
+    Result<void> set_sampling(uint32_t rate) override {
+        return act(fmt::format("sample {}", rate));
+    }
+    Result<void> set_filter(const FilterSpec& filter) override {
+        return act(fmt::format("filter {} {} {} {}", filter.pids.size(), filter.tids.size(),
+                               filter.comms.size(), filter.cgroups.size()));
+    }
+    Result<void> set_way_out(WayOut way) override {
+        return act(fmt::format("exit {}", static_cast<int>(way)));
+    }
+    Result<void> record(const std::string& path) override { return act("record " + path); }
+    std::vector<uint64_t> links() const override { return {7, 8}; }
+    std::vector<Capability> capabilities() const override {
+        return {{"uprobe_multi links", Capability::State::missing, "kernel is older", "update"}};
+    }
+    SymbolProgress symbol_progress() const override { return {}; }
+    std::vector<std::string> complete_function(std::string_view prefix, size_t) const override {
+        std::vector<std::string> found;
+        for (const std::string& name : functions)
+            if (name.starts_with(prefix))
+                found.push_back(name);
+        return found;
+    }
+    Result<bool> poll(std::chrono::nanoseconds timeout, int) override {
+        const uint64_t until = clock_ + static_cast<uint64_t>(timeout.count());
+        while (clock_ + round <= std::min(until, ends_at)) {
+            for (auto& [id, probe] : probes_)
+                play(probe);
+            clock_ += round;
+        }
+        clock_ = std::min(until, std::max(ends_at, clock_));
+        sink_.on_time(clock_);
+        return clock_ < ends_at;
+    }
+    Result<void> refresh() override {
+        stream_.ledger(clock_);
+        return {};
+    }
+    void settle_symbols(std::chrono::nanoseconds) override {}
+
+    void notice(const std::string& text) { sink_.on_notice(clock_, text); }
+    // As a recording defines what its session did.
+    void define(uint32_t id, const std::string& text) {
+        probes_[id] = {text, stream_.add_spec(id, text), {}};
+        announce(id, false);
+    }
+
+  private:
+    static constexpr uint64_t ms = 1'000'000;
+    static constexpr uint64_t round = 20 * ms;
+    struct Probe {
+        std::string text;
+        SpecId spec;
+        Threshold slow;
+    };
+
+    Result<void> act(const std::string& line) {
+        log.push_back(line);
+        if (failing.contains(line.substr(0, line.find(' '))))
+            return Error{line.substr(0, line.find(' ')), "it", "refused", "try later",
+                         failure_kind};
+        return {};
+    }
+    void announce(uint32_t id, bool deleted) {
+        const Probe& probe = probes_.at(id);
+        sink_.on_probe({ProbeId{id}, probe.text, {probe.spec}, probe.slow, deleted});
+    }
+    void play(const Probe& probe) {
+        std::vector<uint64_t> durations(19, ms);
+        durations.push_back(10 * ms);
+        stream_.stats(clock_ + round, probe.spec, durations);
+        const CallKey fast = stream_.call(probe.spec, clock_),
+                      slow = stream_.call(probe.spec, clock_ + ms);
+        const StackId in_parse = stream_.stack({"main", probe.text, "ns::parse(int)"});
+        const StackId in_rebuild = stream_.stack({"main", probe.text, "rebuild"});
+        stream_.sample(clock_ + 1, 1, in_parse, {fast});
+        stream_.end(1, fast, ms);
+        for (uint64_t i = 0; i < 3; ++i)
+            stream_.sample(clock_ + (2 + i) * ms, 1, in_rebuild, {slow});
+        stream_.end(1, slow, 10 * ms);
+        if (probe.slow.kind != Threshold::Kind::none)
+            sink_.on_slow_call(
+                {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false},
+                 5 * ms,
+                 in_rebuild});
+    }
+
+    EventSink& sink_;
+    SyntheticStream stream_;
+    std::map<uint32_t, Probe> probes_;
+    TargetSpec target_;
+    uint64_t clock_ = 1'000'000'000;
+};
+
+class TestOutput final : public Output {
+  public:
+    void result(std::string_view text) override { results += text; }
+    void notice(std::string_view line) override { notices += line; }
+    void error(std::string_view text) override { errors += text; }
+    bool open() const override { return is_open; }
+
+    std::string results, notices, errors;
+    bool is_open = true;
+};
+
+class TestInterrupts final : public Interrupts {
+  public:
+    int wake_fd() const override { return -1; }
+    bool take_interrupt() override { return std::exchange(interrupted, false); }
+    bool stopping() const override { return stop; }
+
+    bool interrupted = false, stop = false;
+};
+
+// A session on a fake, and what it said since last asked.
+struct TestSession {
+    explicit TestSession(SessionOptions options = {})
+        : session(backend, model, output, interrupts, fitted(options)) {}
+
+    // Runs a script; everything that it printed, errors behind results.
+    std::string run(const std::string& script, const std::string& name = "test.aug") {
+        output.results.clear();
+        output.errors.clear();
+        std::vector<SourceLine> lines;
+        size_t number = 1;
+        for (size_t begin = 0; begin <= script.size(); ++number) {
+            const size_t end = std::min(script.find('\n', begin), script.size());
+            lines.push_back({name, number, script.substr(begin, end - begin)});
+            begin = end + 1;
+        }
+        failure = session.run(lines);
+        return output.results + output.errors;
+    }
+    static SessionOptions fitted(SessionOptions options) {
+        options.view.unicode = false;
+        options.view.width = 100;
+        return options;
+    }
+
+    Model model{100'000};
+    FakeBackend backend{model};
+    TestOutput output;
+    TestInterrupts interrupts;
+    Session session;
+    std::optional<Error::Kind> failure;
+};
+
+} // namespace auger

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The session on a fake backend: what each command does and says, plans and their reversal, undo.
+#include "repl_fake_backend.h"
+
+#include "repl/session/plan.h"
+#include "repl/session/unavailable_backend.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace auger {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+SessionOptions as_json() {
+    SessionOptions options;
+    options.json = true;
+    return options;
+}
+
+TEST(Session, TimesAndSaysWhatMatched) {
+    TestSession test;
+    test.run("target 4711");
+    const std::string said = test.run("time handle");
+    EXPECT_THAT(said, HasSubstr("timing handle (probe 1)\n"));
+    EXPECT_THAT(said, HasSubstr("+0x1000  entry+ret"));
+    EXPECT_THAT(said, HasSubstr("way out: exit instructions"));
+    EXPECT_THAT(said, HasSubstr("\"hist 1\" shows its durations"));
+    EXPECT_THAT(test.run("time handle"), HasSubstr("handle (probe 1) is timed already"));
+    EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle"));
+}
+
+TEST(Session, NothingOfTheTargetIsPrintedRaw) {
+    TestSession test;
+    const std::string said = test.run("target 4711\ntime handle\ntarget\nstatus\nprobes");
+    EXPECT_EQ(said.find('\x1b'), std::string::npos);
+    EXPECT_EQ(said.find('\t'), std::string::npos);
+}
+
+TEST(Session, SplitAddsTheProbeOrUsesItAndKeepsAttachments) {
+    TestSession test;
+    test.run("target 4711\nsplit handle > p95\nthreshold handle p99\nsplit #1 > 10ms so-far\n"
+             "slow handle > 5ms\nslow 1 > p99\nunsplit");
+    EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle", "split 1", "split 1",
+                                              "split 1", "slow 1", "slow 1", "split off"));
+    EXPECT_EQ(test.failure, std::nullopt);
+}
+
+TEST(Session, ThresholdMovesTheSplitElseTheSlowCalls) {
+    TestSession test;
+    test.run("target 4711\nslow handle > 5ms\nthreshold handle 7ms");
+    EXPECT_EQ(test.session.settings().probes[0].slow.fixed_ns, 7'000'000u);
+    EXPECT_THAT(test.run("split handle > p95\nthreshold handle p90"),
+                HasSubstr("slow calls are still traced above 7ms"));
+    EXPECT_EQ(test.session.settings().split.threshold.percentile, 90);
+    EXPECT_EQ(test.session.settings().probes[0].slow.fixed_ns, 7'000'000u);
+    test.run("time other");
+    EXPECT_THAT(test.run("threshold other p90"),
+                HasSubstr("test.aug:1:11: error: \"other\" is only timed"));
+}
+
+TEST(Session, ProbesThatAreNotThere) {
+    TestSession test;
+    EXPECT_THAT(test.run("time handle"), HasSubstr("there is no target yet"));
+    EXPECT_EQ(test.failure, Error::Kind::failed);
+    test.run("target 4711\ntime handle");
+    EXPECT_THAT(test.run("echo x; hist hndle"),
+                HasSubstr("test.aug:1:14: error: \"hndle\" is not timed\n"
+                          "    echo x; hist hndle\n"
+                          "                 ^~~~~\n"
+                          "  did you mean \"handle\"?\n"));
+    EXPECT_THAT(test.run("hist 7"), HasSubstr("there is no probe 7"));
+    EXPECT_THAT(test.run("slow nothing off"), HasSubstr("1:6: error"));
+}
+
+TEST(Session, FiltersReplaceTheirOwnKind) {
+    TestSession test;
+    test.run("target -a\nfilter pid 1 2\nfilter comm a\nfilter pid 3\nfilter pid off\nfilter off");
+    EXPECT_THAT(test.backend.log,
+                ElementsAre("target 3", "filter 2 0 0 0", "filter 2 0 1 0", "filter 1 0 1 0",
+                            "filter 0 0 1 0", "filter 0 0 0 0"));
+    EXPECT_THAT(test.run("filter tid 5 6\nfilter comm w\nfilter"),
+                HasSubstr("filter: tid 5 or 6, and comm w\n"));
+}
+
+TEST(Session, FailedEditLeavesEverythingAsItWas) {
+    TestSession test;
+    test.run("target 4711\ntime a");
+    const Settings before = test.session.settings();
+    test.backend.log.clear();
+    test.backend.failing = {"split"};
+    const std::string said = test.run("split b > p95");
+    EXPECT_THAT(said, HasSubstr("test.aug:1:7: error: split it: refused\n"));
+    EXPECT_THAT(said, HasSubstr("  try later\n"));
+    EXPECT_THAT(test.backend.log, ElementsAre("add 2 b", "split 2", "remove 2"));
+    EXPECT_EQ(test.session.settings(), before);
+    // Nothing to undo but what was done before, and no id twice.
+    test.backend.failing.clear();
+    test.run("time b");
+    EXPECT_EQ(test.session.settings().probes[1].id, ProbeId{3});
+}
+
+TEST(Session, FailedReversalIsSaid) {
+    TestSession test;
+    test.run("target 4711");
+    test.backend.failing = {"split", "remove"};
+    EXPECT_THAT(test.run("split b > p95"),
+                HasSubstr("try later; and going back failed: remove it"));
+}
+
+TEST(Session, DeletingSeveralIsUndoneWhenOneFails) {
+    TestSession test;
+    test.run("target 4711\ntime a\ntime b\nsplit a > p95");
+    test.backend.log.clear();
+    test.backend.failing = {"remove"};
+    test.run("delete a b");
+    EXPECT_THAT(test.backend.log, ElementsAre("split off", "remove 1", "split 1"));
+    EXPECT_EQ(test.session.settings().probes.size(), 2u);
+    EXPECT_TRUE(test.session.settings().split.active);
+}
+
+TEST(Session, UndoGoesBackOneEditAtATime) {
+    TestSession test;
+    EXPECT_THAT(test.run("undo"), HasSubstr("there is nothing to undo"));
+    const Settings nothing = test.session.settings();
+    test.run("target 4711\nsample 999\ntime a\nsplit a > p95\nthreshold a p99\nfilter tid "
+             "5\nwindow 10s\nexit ret");
+    EXPECT_EQ(test.run("undo"), "undid \"exit ret\"\n");
+    EXPECT_EQ(test.run("undo"), "undid \"window 10s\"\n");
+    EXPECT_EQ(test.run("echo 1; undo"), "1\nundid \"filter tid 5\"\n");
+    EXPECT_EQ(test.run("undo"), "undid \"threshold a p99\"\n");
+    EXPECT_EQ(test.session.settings().split.threshold.percentile, 95);
+    test.backend.log.clear();
+    EXPECT_EQ(test.run("undo"), "undid \"split a > p95\"\n");
+    EXPECT_EQ(test.run("undo"), "undid \"time a\"\n");
+    EXPECT_THAT(test.backend.log, ElementsAre("split off", "remove 1"));
+    test.run("undo\nundo");
+    EXPECT_EQ(test.session.settings(), nothing);
+    EXPECT_THAT(test.run("undo"), HasSubstr("nothing to undo"));
+}
+
+TEST(Session, UndoOfDeleteBringsTheProbeBackUnderAnotherNumber) {
+    TestSession test;
+    test.run("target 4711\ntime a\nsplit a > p95\ndelete a");
+    EXPECT_FALSE(test.session.settings().split.active);
+    EXPECT_EQ(test.run("undo"), "undid \"delete a\"; a is probe 2 now\n");
+    EXPECT_EQ(test.session.settings().split.probe, ProbeId{2});
+    test.backend.log.clear();
+    // Earlier edits know the probe under its new number.
+    EXPECT_EQ(test.run("undo"), "undid \"split a > p95\"\n");
+    EXPECT_EQ(test.run("undo"), "undid \"time a\"\n");
+    EXPECT_THAT(test.backend.log, ElementsAre("split off", "remove 2"));
+}
+
+TEST(Session, UndoNeverOverwritesARecording) {
+    TestSession test;
+    test.run("target 4711\nrecord a\nwindow 10s\nrecord off");
+    test.backend.log.clear();
+    EXPECT_EQ(test.run("undo"), "undid \"window 10s\"\n");
+    EXPECT_THAT(test.backend.log, IsEmpty());
+    test.run("undo");
+    EXPECT_THAT(test.backend.log, IsEmpty());
+}
+
+TEST(Session, FailedUndoCanBeTriedAgain) {
+    TestSession test;
+    test.run("target 4711\nsample 99");
+    test.backend.failing = {"sample"};
+    EXPECT_THAT(test.run("undo"), HasSubstr("refused"));
+    test.backend.failing.clear();
+    EXPECT_EQ(test.run("undo"), "undid \"sample 99\"\n");
+}
+
+TEST(Session, DeletedProbesStillShowWhatTheyCollected) {
+    TestSession test;
+    test.run("target 4711\ntime a\nwait 1s\ndelete a");
+    EXPECT_THAT(test.run("hist a"), HasSubstr("1,000 calls"));
+    EXPECT_THAT(test.run("hist 1"), HasSubstr("1,000 calls"));
+}
+
+TEST(Session, ViewsShowWhatWasCollected) {
+    TestSession test;
+    test.run("target 4711\nsample\nslow handle > 5ms\nsplit handle > 5ms\nwait 2s");
+    EXPECT_THAT(test.run("hist handle"), HasSubstr("2,000 calls"));
+    EXPECT_THAT(test.run("flame slow"), HasSubstr("rebuild"));
+    EXPECT_THAT(test.run("flame fast"), Not(HasSubstr("rebuild")));
+    EXPECT_THAT(test.run("flame slow --folded"), HasSubstr(";handle;rebuild 300\n"));
+    EXPECT_THAT(test.run("diff slow fast"), HasSubstr("rebuild"));
+    EXPECT_THAT(test.run("top"), HasSubstr("rebuild"));
+    EXPECT_THAT(test.run("calls handle -n 3"), HasSubstr("100 slow calls"));
+    EXPECT_THAT(test.run("probes"), HasSubstr("handle"));
+    EXPECT_THAT(test.run("status"), HasSubstr("se\\x1brver"));
+    EXPECT_EQ(test.failure, std::nullopt);
+}
+
+TEST(Session, ClassesNeedASplit) {
+    TestSession test;
+    for (const char* line :
+         {"flame slow", "top fast", "save /nowhere.folded slow", "diff slow fast"}) {
+        test.run(line);
+        EXPECT_EQ(test.failure, Error::Kind::failed) << line;
+        EXPECT_THAT(test.output.errors, HasSubstr("split")) << line;
+    }
+}
+
+TEST(Session, EveryCommandAnswersInJson) {
+    TestSession test(as_json());
+    test.run("target 4711\nwait 1s");
+    const std::string folded = testing::TempDir() + "auger_json.folded";
+    const std::string script = testing::TempDir() + "auger_json.aug";
+    fclose(fopen(script.c_str(), "w"));
+    const std::vector<std::string> lines{"target 4711",
+                                         "target",
+                                         "filter tid 5",
+                                         "filter",
+                                         "exit auto",
+                                         "sample",
+                                         "window 10s",
+                                         "ewma 5s",
+                                         "window all",
+                                         "time handle",
+                                         "slow handle > 5ms",
+                                         "split handle > 5ms",
+                                         "wait 1s",
+                                         "threshold handle 6ms",
+                                         "flame",
+                                         "flame slow",
+                                         "diff",
+                                         "top",
+                                         "hist handle",
+                                         "calls",
+                                         "probes",
+                                         "status",
+                                         "record r",
+                                         "record off",
+                                         "save '" + folded + "'",
+                                         "source '" + script + "'",
+                                         "wait until calls handle >= 10",
+                                         "assert lost == 0",
+                                         "echo x",
+                                         "unsplit",
+                                         "undo",
+                                         "delete handle",
+                                         "doctor",
+                                         "help",
+                                         "help split",
+                                         "quit"};
+    std::set<std::string> seen;
+    for (const std::string& line : lines) {
+        const std::string said = test.run(line);
+        EXPECT_EQ(test.failure, std::nullopt) << line << said;
+        EXPECT_FALSE(said.empty()) << line;
+        for (size_t begin = 0; begin < said.size();) {
+            const size_t end = said.find('\n', begin);
+            ASSERT_NE(end, std::string::npos) << line;
+            const auto object =
+                nlohmann::json::parse(said.substr(begin, end - begin), nullptr, false);
+            ASSERT_TRUE(object.is_object()) << said;
+            EXPECT_EQ(object["schema"], 1);
+            EXPECT_EQ(object["command"], line == "ewma 5s" ? "ewma" : object["command"]);
+            seen.insert(object["command"]);
+            begin = end + 1;
+        }
+    }
+    for (const CommandRow& row : command_table())
+        EXPECT_THAT(seen, Contains(std::string(row.name)));
+}
+
+TEST(Session, ErrorsInJsonHaveTheirPlace) {
+    TestSession test(as_json());
+    const auto error = nlohmann::json::parse(
+        test.run("echo ok\nsplit f > 5")
+            .substr(
+                std::string("{\"schema\":1,\"command\":\"echo\",\"message\":\"ok\"}\n").size()));
+    EXPECT_EQ(error["schema"], 1);
+    EXPECT_EQ(error["command"], "split");
+    EXPECT_EQ(error["error"]["file"], "test.aug");
+    EXPECT_EQ(error["error"]["line"], 2);
+    EXPECT_EQ(error["error"]["column"], 11);
+    EXPECT_EQ(error["error"]["message"], "\"5\" has no unit");
+    EXPECT_THAT(std::string(error["error"]["hint"]), HasSubstr("5ms"));
+}
+
+TEST(Session, NoticesAreToldOnceAndHarmless) {
+    TestSession test;
+    test.backend.notice("4711 e\x1bvil: exited");
+    test.run("echo x");
+    EXPECT_EQ(test.output.notices, "4711 e\\x1bvil: exited\n");
+    test.run("echo x");
+    EXPECT_EQ(test.output.notices, "4711 e\\x1bvil: exited\n");
+}
+
+TEST(Session, RecordingDefinesItsProbes) {
+    TestSession test;
+    test.backend.is_replay = true;
+    test.backend.ends_at = 3'000'000'000;
+    test.backend.define(3, "handle");
+    test.model.on_split({true, ProbeId{3}, {Threshold::Kind::fixed, 5'000'000, 0}, false});
+    // Read to its end before it is looked at, unless the script waits.
+    EXPECT_THAT(test.run("hist handle"), HasSubstr("2,000 calls"));
+    EXPECT_TRUE(test.session.settings().split.active);
+    EXPECT_THAT(test.run("flame slow"), HasSubstr("rebuild"));
+    test.run("threshold handle 20ms");
+    EXPECT_THAT(test.run("assert samples slow == 0"), HasSubstr("holds"));
+    test.run("time other");
+    EXPECT_THAT(test.backend.log, Contains("add 4 other"));
+}
+
+TEST(Session, RecordingWaitsInItsOwnTime) {
+    TestSession test;
+    test.backend.is_replay = true;
+    test.backend.ends_at = 3'000'000'000;
+    test.backend.define(1, "handle");
+    test.run("wait 1s");
+    EXPECT_THAT(test.run("hist handle"), HasSubstr("1,000 calls"));
+    EXPECT_THAT(test.run("wait 10s"), HasSubstr("nothing more will come"));
+    EXPECT_THAT(test.run("hist handle"), HasSubstr("2,000 calls"));
+}
+
+TEST(Session, CompletesProbesAndFunctions) {
+    TestSession test;
+    test.run("target 4711\ntime zebra");
+    EXPECT_THAT(test.session.complete("time ha").candidates, ElementsAre("hand_over", "handle"));
+    EXPECT_THAT(test.session.complete("hist ").candidates, ElementsAre("zebra"));
+    EXPECT_THAT(test.session.complete("source /et").candidates, ElementsAre("/etc/"));
+}
+
+TEST(Session, PromptSaysWhatIsGoingOn) {
+    TestSession test;
+    EXPECT_EQ(test.session.summary(), "");
+    test.run("target 4711\nsample 99\nsplit handle > p95");
+    EXPECT_EQ(test.session.summary(), "4711 99 Hz handle > p95");
+    test.run("target -- /bin/x\x1b");
+    EXPECT_EQ(test.session.summary().find('\x1b'), std::string::npos);
+}
+
+TEST(Session, WithoutAKernelOnlyWhatNeedsNone) {
+    Model model{1000};
+    UnavailableBackend backend(
+        {"load programs", "", "Operation not permitted", "run as root", Error::Kind::unsupported},
+        {});
+    TestOutput output;
+    TestInterrupts interrupts;
+    Session session(backend, model, output, interrupts, {});
+    const auto run = [&](const std::string& line) { return session.run({{"f", 1, line}}); };
+    EXPECT_EQ(run("help; doctor; echo x"), std::nullopt);
+    for (const char* line : {"target 1", "sample", "status", "wait 1s", "filter tid 5"})
+        EXPECT_EQ(run(line), Error::Kind::unsupported) << line;
+    EXPECT_THAT(output.errors, HasSubstr("run as root"));
+}
+
+TEST(Plan, AddsBeforeTheSplitAndRemovesBehindIt) {
+    Settings from, to;
+    from.target.kind = to.target.kind = TargetSpec::Kind::all;
+    from.probes = {{ProbeId{1}, "a", {}}};
+    from.split = {true, ProbeId{1}, {Threshold::Kind::percentile, 0, 95}, false};
+    to.probes = {{ProbeId{2}, "b", {}}};
+    to.split = {true, ProbeId{2}, {Threshold::Kind::percentile, 0, 95}, false};
+    const auto operations = plan(from, to);
+    ASSERT_EQ(operations.size(), 3u);
+    EXPECT_TRUE(std::holds_alternative<AddProbe>(operations[0]));
+    EXPECT_TRUE(std::holds_alternative<SetSplit>(operations[1]));
+    EXPECT_TRUE(std::holds_alternative<RemoveProbe>(operations[2]));
+    EXPECT_TRUE(plan(from, from).empty());
+}
+
+} // namespace
+} // namespace auger
