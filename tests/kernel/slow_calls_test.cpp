@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace auger::test {
 namespace {
 
@@ -116,6 +118,48 @@ TEST_F(KernelTest, AFloodOfSlowCallsIsLimitedAndCounted) {
     EXPECT_GT(lost, 100'000u);
     EXPECT_EQ(session.model().slow_calls_received() + lost, calls.returns);
     EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// The whole point: of all calls of `recv` the few that are late, and who made them. libc has no
+// frame pointers, and every process of the machine maps it.
+TEST_F(KernelTest, TheLateRecvIsFoundWithItsCaller) {
+    Program service("demo_service", {"--calls", "1500", "--rate", "800", "--wait"});
+    Program bystander("demo_service", {"--calls", "300", "--rate", "800", "--seed", "7", "--wait"});
+    service.wait_ready();
+    bystander.wait_ready();
+    Session session;
+    session.observe(service.pid());
+    ProbeId probe = session.time("libc:recv", fixed(9'000'000));
+    service.go();
+    bystander.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(10));
+    nlohmann::json truth = service.account();
+    EXPECT_TRUE(truth["ok"].get<bool>());
+    EXPECT_TRUE(bystander.account()["ok"].get<bool>());
+    Calls calls = session.calls(probe);
+    // Each request is received in two parts, and so is its answer.
+    EXPECT_GE(calls.returns, 4 * truth["calls"].get<uint64_t>());
+    EXPECT_TRUE(calls.add_up());
+    EXPECT_EQ(calls.unwound + calls.dropped, 0u);
+
+    uint64_t late = 0;
+    for (const SlowCall& call : session.model().slow_calls()) {
+        const ThreadInfo& thread = session.model().symbols().thread(call.end.thread);
+        EXPECT_EQ(thread.pid, static_cast<uint32_t>(service.pid()));
+        auto names = session.stack_names(call.stack);
+        ASSERT_GE(names.size(), 3u);
+        EXPECT_THAT(names[0], testing::HasSubstr("recv"));
+        if (std::any_of(names.begin() + 1, names.begin() + 3, [](const std::string& name) {
+                return name.find("fetch_quota") != std::string::npos;
+            }))
+            late++;
+    }
+    // Those that the service made late itself; on a busy machine another one may be as late.
+    auto made_late = truth["slow_wait"].get<uint64_t>();
+    EXPECT_GE(made_late, 5u);
+    EXPECT_GE(late, made_late);
+    EXPECT_LE(late, made_late + 3);
 }
 
 } // namespace

@@ -57,25 +57,26 @@ class Split : public KernelTest {
         Program service("demo_service",
                         {"--calls", "2500", "--rate", "600", "--truth", truth_path_, "--wait"});
         service.wait_ready();
-        session_.observe(service.pid());
-        must(session_.backend().set_way_out(way_out));
-        probe_ = session_.time("handle_request");
-        session_.sample(rate_hz);
-        must(session_.backend().set_split({true, probe_, fixed_2ms, false}));
+        session_ = std::make_unique<Session>();
+        session_->observe(service.pid());
+        must(session_->backend().set_way_out(way_out));
+        probe_ = session_->time("handle_request");
+        session_->sample(rate_hz);
+        must(session_->backend().set_split({true, probe_, fixed_2ms, false}));
         service.go();
-        session_.pump_to_end();
+        session_->pump_to_end();
         account_ = service.account();
         EXPECT_EQ(service.wait_exit(), 0);
         EXPECT_TRUE(account_["ok"].get<bool>()) << account_;
         requests_ = read_truth(truth_path_);
-        session_.expect_samples_add_up();
+        session_->expect_samples_add_up();
     }
 
     // Counts samples inside of requests by what is true of these and by their class. A request is
     // truly slow when even its inside is longer than the threshold, truly fast when even its
     // outside is shorter: on a busy machine any request may become slow, whatever it does.
     void expect_classes_are_true(uint64_t threshold_ns) {
-        const Model& model = session_.model();
+        const Model& model = session_->model();
         Classifier classify(model);
         size_t slow = 0, slow_as_slow = 0, fast = 0, fast_as_slow = 0, outside = 0,
                outside_as_other = 0, open = 0;
@@ -124,7 +125,7 @@ class Split : public KernelTest {
 
     static constexpr Threshold fixed_2ms = {Threshold::Kind::fixed, 2'000'000, 0};
     std::string truth_path_;
-    Session session_;
+    std::unique_ptr<Session> session_;
     ProbeId probe_;
     nlohmann::json account_;
     std::map<uint32_t, std::vector<Request>> requests_;
@@ -134,8 +135,9 @@ TEST_F(Split, ClassesSamplesAsTheServicesOwnRecordDoes) {
     run(WayOut::ret, 1'999);
     expect_classes_are_true(2'000'000);
     // The threshold is dragged: what was collected is classed anew, with the calls' own percentile.
-    must(session_.backend().set_split({true, probe_, {Threshold::Kind::percentile, 0, 95}, false}));
-    ThresholdState state = session_.model().split_state();
+    must(
+        session_->backend().set_split({true, probe_, {Threshold::Kind::percentile, 0, 95}, false}));
+    ThresholdState state = session_->model().split_state();
     ASSERT_EQ(state.kind, ThresholdState::Kind::following);
     EXPECT_NEAR(static_cast<double>(state.value_ns) /
                     static_cast<double>(nearest_rank(durations(&Request::outside_ns), 0.95)),
@@ -146,7 +148,7 @@ TEST_F(Split, ClassesSamplesAsTheServicesOwnRecordDoes) {
 TEST_F(Split, HoldsWithReturnProbesToo) {
     run(WayOut::trampoline, 999);
     expect_classes_are_true(2'000'000);
-    Calls calls = session_.calls(probe_);
+    Calls calls = session_->calls(probe_);
     EXPECT_EQ(calls.entries, account_["calls"].get<uint64_t>());
     EXPECT_EQ(calls.returns, calls.entries);
 }
@@ -154,12 +156,12 @@ TEST_F(Split, HoldsWithReturnProbesToo) {
 // Without sampling, whose cost is taken out of a call's duration but not of the service's record.
 TEST_F(Split, CountsAndPercentilesAgreeWithTheServicesOwnRecord) {
     run(WayOut::ret, 0);
-    Calls calls = session_.calls(probe_);
+    Calls calls = session_->calls(probe_);
     EXPECT_EQ(calls.entries, account_["calls"].get<uint64_t>());
     EXPECT_EQ(calls.returns, calls.entries);
     auto inside = durations(&Request::inside_ns), outside = durations(&Request::outside_ns);
     EXPECT_EQ(inside.size(), calls.entries);
-    CallStatistics statistics = session_.model().probe_statistics(probe_);
+    CallStatistics statistics = session_->model().probe_statistics(probe_);
     for (double q : {0.5, 0.95, 0.99}) {
         SCOPED_TRACE(q);
         EXPECT_GE(statistics.quantile(q), static_cast<double>(nearest_rank(inside, q)) * 0.99);

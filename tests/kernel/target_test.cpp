@@ -130,6 +130,34 @@ TEST_F(Targets, WhatHasEndedIsRefused) {
     EXPECT_FALSE(session.backend().set_target(spec));
 }
 
+// A library that the whole machine maps is probed in the target's processes alone, old and new
+// ones.
+TEST_F(Targets, ASharedLibraryIsTimedInTheTargetOnly) {
+    std::vector<std::string> arguments = {"--calls", "30", "--pause-us", "0", "--wait"};
+    Program first("recursion", arguments), second("recursion", arguments),
+        stranger("recursion", arguments);
+    for (Program* program : {&first, &second, &stranger})
+        program->wait_ready();
+    Session session;
+    session.observe(first.pid());
+    ProbeId sleeps = session.time("libc:clock_nanosleep");
+    size_t links = session.backend().links().size();
+    // Another target: the probe follows.
+    session.observe({first.pid(), second.pid()});
+    EXPECT_GT(session.backend().links().size(), links);
+    ProbeId descend = session.time("descend");
+    for (Program* program : {&first, &second, &stranger})
+        program->go();
+    session.pump_to_end();
+    uint64_t expected = 0;
+    for (Program* program : {&first, &second})
+        expected += program->account()["functions"]["descend"]["entries"].get<uint64_t>();
+    EXPECT_EQ(session.calls(descend).returns, expected);
+    EXPECT_EQ(session.calls(sleeps).returns, expected);
+    EXPECT_EQ(session.calls(sleeps).entries, expected);
+    EXPECT_TRUE(stranger.account()["ok"].get<bool>());
+}
+
 // Two that run already, and one that is started afterwards.
 TEST_F(Targets, ANameMeansThoseThatRunAndThoseThatCome) {
     Program first("forks", {"--calls", "1", "--wait", "--linger"});
