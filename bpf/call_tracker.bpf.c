@@ -106,18 +106,22 @@ static __always_inline void note_extreme(u64* place, u64 value, bool lower) {
     }
 }
 
-static __always_inline void fill_end(struct wire_call_end* end, const struct open_call* call,
-                                     u64 now) {
+static __always_inline u64 duration_of(const struct open_call* call, u64 now) {
     u64 duration = now - call->start_ns;
     u64 own_cost = call->samples * config.sample_gap_ns;
 
+    return duration > own_cost ? duration - own_cost : 1;
+}
+
+static __always_inline void fill_end(struct wire_call_end* end, const struct open_call* call,
+                                     u64 now) {
     fill_event(&end->event, WIRE_CALL_END, sizeof(*end));
     end->event.time_ns = now;
     end->call.start_ns = call->start_ns;
     end->call.sequence = call->sequence;
     end->call.spec = call->spec;
     end->call.generation = call->generation;
-    end->duration_ns = duration > own_cost ? duration - own_cost : 1;
+    end->duration_ns = duration_of(call, now);
     end->samples = call->samples;
     end->flags = 0;
 }
@@ -207,6 +211,13 @@ __noinline int settle(struct open_calls* calls, struct settlement* s) {
     return 0;
 }
 
+static __always_inline u32 return_address_at(u64 sp) {
+    u32 address = 0;
+
+    bpf_probe_read_user(&address, sizeof(address), (void*)sp);
+    return address;
+}
+
 static __always_inline int enter(void* ctx, u64 sp) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     u64 id = bpf_get_current_pid_tgid();
@@ -214,7 +225,6 @@ static __always_inline int enter(void* ctx, u64 sp) {
     struct wire_call_stats* stats;
     struct open_calls* calls;
     struct open_call* call;
-    u32 return_address;
     u32 depth;
 
     if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND) ||
@@ -255,9 +265,7 @@ static __always_inline int enter(void* ctx, u64 sp) {
     call->spec = spec_index(cookie);
     call->generation = (u16)spec->generation;
     call->samples = 0;
-    return_address = 0;
-    bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp);
-    call->return_address = return_address;
+    call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
     barrier();
     call->start_ns = bpf_ktime_get_ns();
     barrier();
@@ -288,7 +296,9 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
     struct wire_call_end end;
     struct open_calls* calls;
     struct open_call call;
+    u64 duration;
     u32 depth;
+    bool slow;
 
     if (!spec)
         return 0;
@@ -324,12 +334,17 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
     stats = stats_of(spec_index(cookie));
     if (!stats)
         return 0;
+    duration = duration_of(&call, now);
+    count_return(stats, duration);
+    slow = (spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns;
+    // Most calls are neither: nothing is put together for them.
+    if (!call.samples && !slow)
+        return 0;
     fill_end(&end, &call, now);
-    count_return(stats, end.duration_ns);
-    if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && end.duration_ns > spec->slow_ns)
+    if (slow)
         end.flags |= WIRE_CALL_SLOW;
     send_end(&end);
-    if (end.flags & WIRE_CALL_SLOW) {
+    if (slow) {
         u64 return_address = 0;
 
         if (!from_return)
@@ -375,6 +390,7 @@ static __always_inline int leave_all(void) {
     now = bpf_ktime_get_ns();
     depth = calls->depth;
     calls->depth = 0;
+    calls->own_stack_end = 0; // a new program has a new one
     barrier();
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)

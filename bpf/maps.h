@@ -19,7 +19,7 @@ struct open_call {
     u16 spec;
     u16 generation;
     u32 samples; /* written by the sampler, which interrupts the tracker on the same thread */
-    u32 return_address; /* its low half */
+    u32 return_address; /* its low half; 0 on the thread's own stack, where nobody asks for it */
 };
 
 /*
@@ -29,6 +29,9 @@ struct open_call {
 struct open_calls {
     u32 depth;
     u32 next_sequence;
+    /* The mapping of the thread's own stack as last seen; end 0: not seen yet. Tracker only. */
+    u64 own_stack_start;
+    u64 own_stack_end;
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
 };
 

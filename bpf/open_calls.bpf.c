@@ -41,3 +41,14 @@ __noinline int has_been_left(struct open_call* call, u64 sp) {
     bpf_probe_read_user(&return_address, sizeof(return_address), (void*)call->sp);
     return (u32)return_address != call->return_address;
 }
+
+__noinline int find_own_stack(struct open_calls* calls, u64 sp) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    struct find_stack here = {};
+
+    if (!calls || bpf_find_vma(task, sp, note_stack, &here, 0) || !is_own_stack(task, &here))
+        return 0;
+    calls->own_stack_start = here.start;
+    calls->own_stack_end = here.end;
+    return 1;
+}

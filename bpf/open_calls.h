@@ -23,4 +23,23 @@ static __always_inline bool is_current(const struct open_call* call) {
  */
 int has_been_left(struct open_call* call, u64 sp);
 
+/* 1 when `sp` lies on the thread's own stack, whose place is then remembered. */
+int find_own_stack(struct open_calls* calls, u64 sp);
+
+/*
+ * Whether `sp` lies on the thread's own stack; false also when that cannot be told now. Asked at
+ * every entry, in place of reading the return address from user memory, which costs some ten times
+ * as much. The mappings are looked at only for the first call, and when the stack has grown.
+ */
+static __always_inline bool is_on_own_stack(struct open_calls* calls, u64 sp) {
+    const u64 growth = 1 << 20;
+
+    if (sp < calls->own_stack_end && sp >= calls->own_stack_start)
+        return true;
+    if (calls->own_stack_end &&
+        (sp >= calls->own_stack_end || sp + growth < calls->own_stack_start))
+        return false;
+    return find_own_stack(calls, sp);
+}
+
 #endif
