@@ -220,7 +220,8 @@ static __always_inline u32 return_address_at(u64 sp) {
 
 static __always_inline int enter(void* ctx, u64 sp) {
     u64 cookie = bpf_get_attach_cookie(ctx);
-    u64 id = bpf_get_current_pid_tgid();
+    // Its fields cost less than another helper's call.
+    struct task_struct* task = bpf_get_current_task_btf();
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct wire_call_stats* stats;
     struct open_calls* calls;
@@ -228,14 +229,13 @@ static __always_inline int enter(void* ctx, u64 sp) {
     u32 depth;
 
     if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND) ||
-        !is_observed(id >> 32, (u32)id))
+        !is_observed(task->tgid, task->pid))
         return 1;
     stats = stats_of(spec_index(cookie));
     if (!stats)
         return 1;
     __sync_fetch_and_add(&stats->entries, 1);
-    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL,
-                                 BPF_LOCAL_STORAGE_GET_F_CREATE);
+    calls = bpf_task_storage_get(&open_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!calls) {
         __sync_fetch_and_add(&stats->dropped, 1);
         count_loss(WIRE_LOSS_STORAGE);
