@@ -66,7 +66,8 @@ std::vector<Peer> find_peers(pid_t pid) {
                      {}});
     peers.push_back({"funclatency of libbpf-tools",
                      [=](const std::string& function) -> std::vector<std::string> {
-                         return {funclatency, "-p", std::to_string(pid), path + ":" + function};
+                         // The colon alone: the binary of that process.
+                         return {funclatency, "-p", std::to_string(pid), ":" + function};
                      },
                      funclatency.empty() ? "it is not installed (package libbpf-tools)" : "",
                      {}});
