@@ -138,14 +138,14 @@ class Prompt {
 
     // Around output while the prompt is shown: the line being typed is taken away and put back.
     void hide() {
-        if (installed_)
-            rl_clear_visible_line();
-    }
-    void show() {
         if (!installed_)
             return;
-        rl_on_new_line();
-        rl_redisplay();
+        rl_clear_visible_line();
+        std::fflush(rl_outstream); // what is written next goes around its buffer
+    }
+    void show() {
+        if (installed_)
+            rl_forced_update_display();
     }
 
     // readline completes the whole line as one word, so that the language's own rules about words

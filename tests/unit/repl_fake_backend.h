@@ -24,7 +24,7 @@ class FakeBackend final : public Backend {
 
     // What was asked for, one operation each: "add 1 handle", "split 1 p95", "sample 999".
     std::vector<std::string> log;
-    // Operations that fail from now on, by the first word of their log line.
+    // Operations that fail from now on, by their log line or its first word.
     std::set<std::string> failing;
     Error::Kind failure_kind = Error::Kind::failed;
     bool is_replay = false;
@@ -148,7 +148,7 @@ class FakeBackend final : public Backend {
 
     Result<void> act(const std::string& line) {
         log.push_back(line);
-        if (failing.contains(line.substr(0, line.find(' '))))
+        if (failing.contains(line) || failing.contains(line.substr(0, line.find(' '))))
             return Error{line.substr(0, line.find(' ')), "it", "refused", "try later",
                          failure_kind};
         return {};

@@ -124,6 +124,19 @@ TEST(Session, DeletingSeveralIsUndoneWhenOneFails) {
     EXPECT_TRUE(test.session.settings().split.active);
 }
 
+TEST(Session, ReversalGoesBackwardsAndFollowsNewNumbers) {
+    TestSession test;
+    test.run("target 4711\ntime a\ntime b\nsplit a > p95");
+    test.backend.log.clear();
+    test.backend.failing = {"remove 2"};
+    test.run("delete a b");
+    EXPECT_THAT(test.backend.log,
+                ElementsAre("split off", "remove 1", "remove 2", "add 3 a", "split 3"));
+    EXPECT_EQ(test.session.settings().split.probe, ProbeId{3});
+    EXPECT_NE(test.session.settings().find(ProbeId{3}), nullptr);
+    EXPECT_EQ(test.session.settings().find(ProbeId{1}), nullptr);
+}
+
 TEST(Session, UndoGoesBackOneEditAtATime) {
     TestSession test;
     EXPECT_THAT(test.run("undo"), HasSubstr("there is nothing to undo"));
