@@ -55,6 +55,7 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
         // The function, then its true caller.
         auto names = session.stack_names(call.stack);
         ASSERT_GE(names.size(), 3u);
+        SCOPED_TRACE(testing::PrintToString(names));
         EXPECT_EQ(names[0], "descend");
         bool by_itself = names[1] == "descend";
         outermost += !by_itself;
