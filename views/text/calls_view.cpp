@@ -3,6 +3,7 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/slow_call_query.h"
+#include "views/short_name.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ void add_stack(Canvas& canvas, const Model& model, const ViewOptions& options, S
                 source += source.empty() ? "(inlined)" : " (inlined)";
             size_t for_source = std::min(text_width(source), canvas.width() / 2);
             size_t for_name = canvas.width() - 6 - (for_source ? for_source + 2 : 0);
-            std::string name = elide_middle(escape_untrusted(symbols.name(frame.function)),
-                                            for_name, ellipsis(options.unicode));
+            std::string name = elide_middle(display_name(symbols.name(frame.function)), for_name,
+                                            ellipsis(options.unicode));
             bool kernel = symbols.function(frame.function).kernel;
             size_t x = canvas.put(6, y, name, kernel ? Style::kernel : Style::name);
             canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(options.unicode)),

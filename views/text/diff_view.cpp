@@ -2,6 +2,7 @@
 // diff: what the calls of one class have more of than those of the other, per call.
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/short_name.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void add_functions(Canvas& canvas, const Model& model, const ViewOptions& option
             canvas.put_right(46, y, format_percent(f.own_difference_ns / whole), Style::slow);
         const Function& function = model.symbols().function(f.function);
         canvas.put(names, y++,
-                   elide_middle(escape_untrusted(model.symbols().name(f.function)),
+                   elide_middle(display_name(model.symbols().name(f.function)),
                                 canvas.width() > names ? canvas.width() - names : 0,
                                 ellipsis(options.unicode)),
                    function.kernel ? Style::kernel : Style::name);
@@ -71,6 +72,23 @@ void add_functions(Canvas& canvas, const Model& model, const ViewOptions& option
         canvas.add_line(fmt::format("{} other function{} within chance.",
                                     format_count(double(even)), even == 1 ? " is" : "s are"),
                         Style::dim);
+}
+
+// Root first; a function that calls itself stands once, with how often.
+std::string path_text(const Model& model, const std::vector<FunctionId>& path, bool unicode) {
+    std::string text;
+    for (size_t i = 0, next = 0; i < path.size(); i = next) {
+        std::string name = display_name(model.symbols().name(path[i]));
+        for (next = i + 1;
+             next < path.size() && display_name(model.symbols().name(path[next])) == name;)
+            next++;
+        if (!text.empty())
+            text += arrow(unicode);
+        text += name;
+        if (next - i > 1)
+            text += fmt::format(" ({} times)", next - i);
+    }
+    return text;
 }
 
 void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, const Diff& diff) {
@@ -86,12 +104,7 @@ void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, 
             break;
         size_t y = canvas.height();
         canvas.put_right(10, y, signed_duration(stack.difference_ns), Style::number);
-        std::string text;
-        for (FunctionId function : stack.path) {
-            if (!text.empty())
-                text += arrow(options.unicode);
-            text += escape_untrusted(model.symbols().name(function));
-        }
+        std::string text = path_text(model, stack.path, options.unicode);
         size_t room = canvas.width() - 12; // the whole path, in as many lines as it takes
         Canvas wrapped(room);
         wrapped.add_line(text);

@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/flame_layout.h"
 #include "views/format.h"
+#include "views/short_name.h"
 #include "views/text/draw.h"
 
 #include <cmath>
@@ -115,7 +116,7 @@ class FlameDrawing {
         std::string next = continued(guide, has_children);
         for (size_t i = 0; i < row.chain.size(); i++) {
             const FlameNode& node = tree_.nodes[row.chain[i]];
-            std::string name = escape_untrusted(node_name(model_, node));
+            std::string name = display_name(node_name(model_, node));
             std::string_view join = i ? arrow(options_.unicode) : "";
             size_t needed = text_width(join) + text_width(name);
             if (i && x + needed > right) { // each name whole, on a line of its own if it must be

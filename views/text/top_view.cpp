@@ -2,6 +2,7 @@
 // top: functions by their own samples, with what they cause below them.
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/short_name.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ Canvas top_view(const Model& model, const ViewOptions& options, ClassFilter filt
             canvas.put_right(35, y, format_percent(slow / total.weight_ns), Style::slow);
         const Function& function = model.symbols().function(f.function);
         canvas.put(names, y,
-                   elide_middle(escape_untrusted(model.symbols().name(f.function)),
+                   elide_middle(display_name(model.symbols().name(f.function)),
                                 canvas.width() - names, ellipsis(options.unicode)),
                    function.kernel ? Style::kernel : Style::name);
     }
