@@ -335,6 +335,9 @@ void LiveBackend::on_process(const wire_process& process) {
         add_process(static_cast<pid_t>(process.child_pid), comm, true);
         break;
     case WIRE_PROCESS_EXECED:
+        // One that became a target by its new name: its mappings so far went by as a stranger's.
+        if (!target_.contains(pid))
+            (void)names_.mappings().scan(pid, process.event.time_ns);
         add_process(pid, comm, target_.contains(pid));
         break;
     case WIRE_PROCESS_EXITED:

@@ -5,6 +5,7 @@
 #include "tests/kernel/session.h"
 #include "views/model/fold.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
@@ -191,6 +192,24 @@ TEST_F(Targets, ANameMeansThoseThatRunAndThoseThatCome) {
                     testing::Field(&TargetStatus::Process::pid, stranger.pid()))));
     for (Program* program : {&first, &second, &third})
         program->go();
+}
+
+// Of a process that becomes a target by its name, what it mapped before that is known too.
+TEST_F(Targets, OneThatComesByItsNameHasNames) {
+    Session session;
+    session.observe(named("spinner"));
+    must(session.backend().set_sampling(999));
+    Program program("spinner", {"--seconds", "30"});
+    program.wait_ready();
+    auto is_named = [&](const Trace& trace) {
+        auto names = session.stack_names(trace.stack);
+        return std::find(names.begin(), names.end(), "hot") != names.end();
+    };
+    EXPECT_TRUE(session.pump_until([&] {
+        session.backend().settle_symbols(seconds(5));
+        const auto& traces = session.model().traces();
+        return std::any_of(traces.begin(), traces.end(), is_named);
+    }));
 }
 
 // A probe in a library that is not there yet waits for it, and counts from when it is attached.
