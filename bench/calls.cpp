@@ -57,9 +57,9 @@ Figures measure(Tracker& tracker, const EmptyPrograms& empty, Called& called, co
         Attachment attachment = take(Attachment::make(tracker.programs(), request));
         tracker.observe(called.pid());
         call_all(figures.timed);
-        tracker.programs().config().filter = WIRE_FILTER_TID; // and none has passed it
+        tracker.set_filter(WIRE_FILTER_TID); // and none has passed it
         call_plain(figures.filtered);
-        tracker.programs().config().filter = 0;
+        tracker.set_filter(0);
         tracker.forget(called.pid());
         call_plain(figures.not_target);
     }

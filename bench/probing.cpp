@@ -54,11 +54,18 @@ void Tracker::observe(pid_t pid) {
     uint32_t value = 1;
     if (bpf_map_update_elem(programs_->map_fd(MapKind::targets), &key, &value, BPF_ANY) < 0)
         throw std::runtime_error("enter target");
+    programs_->renew_scope();
 }
 
 void Tracker::forget(pid_t pid) {
     auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(programs_->map_fd(MapKind::targets), &key);
+    programs_->renew_scope();
+}
+
+void Tracker::set_filter(uint64_t filter) {
+    programs_->config().filter = filter;
+    programs_->renew_scope();
 }
 
 AttachmentRequest Tracker::request(const Functions& functions, ExitWay exit, AttachWay way,
@@ -68,6 +75,7 @@ AttachmentRequest Tracker::request(const Functions& functions, ExitWay exit, Att
     request.way = way;
     request.exit = exit;
     request.subject = functions.file->name();
+    take(specs_->reserve(functions.matches.size()));
     for (const FunctionMatch& match : functions.matches) {
         SpecId spec = take(specs_->add({}));
         specs.push_back(spec);

@@ -47,6 +47,7 @@ class Tracker {
     // Makes a process a target, as the console would.
     void observe(pid_t pid);
     void forget(pid_t pid);
+    void set_filter(uint64_t filter); // as config().filter
     // What has to be attached for the functions, each with a spec of its own (its id is written to
     // `specs` for release()). `pid` as in AttachmentRequest.
     AttachmentRequest request(const Functions& functions, ExitWay exit, AttachWay way,

@@ -15,28 +15,43 @@
 // Weak: the program that asks is loaded only where the kernel has it (6.13 and later).
 extern bool bpf_session_is_return(void) __ksym __weak;
 
-/* Statistics of WIRE_SPECS_PER_BLOCK specs, [spec in block][cpu]: written by the tracker, mapped by
- * user space, which makes a block when it first uses a spec of it. */
-struct stats_block {
+/* Counters, [spec][cpu]: written by the tracker, mapped by user space, which also sizes it. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct wire_call_counters);
+} call_counters SEC(".maps");
+
+/* Histograms of WIRE_SPECS_PER_BLOCK specs, [spec in block][cpu]: written and mapped likewise; user
+ * space makes a block when it first uses a spec of it. */
+struct histogram_block {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
     __uint(max_entries, 1);
     __uint(key_size, sizeof(u32));
     /* By size: clang 14 gives the value's type no body inside a map of maps. */
-    __uint(value_size, sizeof(struct wire_call_stats));
+    __uint(value_size, sizeof(struct wire_call_histogram));
 };
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
     __uint(max_entries, WIRE_MAX_SPECS / WIRE_SPECS_PER_BLOCK);
     __type(key, u32);
-    __array(values, struct stats_block);
-} stats_blocks SEC(".maps");
+    __array(values, struct histogram_block);
+} histogram_blocks SEC(".maps");
 
-static __always_inline struct wire_call_stats* stats_of(u32 spec) {
+static __always_inline struct wire_call_counters* counters_of(u32 spec) {
+    u32 index = spec * possible_cpus + bpf_get_smp_processor_id();
+
+    return bpf_map_lookup_elem(&call_counters, &index);
+}
+
+static __always_inline struct wire_call_histogram* histogram_of(u32 spec) {
     u32 block_index = spec / WIRE_SPECS_PER_BLOCK;
     u32 index = (spec % WIRE_SPECS_PER_BLOCK) * possible_cpus + bpf_get_smp_processor_id();
-    void* block = bpf_map_lookup_elem(&stats_blocks, &block_index);
+    void* block = bpf_map_lookup_elem(&histogram_blocks, &block_index);
 
     return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
@@ -134,16 +149,16 @@ static __always_inline void send_end(struct wire_call_end* end) {
 
 // Not static, like `settle` below: the verifier checks such a function once, not at every call.
 __noinline int end_unwound(struct open_call* call, u64 now) {
-    struct wire_call_stats* stats;
+    struct wire_call_counters* counters;
     struct wire_call_end end;
 
     if (!call || !is_current(call))
         return 0;
-    stats = stats_of(call->spec);
-    if (!stats)
+    counters = counters_of(call->spec);
+    if (!counters)
         return 0;
-    __sync_fetch_and_add(&stats->unwound, 1);
-    __sync_fetch_and_add(&stats->open, -1);
+    __sync_fetch_and_add(&counters->unwound, 1);
+    __sync_fetch_and_add(&counters->open, -1);
     fill_end(&end, call, now);
     end.flags = WIRE_CALL_UNWOUND;
     send_end(&end);
@@ -218,47 +233,67 @@ static __always_inline u32 return_address_at(u64 sp) {
     return address;
 }
 
+// The open calls of a thread that is observed, and NULL when it is not. Observed threads are asked
+// once in a scope: the look-ups cost more than all else here.
+static __always_inline struct open_calls* calls_of_observed(struct task_struct* task,
+                                                            struct wire_call_counters* counters) {
+    struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    // Read before the target and the filters, since it changes after them.
+    u32 scope = *(volatile u32*)&config.scope;
+
+    if (calls && scope && calls->scope == scope) {
+        __sync_fetch_and_add(&counters->entries, 1);
+        return calls;
+    }
+    if (!is_observed(task->tgid, task->pid))
+        return NULL;
+    __sync_fetch_and_add(&counters->entries, 1);
+    if (!calls)
+        calls = bpf_task_storage_get(&open_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!calls) {
+        __sync_fetch_and_add(&counters->dropped, 1);
+        count_loss(WIRE_LOSS_STORAGE);
+        return NULL;
+    }
+    calls->scope = scope;
+    return calls;
+}
+
 static __always_inline int enter(void* ctx, u64 sp) {
     u64 cookie = bpf_get_attach_cookie(ctx);
-    // Its fields cost less than another helper's call.
-    struct task_struct* task = bpf_get_current_task_btf();
     struct wire_spec* spec = spec_of_cookie(cookie);
-    struct wire_call_stats* stats;
+    struct wire_call_counters* counters;
     struct open_calls* calls;
     struct open_call* call;
     u32 depth;
 
-    if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND) ||
-        !is_observed(task->tgid, task->pid))
+    if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND))
         return 1;
-    stats = stats_of(spec_index(cookie));
-    if (!stats)
+    counters = counters_of(spec_index(cookie));
+    if (!counters)
         return 1;
-    __sync_fetch_and_add(&stats->entries, 1);
-    calls = bpf_task_storage_get(&open_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-    if (!calls) {
-        __sync_fetch_and_add(&stats->dropped, 1);
-        count_loss(WIRE_LOSS_STORAGE);
+    // A task's fields cost less than another helper's call.
+    calls = calls_of_observed(bpf_get_current_task_btf(), counters);
+    if (!calls)
         return 1;
-    }
     depth = calls->depth;
     if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
         struct open_call* top = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
         struct settlement s = {.now = bpf_ktime_get_ns(), .gone_below = sp + 1, .entry_sp = sp};
 
         if ((spec->flags & WIRE_SPEC_RERUNS) && top->sp == sp && top->spec == spec_index(cookie)) {
-            __sync_fetch_and_add(&stats->entries, -1);
+            __sync_fetch_and_add(&counters->entries, -1);
             return 0;
         }
         settle(calls, &s);
         depth = calls->depth;
     }
     if (depth >= WIRE_MAX_OPEN_CALLS) {
-        __sync_fetch_and_add(&stats->dropped, 1);
+        __sync_fetch_and_add(&counters->dropped, 1);
         count_loss(WIRE_LOSS_DEPTH);
         return 1;
     }
-    __sync_fetch_and_add(&stats->open, 1);
+    __sync_fetch_and_add(&counters->open, 1);
     call = &calls->calls[depth & (WIRE_MAX_OPEN_CALLS - 1)];
     call->sp = sp;
     call->sequence = calls->next_sequence++;
@@ -273,18 +308,19 @@ static __always_inline int enter(void* ctx, u64 sp) {
     return 0;
 }
 
-static __always_inline void count_return(struct wire_call_stats* stats, u64 duration) {
+static __always_inline void count_return(struct wire_call_counters* counters,
+                                         struct wire_call_histogram* histogram, u64 duration) {
     u32 bucket = wire_histogram_bucket(duration);
 
-    __sync_fetch_and_add(&stats->open, -1);
-    __sync_fetch_and_add(&stats->returns, 1);
-    __sync_fetch_and_add(&stats->sum_ns, duration);
+    __sync_fetch_and_add(&counters->open, -1);
+    __sync_fetch_and_add(&counters->returns, 1);
+    __sync_fetch_and_add(&counters->sum_ns, duration);
     if (bucket < WIRE_HIST_BUCKETS)
-        __sync_fetch_and_add(&stats->buckets[bucket], 1);
-    if (duration < stats->min_ns || !stats->min_ns)
-        note_extreme(&stats->min_ns, duration ? duration : 1, true);
-    if (duration > stats->max_ns)
-        note_extreme(&stats->max_ns, duration, false);
+        __sync_fetch_and_add(&histogram->buckets[bucket], 1);
+    if (duration < counters->min_ns || !counters->min_ns)
+        note_extreme(&counters->min_ns, duration ? duration : 1, true);
+    if (duration > counters->max_ns)
+        note_extreme(&counters->max_ns, duration, false);
 }
 
 // `sp`: where the return address lies, or lay before a return popped it.
@@ -292,7 +328,8 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
     u64 now = bpf_ktime_get_ns();
     u64 cookie = bpf_get_attach_cookie(ctx);
     struct wire_spec* spec = spec_of_cookie(cookie);
-    struct wire_call_stats* stats;
+    struct wire_call_counters* counters;
+    struct wire_call_histogram* histogram;
     struct wire_call_end end;
     struct open_calls* calls;
     struct open_call call;
@@ -331,11 +368,12 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
             return 0;
         call = s.call;
     }
-    stats = stats_of(spec_index(cookie));
-    if (!stats)
+    counters = counters_of(spec_index(cookie));
+    histogram = histogram_of(spec_index(cookie));
+    if (!counters || !histogram)
         return 0;
     duration = duration_of(&call, now);
-    count_return(stats, duration);
+    count_return(counters, histogram, duration);
     slow = (spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns;
     // Most calls are neither: nothing is put together for them.
     if (!call.samples && !slow)
@@ -347,8 +385,9 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
     if (slow) {
         u64 return_address = 0;
 
-        if (!from_return)
-            bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp);
+        // A page that is being moved or merged just now cannot be read from here.
+        if (!from_return && bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
+            count_loss(WIRE_LOSS_CALLER);
         trace_slow_call(ctx, &end, return_address, from_return);
     }
     return 0;

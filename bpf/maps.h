@@ -32,6 +32,8 @@ struct open_calls {
     /* The mapping of the thread's own stack as last seen; end 0: not seen yet. Tracker only. */
     u64 own_stack_start;
     u64 own_stack_end;
+    u32 scope; /* of wire_config, in which the thread was found to be observed. Tracker only. */
+    u32 padding;
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
 };
 

@@ -30,7 +30,7 @@ typedef long long __wire_s64;
 
 enum wire_limit {
     WIRE_MAX_SPECS = 4096,     /* functions timed at once */
-    WIRE_SPECS_PER_BLOCK = 16, /* specs whose statistics share one inner map */
+    WIRE_SPECS_PER_BLOCK = 16, /* specs whose histograms share one inner map */
     WIRE_MAX_OPEN_CALLS = 32,  /* depth of the per-thread stack of open calls */
     WIRE_MAX_FRAMES = 127,     /* frames of one user or kernel stack */
     WIRE_SLOW_BURST = 256,     /* slow calls that one CPU may report at once, above its rate */
@@ -114,12 +114,11 @@ struct wire_spec {
 };
 
 /*
- * What the tracker knows of one spec on one CPU. Written by the tracker (atomically: a uprobe can
+ * What the tracker counts of one spec on one CPU. Written by the tracker (atomically: a uprobe can
  * be preempted), mapped and read by user space. entries = returns + unwound + open + dropped,
- * summed over the CPUs. Buckets wrap at 2^32; user space reads them often enough to add the
- * differences up.
+ * summed over the CPUs.
  */
-struct wire_call_stats {
+struct wire_call_counters {
     __wire_u64 entries;
     __wire_u64 returns;
     __wire_u64 unwound; /* left by exception, longjmp, thread exit or exec */
@@ -128,10 +127,15 @@ struct wire_call_stats {
     __wire_u64 sum_ns;  /* of returned calls, as are the following */
     __wire_u64 min_ns;  /* 0: none yet (a call of 0 ns counts as 1) */
     __wire_u64 max_ns;
+};
+
+/* Durations of a spec's returned calls on one CPU, written and read likewise. Buckets wrap at 2^32;
+ * user space reads them often enough to add the differences up. */
+struct wire_call_histogram {
     __wire_u32 buckets[WIRE_HIST_BUCKETS];
     __wire_u32 padding;
 };
-WIRE_ASSERT(sizeof(struct wire_call_stats) % 8 == 0, "array values are multiples of 8 bytes");
+WIRE_ASSERT(sizeof(struct wire_call_histogram) % 8 == 0, "array values are multiples of 8 bytes");
 
 /* Why something that happened is not in the data. Per-CPU counters, in this order in `losses`. */
 enum wire_loss {
@@ -143,6 +147,7 @@ enum wire_loss {
     WIRE_LOSS_DEPTH,        /* calls nested deeper than WIRE_MAX_OPEN_CALLS */
     WIRE_LOSS_STORAGE,      /* no memory for a thread's open calls */
     WIRE_LOSS_TARGETS_FULL, /* a forked process that the target map had no room for */
+    WIRE_LOSS_CALLER,       /* a slow call's caller: the stack could not be read at that moment */
     WIRE_LOSSES,
 };
 
@@ -176,6 +181,11 @@ struct wire_config {
     __wire_u32 all_processes;   /* 1: every process is a target */
     __wire_u32 calibration_tid; /* this thread's samples are taken but not sent; 0: none */
     __wire_u32 own_pid;         /* auger itself, never a target under all_processes */
+    /*
+     * Another number after every edit of target or filter: a thread that was found to be observed
+     * is so until this changes. 0: it may cease to be at any time (a filter by name or cgroup).
+     */
+    __wire_u32 scope;
 };
 
 /* Events of the ring. */

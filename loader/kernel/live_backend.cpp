@@ -47,9 +47,11 @@ uint64_t clock_ns() {
 
 // In the order of wire_loss.
 constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
-    "samples: event ring full",        "call ends: event ring full", "slow calls: event ring full",
-    "process events: event ring full", "slow calls: rate limit",     "calls: nested deeper than 32",
-    "calls: no memory for thread",     "processes: target map full",
+    "samples: event ring full",      "call ends: event ring full",
+    "slow calls: event ring full",   "process events: event ring full",
+    "slow calls: rate limit",        "calls: nested deeper than 32",
+    "calls: no memory for thread",   "processes: target map full",
+    "slow calls: caller unreadable",
 };
 
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.

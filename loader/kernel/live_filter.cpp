@@ -103,6 +103,7 @@ Result<void> LiveFilter::set(const FilterSpec& filter) {
                        (values->comms.empty() ? 0 : WIRE_FILTER_COMM) |
                        (values->cgroups.empty() ? 0 : WIRE_FILTER_CGROUP);
     programs_.config().filter = uint64_t{generation} << WIRE_FILTER_GENERATION_SHIFT | filters;
+    programs_.renew_scope();
     // A program that runs at this moment may still ask for the values of the filter before, so only
     // those of earlier ones go.
     remove_stale(stale_, *values);

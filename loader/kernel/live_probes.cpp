@@ -144,6 +144,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             specs_.remove(place.spec);
         return error;
     };
+    // With some to spare for those that turn out to be known or impossible.
+    if (auto reserved = specs_.reserve(matches.functions.size()); !reserved)
+        return reserved;
     for (const FunctionMatch& match : matches.functions) {
         const TargetModule& module = view.modules[match.module];
         bool known = std::any_of(probe.places.begin(), probe.places.end(), [&](const Place& place) {

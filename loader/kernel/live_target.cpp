@@ -141,6 +141,7 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
     programs_.config().all_processes = spec.kind == Kind::all ? 1 : 0;
     remove_others(targets, kept_pids);
     remove_others(comms, kept_comms);
+    programs_.renew_scope();
 
     spec_ = spec;
     processes_ = std::move(processes);

@@ -2,6 +2,7 @@
 #include "loader/kernel/programs.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/mapped_array.h"
 
 #include <bpf/bpf.h>
 #include <linux/types.h>
@@ -67,6 +68,8 @@ void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit)
 struct Programs::State {
     std::unique_ptr<auger_bpf, SkeletonDeleter> skeleton;
     uint32_t cpus = 0;
+    uint32_t last_scope = 0;
+    MappedArray<wire_call_counters> counters;
 };
 
 Programs::Programs(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -86,6 +89,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->possible_cpus = state->cpus;
+    bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpus);
     if (options.uprobe_multi) {
         for (bpf_program* program :
              {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return})
@@ -100,6 +104,12 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
 
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);
+    auto counters = MappedArray<wire_call_counters>::make(bpf_map__fd(skeleton.maps.call_counters),
+                                                          size_t{WIRE_MAX_SPECS} * state->cpus,
+                                                          "call_counters");
+    if (!counters)
+        return counters.error();
+    state->counters = std::move(*counters);
 
     for (bpf_program* program :
          {skeleton.progs.thread_exit, skeleton.progs.thread_exec, skeleton.progs.process_fork,
@@ -148,8 +158,8 @@ int Programs::map_fd(MapKind kind) const {
     switch (kind) {
     case MapKind::specs:
         return bpf_map__fd(maps.specs);
-    case MapKind::stats_blocks:
-        return bpf_map__fd(maps.stats_blocks);
+    case MapKind::histogram_blocks:
+        return bpf_map__fd(maps.histogram_blocks);
     case MapKind::events:
         return bpf_map__fd(maps.events);
     case MapKind::targets:
@@ -170,6 +180,17 @@ int Programs::map_fd(MapKind kind) const {
 
 volatile wire_config& Programs::config() {
     return state_->skeleton->bss->config;
+}
+
+void Programs::renew_scope() {
+    uint32_t& last = state_->last_scope;
+    last = last == UINT32_MAX ? 1 : last + 1;
+    bool may_cease = config().filter & (WIRE_FILTER_COMM | WIRE_FILTER_CGROUP);
+    config().scope = may_cease ? 0 : last;
+}
+
+wire_call_counters* Programs::call_counters(uint32_t spec) const {
+    return state_->counters.at(size_t{spec} * state_->cpus);
 }
 
 std::array<uint64_t, WIRE_LOSSES> Programs::losses() const {

@@ -23,7 +23,7 @@ enum class ProgramKind { call_entry, call_exit, call_return, call_session, sampl
 
 enum class MapKind {
     specs,
-    stats_blocks,
+    histogram_blocks,
     events,
     targets,
     target_comms,
@@ -43,7 +43,12 @@ class Programs {
     int map_fd(MapKind kind) const;
     // Seen by every program at its next event.
     volatile wire_config& config();
+    // Ends every edit of the target or of config().filter: from here on threads are asked again
+    // whether they are observed.
+    void renew_scope();
 
+    // What the tracker counts, [spec][cpu].
+    wire_call_counters* call_counters(uint32_t spec) const;
     // Sums over the CPUs.
     std::array<uint64_t, WIRE_LOSSES> losses() const;
     wire_sampler_stats sampler_stats() const;

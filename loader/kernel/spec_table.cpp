@@ -3,13 +3,10 @@
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace auger {
 
@@ -24,46 +21,69 @@ uint64_t load(const __wire_u64& value) {
 SpecTable::SpecTable(Programs& programs)
     : programs_(programs), slots_(WIRE_MAX_SPECS), blocks_(WIRE_MAX_SPECS / WIRE_SPECS_PER_BLOCK) {}
 
-SpecTable::~SpecTable() {
-    for (const Block& block : blocks_) {
-        if (block.stats)
-            munmap(block.stats, block.bytes);
-        if (block.map_fd >= 0)
-            close(block.map_fd);
-    }
-}
-
-Result<void> SpecTable::ensure_block(size_t index) {
-    Block& block = blocks_[index];
-    if (block.stats)
-        return {};
+Result<SpecTable::Block> SpecTable::make_block() const {
     uint32_t entries = WIRE_SPECS_PER_BLOCK * programs_.possible_cpus();
     LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-    int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "call_stats", sizeof(uint32_t),
-                            sizeof(wire_call_stats), entries, &options);
+    Block block;
+    int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "call_histograms", sizeof(uint32_t),
+                            sizeof(wire_call_histogram), entries, &options);
     if (fd < 0)
-        return system_error("create map", "call_stats", "", -fd);
-    size_t bytes = sizeof(wire_call_stats) * entries;
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) {
-        Error error = system_error("map", "call_stats");
-        close(fd);
-        return error;
+        return system_error("create map", "call_histograms", "", -fd);
+    block.map = UniqueFd(fd);
+    auto histograms =
+        MappedArray<wire_call_histogram>::make(block.map.get(), entries, "call_histograms");
+    if (!histograms)
+        return histograms.error();
+    block.histograms = std::move(*histograms);
+    return block;
+}
+
+Result<void> SpecTable::enter(const std::vector<uint32_t>& indices, const std::vector<int>& maps) {
+    int blocks = programs_.map_fd(MapKind::histogram_blocks);
+    auto count = static_cast<uint32_t>(indices.size());
+    LIBBPF_OPTS(bpf_map_batch_opts, options);
+    if (bpf_map_update_batch(blocks, indices.data(), maps.data(), &count, &options) == 0)
+        return {};
+    // Before Linux 5.16 such a map took no batch.
+    for (size_t i = 0; i < indices.size(); i++) {
+        if (bpf_map_update_elem(blocks, &indices[i], &maps[i], BPF_ANY) < 0)
+            return system_error("enter map", "call_histograms");
     }
-    auto key = static_cast<uint32_t>(index);
-    if (bpf_map_update_elem(programs_.map_fd(MapKind::stats_blocks), &key, &fd, BPF_ANY) < 0) {
-        Error error = system_error("enter map", "call_stats");
-        munmap(memory, bytes);
-        close(fd);
-        return error;
-    }
-    block = {fd, static_cast<wire_call_stats*>(memory), bytes};
     return {};
 }
 
-const wire_call_stats* SpecTable::stats_of(uint16_t slot, uint32_t cpu) const {
-    const Block& block = blocks_[slot / WIRE_SPECS_PER_BLOCK];
-    return block.stats + (slot % WIRE_SPECS_PER_BLOCK) * programs_.possible_cpus() + cpu;
+Result<void> SpecTable::reserve(size_t count) {
+    std::vector<uint32_t> indices;
+    std::vector<int> maps;
+    std::vector<Block> made;
+    // As add() will search for them.
+    for (size_t tried = 0, found = 0; tried < slots_.size() && found < count; tried++) {
+        size_t slot = (next_slot_ + tried) % slots_.size();
+        if (slots_[slot].owner)
+            continue;
+        found++;
+        auto index = static_cast<uint32_t>(slot / WIRE_SPECS_PER_BLOCK);
+        if (blocks_[index].histograms || (!indices.empty() && indices.back() == index))
+            continue;
+        auto block = make_block();
+        if (!block)
+            return block.error();
+        indices.push_back(index);
+        maps.push_back(block->map.get());
+        made.push_back(std::move(*block));
+    }
+    if (made.empty())
+        return {};
+    if (auto entered = enter(indices, maps); !entered)
+        return entered;
+    for (size_t i = 0; i < made.size(); i++)
+        blocks_[indices[i]] = std::move(made[i]);
+    return {};
+}
+
+wire_call_histogram* SpecTable::histograms_of(uint16_t slot) const {
+    return blocks_[slot / WIRE_SPECS_PER_BLOCK].histograms.at((slot % WIRE_SPECS_PER_BLOCK) *
+                                                              size_t{programs_.possible_cpus()});
 }
 
 Result<SpecId> SpecTable::add(const SpecSettings& settings) {
@@ -77,12 +97,12 @@ Result<SpecId> SpecTable::add(const SpecSettings& settings) {
     if (slot.owner)
         return Error{"time functions", fmt::format("more than {}", WIRE_MAX_SPECS),
                      "all places are taken", "delete probes that are no longer needed"};
-    if (auto made = ensure_block(index / WIRE_SPECS_PER_BLOCK); !made)
+    if (auto made = reserve(1); !made)
         return made.error();
 
     // Nothing writes here now: the former owner's probes carry another generation.
-    std::memset(const_cast<wire_call_stats*>(stats_of(index, 0)), 0,
-                sizeof(wire_call_stats) * programs_.possible_cpus());
+    std::fill_n(programs_.call_counters(index), programs_.possible_cpus(), wire_call_counters{});
+    std::fill_n(histograms_of(index), programs_.possible_cpus(), wire_call_histogram{});
     slot.generation = static_cast<uint16_t>(slot.generation + 1);
     if (slot.generation == 0)
         slot.generation = 1;
@@ -140,17 +160,17 @@ std::optional<SpecId> SpecTable::find(uint16_t slot, uint16_t generation) const 
 StatsEvent SpecTable::totals(uint16_t slot) const {
     StatsEvent sum;
     for (uint32_t cpu = 0; cpu < programs_.possible_cpus(); cpu++) {
-        const wire_call_stats& stats = *stats_of(slot, cpu);
-        sum.entries += load(stats.entries);
-        sum.returns += load(stats.returns);
-        sum.unwound += load(stats.unwound);
-        sum.dropped += load(stats.dropped);
-        sum.open += __atomic_load_n(&stats.open, __ATOMIC_RELAXED);
-        sum.sum_ns += load(stats.sum_ns);
-        uint64_t min = load(stats.min_ns);
+        const wire_call_counters& counters = programs_.call_counters(slot)[cpu];
+        sum.entries += load(counters.entries);
+        sum.returns += load(counters.returns);
+        sum.unwound += load(counters.unwound);
+        sum.dropped += load(counters.dropped);
+        sum.open += __atomic_load_n(&counters.open, __ATOMIC_RELAXED);
+        sum.sum_ns += load(counters.sum_ns);
+        uint64_t min = load(counters.min_ns);
         if (min && (!sum.min_ns || min < sum.min_ns))
             sum.min_ns = min;
-        sum.max_ns = std::max<uint64_t>(sum.max_ns, load(stats.max_ns));
+        sum.max_ns = std::max<uint64_t>(sum.max_ns, load(counters.max_ns));
     }
     return sum;
 }
@@ -186,7 +206,7 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     for (uint32_t bucket = 0; bucket < WIRE_HIST_BUCKETS; bucket++) {
         uint32_t count = 0;
         for (uint32_t cpu = 0; cpu < programs_.possible_cpus(); cpu++)
-            count += __atomic_load_n(&stats_of(index, cpu)->buckets[bucket], __ATOMIC_RELAXED);
+            count += __atomic_load_n(&histograms_of(index)[cpu].buckets[bucket], __ATOMIC_RELAXED);
         if (count != slot.last_buckets[bucket]) {
             event.buckets.push_back({bucket, count - slot.last_buckets[bucket]});
             slot.last_buckets[bucket] = count;

@@ -44,7 +44,7 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
     CallStatistics statistics = session.model().probe_statistics(probe);
     EXPECT_NEAR(statistics.durations.count_above(50'000'000), static_cast<double>(expected), 0.01);
-    size_t outermost = 0;
+    size_t outermost = 0, unreadable = 0;
     for (const SlowCall& call : slow) {
         EXPECT_GT(call.end.duration_ns, 50'000'000u);
         EXPECT_EQ(call.threshold_ns, 50'000'000u);
@@ -57,6 +57,10 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
         ASSERT_GE(names.size(), 3u);
         SCOPED_TRACE(testing::PrintToString(names));
         EXPECT_EQ(names[0], "descend");
+        if (names[1] == "[unknown]") {
+            unreadable++;
+            continue;
+        }
         bool by_itself = names[1] == "descend";
         outermost += !by_itself;
         if (by_itself) {
@@ -67,7 +71,11 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
             EXPECT_THAT(names[1], testing::HasSubstr("run"));
         }
     }
-    EXPECT_EQ(outermost, 20u);
+    // Memory that the kernel is moving at that moment cannot be read: seldom, and never silently.
+    EXPECT_EQ(unreadable, session.lost("slow calls: caller unreadable"));
+    EXPECT_LE(unreadable, 2u);
+    EXPECT_LE(outermost, 20u);
+    EXPECT_GE(outermost + unreadable, 20u);
 }
 
 INSTANTIATE_TEST_SUITE_P(WaysOut, SlowCalls, testing::Values(WayOut::ret, WayOut::trampoline),
