@@ -106,6 +106,7 @@ class LiveBackend final : public Backend {
     void on_watch_event(const ProcessEvent& event);
     void on_process(const wire_process& process);
     void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
+    void update_probes(uint64_t now_ns);
     void report_ledger(uint64_t now_ns);
     void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
 
@@ -132,6 +133,7 @@ class LiveBackend final : public Backend {
     bool rescan_ = false;         // mapping events were lost
     uint64_t next_statistics_ns_ = 0;
     uint64_t next_ledger_ns_ = 0;
+    uint64_t next_probes_update_ns_ = 0;
     // For the rate achieved: ticks and running time before the present rate was set.
     uint64_t ticks_before_ = 0;
     uint64_t on_cpu_before_ns_ = 0;
@@ -380,8 +382,8 @@ size_t LiveBackend::deliver() {
         changes++;
     }
     uint64_t now = clock_ns();
-    if (std::exchange(probes_are_old_, false) && !probes_.empty())
-        probes_.update(view(), now);
+    if (probes_are_old_ && now >= next_probes_update_ns_)
+        update_probes(now);
     if (now >= next_statistics_ns_) {
         next_statistics_ns_ = now + statistics_interval_ns;
         probes_.read_statistics(now);
@@ -395,6 +397,18 @@ size_t LiveBackend::deliver() {
     }
     tee_.on_time(now);
     return records + changes;
+}
+
+void LiveBackend::update_probes(uint64_t now_ns) {
+    probes_are_old_ = false;
+    if (probes_.empty())
+        return;
+    probes_.update(view(), now_ns);
+    // Of a whole machine some process always maps something: reading them all must not take more
+    // than a small share of our time. Fewer processes are looked at at once, since return probes
+    // may have to go.
+    if (target_.everything())
+        next_probes_update_ns_ = now_ns + 20 * (clock_ns() - now_ns);
 }
 
 void LiveBackend::report_ledger(uint64_t now_ns) {
@@ -468,7 +482,8 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         return Error{"observe this machine", "", "the kernel has no type information (BTF)",
                      "use a kernel with CONFIG_DEBUG_INFO_BTF", Error::Kind::unsupported};
     if (options.attach == LiveOptions::Attach::multi && !features.uprobe_multi)
-        return Error{"attach", "multi", "this kernel has no uprobe_multi links",
+        return Error{"attach", "multi",
+                     "no uprobe_multi links can be used: " + features.uprobe_multi_fault,
                      "Linux 6.6 or later has them; `--attach perf` works here",
                      Error::Kind::unsupported};
     AttachWay way = options.attach != LiveOptions::Attach::perf && features.uprobe_multi

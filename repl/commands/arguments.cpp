@@ -72,7 +72,7 @@ Span Arguments::since(size_t begin) const {
 
 std::optional<ClassFilter> take_class(Arguments& arguments) {
     if (arguments.take_if("all"))
-        return ClassFilter{};
+        return std::make_optional<ClassFilter>(std::nullopt);
     for (const CallClass c : all_call_classes) {
         if (arguments.take_if(to_string(c)))
             return ClassFilter{c};
