@@ -2,16 +2,13 @@
 #include "loader/kernel/features.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/uprobe_trial.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include <array>
-#include <cstdio>
 
 namespace auger {
 
@@ -51,6 +48,28 @@ bool has_hardware_cycles() {
     return open_perf_event(attributes, 0, -1, "cycles").ok();
 }
 
+// Empty: none.
+std::string fault_of(const Result<UprobeFindings>& tried) {
+    if (!tried)
+        return tried.error().cause;
+    return tried->fires_in_every_thread
+               ? ""
+               : "a probe for one process does not fire in all of its threads";
+}
+
+void detect_uprobes(Features& features) {
+    bool known = knows_uprobe_multi(bpf_trace_uprobe_multi);
+    auto tried = try_uprobes(known ? AttachWay::multi : AttachWay::perf);
+    features.uprobe_multi_fault = known ? fault_of(tried) : "this kernel has none";
+    features.uprobe_multi = features.uprobe_multi_fault.empty();
+    features.uprobe_session = features.uprobe_multi && knows_uprobe_multi(bpf_trace_uprobe_session);
+    if (known && !features.uprobe_multi)
+        tried = try_uprobes(AttachWay::perf);
+    features.uprobes_fault = fault_of(tried);
+    features.uprobes = features.uprobes_fault.empty();
+    features.stacks_under_return = tried && tried->stack_shows_caller;
+}
+
 Capability line(std::string name, bool available, std::string yes, std::string no,
                 std::string remedy, Capability::State otherwise) {
     return {std::move(name), available ? Capability::State::available : otherwise,
@@ -61,41 +80,52 @@ Capability line(std::string name, bool available, std::string yes, std::string n
 
 Features Features::detect() {
     Features features;
-    utsname name = {};
-    if (uname(&name) == 0)
-        std::sscanf(name.release, "%d.%d", &features.major, &features.minor);
     features.btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
     features.privileged = static_cast<bool>(load_empty_program(0));
-    features.uprobe_multi = knows_uprobe_multi(bpf_trace_uprobe_multi);
-    features.uprobe_session = knows_uprobe_multi(bpf_trace_uprobe_session);
-    features.stacks_under_return =
-        features.major > 6 || (features.major == 6 && features.minor >= 11);
+    if (features.privileged)
+        detect_uprobes(features);
     features.hardware_cycles = has_hardware_cycles();
     return features;
 }
 
 std::vector<Capability> Features::describe() const {
     using State = Capability::State;
-    return {
+    std::vector<Capability> lines = {
         line("privilege", privileged, "may load tracing programs", "may not load tracing programs",
              "run as root, or with CAP_BPF and CAP_PERFMON", State::missing),
         line("kernel types (BTF)", btf, "/sys/kernel/btf/vmlinux", "no /sys/kernel/btf/vmlinux",
              "use a kernel with CONFIG_DEBUG_INFO_BTF", State::missing),
-        line("uprobe_multi links", uprobe_multi, "thousands of probes attach in milliseconds",
-             "one perf event a probe: detaching takes about 0.1 s each, in the background",
-             "Linux 6.6 or later has them", State::degraded),
-        line("session links", uprobe_session, "return probes cost calls outside the filter nothing",
-             "return probes are set for every call", "Linux 6.13 or later has them",
-             State::degraded),
-        line("stacks under return probes", stacks_under_return,
-             "return addresses are repaired; `exit auto` may choose the trampoline",
-             "stacks would be broken, so `exit auto` always probes the exit instructions",
-             "Linux 6.11 or later repairs them", State::degraded),
-        line("hardware cycles", hardware_cycles, "sampling counts cycles",
-             "no hardware counters here: sampling uses the cpu-clock timer",
-             "virtual machines often hide them; cpu-clock works as well for most uses",
-             State::degraded),
     };
+    // Nothing else can be tried.
+    if (!privileged)
+        return lines;
+    lines.insert(
+        lines.end(),
+        {
+            line("probes", uprobes, "a probe was attached, and fired", uprobes_fault,
+                 "a kernel with CONFIG_UPROBE_EVENTS is needed, and no lockdown that forbids them",
+                 State::missing),
+            line("uprobe_multi links", uprobe_multi, "thousands of probes attach in milliseconds",
+                 uprobe_multi_fault +
+                     ", so there is a perf event a probe: detaching takes about 0.1 s each, in the "
+                     "background",
+                 "Linux 6.6 or later has them", State::degraded),
+            line("session links", uprobe_session,
+                 "return probes cost calls outside the filter nothing",
+                 "return probes are set for every call", "Linux 6.13 or later has them",
+                 State::degraded),
+            line("stacks under return probes", stacks_under_return,
+                 "return addresses are repaired; `exit auto` may choose the trampoline",
+                 "they show a trampoline in place of the caller, so `exit auto` always probes the "
+                 "exit "
+                 "instructions",
+                 "Linux 6.11 or later repairs them", State::degraded),
+            line("hardware cycles", hardware_cycles, "sampling counts cycles",
+                 "no hardware counters here: sampling uses the cpu-clock timer",
+                 "virtual machines often hide them; cpu-clock works as well for most uses",
+                 State::degraded),
+        });
+    return lines;
 }
 
 } // namespace auger

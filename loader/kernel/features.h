@@ -11,13 +11,15 @@
 namespace auger {
 
 struct Features {
+    bool privileged = false;          // may load tracing programs
     bool btf = false;                 // /sys/kernel/btf/vmlinux
+    bool uprobes = false;             // probes can be attached, and fire
     bool uprobe_multi = false;        // Linux 6.6
     bool uprobe_session = false;      // Linux 6.13
-    bool stacks_under_return = false; // Linux 6.11 repairs return addresses in stacks
+    bool stacks_under_return = false; // Linux 6.11
     bool hardware_cycles = false;
-    bool privileged = false; // may load tracing programs
-    int major = 0, minor = 0;
+    // Why not, where there is more than one reason.
+    std::string uprobes_fault, uprobe_multi_fault;
 
     static Features detect();
     std::vector<Capability> describe() const;
