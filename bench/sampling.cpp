@@ -119,9 +119,9 @@ void bench_sampling(const Features&) {
             for (int round = 0; round < rounds; round++) {
                 // ns of CPU time a step.
                 base.push_back(1e9 / work(called, *backend));
-                take(backend->set_sampling(rate));
+                take(backend->set_sampling({rate, false}));
                 ours.push_back(1e9 / work(called, *backend));
-                take(backend->set_sampling(0));
+                take(backend->set_sampling({}));
                 if (missing.empty()) {
                     record->tell("enable");
                     theirs.push_back(1e9 / work(called, *backend));

@@ -128,8 +128,8 @@ static __always_inline u64 duration_of(const struct open_call* call, u64 now) {
     return duration > own_cost ? duration - own_cost : 1;
 }
 
-static __always_inline void fill_end(struct wire_call_end* end, const struct open_call* call,
-                                     u64 now) {
+static __always_inline void fill_end(struct wire_call_end* end, const struct open_calls* calls,
+                                     const struct open_call* call, u64 now) {
     fill_event(&end->event, WIRE_CALL_END, sizeof(*end));
     end->event.time_ns = now;
     end->call.start_ns = call->start_ns;
@@ -137,8 +137,10 @@ static __always_inline void fill_end(struct wire_call_end* end, const struct ope
     end->call.spec = call->spec;
     end->call.generation = call->generation;
     end->duration_ns = duration_of(call, now);
-    end->samples = call->samples;
-    end->flags = 0;
+    end->blocked_ns = calls->blocked_ns - call->blocked_ns;
+    end->runnable_ns = calls->runnable_ns - call->runnable_ns;
+    end->samples = call->samples + call->waits;
+    end->flags = call->wall_epoch && call->wall_epoch == config.wall_epoch ? WIRE_CALL_WATCHED : 0;
 }
 
 // The end of a call that held no sample concerns nobody but the histogram.
@@ -148,19 +150,19 @@ static __always_inline void send_end(struct wire_call_end* end) {
 }
 
 // Not static, like `settle` below: the verifier checks such a function once, not at every call.
-__noinline int end_unwound(struct open_call* call, u64 now) {
+__noinline int end_unwound(struct open_calls* calls, struct open_call* call, u64 now) {
     struct wire_call_counters* counters;
     struct wire_call_end end;
 
-    if (!call || !is_current(call))
+    if (!calls || !call || !is_current(call))
         return 0;
     counters = counters_of(call->spec);
     if (!counters)
         return 0;
     __sync_fetch_and_add(&counters->unwound, 1);
     __sync_fetch_and_add(&counters->open, -1);
-    fill_end(&end, call, now);
-    end.flags = WIRE_CALL_UNWOUND;
+    fill_end(&end, calls, call, now);
+    end.flags |= WIRE_CALL_UNWOUND;
     send_end(&end);
     return 0;
 }
@@ -191,14 +193,14 @@ __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 in
         call->generation == s->exit_generation) {
         // Of two such calls the older one must have gone unnoticed.
         if (s->found)
-            end_unwound(&s->call, s->now);
+            end_unwound(calls, &s->call, s->now);
         s->call = *call;
         s->found = 1;
         return 0;
     }
     if (call->sp < s->gone_below &&
         (call->sp == s->entry_sp || has_been_left(call, s->gone_below))) {
-        end_unwound(call, s->now);
+        end_unwound(calls, call, s->now);
         return 0;
     }
     calls->calls[s->kept & (WIRE_MAX_OPEN_CALLS - 1)] = *call;
@@ -300,6 +302,10 @@ static __always_inline int enter(void* ctx, u64 sp) {
     call->spec = spec_index(cookie);
     call->generation = (u16)spec->generation;
     call->samples = 0;
+    call->waits = 0;
+    call->wall_epoch = config.wall_epoch;
+    call->blocked_ns = calls->blocked_ns;
+    call->runnable_ns = calls->runnable_ns;
     call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
     barrier();
     call->start_ns = bpf_ktime_get_ns();
@@ -355,6 +361,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
         barrier();
         // Samples that hit between the copy and the pop belong to the call.
         call.samples = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].samples;
+        call.waits = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].waits;
     } else {
         struct settlement s = {.now = now,
                                .gone_below = sp,
@@ -376,9 +383,9 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
     count_return(counters, histogram, duration);
     slow = (spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns;
     // Most calls are neither: nothing is put together for them.
-    if (!call.samples && !slow)
+    if (!call.samples && !call.waits && !slow)
         return 0;
-    fill_end(&end, &call, now);
+    fill_end(&end, calls, &call, now);
     if (slow)
         end.flags |= WIRE_CALL_SLOW;
     send_end(&end);
@@ -434,7 +441,7 @@ static __always_inline int leave_all(void) {
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)
             break;
-        end_unwound(&calls->calls[i], now);
+        end_unwound(calls, &calls->calls[i], now);
     }
     return 0;
 }

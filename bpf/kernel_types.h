@@ -43,6 +43,7 @@ struct thread_struct {
 struct task_struct {
     int pid;
     int tgid;
+    unsigned int __state; /* 0: runnable */
     char comm[16];
     struct signal_struct* signal;
     struct mm_struct* mm;
@@ -58,6 +59,7 @@ struct vm_area_struct {
  */
 struct pt_regs___kernel {
     unsigned long sp;
+    unsigned long orig_ax; /* the system call's number; negative for interrupts and faults */
 };
 
 #pragma clang attribute pop

@@ -10,8 +10,7 @@
 #include "kernel_types.h"
 #include "wire.h"
 
-/* An open call of a thread. 32 bytes, since every observed thread has WIRE_MAX_OPEN_CALLS of them.
- */
+/* An open call of a thread. Small, since every observed thread has WIRE_MAX_OPEN_CALLS of them. */
 struct open_call {
     u64 start_ns;
     u64 sp; /* the stack pointer at entry, where the return address lies */
@@ -19,7 +18,11 @@ struct open_call {
     u16 spec;
     u16 generation;
     u32 samples; /* written by the sampler, which interrupts the tracker on the same thread */
+    u32 waits;   /* samples of waits; written by the off-CPU sampler, likewise */
     u32 return_address; /* its low half; 0 on the thread's own stack, where nobody asks for it */
+    u32 wall_epoch;     /* of wire_config, at entry */
+    u64 blocked_ns;     /* the thread's totals at entry */
+    u64 runnable_ns;
 };
 
 /*
@@ -32,6 +35,9 @@ struct open_calls {
     /* The mapping of the thread's own stack as last seen; end 0: not seen yet. Tracker only. */
     u64 own_stack_start;
     u64 own_stack_end;
+    /* Time off the CPU since the first timed call. Off-CPU sampler only. */
+    u64 blocked_ns;
+    u64 runnable_ns;
     u32 scope; /* of wire_config, in which the thread was found to be observed. Tracker only. */
     u32 padding;
     struct open_call calls[WIRE_MAX_OPEN_CALLS];

@@ -5,7 +5,7 @@
 #include "events.h"
 #include "filter.h"
 #include "maps.h"
-#include "open_calls.h"
+#include "sample.h"
 #include "stack.h"
 
 /* One element; written by the sampler, read by user space. */
@@ -18,13 +18,6 @@ struct {
 
 /* One element: where the sampler puts a sample together. Private to it: a perf event's program is
  * never interrupted by another one on its CPU. */
-enum { SAMPLE_WORDS = 2 * WIRE_MAX_FRAMES + 4 * WIRE_MAX_OPEN_CALLS };
-
-struct sample_buffer {
-    struct wire_sample sample;
-    u64 words[SAMPLE_WORDS];
-};
-
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
@@ -41,23 +34,10 @@ static __always_inline u64 user_stack_pointer(struct bpf_perf_event_data* ctx) {
     return BPF_CORE_READ(regs, sp);
 }
 
-// Adds one open call to the sample and counts the sample in it. A call above which the stack
-// pointer has risen has been left, though no probe has seen it yet. (A function of its own, and the
-// count in memory, or the verifier would try every way through every turn of the loop below.)
-__noinline int note_open_call(struct open_call* call, struct sample_buffer* buffer, u64 sp) {
-    struct wire_call* out;
-
-    if (!call || !buffer || !is_current(call))
-        return 0;
-    if (sp > call->sp && has_been_left(call, sp))
-        return 0;
-    call->samples++;
-    out = (void*)&buffer->words[2 * (buffer->sample.calls & (WIRE_MAX_OPEN_CALLS - 1))];
-    out->start_ns = call->start_ns;
-    out->sequence = call->sequence;
-    out->spec = call->spec;
-    out->generation = call->generation;
-    buffer->sample.calls++;
+// A function of its own, or the verifier would try every way through every turn of the loop below.
+__noinline int note_sampled_call(struct open_call* call, struct sample_buffer* buffer, u64 sp) {
+    if (call && list_open_call(call, buffer, sp))
+        call->samples++;
     return 0;
 }
 
@@ -76,7 +56,7 @@ static __always_inline void note_open_calls(struct bpf_perf_event_data* ctx,
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)
             break;
-        note_open_call(&calls->calls[i], buffer, sp);
+        note_sampled_call(&calls->calls[i], buffer, sp);
     }
 }
 
@@ -104,10 +84,11 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     sample->weight_ns = config.sample_weight_ns ? config.sample_weight_ns : ctx->sample_period;
     sample->cpu = bpf_get_smp_processor_id();
     sample->sample_kind = WIRE_SAMPLE_CPU;
+    sample->syscall = WIRE_SYSCALL_NONE;
     bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 
     note_open_calls(ctx, buffer);
-    offset = 2 * (sample->calls & (2 * WIRE_MAX_OPEN_CALLS - 1));
+    offset = words_of_calls(sample);
     sample->user_frames = take_user_stack(ctx, &buffer->words[offset]);
     offset += sample->user_frames & 127;
     sample->kernel_frames = take_kernel_stack(ctx, &buffer->words[offset]);

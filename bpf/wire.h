@@ -13,12 +13,14 @@ typedef uint8_t __wire_u8;
 typedef uint16_t __wire_u16;
 typedef uint32_t __wire_u32;
 typedef uint64_t __wire_u64;
+typedef int32_t __wire_s32;
 typedef int64_t __wire_s64;
 #else
 typedef unsigned char __wire_u8;
 typedef unsigned short __wire_u16;
 typedef unsigned int __wire_u32;
 typedef unsigned long long __wire_u64;
+typedef int __wire_s32;
 typedef long long __wire_s64;
 #endif
 
@@ -148,6 +150,8 @@ enum wire_loss {
     WIRE_LOSS_STORAGE,      /* no memory for a thread's open calls */
     WIRE_LOSS_TARGETS_FULL, /* a forked process that the target map had no room for */
     WIRE_LOSS_CALLER,       /* a slow call's caller: the stack could not be read at that moment */
+    WIRE_LOSS_RING_WAIT,    /* event ring full: a sample of a wait */
+    WIRE_LOSS_WAIT_STORAGE, /* no memory for a thread's waits */
     WIRE_LOSSES,
 };
 
@@ -156,6 +160,12 @@ struct wire_sampler_stats {
     __wire_u64 ticks;
     __wire_u64 samples;
     __wire_u64 filtered; /* outside the target or the filter */
+};
+
+/* What the off-CPU sampler saw, per CPU. */
+struct wire_wait_stats {
+    __wire_u64 waits;   /* of observed threads, that ended */
+    __wire_u64 samples; /* sent; a wait has up to two: its blocked and its runnable part */
 };
 
 /* Live values, written by user space whenever they change, read by every program. */
@@ -178,6 +188,10 @@ struct wire_config {
     __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
     __wire_u64
         slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
+    __wire_u64 wall_period_ns; /* between the ticks of the clock by which waits are sampled */
+    /* Another number whenever sampling of waits begins, 0 while it is off: a wait or call that
+     * began under another one was not watched from its beginning. */
+    __wire_u32 wall_epoch;
     __wire_u32 all_processes;   /* 1: every process is a target */
     __wire_u32 calibration_tid; /* this thread's samples are taken but not sent; 0: none */
     __wire_u32 own_pid;         /* auger itself, never a target under all_processes */
@@ -212,10 +226,20 @@ struct wire_call {
     __wire_u16 generation;
 };
 
+/* What a sample's time was spent on: running, waiting to be woken, waiting for a CPU. */
+enum wire_sample_kind {
+    WIRE_SAMPLE_CPU = 0,
+    WIRE_SAMPLE_BLOCKED = 1,
+    WIRE_SAMPLE_RUNNABLE = 2,
+};
+
+/* Of a sample's `syscall`, where it is no number of a system call. */
+enum wire_no_syscall {
+    WIRE_SYSCALL_NONE = -1, /* not waiting, or preempted in user mode: frames say where */
+};
+
 /* Followed by `calls` records of wire_call, outermost first, and then by user_frames and
  * kernel_frames addresses, leaf first. */
-enum wire_sample_kind { WIRE_SAMPLE_CPU = 0 };
-
 struct wire_sample {
     struct wire_event event;
     char comm[WIRE_COMM];
@@ -225,20 +249,24 @@ struct wire_sample {
     __wire_u16 user_frames;
     __wire_u16 kernel_frames;
     __wire_u16 calls;
-    __wire_u32 padding;
+    __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
 };
 
 /* How a call ended. */
 enum wire_call_flag {
     WIRE_CALL_UNWOUND = 1, /* no exit was seen: exception, longjmp, thread exit, exec */
     WIRE_CALL_SLOW = 2,    /* beyond the spec's slow_ns */
+    WIRE_CALL_WATCHED =
+        4, /* its waits were watched all the time: blocked_ns and runnable_ns count */
 };
 
 struct wire_call_end {
     struct wire_event event;
     struct wire_call call;
     __wire_u64 duration_ns; /* less samples x sample_gap_ns */
-    __wire_u32 samples;     /* that the call held */
+    __wire_u64 blocked_ns;  /* of its duration, exactly */
+    __wire_u64 runnable_ns;
+    __wire_u32 samples; /* that the call held, of all kinds */
     __wire_u32 flags;
 };
 
@@ -275,7 +303,7 @@ struct wire_process {
 WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
 WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
 WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
-WIRE_ASSERT(sizeof(struct wire_call_end) == 56, "wire_call_end");
+WIRE_ASSERT(sizeof(struct wire_call_end) == 72, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_process) == 48, "wire_process");
 
 #endif

@@ -92,6 +92,12 @@ struct TargetStatus {
     std::vector<Process> processes;
 };
 
+struct SamplingSettings {
+    uint32_t rate_hz = 0; // 1 to 49,999; 0: off
+    bool wall = false;    // waits too, in the same unit: wall-clock time
+    friend bool operator==(const SamplingSettings&, const SamplingSettings&) = default;
+};
+
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -113,7 +119,7 @@ class Backend {
     // Edits the threshold of slow calls; kind none stops tracing them. Attachments stay.
     virtual Result<void> set_slow(ProbeId, const Threshold&) = 0;
     virtual Result<void> set_split(const SplitInfo&) = 0; // written into the stream
-    virtual Result<void> set_sampling(uint32_t rate_hz) = 0; // 1 to 49,999; 0: off
+    virtual Result<void> set_sampling(const SamplingSettings& settings) = 0;
     virtual Result<void> set_filter(const FilterSpec&) = 0;
     virtual Result<void> set_way_out(WayOut) = 0; // of probes added from now on
     // Writes the stream from now on, with all definitions so far; an empty path ends the recording.

@@ -9,6 +9,7 @@
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_target.h"
+#include "loader/kernel/off_cpu.h"
 #include "loader/kernel/sampling.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
@@ -52,6 +53,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "slow calls: rate limit",        "calls: nested deeper than 32",
     "calls: no memory for thread",   "processes: target map full",
     "slow calls: caller unreadable",
+    "samples of waits: event ring full", "waits: no memory for thread",
 };
 
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
@@ -85,7 +87,7 @@ class LiveBackend final : public Backend {
     Result<void> remove_probe(ProbeId id) override;
     Result<void> set_slow(ProbeId id, const Threshold& threshold) override;
     Result<void> set_split(const SplitInfo& split) override;
-    Result<void> set_sampling(uint32_t rate_hz) override;
+    Result<void> set_sampling(const SamplingSettings& settings) override;
     Result<void> set_filter(const FilterSpec& filter) override { return filter_.set(filter); }
     Result<void> set_way_out(WayOut way_out) override;
     Result<void> record(const std::string& path) override;
@@ -101,6 +103,7 @@ class LiveBackend final : public Backend {
   private:
     const TargetView& view();
     Result<void> restart_sampling(uint32_t rate_hz);
+    Result<void> set_off_cpu(const SamplingSettings& settings);
     // Delivers what is there now; returns how many records that were.
     size_t deliver();
     void on_watch_event(const ProcessEvent& event);
@@ -124,6 +127,8 @@ class LiveBackend final : public Backend {
     LiveEvents events_;
 
     std::optional<Sampling> sampling_;
+    std::optional<OffCpu> off_cpu_;
+    uint32_t wall_epoch_ = 0; // the last one given
     std::unique_ptr<RecordingWriter> recording_;
 
     TargetView view_;
@@ -246,11 +251,35 @@ Result<void> LiveBackend::restart_sampling(uint32_t rate_hz) {
     return {};
 }
 
-Result<void> LiveBackend::set_sampling(uint32_t rate_hz) {
-    if (rate_hz > Sampling::max_rate_hz)
-        return Error{"sample", std::to_string(rate_hz), "too high",
+Result<void> LiveBackend::set_off_cpu(const SamplingSettings& settings) {
+    if (!settings.wall || !settings.rate_hz) {
+        off_cpu_.reset();
+        return {};
+    }
+    if (off_cpu_) {
+        off_cpu_->set_rate(settings.rate_hz);
+        return {};
+    }
+    auto made = OffCpu::make(*programs_, settings.rate_hz, ++wall_epoch_);
+    if (!made)
+        return made.error();
+    off_cpu_.emplace(std::move(*made));
+    return {};
+}
+
+Result<void> LiveBackend::set_sampling(const SamplingSettings& settings) {
+    if (settings.rate_hz > Sampling::max_rate_hz)
+        return Error{"sample", std::to_string(settings.rate_hz), "too high",
                      fmt::format("1 to {} samples a second", Sampling::max_rate_hz)};
-    return restart_sampling(rate_hz);
+    SamplingSettings before{sampling_ ? sampling_->rate_hz() : 0, off_cpu_.has_value()};
+    if (auto set = set_off_cpu(settings); !set)
+        return set;
+    if (settings.rate_hz == before.rate_hz && sampling_)
+        return {};
+    auto restarted = restart_sampling(settings.rate_hz);
+    if (!restarted)
+        (void)set_off_cpu(before);
+    return restarted;
 }
 
 Result<void> LiveBackend::set_way_out(WayOut way_out) {
@@ -286,6 +315,10 @@ std::vector<uint64_t> LiveBackend::links() const {
     std::vector<uint64_t> ids = programs_->link_ids();
     auto probes = probes_.link_ids();
     ids.insert(ids.end(), probes.begin(), probes.end());
+    if (off_cpu_) {
+        auto waits = off_cpu_->link_ids();
+        ids.insert(ids.end(), waits.begin(), waits.end());
+    }
     std::sort(ids.begin(), ids.end());
     return ids;
 }
@@ -419,6 +452,10 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
     ledger.ticks = sampler.ticks;
     ledger.samples = sampler.samples;
     ledger.filtered = sampler.filtered;
+    wire_wait_stats waits = programs_->wait_stats();
+    ledger.waits = waits.waits;
+    ledger.wait_samples = waits.samples;
+    ledger.wall = off_cpu_.has_value();
     uint64_t running_ns = sampling_ ? sampling_->running_ns() : 0;
     ledger.on_cpu_ns = on_cpu_before_ns_ + running_ns;
     ledger.rate_hz = sampling_ ? sampling_->rate_hz() : 0;

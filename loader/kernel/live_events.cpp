@@ -10,6 +10,21 @@ std::optional<CallKey> LiveEvents::key_of(const wire_call& call) const {
     return CallKey{call.start_ns, call.sequence, *spec};
 }
 
+namespace {
+
+SampleKind kind_of(const wire_sample& sample) {
+    switch (sample.sample_kind) {
+    case WIRE_SAMPLE_BLOCKED:
+        return SampleKind::blocked;
+    case WIRE_SAMPLE_RUNNABLE:
+        return SampleKind::runnable;
+    default:
+        return SampleKind::cpu;
+    }
+}
+
+} // namespace
+
 void LiveEvents::on_sample(const WireSampleView& sample) {
     const wire_sample& head = *sample.head;
     calls_.clear();
@@ -21,9 +36,18 @@ void LiveEvents::on_sample(const WireSampleView& sample) {
     event.time_ns = head.event.time_ns;
     event.weight_ns = head.weight_ns;
     event.thread = names_.thread(head.event.pid, head.event.tid, wire_comm(head.comm));
-    event.stack = names_.stack(static_cast<pid_t>(head.event.pid), head.event.time_ns,
-                               sample.kernel_frames, sample.user_frames);
-    event.kind = SampleKind::cpu;
+    auto pid = static_cast<pid_t>(head.event.pid);
+    event.kind = kind_of(head);
+    // A preempted thread waits where it was running. A blocked one waits in the kernel.
+    if (event.kind != SampleKind::cpu && head.syscall >= 0)
+        event.stack = names_.waiting_stack(pid, head.event.time_ns,
+                                           static_cast<uint64_t>(head.syscall), sample.user_frames);
+    else if (event.kind == SampleKind::blocked)
+        event.stack = names_.waiting_stack(pid, head.event.time_ns, LiveNames::no_syscall,
+                                           sample.user_frames);
+    else
+        event.stack =
+            names_.stack(pid, head.event.time_ns, sample.kernel_frames, sample.user_frames);
     event.cpu = head.cpu;
     event.calls = calls_;
     sink_.on_sample(event);
@@ -37,6 +61,8 @@ CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key,
     event.call = key;
     event.samples = end.samples;
     event.unwound = end.flags & WIRE_CALL_UNWOUND;
+    if (end.flags & WIRE_CALL_WATCHED)
+        event.waits = {end.blocked_ns, end.runnable_ns};
     return event;
 }
 

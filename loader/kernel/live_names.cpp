@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_names.h"
 
+#include "loader/symbols/syscall_names.h"
+
 #include <fmt/format.h>
 
 namespace auger {
@@ -15,7 +17,13 @@ LocationId LiveNames::intern(const Location& location) {
     }
     size_t before = interner_.locations();
     LocationId id = interner_.location(location);
-    if (interner_.locations() != before) {
+    if (interner_.locations() != before && location.module == syscall_module) {
+        // Nothing to look up. Brackets, as for other frames that are no functions.
+        Frame frame;
+        frame.function =
+            location.address == no_syscall ? "[fault]" : "[" + syscall_name(location.address) + "]";
+        sink_.on_frames(id, {&frame, 1});
+    } else if (interner_.locations() != before) {
         Resolution resolution = symbolizer_.request(location);
         sink_.on_frames(id, *resolution.frames);
         if (resolution.detail != Detail::full)
@@ -36,10 +44,24 @@ StackId LiveNames::stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> 
     stack_.clear();
     for (size_t i = 0; i < kernel_frames.size(); i++)
         stack_.push_back(intern({kernel_module, kernel_frames[i], i > 0}));
+    append_user_frames(pid, time_ns, user_frames, user_leaf_is_return);
+    return interner_.stack(stack_);
+}
+
+StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
+                                 std::span<const uint64_t> user_frames) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    stack_.push_back(intern({syscall_module, syscall, false}));
+    append_user_frames(pid, time_ns, user_frames, false);
+    return interner_.stack(stack_);
+}
+
+void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
+                                   std::span<const uint64_t> user_frames, bool leaf_is_return) {
     for (size_t i = 0; i < user_frames.size(); i++)
         stack_.push_back(
-            intern(mappings_.locate(pid, user_frames[i], time_ns, i > 0 || user_leaf_is_return)));
-    return interner_.stack(stack_);
+            intern(mappings_.locate(pid, user_frames[i], time_ns, i > 0 || leaf_is_return)));
 }
 
 StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
@@ -47,8 +69,7 @@ StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns
     know_process(pid, time_ns);
     stack_.clear();
     stack_.push_back(intern(leaf));
-    for (uint64_t address : user_frames)
-        stack_.push_back(intern(mappings_.locate(pid, address, time_ns, true)));
+    append_user_frames(pid, time_ns, user_frames, true);
     return interner_.stack(stack_);
 }
 

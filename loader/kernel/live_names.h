@@ -25,6 +25,11 @@ class LiveNames {
     // address is a return address too.
     StackId stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> kernel_frames,
                   std::span<const uint64_t> user_frames, bool user_leaf_is_return = false);
+    // Of a thread that waits. `syscall`: what it waits in; see no_syscall.
+    StackId waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
+                          std::span<const uint64_t> user_frames);
+    // Instead of a number: blocked without having asked the kernel for anything.
+    static constexpr uint64_t no_syscall = UINT64_MAX;
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
@@ -43,6 +48,7 @@ class LiveNames {
 
   private:
     LocationId intern(const Location& location);
+    void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames, bool leaf_is_return);
     void know_process(pid_t pid, uint64_t time_ns);
 
     EventSink& sink_;

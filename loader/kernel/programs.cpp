@@ -101,6 +101,8 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
             skeleton.progs.call_session, static_cast<bpf_attach_type>(bpf_trace_uprobe_session));
     else
         bpf_program__set_autoload(skeleton.progs.call_session, false);
+    bpf_program__set_autoload(skeleton.progs.off_cpu_switch, options.off_cpu);
+    bpf_program__set_autoload(skeleton.progs.off_cpu_waking, options.off_cpu);
 
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);
@@ -149,6 +151,10 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.call_session);
     case ProgramKind::sampler:
         return bpf_program__fd(programs.take_sample);
+    case ProgramKind::off_cpu_switch:
+        return bpf_program__fd(programs.off_cpu_switch);
+    case ProgramKind::off_cpu_waking:
+        return bpf_program__fd(programs.off_cpu_waking);
     }
     return -1;
 }
@@ -210,6 +216,16 @@ wire_sampler_stats Programs::sampler_stats() const {
                                                sum.samples += one.samples;
                                                sum.filtered += one.filtered;
                                            });
+    return sum;
+}
+
+wire_wait_stats Programs::wait_stats() const {
+    wire_wait_stats sum = {};
+    for_each_cpu_value<wire_wait_stats>(bpf_map__fd(state_->skeleton->maps.wait_stats), 0,
+                                        state_->cpus, [&](const wire_wait_stats& one) {
+                                            sum.waits += one.waits;
+                                            sum.samples += one.samples;
+                                        });
     return sum;
 }
 

@@ -17,9 +17,10 @@ namespace auger {
 struct ProgramsOptions {
     bool uprobe_multi = true;   // load the tracker for uprobe_multi links, else for perf events
     bool uprobe_session = true; // load the tracker for session links too
+    bool off_cpu = true;        // load the off-CPU sampler
 };
 
-enum class ProgramKind { call_entry, call_exit, call_return, call_session, sampler };
+enum class ProgramKind { call_entry, call_exit, call_return, call_session, sampler, off_cpu_switch, off_cpu_waking };
 
 enum class MapKind {
     specs,
@@ -52,6 +53,7 @@ class Programs {
     // Sums over the CPUs.
     std::array<uint64_t, WIRE_LOSSES> losses() const;
     wire_sampler_stats sampler_stats() const;
+    wire_wait_stats wait_stats() const;
 
     uint32_t possible_cpus() const;
     // Of the process tracepoints.

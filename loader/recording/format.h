@@ -20,7 +20,7 @@ namespace auger::recording {
 // The first byte is no text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 1;
+inline constexpr uint32_t version = 2;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;
 

@@ -161,6 +161,11 @@ CallEndEvent RecordDecoder::call_end(uint64_t time_ns) {
     event.call = call(time_ns);
     event.samples = in_.varint32();
     event.unwound = in_.boolean();
+    if (in_.boolean()) {
+        event.waits.emplace();
+        event.waits->blocked_ns = in_.varint();
+        event.waits->runnable_ns = in_.varint();
+    }
     return event;
 }
 
@@ -187,7 +192,7 @@ void RecordDecoder::module(EventSink& sink) {
     const ModuleId id{in_.varint32()};
     ModuleInfo info;
     info.kind =
-        static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::unknown)));
+        static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::syscall)));
     info.path = text();
     info.build_id = text();
     if (define(id.value, modules_))
@@ -343,6 +348,9 @@ void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
     event.rate_achieved_hz = in_.real();
     if (!std::isfinite(event.rate_achieved_hz))
         in_.fail();
+    event.waits = in_.varint();
+    event.wait_samples = in_.varint();
+    event.wall = in_.boolean();
     const size_t causes = in_.count(recording::max_causes);
     for (size_t i = 0; i < causes; ++i) {
         std::string cause(text());

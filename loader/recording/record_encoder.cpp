@@ -57,6 +57,11 @@ void RecordEncoder::put_call_end(const CallEndEvent& event) {
     put_call(event.call, event.time_ns);
     out_.varint(event.samples);
     out_.varint(event.unwound);
+    out_.varint(event.waits.has_value());
+    if (event.waits) {
+        out_.varint(event.waits->blocked_ns);
+        out_.varint(event.waits->runnable_ns);
+    }
 }
 
 void RecordEncoder::put_end(uint64_t events) {
@@ -193,6 +198,9 @@ void RecordEncoder::on_ledger(const LedgerEvent& event) {
     out_.varint(event.on_cpu_ns);
     out_.varint(event.rate_hz);
     out_.real(event.rate_achieved_hz);
+    out_.varint(event.waits);
+    out_.varint(event.wait_samples);
+    out_.varint(event.wall);
     const size_t causes = std::min(event.lost.size(), recording::max_causes);
     out_.varint(causes);
     auto lost = event.lost.begin();

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 namespace auger {
 
@@ -22,7 +23,8 @@ class RecordingSummary final : public EventSink {
     const std::map<ProbeId, RecordedProbe>& probes() const { return probes_; }
     const std::vector<SpecInfo>& specs() const { return specs_; }                   // by id
     const std::map<uint32_t, std::string>& processes() const { return processes_; } // pid, comm
-    const std::set<uint64_t>& rates_hz() const { return rates_; } // of sampling, ever asked for
+    // Every rate of sampling that was ever asked for; true: waits were sampled too.
+    const std::set<std::pair<uint64_t, bool>>& rates() const { return rates_; }
 
     void on_module(ModuleId, const ModuleInfo&) override {}
     void on_location(LocationId, const Location&) override {}
@@ -36,7 +38,9 @@ class RecordingSummary final : public EventSink {
     void on_call_end(const CallEndEvent&) override {}
     void on_slow_call(const SlowCallEvent&) override {}
     void on_stats(const StatsEvent&) override {}
-    void on_ledger(const LedgerEvent& ledger) override { rates_.insert(ledger.rate_hz); }
+    void on_ledger(const LedgerEvent& ledger) override {
+        rates_.insert({ledger.rate_hz, ledger.wall});
+    }
     void on_notice(uint64_t, const std::string&) override {}
     void on_time(uint64_t) override {}
 
@@ -44,7 +48,7 @@ class RecordingSummary final : public EventSink {
     std::map<ProbeId, RecordedProbe> probes_;
     std::vector<SpecInfo> specs_;
     std::map<uint32_t, std::string> processes_;
-    std::set<uint64_t> rates_;
+    std::set<std::pair<uint64_t, bool>> rates_;
 };
 
 } // namespace auger

@@ -75,7 +75,7 @@ class ReplayBackend final : public Backend {
     Result<void> remove_probe(ProbeId) override;
     Result<void> set_slow(ProbeId, const Threshold&) override;
     Result<void> set_split(const SplitInfo&) override;
-    Result<void> set_sampling(uint32_t rate_hz) override;
+    Result<void> set_sampling(const SamplingSettings& settings) override;
     Result<void> set_filter(const FilterSpec& filter) override {
         if (filter == FilterSpec())
             return {};
@@ -231,14 +231,18 @@ Result<void> ReplayBackend::set_split(const SplitInfo& split) {
     return {};
 }
 
-Result<void> ReplayBackend::set_sampling(uint32_t rate_hz) {
-    if (summary_.rates_hz().contains(rate_hz) || rate_hz == 0)
+Result<void> ReplayBackend::set_sampling(const SamplingSettings& settings) {
+    const auto text = [](uint64_t rate_hz, bool wall) {
+        return fmt::format("{}{} Hz", wall ? "wall " : "", rate_hz);
+    };
+    if (summary_.rates().contains({settings.rate_hz, settings.wall}) || settings.rate_hz == 0)
         return {};
     std::vector<std::string> rates;
-    for (const uint64_t rate : summary_.rates_hz())
-        if (rate != 0)
-            rates.push_back(fmt::format("{} Hz", rate));
-    return Error{"sample at", fmt::format("{} Hz", rate_hz), "a recording cannot be sampled anew",
+    for (const auto& [rate_hz, wall] : summary_.rates())
+        if (rate_hz != 0)
+            rates.push_back(text(rate_hz, wall));
+    return Error{"sample at", text(settings.rate_hz, settings.wall),
+                 "a recording cannot be sampled anew",
                  rates.empty() ? "it was made without sampling"
                                : fmt::format("it was made at {}", fmt::join(rates, " and "))};
 }

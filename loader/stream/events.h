@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,11 +24,12 @@ enum class ModuleKind : uint8_t {
     vdso = 2,    // addresses as linked
     jit = 3,     // code written at run time; addresses are the process's
     unknown = 4, // in no mapping that was known at the time
+    syscall = 5, // not code: the address is the number of a system call that a thread waits in
 };
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
-    std::string path;     // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]"
+    std::string path;     // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 
@@ -66,7 +68,9 @@ struct CallKey {
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 
+// What a sample's time was spent on: running, waiting to be woken, waiting for a CPU.
 enum class SampleKind : uint8_t { cpu = 0, blocked = 1, runnable = 2 };
+inline constexpr size_t sample_kinds = 3;
 
 struct SampleEvent {
     uint64_t time_ns = 0;
@@ -78,6 +82,13 @@ struct SampleEvent {
     std::span<const CallKey> calls; // the calls it was taken in, outermost first
 };
 
+// How long a call was off the CPU.
+struct CallWaits {
+    uint64_t blocked_ns = 0;
+    uint64_t runnable_ns = 0;
+    friend bool operator==(const CallWaits&, const CallWaits&) = default;
+};
+
 struct CallEndEvent {
     uint64_t time_ns = 0;
     uint64_t duration_ns = 0;
@@ -85,6 +96,7 @@ struct CallEndEvent {
     CallKey call;
     uint32_t samples = 0;
     bool unwound = false;
+    std::optional<CallWaits> waits; // nothing when they were not watched all the time
 };
 
 // A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes
@@ -158,6 +170,9 @@ struct LedgerEvent {
     uint64_t on_cpu_ns = 0;      // time for which the sampled threads ran (or CPUs were watched)
     uint64_t rate_hz = 0;        // asked for; 0 when sampling is off
     double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set
+    uint64_t waits = 0;        // of sampled threads, that ended
+    uint64_t wait_samples = 0; // sent to user space: waits in which the clock ticked
+    bool wall = false;         // waits are being sampled
     std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
 };
 

@@ -53,6 +53,7 @@ ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) 
     special(ModuleKind::unknown, "[unknown]");
     special(ModuleKind::kernel, "[kernel]");
     special(ModuleKind::vdso, "[vdso]");
+    special(ModuleKind::syscall, "[syscall]");
 }
 
 ModuleId ModuleTable::add(Module module) {

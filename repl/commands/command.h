@@ -32,7 +32,7 @@ struct WayOutCommand {
     WayOut way_out = WayOut::automatic;
 };
 struct SampleCommand {
-    uint32_t rate_hz = 0; // 0: off
+    SamplingSettings sampling;
 };
 
 struct TimeCommand {

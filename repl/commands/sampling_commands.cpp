@@ -13,10 +13,11 @@ constexpr uint64_t default_rate_hz = 999; // not in step with timers of 100 or 1
 constexpr uint64_t highest_rate_hz = 49'999;
 
 Parsed<Command> parse_sample(Arguments& arguments) {
+    SamplingSettings sampling{default_rate_hz, arguments.take_if("wall")};
     if (arguments.at_end())
-        return Command(SampleCommand{default_rate_hz});
-    if (arguments.take_if("off"))
-        return Command(SampleCommand{0});
+        return Command(SampleCommand{sampling});
+    if (!sampling.wall && arguments.take_if("off"))
+        return Command(SampleCommand{{}});
     Word word = arguments.take();
     if (word.text.ends_with("Hz") || word.text.ends_with("hz"))
         word.text.resize(word.text.size() - 2);
@@ -28,7 +29,8 @@ Parsed<Command> parse_sample(Arguments& arguments) {
                          Error::Kind::usage};
     if (!arguments.at_end() && arguments.peek().text == "Hz")
         arguments.take();
-    return Command(SampleCommand{static_cast<uint32_t>(*rate)});
+    sampling.rate_hz = static_cast<uint32_t>(*rate);
+    return Command(SampleCommand{sampling});
 }
 
 Parsed<Command> parse_span(Arguments& arguments, Window::Kind kind) {
@@ -61,14 +63,18 @@ std::vector<CommandRow> sampling_commands() {
         {"sample",
          "",
          "Sampling",
-         "sample [RATE | off]",
+         "sample [wall] [RATE] | sample off",
          "sample stacks RATE times a second (999)",
          "RATE is from 1 to 49,999 Hz; 999 when none is given. Changing it keeps what was "
          "collected.\n"
-         "Blocked and waiting-for-a-CPU time inside timed calls is sampled too, in the same unit.\n"
+         "Without `wall` only running threads are sampled. With it waiting ones too, in the same "
+         "unit and\n"
+         "the same flame: `blocked` until they are woken, then `runnable` until they have a CPU. "
+         "Only wall\n"
+         "time can account for a call that waits. A wait is seen when it ends.\n"
          "`status` shows the rate that is really achieved.",
-         "sample\nsample 9999\nsample off",
-         {{.words = "99 999 9999 off"}, {}},
+         "sample\nsample 9999\nsample wall 199\nsample off",
+         {{.words = "wall 99 999 9999 off"}, {.words = "99 999 9999"}},
          parse_sample},
         {"window",
          "",

@@ -71,7 +71,7 @@ struct EditOf {
         return std::move(edited);
     }
     Parsed<Edited> operator()(const SampleCommand& command) {
-        edited.settings.rate_hz = command.rate_hz;
+        edited.settings.sampling = command.sampling;
         return std::move(edited);
     }
     Parsed<Edited> operator()(const RecordCommand& command) {

@@ -43,7 +43,7 @@ std::vector<Operation> plan(const Settings& from, const Settings& to) {
         if (!to.find(probe.id))
             operations.push_back(RemoveProbe{probe});
     }
-    add_if_changed<SetSampling>(operations, from.rate_hz, to.rate_hz);
+    add_if_changed<SetSampling>(operations, from.sampling, to.sampling);
     add_if_changed<SetRecording>(operations, from.recording, to.recording);
     return operations;
 }

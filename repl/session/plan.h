@@ -18,7 +18,7 @@ struct Edit {
 using SetTarget = Edit<TargetSpec, struct TargetTag>;
 using SetFilter = Edit<FilterSpec, struct FilterTag>;
 using SetWayOut = Edit<WayOut, struct WayOutTag>;
-using SetSampling = Edit<uint32_t, struct SamplingTag>;
+using SetSampling = Edit<SamplingSettings, struct SamplingTag>;
 using SetSplit = Edit<SplitSetting, struct SplitTag>;
 using SetRecording = Edit<std::string, struct RecordingTag>;
 struct AddProbe {

@@ -41,10 +41,12 @@ struct Told {
         return fmt::format("exits of functions timed from now on: {}", describe(now.way_out));
     }
     std::string operator()(const SampleCommand&) const {
-        if (now.rate_hz == 0)
+        if (now.sampling.rate_hz == 0)
             return "not sampling";
         return fmt::format(
-            "sampling at {} Hz{}", now.rate_hz,
+            "sampling {} at {} Hz{}",
+            now.sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
+            now.sampling.rate_hz,
             now.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
     }
     std::string operator()(const TimeCommand&) const {

@@ -161,8 +161,9 @@ std::string Session::summary() const {
             break;
         }
         }
-        if (settings_.rate_hz != 0)
-            text += fmt::format(" {} Hz", settings_.rate_hz);
+        if (settings_.sampling.rate_hz != 0)
+            text += fmt::format(" {}{} Hz", settings_.sampling.wall ? "wall " : "",
+                                settings_.sampling.rate_hz);
     }
     if (settings_.split.active) {
         if (const ProbeSetting* probe = settings_.find(settings_.split.probe))

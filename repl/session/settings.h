@@ -32,7 +32,7 @@ struct Settings {
     TargetSpec target;
     FilterSpec filter;
     WayOut way_out = WayOut::automatic;
-    uint32_t rate_hz = 0; // 0: not sampling
+    SamplingSettings sampling;
     std::vector<ProbeSetting> probes;
     SplitSetting split;
     std::string recording; // path; empty: none

@@ -21,7 +21,7 @@ class UnavailableBackend final : public Backend {
     Result<void> remove_probe(ProbeId) override { return reason_; }
     Result<void> set_slow(ProbeId, const Threshold&) override { return reason_; }
     Result<void> set_split(const SplitInfo&) override { return reason_; }
-    Result<void> set_sampling(uint32_t) override { return reason_; }
+    Result<void> set_sampling(const SamplingSettings&) override { return reason_; }
     Result<void> set_filter(const FilterSpec&) override { return reason_; }
     Result<void> set_way_out(WayOut) override { return reason_; }
     Result<void> record(const std::string&) override { return reason_; }

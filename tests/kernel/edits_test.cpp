@@ -38,10 +38,10 @@ TEST_P(Edits, KeepEveryAttachmentAndEveryCount) {
         [&] { return backend.set_slow(probe, percentile(95)); },
         [&] { return backend.set_slow(probe, fixed(0)); },
         [&] { return backend.set_slow(probe, {}); },
-        [&] { return backend.set_sampling(99); },
-        [&] { return backend.set_sampling(9'999); },
-        [&] { return backend.set_sampling(0); },
-        [&] { return backend.set_sampling(999); },
+        [&] { return backend.set_sampling({99, false}); },
+        [&] { return backend.set_sampling({9'999, false}); },
+        [&] { return backend.set_sampling({0, false}); },
+        [&] { return backend.set_sampling({999, false}); },
         [&] {
             return backend.set_filter({{program.pid()}, {}, {}, {}});
         },
@@ -103,7 +103,7 @@ TEST_F(KernelTest, RefusedEditsChangeNothing) {
     session.filter({{program.pid()}, {}, {}, {}});
     const std::vector<uint64_t> links = backend.links();
 
-    EXPECT_FALSE(backend.set_sampling(50'000));
+    EXPECT_FALSE(backend.set_sampling({50'000, false}));
     EXPECT_FALSE(backend.set_filter({{}, {}, {"a name of more than 15 bytes"}, {}}));
     EXPECT_FALSE(backend.set_filter({{1}, {}, {}, {"/no/such/cgroup"}}));
     EXPECT_FALSE(backend.set_slow(ProbeId{99}, fixed(1)));

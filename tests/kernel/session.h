@@ -55,7 +55,7 @@ class Session {
     void observe(const std::vector<pid_t>& pids);
     void observe(const TargetSpec& target) { must(backend_->set_target(target)); }
     void filter(const FilterSpec& filter) { must(backend_->set_filter(filter)); }
-    void sample(uint32_t rate_hz) { must(backend_->set_sampling(rate_hz)); }
+    void sample(uint32_t rate_hz) { must(backend_->set_sampling({rate_hz, false})); }
     // Adds a probe and returns its id; fails the test when that fails or nothing matched.
     ProbeId time(const std::string& text, Threshold slow = {});
     // The same for a probe that may be refused, and then has the error.

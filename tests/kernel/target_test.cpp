@@ -198,7 +198,7 @@ TEST_F(Targets, ANameMeansThoseThatRunAndThoseThatCome) {
 TEST_F(Targets, OneThatComesByItsNameHasNames) {
     Session session;
     session.observe(named("spinner"));
-    must(session.backend().set_sampling(999));
+    must(session.backend().set_sampling({999, false}));
     Program program("spinner", {"--seconds", "30"});
     program.wait_ready();
     auto is_named = [&](const Trace& trace) {

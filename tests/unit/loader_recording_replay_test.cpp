@@ -258,8 +258,8 @@ TEST_F(LoaderRecordingReplay, WhatWasNotRecordedIsRefusedWithWhatWas) {
     EXPECT_THAT(message(backend_->set_filter(filter)), HasSubstr("recording"));
     EXPECT_THAT(message(backend_->set_way_out(WayOut::ret)), HasSubstr("recording"));
     EXPECT_THAT(message(backend_->record(folder_ + "/b.rec")), HasSubstr("recording"));
-    EXPECT_EQ(message(backend_->set_sampling(999)), "");
-    EXPECT_THAT(message(backend_->set_sampling(99)), HasSubstr("it was made at 999 Hz"));
+    EXPECT_EQ(message(backend_->set_sampling({999, false})), "");
+    EXPECT_THAT(message(backend_->set_sampling({99, false})), HasSubstr("it was made at 999 Hz"));
     EXPECT_EQ(message(backend_->start_command()), "");
     EXPECT_TRUE(backend_->links().empty());
 }

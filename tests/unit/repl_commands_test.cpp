@@ -137,10 +137,13 @@ TEST(ExitCommand, QuitsOrChoosesTheWayOut) {
 }
 
 TEST(SampleCommand, Rates) {
-    EXPECT_EQ(parsed<SampleCommand>("sample").rate_hz, 999u);
-    EXPECT_EQ(parsed<SampleCommand>("sample 49,999").rate_hz, 49'999u);
-    EXPECT_EQ(parsed<SampleCommand>("sample 99 Hz").rate_hz, 99u);
-    EXPECT_EQ(parsed<SampleCommand>("sample off").rate_hz, 0u);
+    using Settings = SamplingSettings;
+    EXPECT_EQ(parsed<SampleCommand>("sample").sampling, (Settings{999, false}));
+    EXPECT_EQ(parsed<SampleCommand>("sample 49,999").sampling, (Settings{49'999, false}));
+    EXPECT_EQ(parsed<SampleCommand>("sample 99 Hz").sampling, (Settings{99, false}));
+    EXPECT_EQ(parsed<SampleCommand>("sample wall").sampling, (Settings{999, true}));
+    EXPECT_EQ(parsed<SampleCommand>("sample wall 199").sampling, (Settings{199, true}));
+    EXPECT_EQ(parsed<SampleCommand>("sample off").sampling, Settings{});
     EXPECT_THAT(wrong("sample 0"), HasSubstr("sample off"));
     EXPECT_THAT(wrong("sample 50000"), HasSubstr("from 1 to 49,999"));
 }

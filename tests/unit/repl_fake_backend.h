@@ -90,8 +90,9 @@ class FakeBackend final : public Backend {
             sink_.on_split(split);
         return done;
     }
-    Result<void> set_sampling(uint32_t rate) override {
-        return act(fmt::format("sample {}", rate));
+    Result<void> set_sampling(const SamplingSettings& settings) override {
+        return act(
+            fmt::format("sample {}{}", settings.wall ? "wall " : "", settings.rate_hz));
     }
     Result<void> set_filter(const FilterSpec& filter) override {
         return act(fmt::format("filter {} {} {} {}", filter.pids.size(), filter.tids.size(),

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// The off-CPU sampler: waits of observed threads, in the same unit as samples of running ones.
+//
+// A clock ticks for every thread, running or not, each `wall_period_ns`. A wait in which it ticked
+// n times becomes a sample of n periods' weight; one without a tick none, so that the number of
+// events is bounded by the rate however often threads switch. What a wait cost the open calls is
+// added up exactly, ticks or none.
+//
+// Only a running thread's stack can be read, so it is taken when the thread goes off the CPU, and
+// sent when it comes back.
+#include "events.h"
+#include "filter.h"
+#include "maps.h"
+#include "sample.h"
+#include "stack.h"
+
+/* A thread's wait: written when it begins by the thread that goes, read when it ends. */
+struct wait {
+    u64 since_ns;  /* 0: not waiting, or since before it was observed */
+    u64 woken_ns;  /* when it was made runnable; 0: not yet */
+    u32 epoch;     /* of wire_config, when it began */
+    u32 scope;     /* ... in which the thread was found to be observed */
+    u32 preempted; /* 1: it never ceased to be runnable */
+    u32 in_calls;  /* bit i: the wait is in the thread's open call i */
+    struct sample_buffer buffer;
+};
+
+/* Written by this program alone. A failed creation is counted as WIRE_LOSS_WAIT_STORAGE. */
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct wait);
+} waits SEC(".maps");
+
+/* One element; written by the off-CPU sampler, read by user space. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct wire_wait_stats);
+} wait_stats SEC(".maps");
+
+static __always_inline struct wait* wait_of_observed(struct task_struct* task) {
+    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+    u32 scope = *(volatile u32*)&config.scope;
+
+    if (wait && scope && wait->scope == scope)
+        return wait;
+    // Kernel threads have no memory of their own; they wait for work, and nobody asks for it.
+    if (!task->mm || !is_observed(task->tgid, task->pid))
+        return NULL;
+    if (!wait)
+        wait = bpf_task_storage_get(&waits, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!wait) {
+        count_loss(WIRE_LOSS_WAIT_STORAGE);
+        return NULL;
+    }
+    wait->scope = scope;
+    return wait;
+}
+
+// A function of its own, or the verifier would try every way through every turn of the loop below.
+__noinline int note_waiting_call(struct open_call* call, struct wait* wait, u32 index, u64 sp) {
+    if (call && wait && list_open_call(call, &wait->buffer, sp))
+        wait->in_calls |= 1u << (index & (WIRE_MAX_OPEN_CALLS - 1));
+    return 0;
+}
+
+// The current thread goes off the CPU.
+static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool preempted) {
+    struct wait* wait = wait_of_observed(task);
+    struct pt_regs___kernel* regs;
+    struct wire_sample* sample;
+    struct open_calls* calls;
+    u32 depth, offset;
+
+    if (!wait)
+        return;
+    wait->preempted = preempted;
+    wait->woken_ns = 0;
+    wait->epoch = config.wall_epoch;
+    wait->in_calls = 0;
+    sample = &wait->buffer.sample;
+    sample->calls = 0;
+    regs = (void*)bpf_task_pt_regs(task);
+    calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    depth = calls ? calls->depth : 0;
+    if (calls && depth) {
+        u64 sp = BPF_CORE_READ(regs, sp);
+
+        for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+            if (i >= depth)
+                break;
+            note_waiting_call(&calls->calls[i], wait, i, sp);
+        }
+    }
+    // What was interrupted has no number of a system call, but a negative one.
+    sample->syscall = BPF_CORE_READ(regs, orig_ax);
+    if (preempted || sample->syscall < 0)
+        sample->syscall = WIRE_SYSCALL_NONE;
+    offset = words_of_calls(sample);
+    sample->user_frames = take_user_stack(ctx, &wait->buffer.words[offset]);
+    sample->kernel_frames = 0;
+    bpf_probe_read_kernel(sample->comm, sizeof(sample->comm), task->comm);
+    wait->since_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void send_wait(struct task_struct* task, struct wait* wait, u64 end_ns,
+                                      u64 ticks, u32 kind, struct wire_wait_stats* stats) {
+    struct wire_sample* sample = &wait->buffer.sample;
+    u32 size;
+
+    if (!ticks)
+        return;
+    size = sizeof(*sample) +
+           (words_of_calls(sample) + (sample->user_frames & WIRE_MAX_FRAMES)) * sizeof(u64);
+    if (size > sizeof(wait->buffer))
+        return;
+    sample->event.kind = WIRE_SAMPLE;
+    sample->event.size = size;
+    sample->event.time_ns = end_ns;
+    sample->event.pid = task->tgid;
+    sample->event.tid = task->pid;
+    sample->weight_ns = ticks * config.wall_period_ns;
+    sample->cpu = bpf_get_smp_processor_id();
+    sample->sample_kind = kind;
+    if (bpf_ringbuf_output(&events, &wait->buffer, size, wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_WAIT);
+    else
+        stats->samples++;
+}
+
+__noinline int count_wait(struct open_calls* calls, u32 in_calls) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (!(in_calls >> i))
+            break;
+        calls->calls[i].waits += (in_calls >> i) & 1;
+    }
+    return 0;
+}
+
+// Ticks of a thread's clock up to `time`. Threads' clocks are not in step with each other.
+static __always_inline u64 ticks_until(u64 time, u32 tid, u64 period) {
+    return (time + tid * 0x9e3779b97f4a7c15 % period) / period;
+}
+
+// A thread comes back.
+static __always_inline void end_wait(struct task_struct* task) {
+    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+    u64 since, woken, now, period, ticks_since, ticks_woken, ticks_now;
+    struct wire_wait_stats* stats;
+    struct open_calls* calls;
+    u32 zero = 0;
+
+    if (!wait || !wait->since_ns)
+        return;
+    since = wait->since_ns;
+    wait->since_ns = 0;
+    if (wait->epoch != config.wall_epoch)
+        return;
+    now = bpf_ktime_get_ns();
+    woken = wait->preempted ? since : wait->woken_ns;
+    if (woken < since || woken > now)
+        woken = now;
+    calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    if (calls) {
+        calls->blocked_ns += woken - since;
+        calls->runnable_ns += now - woken;
+    }
+    stats = bpf_map_lookup_elem(&wait_stats, &zero);
+    period = config.wall_period_ns;
+    if (!stats || !period)
+        return;
+    stats->waits++;
+    ticks_since = ticks_until(since, task->pid, period);
+    ticks_woken = ticks_until(woken, task->pid, period);
+    ticks_now = ticks_until(now, task->pid, period);
+    if (ticks_now == ticks_since)
+        return;
+    if (calls && wait->in_calls)
+        count_wait(calls, wait->in_calls);
+    send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
+    send_wait(task, wait, now, ticks_now - ticks_woken, WIRE_SAMPLE_RUNNABLE, stats);
+}
+
+SEC("tp_btf/sched_switch")
+int off_cpu_switch(u64* ctx) {
+    bool preempted = ctx[0];
+    struct task_struct* prev = (void*)ctx[1];
+    struct task_struct* next = (void*)ctx[2];
+
+    // The idle thread is nobody's.
+    if (prev->pid)
+        begin_wait(ctx, prev, preempted || !prev->__state);
+    if (next->pid)
+        end_wait(next);
+    return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int off_cpu_waking(u64* ctx) {
+    struct task_struct* task = (void*)ctx[0];
+    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+
+    if (wait && wait->since_ns && !wait->woken_ns)
+        wait->woken_ns = bpf_ktime_get_ns();
+    return 0;
+}

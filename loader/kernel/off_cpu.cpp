@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/off_cpu.h"
+
+#include "loader/kernel/bpf_calls.h"
+
+#include <bpf/bpf.h>
+
+#include <cerrno>
+
+namespace auger {
+
+Result<OffCpu> OffCpu::make(Programs& programs, uint32_t rate_hz, uint32_t epoch) {
+    std::array<UniqueFd, 2> links;
+    // The kinds stand in the order in which a wait meets the programs, and so does an error.
+    const std::array kinds = {ProgramKind::off_cpu_switch, ProgramKind::off_cpu_waking};
+    for (size_t i = 0; i < links.size(); i++) {
+        int program = programs.program_fd(kinds[i]);
+        if (program < 0)
+            return Error{"sample waits", "", "this kernel lets no program run at context switches",
+                         "`sample` without `wall` works", Error::Kind::unsupported};
+        int link = bpf_raw_tracepoint_open(nullptr, program);
+        if (link < 0)
+            return system_error("attach to context switches", "", "", errno);
+        links[i] = UniqueFd(link);
+    }
+    OffCpu made(programs, std::move(links));
+    made.set_rate(rate_hz);
+    // Last: until then no wait has a tick.
+    programs.config().wall_epoch = epoch;
+    return made;
+}
+
+OffCpu::~OffCpu() {
+    if (links_[0])
+        programs_->config().wall_epoch = 0;
+}
+
+void OffCpu::set_rate(uint32_t rate_hz) {
+    programs_->config().wall_period_ns = 1'000'000'000 / rate_hz;
+}
+
+std::vector<uint64_t> OffCpu::link_ids() const {
+    return {link_id(links_[0].get()), link_id(links_[1].get())};
+}
+
+} // namespace auger

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// OffCpu: the programs at context switches that sample waits, for as long as this lives.
+#pragma once
+
+#include "loader/base/fd.h"
+#include "loader/base/result.h"
+#include "loader/kernel/programs.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace auger {
+
+class OffCpu {
+  public:
+    // Waits are sampled `rate_hz` times a second; those that have begun before are not. `epoch` is
+    // not 0, and another one each time.
+    static Result<OffCpu> make(Programs& programs, uint32_t rate_hz, uint32_t epoch);
+    OffCpu(OffCpu&&) noexcept = default;
+    OffCpu& operator=(OffCpu&&) = delete;
+    ~OffCpu();
+
+    // Takes effect at once; everything stays attached.
+    void set_rate(uint32_t rate_hz);
+    std::vector<uint64_t> link_ids() const;
+
+  private:
+    OffCpu(Programs& programs, std::array<UniqueFd, 2> links)
+        : programs_(&programs), links_(std::move(links)) {}
+
+    Programs* programs_;
+    std::array<UniqueFd, 2> links_;
+};
+
+} // namespace auger
