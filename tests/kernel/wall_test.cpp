@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Wall-clock time: what calls were running, blocked and waiting for a CPU, against the kernel's own
+// account of the threads, which the program reads for itself.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace auger::test {
+namespace {
+
+using Sums = std::array<double, sample_kinds>; // ns, by SampleKind
+
+double& of(Sums& sums, SampleKind kind) {
+    return sums[static_cast<size_t>(kind)];
+}
+double total(const Sums& sums) {
+    return sums[0] + sums[1] + sums[2];
+}
+
+class Wall : public KernelTest {
+  protected:
+    const std::vector<std::string> kinds = {"sleeps", "spins", "locks", "reads", "starves"};
+
+    // Weights of samples in calls, by thread name.
+    static std::map<std::string, Sums> sums_in_calls(Session& session) {
+        std::map<std::string, Sums> sums;
+        const SampleStore& samples = session.model().samples();
+        for (size_t i = 0; i < samples.size(); i++) {
+            if (samples.calls()[i] == no_call)
+                continue;
+            const auto& thread = session.model().symbols().thread(samples.threads()[i]);
+            of(sums[thread.comm], samples.kinds()[i]) += static_cast<double>(samples.weights()[i]);
+        }
+        return sums;
+    }
+};
+
+// The program's truth; shares of the calls' time.
+struct Truth {
+    double wall, cpu, runnable;
+    double blocked() const { return wall - cpu - runnable; }
+};
+Truth truth_of(const nlohmann::json& account, const std::string& kind) {
+    const auto& one = account.at("kinds").at(kind);
+    return {one["wall_ns"], one["cpu_ns"], one["runnable_ns"]};
+}
+
+TEST_F(Wall, SharesAreThoseOfTheKernelsOwnAccount) {
+    Program program("waits", {"--calls", "150", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    for (const std::string& kind : kinds)
+        session.time(kind, {Threshold::Kind::fixed, 0, 0});
+    must(session.backend().set_sampling({999, true}));
+    program.go();
+    session.pump_to_end();
+    nlohmann::json account = program.account();
+    ASSERT_TRUE(account["ok"].get<bool>()) << account;
+
+    auto sums = sums_in_calls(session);
+    for (const std::string& kind : kinds) {
+        SCOPED_TRACE(kind + " " + account["kinds"][kind].dump());
+        Truth truth = truth_of(account, kind);
+        Sums& sampled = sums[kind];
+        // Three seconds and more at 999 Hz: some 3,000 ticks, whose number is off by a few.
+        EXPECT_NEAR(total(sampled) / truth.wall, 1, 0.02);
+        EXPECT_NEAR(of(sampled, SampleKind::cpu) / truth.wall, truth.cpu / truth.wall, 0.05);
+        EXPECT_NEAR(of(sampled, SampleKind::blocked) / truth.wall, truth.blocked() / truth.wall,
+                    0.05);
+        EXPECT_NEAR(of(sampled, SampleKind::runnable) / truth.wall, truth.runnable / truth.wall,
+                    0.05);
+    }
+    // Each way of waiting is there, or the shares above would compare nothing.
+    EXPECT_GT(of(sums["sleeps"], SampleKind::blocked), 0.5 * total(sums["sleeps"]));
+    EXPECT_GT(of(sums["starves"], SampleKind::runnable), 0.4 * total(sums["starves"]));
+    EXPECT_GT(of(sums["locks"], SampleKind::blocked), 0.5 * total(sums["locks"]));
+
+    // Every call says exactly what it waited, ticks or none.
+    std::map<std::string, Sums> exact;
+    std::map<std::string, uint64_t> calls;
+    for (const SlowCall& call : session.model().slow_calls()) {
+        ASSERT_TRUE(call.end.waits);
+        const std::string& comm = session.model().symbols().thread(call.end.thread).comm;
+        calls[comm]++;
+        Sums& sum = exact[comm];
+        of(sum, SampleKind::blocked) += static_cast<double>(call.end.waits->blocked_ns);
+        of(sum, SampleKind::runnable) += static_cast<double>(call.end.waits->runnable_ns);
+        EXPECT_LE(call.end.waits->blocked_ns + call.end.waits->runnable_ns,
+                  call.end.duration_ns + call.end.samples * 100'000);
+    }
+    for (const std::string& kind : kinds) {
+        SCOPED_TRACE(kind + " " + account["kinds"][kind].dump());
+        Truth truth = truth_of(account, kind);
+        EXPECT_EQ(calls[kind], account["kinds"][kind]["calls"].get<uint64_t>());
+        EXPECT_NEAR(of(exact[kind], SampleKind::blocked) / truth.wall, truth.blocked() / truth.wall,
+                    0.02);
+        EXPECT_NEAR(of(exact[kind], SampleKind::runnable) / truth.wall, truth.runnable / truth.wall,
+                    0.02);
+    }
+}
+
+// The stack is the one with which the thread began to wait, and begins with what it waits in.
+TEST_F(Wall, AWaitShowsItsSystemCallAndStack) {
+    Program program("waits", {"--calls", "30", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_sampling({999, true}));
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(std::chrono::seconds(10));
+
+    std::map<std::string, std::string> expected = {
+        {"sleeps", "[clock_nanosleep]"}, {"locks", "[futex]"}, {"reads", "[read]"}};
+    std::map<std::string, double> found, all;
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        if (samples.kinds()[i] != SampleKind::blocked)
+            continue;
+        const std::string& comm = session.model().symbols().thread(samples.threads()[i]).comm;
+        auto wanted = expected.find(comm);
+        if (wanted == expected.end())
+            continue;
+        auto names =
+            session.stack_names(session.model().traces()[samples.traces()[i].index()].stack);
+        all[comm] += static_cast<double>(samples.weights()[i]);
+        // Beyond libc's wrapper, which has no frame pointer, stands the function itself.
+        if (names.front() == wanted->second)
+            found[comm] += static_cast<double>(samples.weights()[i]);
+    }
+    for (const auto& [comm, syscall] : expected) {
+        SCOPED_TRACE(comm);
+        EXPECT_GT(all[comm], 0);
+        // `locks` sleeps now and then as well, and each thread waits a little at its beginning.
+        EXPECT_GT(found[comm], 0.8 * all[comm]);
+    }
+}
+
+// Switching it on and off again neither invents a wait nor touches an attachment.
+TEST_F(Wall, WaitsThatWereNotWatchedAreNotCounted) {
+    Program program("waits", {"--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ProbeId probe = session.time("sleeps", {Threshold::Kind::fixed, 0, 0});
+    must(session.backend().set_sampling({499, false}));
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns >= 5; }));
+    EXPECT_EQ(session.model().ledger().waits, 0u);
+    for (const SlowCall& call : session.model().slow_calls())
+        EXPECT_FALSE(call.end.waits);
+    auto cpu_links = session.backend().links();
+
+    for (int round = 0; round < 5; round++) {
+        must(session.backend().set_sampling({499, true}));
+        auto links = session.backend().links();
+        EXPECT_EQ(links.size(), cpu_links.size() + 2);
+        uint64_t before = session.model().ledger().wait_samples;
+        ASSERT_TRUE(session.pump_until(
+            [&] { return session.model().ledger().wait_samples > before + 20; }));
+        must(session.backend().set_sampling({999, true}));
+        EXPECT_EQ(session.backend().links(), links);
+        must(session.backend().set_sampling({499, false}));
+        EXPECT_EQ(session.backend().links(), cpu_links);
+    }
+    program.signal(SIGTERM);
+    session.pump_to_end();
+    // No wait of this program lasts a tenth of a second.
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        if (samples.kinds()[i] == SampleKind::blocked) {
+            EXPECT_LT(samples.weights()[i], 1'000'000'000u);
+        }
+    }
+    EXPECT_EQ(session.model().ledger().wait_samples + session.model().ledger().samples,
+              samples.size());
+    EXPECT_TRUE(session.calls(probe).add_up());
+}
+
+} // namespace
+} // namespace auger::test
