@@ -5,12 +5,18 @@
 // machine count as little as possible:
 //   call FUNCTION COUNT   ns a call of one of tests/programs/prologues_asm.S
 //   work MILLISECONDS     steps per CPU second, for so much CPU time, below 20 frames
+//   switch COUNT FRAMES   ns a context switch of two threads that hand a byte back and forth on
+//                         one CPU, below so many frames
+#define _GNU_SOURCE
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef uint64_t function_type(uint64_t a, uint64_t b);
 function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov;
@@ -63,9 +69,67 @@ static __attribute__((noipa)) double work(uint64_t duration_ns, int frames) {
     return frames > 0 ? work(duration_ns, frames - 1) + 0.0 : spin(duration_ns);
 }
 
+static int there[2], back[2];
+
+// From `first` to `second` and so on; 0 ends it.
+static __attribute__((noipa)) uint64_t pass(int from, int to, uint64_t count, int frames) {
+    char byte = 1;
+
+    if (frames > 0)
+        return pass(from, to, count, frames - 1) + 1;
+    for (uint64_t i = 0; i < count; ++i)
+        if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1)
+            break;
+    return 0;
+}
+
+struct hand {
+    uint64_t count;
+    int frames;
+};
+
+static void stay_on_one_cpu(void) {
+    cpu_set_t last;
+    CPU_ZERO(&last);
+    CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &last);
+    sched_setaffinity(0, sizeof last, &last);
+}
+
+static void* other_hand(void* argument) {
+    const struct hand* hand = argument;
+    stay_on_one_cpu();
+    pass(there[0], back[1], hand->count, hand->frames);
+    return NULL;
+}
+
+static double ns_per_switch(uint64_t count, int frames) {
+    struct hand hand = {count, frames};
+    struct timespec now;
+    pthread_t other;
+    char byte = 1;
+
+    if (pipe(there) != 0 || pipe(back) != 0 ||
+        pthread_create(&other, NULL, other_hand, &hand) != 0)
+        return -1;
+    stay_on_one_cpu();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    const double start = (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    if (write(there[1], &byte, 1) == 1)
+        pass(back[0], there[1], count, frames);
+    pthread_join(other, NULL);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    const double spent = (double)now.tv_sec * 1e9 + (double)now.tv_nsec - start;
+    for (int i = 0; i < 2; ++i) {
+        close(there[i]);
+        close(back[i]);
+    }
+    return spent / (2 * (double)count);
+}
+
 int main(void) {
     char line[256], name[64];
     uint64_t number;
+    int frames;
 
     while (fgets(line, sizeof line, stdin)) {
         double answer = -1;
@@ -75,6 +139,8 @@ int main(void) {
                     answer = ns_per_call(functions[i].call, number);
         } else if (sscanf(line, "work %" SCNu64, &number) == 1) {
             answer = work(number * 1000000, 18);
+        } else if (sscanf(line, "switch %" SCNu64 " %d", &number, &frames) == 2) {
+            answer = ns_per_switch(number, frames);
         }
         printf("%.3f\n", answer);
         fflush(stdout);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bench/child.h"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +94,11 @@ Called::Called() : child_({path()}, Output::pipe) {}
 
 double Called::call(const std::string& function, uint64_t count) {
     child_.write_line("call " + function + " " + std::to_string(count));
+    return std::stod(child_.read_line());
+}
+
+double Called::switch_threads(uint64_t count, int frames) {
+    child_.write_line(fmt::format("switch {} {}", count, frames));
     return std::stod(child_.read_line());
 }
 

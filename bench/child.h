@@ -48,6 +48,8 @@ class Called {
 
     // ns of CPU time a call.
     double call(const std::string& function, uint64_t count);
+    // ns of CPU time a context switch of two of its threads, whose stacks are so deep.
+    double switch_threads(uint64_t count, int frames);
     // Steps per CPU second; between the two the answer is not there yet.
     void begin_work(uint64_t milliseconds);
     double end_work();

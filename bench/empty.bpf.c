@@ -16,4 +16,14 @@ int empty_session(struct pt_regs* ctx) {
     return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int empty_switch(void* ctx) {
+    return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int empty_waking(void* ctx) {
+    return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

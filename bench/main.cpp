@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|peers|split|attach|sampling]...: what observing costs, on this machine, as
-// Markdown. Needs root; without arguments, everything.
+// bench_kernel [calls|peers|split|attach|off-cpu|sampling]...: what observing costs, on this
+// machine, as Markdown. Needs root; without arguments, everything.
 #include "bench/benches.h"
 
 #include <fmt/core.h>
@@ -19,9 +19,9 @@ struct Bench {
 };
 
 constexpr Bench benches[] = {
-    {"calls", auger::bench::bench_calls},       {"peers", auger::bench::bench_peers},
-    {"split", auger::bench::bench_split},       {"attach", auger::bench::bench_attach},
-    {"sampling", auger::bench::bench_sampling},
+    {"calls", auger::bench::bench_calls},     {"peers", auger::bench::bench_peers},
+    {"split", auger::bench::bench_split},     {"attach", auger::bench::bench_attach},
+    {"off-cpu", auger::bench::bench_off_cpu}, {"sampling", auger::bench::bench_sampling},
 };
 
 } // namespace

@@ -127,4 +127,14 @@ std::vector<UniqueFd> EmptyPrograms::attach(const AttachmentRequest& request) co
     return links;
 }
 
+std::vector<UniqueFd> EmptyPrograms::attach_to_switches() const {
+    std::vector<UniqueFd> links;
+    for (bpf_program* program : {skeleton_->progs.empty_switch, skeleton_->progs.empty_waking}) {
+        links.emplace_back(bpf_raw_tracepoint_open(nullptr, bpf_program__fd(program)));
+        if (!links.back())
+            throw std::runtime_error("attach the empty programs to context switches");
+    }
+    return links;
+}
+
 } // namespace auger::bench

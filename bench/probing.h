@@ -66,6 +66,8 @@ class EmptyPrograms {
     ~EmptyPrograms();
     // uprobe_multi links only.
     std::vector<UniqueFd> attach(const AttachmentRequest& request) const;
+    // At the places of the off-CPU sampler.
+    std::vector<UniqueFd> attach_to_switches() const;
 
   private:
     empty_bpf* skeleton_;

@@ -70,7 +70,7 @@ __noinline int note_waiting_call(struct open_call* call, struct wait* wait, u32 
 // The current thread goes off the CPU.
 static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool preempted) {
     struct wait* wait = wait_of_observed(task);
-    struct pt_regs___kernel* regs;
+    const struct pt_regs___kernel* regs;
     struct wire_sample* sample;
     struct open_calls* calls;
     u32 depth, offset;
@@ -87,7 +87,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
     calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
     depth = calls ? calls->depth : 0;
     if (calls && depth) {
-        u64 sp = BPF_CORE_READ(regs, sp);
+        u64 sp = regs->sp;
 
         for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
             if (i >= depth)
@@ -96,13 +96,13 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
         }
     }
     // What was interrupted has no number of a system call, but a negative one.
-    sample->syscall = BPF_CORE_READ(regs, orig_ax);
+    sample->syscall = regs->orig_ax;
     if (preempted || sample->syscall < 0)
         sample->syscall = WIRE_SYSCALL_NONE;
     offset = words_of_calls(sample);
     sample->user_frames = take_user_stack(ctx, &wait->buffer.words[offset]);
     sample->kernel_frames = 0;
-    bpf_probe_read_kernel(sample->comm, sizeof(sample->comm), task->comm);
+    __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
     wait->since_ns = bpf_ktime_get_ns();
 }
 
@@ -142,15 +142,10 @@ __noinline int count_wait(struct open_calls* calls, u32 in_calls) {
     return 0;
 }
 
-// Ticks of a thread's clock up to `time`. Threads' clocks are not in step with each other.
-static __always_inline u64 ticks_until(u64 time, u32 tid, u64 period) {
-    return (time + tid * 0x9e3779b97f4a7c15 % period) / period;
-}
-
 // A thread comes back.
 static __always_inline void end_wait(struct task_struct* task) {
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
-    u64 since, woken, now, period, ticks_since, ticks_woken, ticks_now;
+    u64 since, woken, now, period, phase, ticks_since, ticks_woken, ticks_now;
     struct wire_wait_stats* stats;
     struct open_calls* calls;
     u32 zero = 0;
@@ -175,11 +170,13 @@ static __always_inline void end_wait(struct task_struct* task) {
     if (!stats || !period)
         return;
     stats->waits++;
-    ticks_since = ticks_until(since, task->pid, period);
-    ticks_woken = ticks_until(woken, task->pid, period);
-    ticks_now = ticks_until(now, task->pid, period);
+    // Threads' clocks are not in step with each other.
+    phase = (u32)task->pid * 0x9e3779b9u;
+    ticks_since = (since + phase) / period;
+    ticks_now = (now + phase) / period;
     if (ticks_now == ticks_since)
         return;
+    ticks_woken = (woken + phase) / period;
     if (calls && wait->in_calls)
         count_wait(calls, wait->in_calls);
     send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
