@@ -98,7 +98,8 @@ void bench_off_cpu(const Features& features) {
                 "auger", "bpftrace");
     std::string bpftrace = find_program("bpftrace");
     for (bool stacks : {false, true}) {
-        std::string what = stacks ? "with stacks, 10 frames" : "without stacks (auger takes them)";
+        std::string what =
+            stacks ? "with stacks, 10 frames" : "without stacks (auger takes them all the same)";
         if (bpftrace.empty()) {
             print_skipped(what, "it is not installed (package bpftrace)");
             continue;
@@ -120,7 +121,7 @@ void bench_off_cpu(const Features& features) {
                     ours.push_back(measure());
                 tracker.forget(called.pid());
             }
-            print_row(what, ours, theirs, "ns", 1.0);
+            print_row(what, ours, theirs, "ns", stacks ? std::optional(1.0) : std::nullopt);
         } catch (const std::runtime_error& error) {
             print_skipped(what, error.what());
         }
