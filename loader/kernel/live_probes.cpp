@@ -47,7 +47,10 @@ LiveProbes::Choice LiveProbes::choose_exit(const FunctionMatch& match, WayOut wa
     case WayOut::ret:
         return {ExitWay::instructions, ""};
     case WayOut::trampoline:
-        return {cheap, ""};
+        return {cheap, features_.stacks_under_return
+                           ? ""
+                           : "it was asked for; on this kernel stacks show it in place of the "
+                             "function's caller"};
     case WayOut::automatic:
         break;
     }
