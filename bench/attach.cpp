@@ -79,7 +79,7 @@ void bench_attach(const Features& features) {
     AttachmentRequest request = perf.request(few, ExitWay::instructions, AttachWay::perf, specs);
     int program = perf.programs().program_fd(ProgramKind::call_entry);
     std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
-    std::vector<PerfUprobe> probes;
+    std::vector<UniqueFd> probes;
     Series attach, detach;
     for (size_t i = 0; i < request.entries.offsets.size(); i++)
         attach.push_back(milliseconds([&] {
@@ -87,10 +87,7 @@ void bench_attach(const Features& features) {
                                                      request.entries.cookies[i], 0, false)));
         }));
     while (!probes.empty())
-        detach.push_back(milliseconds([&] {
-            probes.back().link.reset();
-            probes.pop_back();
-        }));
+        detach.push_back(milliseconds([&] { probes.pop_back(); }));
     print_absolute("perf event: attach one probe", attach, "ms");
     print_absolute("perf event: detach one probe (in the background)", detach, "ms");
     perf.release(specs);

@@ -34,8 +34,11 @@ bool fill_closed_descriptors() {
     return input_closed;
 }
 
-void say(StreamOutput& output, const Error& error) {
-    output.error(fmt::format("error: {}\n", printable(error.message())));
+void say(StreamOutput& output, bool json, const Error& error) {
+    if (json)
+        output.result(json_error(error) + "\n");
+    else
+        output.error(fmt::format("error: {}\n", printable(error.message())));
 }
 
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
@@ -87,7 +90,7 @@ class Program {
     bool check(const Result<void>& result) {
         if (result)
             return true;
-        say(output_, result.error());
+        say(output_, options_.json, result.error());
         note(result.error().kind);
         return false;
     }
@@ -106,7 +109,7 @@ class Program {
         }
         auto text = read_script(script.text);
         if (!text) {
-            say(output_, text.error());
+            say(output_, options_.json, text.error());
             note(Error::Kind::usage); // of -f
             return false;
         }
@@ -114,7 +117,7 @@ class Program {
     }
     bool ready_for_prompt() {
         if (auto ready = session_.before_prompt(); !ready) {
-            say(output_, ready.error());
+            say(output_, options_.json, ready.error());
             // A command that cannot be started leaves a prompt to choose another.
         }
         return !over();
@@ -137,13 +140,13 @@ ExitCode run(const Options& options, bool input_closed) {
     }
     auto signals = Signals::install();
     if (!signals) {
-        say(output, signals.error());
+        say(output, options.json, signals.error());
         return ExitCode::failed;
     }
     Model model(options.store_samples);
     auto backend = make_backend(options, model);
     if (!backend) {
-        say(output, backend.error());
+        say(output, options.json, backend.error());
         return exit_code(backend.error().kind);
     }
     const bool interactive = !options.batch && ::isatty(STDIN_FILENO);

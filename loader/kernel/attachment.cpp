@@ -47,6 +47,7 @@ Error describe(Error error, const std::string& subject) {
 Result<Attachment> Attachment::make(const Programs& programs, const AttachmentRequest& request) {
     Attachment attachment;
     attachment.pid_ = request.pid;
+    attachment.way_ = request.way;
     // The kernel opens the path itself, so it gets exactly the file that was analysed.
     std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
     for (const Part& part : parts_of(request)) {
@@ -67,20 +68,15 @@ Result<Attachment> Attachment::make(const Programs& programs, const AttachmentRe
                                             part.sites.cookies[i], request.pid, part.returns);
             if (!probe)
                 return describe(probe.error(), request.subject);
-            attachment.links_.push_back(std::move(probe->link));
-            attachment.events_.push_back(std::move(probe->event));
+            attachment.links_.push_back(std::move(*probe));
         }
     }
     return attachment;
 }
 
 Attachment::~Attachment() {
-    if (events_.empty())
-        return;
-    std::thread([links = std::move(links_), events = std::move(events_)]() mutable {
-        links.clear();
-        events.clear();
-    }).detach();
+    if (way_ == AttachWay::perf && !links_.empty())
+        std::thread([links = std::move(links_)] {}).detach();
 }
 
 std::vector<uint64_t> Attachment::link_ids() const {

@@ -56,14 +56,15 @@ class Attachment {
     ~Attachment();
 
     std::vector<uint64_t> link_ids() const;
+    size_t links() const { return links_.size(); }
     pid_t pid() const { return pid_; }
 
   private:
     Attachment() = default;
 
     pid_t pid_ = 0;
-    std::vector<UniqueFd> links_;  // links go before the events they stand on
-    std::vector<UniqueFd> events_; // AttachWay::perf
+    AttachWay way_ = AttachWay::multi;
+    std::vector<UniqueFd> links_;
 };
 
 } // namespace auger

@@ -30,6 +30,8 @@ struct UprobeMultiAttributes {
     uint32_t padding;
 };
 
+constexpr const char* more_files = "raise the limit of open files: ulimit -n";
+
 // The type number of the kernel's uprobe PMU, or a negative number.
 int uprobe_pmu_type() {
     std::ifstream file("/sys/bus/event_source/devices/uprobe/type");
@@ -64,13 +66,12 @@ Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, i
                                  const std::string& subject) {
     long fd = syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
-        return system_error("open perf event", subject,
-                            errno == EMFILE ? "raise the limit of open files: ulimit -n" : "");
+        return system_error("open perf event", subject, errno == EMFILE ? more_files : "");
     return UniqueFd(static_cast<int>(fd));
 }
 
-Result<PerfUprobe> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
-                                      uint64_t cookie, pid_t pid, bool returns) {
+Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
+                                    uint64_t cookie, pid_t pid, bool returns) {
     int type = uprobe_pmu_type();
     if (type < 0)
         return Error{"attach uprobe", path, "the kernel has no uprobe events",
@@ -90,8 +91,9 @@ Result<PerfUprobe> create_perf_uprobe(int program_fd, const std::string& path, u
     options.perf_event.bpf_cookie = cookie;
     int link = bpf_link_create(program_fd, event->get(), BPF_PERF_EVENT, &options);
     if (link < 0)
-        return system_error("attach uprobe", fmt::format("{}+{:#x}", path, offset), "", -link);
-    return PerfUprobe{std::move(*event), UniqueFd(link)};
+        return system_error("attach uprobe", fmt::format("{}+{:#x}", path, offset),
+                            link == -EMFILE ? more_files : "", -link);
+    return UniqueFd(link);
 }
 
 uint64_t link_id(int link_fd) {

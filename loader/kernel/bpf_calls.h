@@ -26,13 +26,10 @@ Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
                                           std::span<const uint64_t> cookies, pid_t pid,
                                           bool returns);
 
-// One perf event with a BPF link for one place: the way of kernels before 6.6.
-struct PerfUprobe {
-    UniqueFd event;
-    UniqueFd link;
-};
-Result<PerfUprobe> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
-                                      uint64_t cookie, pid_t pid, bool returns);
+// One perf event for one place, and its BPF link, which alone holds it: the way of kernels before
+// 6.6.
+Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
+                                    uint64_t cookie, pid_t pid, bool returns);
 
 // perf_event_open with PERF_FLAG_FD_CLOEXEC.
 Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,

@@ -116,9 +116,7 @@ std::vector<Capability> Features::describe() const {
                  State::degraded),
             line("stacks under return probes", stacks_under_return,
                  "return addresses are repaired; `exit auto` may choose the trampoline",
-                 "they show a trampoline in place of the caller, so `exit auto` always probes the "
-                 "exit "
-                 "instructions",
+                 "they lack the caller, so `exit auto` always probes the exit instructions",
                  "Linux 6.11 or later repairs them", State::degraded),
             line("hardware cycles", hardware_cycles, "sampling counts cycles",
                  "no hardware counters here: sampling uses the cpu-clock timer",

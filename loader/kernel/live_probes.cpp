@@ -12,6 +12,9 @@ namespace auger {
 
 namespace {
 
+// From here on it is worth telling what they cost: about 0.1 s each, one after the other.
+constexpr size_t many_perf_events = 100;
+
 const char* name_of(ExitWay exit) {
     return exit == ExitWay::instructions ? "ret" : "trampoline";
 }
@@ -47,7 +50,10 @@ LiveProbes::Choice LiveProbes::choose_exit(const FunctionMatch& match, WayOut wa
     case WayOut::ret:
         return {ExitWay::instructions, ""};
     case WayOut::trampoline:
-        return {cheap, ""};
+        return {cheap, features_.stacks_under_return
+                           ? ""
+                           : "it was asked for; on this kernel stacks show it in place of the "
+                             "function's caller"};
     case WayOut::automatic:
         break;
     }
@@ -225,8 +231,16 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                     {module.path, module.identity(), place.match.address}};
         probe.places.push_back(std::move(place));
     }
-    for (Group& group : groups)
+    size_t perf_events = 0;
+    for (Group& group : groups) {
+        for (const Attachment& attachment : group.attachments)
+            perf_events += way_ == AttachWay::perf ? attachment.links() : 0;
         probe.groups.push_back(std::move(group));
+    }
+    if (perf_events >= many_perf_events)
+        report.notes.push_back(fmt::format("{} perf events: the kernel takes about {} s to remove "
+                                           "them, for which the end of auger waits too",
+                                           perf_events, perf_events / 10));
     report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
     return {};
 }

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -20,21 +19,6 @@ namespace auger {
 namespace {
 
 constexpr size_t remembered_processes = 4096;
-
-std::string find_program(const std::string& name) {
-    if (name.find('/') != std::string::npos)
-        return access(name.c_str(), X_OK) == 0 ? name : "";
-    const char* path = std::getenv("PATH");
-    std::string folders = path ? path : "/usr/local/bin:/usr/bin:/bin";
-    for (size_t at = 0; at <= folders.size();) {
-        size_t end = std::min(folders.find(':', at), folders.size());
-        std::string candidate = folders.substr(at, end - at) + "/" + name;
-        if (access(candidate.c_str(), X_OK) == 0)
-            return candidate;
-        at = end + 1;
-    }
-    return "";
-}
 
 std::string describe(const ExitStatus& status) {
     if (status.signaled)
@@ -102,6 +86,10 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
         for (pid_t pid : *pids)
             (void)add(pid); // one that ended since is no matter
     } else if (spec.kind == Kind::command) {
+        auto path = find_command(spec.command.front());
+        if (!path)
+            return path.error();
+        command_path = *path;
         LaunchOptions options;
         options.arguments = spec.command;
         options.user = invoking_user();
@@ -111,10 +99,6 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
         if (!started)
             return started.error();
         command.emplace(std::move(*started));
-        command_path = find_program(spec.command.front());
-        if (command_path.empty())
-            return Error{"start", spec.command.front(), "no such program",
-                         "check the name and PATH"};
         processes[command->pid()] = {spec.command.front(), true, ""};
     }
 

@@ -76,19 +76,15 @@ Result<UniqueFd> load_program(std::span<const bpf_insn> instructions, AttachWay 
     return UniqueFd(fd);
 }
 
-// Without an event in AttachWay::multi.
-Result<PerfUprobe> attach(AttachWay way, const UniqueFd& program, const char* label, bool returns) {
+Result<UniqueFd> attach(AttachWay way, const UniqueFd& program, const char* label, bool returns) {
     auto offset = file_offset_of(label);
     if (!offset)
         return offset.error();
     if (way == AttachWay::perf)
         return create_perf_uprobe(program.get(), own_program, *offset, 0, getpid(), returns);
     const std::array<uint64_t, 1> offsets = {*offset}, cookies = {0};
-    auto link = create_uprobe_multi_link(program.get(), bpf_trace_uprobe_multi, own_program,
-                                         offsets, cookies, getpid(), returns);
-    if (!link)
-        return link.error();
-    return PerfUprobe{UniqueFd(), std::move(*link)};
+    return create_uprobe_multi_link(program.get(), bpf_trace_uprobe_multi, own_program, offsets,
+                                    cookies, getpid(), returns);
 }
 
 } // namespace

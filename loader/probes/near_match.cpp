@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t name_limit = 400'000; // names looked at, over all modules
 constexpr size_t long_name = 200;      // bytes; longer names are nobody's typing mistake
+constexpr size_t telling_part = 3;     // bytes; shorter texts are part of too many names
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -43,6 +44,16 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
         std::swap(row, next);
     }
     return row[b.size()];
+}
+
+// Whether `name` holds `part`, case ignored: at its start, further on, or not.
+enum class Holds { at_start, inside, no };
+Holds holds(std::string_view name, std::string_view part) {
+    const auto found = std::search(name.begin(), name.end(), part.begin(), part.end(),
+                                   [](char a, char b) { return lower(a) == lower(b); });
+    return found == name.end()     ? Holds::no
+           : found == name.begin() ? Holds::at_start
+                                   : Holds::inside;
 }
 
 // Calls `use(module, demangled name without parameters)` once per function until it returns false.
@@ -77,7 +88,8 @@ std::vector<std::string> near_matches(const ProbePattern& pattern,
         return {};
     size_t allowed = std::max<size_t>(1, last.size() / 3);
 
-    // Distance of the whole name breaks ties of the last component; then the main program first.
+    // First what a typing mistake explains, then names of which a part was given: those of the main
+    // program, and those that begin with it, before others. The whole name breaks ties.
     using Found = std::tuple<size_t, size_t, bool, std::string>;
     std::set<Found> best;
     for_each_name(
@@ -90,9 +102,14 @@ std::vector<std::string> near_matches(const ProbePattern& pattern,
             if (name.size() > long_name)
                 return;
             size_t distance = edit_distance(last, unqualified(name), allowed);
-            if (distance > allowed)
-                return;
-            size_t whole = edit_distance(full, name, full.size());
+            if (distance > allowed) {
+                Holds part =
+                    last.size() < telling_part ? Holds::no : holds(unqualified(name), last);
+                if (part == Holds::no)
+                    return;
+                distance = allowed + 1 + (part == Holds::inside) + 2 * !module.main_program;
+            }
+            size_t whole = edit_distance(full, name, long_name);
             best.emplace(distance, whole, !module.main_program, std::move(name));
             if (best.size() > 4 * limit)
                 best.erase(std::prev(best.end()));

@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -157,6 +158,24 @@ bool place(int from, int to) {
 }
 
 } // namespace
+
+Result<std::string> find_command(const std::string& command) {
+    if (command.empty())
+        return Error{"start", {}, "no command", {}, Error::Kind::usage};
+    Error error{"start", command, "no such program", "check the name and PATH"};
+    for (const std::string& path : candidates(command)) {
+        struct stat status {};
+        if (stat(path.c_str(), &status) != 0)
+            continue;
+        if (S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0)
+            return path;
+        if (S_ISDIR(status.st_mode))
+            error = {"start", command, "it is a directory", ""};
+        else
+            error = {"start", command, "it is not executable", "`chmod +x` makes it so"};
+    }
+    return error;
+}
 
 Result<LaunchedProcess> LaunchedProcess::start(const LaunchOptions& options) {
     if (options.arguments.empty() || options.arguments[0].empty())

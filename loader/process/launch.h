@@ -35,6 +35,10 @@ struct ExitStatus {
     bool core_dumped;
 };
 
+// The file that a command means: searched in PATH as execvp would. Fails with the reason when there
+// is none that may be executed.
+Result<std::string> find_command(const std::string& command);
+
 class LaunchedProcess {
   public:
     // Forks; the child waits. Fails for an empty command or when fork or the pipes fail.

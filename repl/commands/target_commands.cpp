@@ -18,7 +18,7 @@ Parsed<pid_t> parse_pid(std::string_view text, Span at, std::string_view what) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
     if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
         return Complaint{at, fmt::format("\"{}\" is no {}", text, what),
-                         "a positive number is needed", Error::Kind::usage};
+                         "these are numbers from 1 to 4194304", Error::Kind::usage};
     return pid;
 }
 

@@ -148,7 +148,7 @@ std::vector<CommandRow> view_commands() {
          "where the time goes, as a tree of calls",
          "With a class of the split, only its samples. --folded prints collapsed stacks, one a "
          "line,\n"
-         "for flame graph tools.",
+         "for flame graph tools (with --json: as one string, \"folded\").",
          "flame\nflame slow\nflame slow --folded",
          {{.words = "slow fast open outside all --folded"}},
          parse_flame},

@@ -45,6 +45,15 @@ std::string json_error(std::string_view command, const Diagnostic& diagnostic) {
     return json_line(object);
 }
 
+std::string json_error(const Error& error) {
+    Error without_hint = error;
+    without_hint.hint.clear();
+    JsonObject object = json_reply("");
+    object["error"] = {{"message", escape_untrusted(without_hint.message())},
+                       {"hint", escape_untrusted(error.hint)}};
+    return json_line(object);
+}
+
 Reply Reply::message(std::string text, JsonObject object) {
     object["message"] = text;
     return {text + "\n", json_line(object)};

@@ -21,6 +21,9 @@ JsonObject json_reply(std::string_view command);
 std::string json_line(const JsonObject& object);
 // {"schema":1,"command":...,"error":{file,line,column,message,hint}}
 std::string json_error(std::string_view command, const Diagnostic& diagnostic);
+// The same for what went wrong outside of any line:
+// {"schema":1,"command":"","error":{message,hint}}
+std::string json_error(const Error& error);
 
 struct Reply {
     std::string text; // lines, each ending in a newline

@@ -60,9 +60,12 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     if (auto complaint = not_ready(command.filter))
         return *complaint;
     const Window window = session.settings_.window;
-    if (command.folded && !session.options_.json) {
+    if (command.folded) {
         Reply reply;
         reply.text = folded_stacks(session.model_, window, command.filter);
+        JsonObject object = json_reply("flame");
+        object["folded"] = reply.text;
+        reply.json.push_back(json_line(object));
         return reply;
     }
     return show([&] { return flame_view(session.model_, session.view_options(), command.filter); },

@@ -52,8 +52,12 @@ class Prompt {
 
     void run() {
         while (!done_) {
-            if (signals_.stopping() || !output_.open())
+            if (signals_.stopping() || !output_.open()) {
+                // What the shell prints next must not overwrite the line being typed.
+                remove();
+                output_.result("\n");
                 return;
+            }
             if (signals_.take_interrupt())
                 discard_line();
             if (signals_.take_redraw()) {
@@ -120,7 +124,7 @@ class Prompt {
         session_.run(lines);
         // Ctrl-C while a command ran was meant for it, and it is over.
         signals_.take_interrupt();
-        done_ = session_.quitting();
+        done_ = session_.quitting() || signals_.stopping();
         if (!done_)
             install();
     }
@@ -201,8 +205,9 @@ class Prompt {
         rl_forced_update_display();
     }
 
-    void remember(const std::string& line) {
-        if (line.find_first_not_of(" \t") == std::string::npos || line[0] == ' ')
+    void remember(std::string line) {
+        line.resize(line.find_last_not_of(" \t") + 1); // completion leaves a blank behind
+        if (line.empty() || line[0] == ' ')
             return;
         const HIST_ENTRY* last =
             history_length > 0 ? history_get(history_base + history_length - 1) : nullptr;

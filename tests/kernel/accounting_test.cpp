@@ -2,7 +2,7 @@
 // Every call is counted once, however it ends, and no target is harmed: programs that count their
 // own calls are compared with what the kernel programs counted.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 
 #include <gmock/gmock.h>
 
@@ -55,7 +55,7 @@ void PrintTo(const Case& test, std::ostream* out) {
 
 using Parameters = std::tuple<Case, Attach, WayOut>;
 
-class Accounting : public KernelTest, public testing::WithParamInterface<Parameters> {};
+class Accounting : public WaysTest<Parameters> {};
 
 TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
     const auto& [test, attach, way_out] = GetParam();
@@ -140,8 +140,7 @@ INSTANTIATE_TEST_SUITE_P(Trampoline, Accounting,
 
 // A thousand functions of a library by one glob; the count of each follows from the rounds. One
 // perf event takes the kernel 0.1 s to detach, so that way gets ten of them.
-class ManyFunctions : public KernelTest,
-                      public testing::WithParamInterface<std::tuple<Attach, WayOut>> {};
+class ManyFunctions : public WaysTest<std::tuple<Attach, WayOut>> {};
 
 TEST_P(ManyFunctions, EachIsCountedByItself) {
     const auto& [attach, way_out] = GetParam();

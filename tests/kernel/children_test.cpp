@@ -3,12 +3,12 @@
 // ones, and such as end in the middle of a call. What they call is not in their parent's count of
 // its own functions, but follows from how many children it made.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 
 namespace auger::test {
 namespace {
 
-class Children : public KernelTest, public testing::WithParamInterface<LiveOptions::Attach> {
+class Children : public WaysTest<LiveOptions::Attach> {
   protected:
     // Runs the program to its end with these functions timed.
     void run(const std::string& name, std::vector<std::string> arguments,

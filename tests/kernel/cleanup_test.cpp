@@ -2,26 +2,19 @@
 // After SIGKILL nothing of auger is left: no BPF program, no link, and no changed byte in the
 // target.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
+#include "tests/support/bpf_objects.h"
+#include "tests/support/wait.h"
 
-#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <fstream>
-#include <set>
 
 namespace auger::test {
 namespace {
-
-std::set<uint32_t> ids_of(int (*next)(uint32_t, uint32_t*)) {
-    std::set<uint32_t> ids;
-    for (uint32_t id = 0; next(id, &id) == 0;)
-        ids.insert(id);
-    return ids;
-}
 
 // The executable bytes of the target's own program: as mapped, and as the file has them.
 struct Code {
@@ -53,13 +46,11 @@ Code code_of(pid_t pid, const std::string& path) {
     return code;
 }
 
-class Killed : public KernelTest, public testing::WithParamInterface<LiveOptions::Attach> {};
+class Killed : public WaysTest<LiveOptions::Attach> {};
 
 TEST_P(Killed, LeavesNothingBehind) {
     Program program("spinner", {"--threads", "2", "--slice-us", "1000"});
     program.wait_ready();
-    auto programs_before = ids_of(bpf_prog_get_next_id);
-    auto links_before = ids_of(bpf_link_get_next_id);
     std::string path = program_path("spinner");
     ASSERT_EQ(code_of(program.pid(), path).in_memory, code_of(program.pid(), path).in_file);
 
@@ -87,30 +78,19 @@ TEST_P(Killed, LeavesNothingBehind) {
     close(ready[0]);
     // It was really there.
     EXPECT_NE(code_of(program.pid(), path).in_memory, code_of(program.pid(), path).in_file);
-    auto programs = ids_of(bpf_prog_get_next_id), links = ids_of(bpf_link_get_next_id);
-    std::erase_if(programs, [&](uint32_t id) { return programs_before.contains(id); });
-    std::erase_if(links, [&](uint32_t id) { return links_before.contains(id); });
-    EXPECT_GE(programs.size(), 8u);
-    EXPECT_GE(links.size(), 6u);
+    const BpfObjects held = BpfObjects::held_by(child);
+    EXPECT_GE(held.programs.size(), 8u);
+    EXPECT_GE(held.links.size(), 6u);
 
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFSIGNALED(status));
-    // The kernel takes the last steps after the process is gone. Ids are never used again.
-    auto is_gone = [](const std::set<uint32_t>& ids, const std::set<uint32_t>& now) {
-        return std::none_of(ids.begin(), ids.end(), [&](uint32_t id) { return now.contains(id); });
-    };
-    auto is_clean = [&] {
+    EXPECT_TRUE(held.wait_gone());
+    EXPECT_TRUE(wait_until([&] {
         Code code = code_of(program.pid(), path);
-        return is_gone(programs, ids_of(bpf_prog_get_next_id)) &&
-               is_gone(links, ids_of(bpf_link_get_next_id)) && code.in_memory == code.in_file &&
-               !code.in_file.empty();
-    };
-    bool clean = false;
-    for (int i = 0; i < 300 && !(clean = is_clean()); i++)
-        usleep(100'000);
-    EXPECT_TRUE(clean);
+        return code.in_memory == code.in_file && !code.in_file.empty();
+    }));
 
     program.signal(SIGTERM);
     EXPECT_TRUE(program.account()["ok"].get<bool>());

@@ -2,7 +2,7 @@
 // Edits change what the kernel programs do while they run: every attachment stays, no count is
 // lost.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,7 @@ constexpr Threshold percentile(double p) {
     return {Threshold::Kind::percentile, 0, p};
 }
 
-class Edits : public KernelTest, public testing::WithParamInterface<LiveOptions::Attach> {};
+class Edits : public WaysTest<LiveOptions::Attach> {};
 
 TEST_P(Edits, KeepEveryAttachmentAndEveryCount) {
     Program program("recursion", {"--threads", "2", "--depth", "3", "--sleep-us", "50",

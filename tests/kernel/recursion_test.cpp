@@ -2,13 +2,12 @@
 // Recursion: each exit belongs to the innermost open call, and what nests too deep is in the
 // ledger.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 
 namespace auger::test {
 namespace {
 
-class Recursion : public KernelTest,
-                  public testing::WithParamInterface<std::tuple<LiveOptions::Attach, WayOut>> {};
+class Recursion : public WaysTest<std::tuple<LiveOptions::Attach, WayOut>> {};
 
 TEST_P(Recursion, EveryCallIsCountedAndNoneIsTooShort) {
     const auto& [attach, way_out] = GetParam();

@@ -50,7 +50,7 @@ TEST_F(Samples, FallAsTheCpuTimeDoes) {
     session.sample(999);
     program.go();
     session.pump_to_end();
-    session.backend().settle_symbols(seconds(10));
+    session.backend().settle_symbols(seconds(60));
     nlohmann::json truth = program.account();
     session.expect_samples_add_up();
 
@@ -138,7 +138,7 @@ TEST_F(Samples, IncludeThreadsAndProcessesThatComeLater) {
     session.sample(999);
     must(session.backend().start_command());
     session.pump_to_end();
-    session.backend().settle_symbols(seconds(10));
+    session.backend().settle_symbols(seconds(60));
     session.expect_samples_add_up();
     std::set<uint32_t> pids;
     std::set<std::string> comms;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/kernel/live_backend.h"
+#include "tests/support/kernel_test.h"
 #include "views/model/model.h"
 
 #include <gtest/gtest.h>
@@ -12,18 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <unistd.h>
-
 namespace auger::test {
-
-// Base of every test that needs the kernel.
-class KernelTest : public testing::Test {
-  protected:
-    void SetUp() override {
-        if (geteuid() != 0)
-            GTEST_SKIP() << "needs root: BPF programs are loaded";
-    }
-};
 
 // The value, or the error as an exception, which fails the test.
 template <typename T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Slow calls: exactly those beyond the threshold, each with its thread and its stack.
+#include "loader/kernel/features.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 
@@ -30,7 +31,7 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
     ProbeId probe = session.time("descend", fixed(50'000'000));
     program.go();
     session.pump_to_end();
-    session.backend().settle_symbols(seconds(10));
+    session.backend().settle_symbols(seconds(60));
     nlohmann::json account = program.account();
 
     // Levels 3 and 4 sleep 60 and 80 ms; level 2 sleeps 40.
@@ -44,6 +45,8 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
     CallStatistics statistics = session.model().probe_statistics(probe);
     EXPECT_NEAR(statistics.durations.count_above(50'000'000), static_cast<double>(expected), 0.01);
+    // The caller's own caller is another matter: older kernels show the return probe there.
+    bool whole = GetParam() == WayOut::ret || Features::detect().stacks_under_return;
     size_t outermost = 0, unreadable = 0;
     for (const SlowCall& call : slow) {
         EXPECT_GT(call.end.duration_ns, 50'000'000u);
@@ -65,7 +68,7 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
         outermost += !by_itself;
         if (by_itself) {
             EXPECT_LT(call.end.duration_ns, 80'000'000u);
-            EXPECT_THAT(names[2], testing::HasSubstr("run"));
+            EXPECT_THAT(names[2], testing::HasSubstr(whole ? "run" : "[unknown]"));
         } else {
             EXPECT_GE(call.end.duration_ns, 80'000'000u);
             EXPECT_THAT(names[1], testing::HasSubstr("run"));
@@ -142,7 +145,7 @@ TEST_F(KernelTest, TheLateRecvIsFoundWithItsCaller) {
     service.go();
     bystander.go();
     session.pump_to_end();
-    session.backend().settle_symbols(seconds(10));
+    session.backend().settle_symbols(seconds(60));
     nlohmann::json truth = service.account();
     EXPECT_TRUE(truth["ok"].get<bool>());
     EXPECT_TRUE(bystander.account()["ok"].get<bool>());

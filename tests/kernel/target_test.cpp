@@ -2,7 +2,7 @@
 // Targets: commands that auger starts, names, processes that end or become other programs, and
 // libraries that come late. What was collected stays, with names, when the target is gone.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 #include "views/model/fold.h"
 
 #include <algorithm>
@@ -213,8 +213,7 @@ TEST_F(Targets, OneThatComesByItsNameHasNames) {
 }
 
 // A probe in a library that is not there yet waits for it, and counts from when it is attached.
-class LateLibrary : public KernelTest,
-                    public testing::WithParamInterface<std::tuple<LiveOptions::Attach, WayOut>> {};
+class LateLibrary : public WaysTest<std::tuple<LiveOptions::Attach, WayOut>> {};
 
 TEST_P(LateLibrary, ResolvesWhatWaitedForIt) {
     const auto& [attach, way_out] = GetParam();
@@ -291,7 +290,7 @@ TEST_F(Targets, OfATargetThatIsGoneEverythingIsKept) {
     nlohmann::json truth = program.account();
     EXPECT_EQ(program.wait_exit(), 0);
     session.expect_samples_add_up();
-    session.backend().settle_symbols(seconds(10));
+    session.backend().settle_symbols(seconds(60));
     EXPECT_TRUE(session.noticed("exited"));
     EXPECT_EQ(session.backend().symbol_progress().pending, 0u);
     double named = 0, all = fold(session.model(), {}).root().total.sum().samples;

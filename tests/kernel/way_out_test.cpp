@@ -2,7 +2,7 @@
 // `exit auto`: chooses the cheap way out only where nothing can unwind or swap stacks, says why,
 // and leaves it when that is no longer so, without losing a call.
 #include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,13 @@ using testing::HasSubstr;
 
 class ExitAuto : public KernelTest {};
 
+bool stacks_are_whole_under_return_probes() {
+    return Features::detect().stacks_under_return;
+}
+
 TEST_F(ExitAuto, ChoosesReturnProbesWhereNothingUnwindsAndStays) {
+    if (!stacks_are_whole_under_return_probes())
+        GTEST_SKIP() << "this kernel breaks stacks under return probes";
     Program program("prologues", {"--function", "starts_push", "--calls", "20000", "--wait"});
     program.wait_ready();
     Session session;
@@ -32,6 +38,23 @@ TEST_F(ExitAuto, ChoosesReturnProbesWhereNothingUnwindsAndStays) {
     EXPECT_EQ(session.calls(probe).returns, 20'000u);
     EXPECT_EQ(session.backend().links(), links);
     EXPECT_FALSE(session.noticed("exit instructions"));
+}
+
+TEST_F(ExitAuto, ProbesExitInstructionsWhereReturnProbesBreakStacks) {
+    if (stacks_are_whole_under_return_probes())
+        GTEST_SKIP() << "this kernel repairs them";
+    Program program("prologues", {"--function", "starts_push", "--calls", "1000", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.time("starts_push");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+    EXPECT_THAT(session.report.notes, Contains(HasSubstr("breaks stacks")));
+    // Whoever wants them all the same is told.
+    must(session.backend().set_way_out(WayOut::trampoline));
+    session.time("starts_push");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+trampoline"));
+    EXPECT_THAT(session.report.notes, Contains(HasSubstr("stacks show it in place of")));
 }
 
 TEST_F(ExitAuto, ProbesExitInstructionsWhereSomethingMayUnwind) {
@@ -55,9 +78,11 @@ TEST_F(ExitAuto, ProbesExitInstructionsWhereSomethingMayUnwind) {
 }
 
 // A process with exceptions joins the target while a function is called without pause.
-class Falls : public KernelTest, public testing::WithParamInterface<LiveOptions::Attach> {};
+class Falls : public WaysTest<LiveOptions::Attach> {};
 
 TEST_P(Falls, BackWithoutLosingCalls) {
+    if (!stacks_are_whole_under_return_probes())
+        GTEST_SKIP() << "never chosen here: this kernel breaks stacks under return probes";
     Program program("prologues", {"--function", "starts_push", "--calls", "100000000", "--pause-us",
                                   "0", "--wait"});
     Program thrower("exceptions", {"--calls", "100", "--wait"});

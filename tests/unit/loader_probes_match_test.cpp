@@ -165,6 +165,9 @@ TEST_F(ProbeMatch, RefusalsAndNearMatches) {
     EXPECT_THAT(failure("Basket::ad"), HasSubstr("shop::Basket::add"));
     EXPECT_THAT(failure("only_inlined"), HasSubstr("exists only inlined (2 copies)"));
     EXPECT_THAT(failure("*", 10), HasSubstr("more than the limit of 10"));
+    // A part of a name is no typing mistake, but as good a hint.
+    EXPECT_THAT(failure("plain_fun"), HasSubstr("did you mean plain_function"));
+    EXPECT_THAT(failure("Larg"), HasSubstr("did you mean shop::largest"));
     EXPECT_EQ(failure("zzzzzzzzzzzzzzzz").find("did you mean"), std::string::npos);
 }
 

@@ -57,6 +57,17 @@ TEST(Launch, ReportsExitCodeAndSignal) {
     EXPECT_EQ(status.value, SIGKILL);
 }
 
+TEST(Launch, FindsACommandOrSaysWhyNot) {
+    const auto sh = find_command("sh");
+    ASSERT_TRUE(sh);
+    EXPECT_EQ(access(sh->c_str(), X_OK), 0);
+    EXPECT_EQ(*find_command("/bin/sh"), "/bin/sh");
+    EXPECT_EQ(find_command("no-such-program-of-ours").error().cause, "no such program");
+    EXPECT_EQ(find_command("/etc/passwd").error().cause, "it is not executable");
+    EXPECT_EQ(find_command("/tmp").error().cause, "it is a directory");
+    EXPECT_EQ(find_command("").error().kind, Error::Kind::usage);
+}
+
 TEST(Launch, AnExecThatFailsIsAnErrorWithItsCause) {
     auto absent = LaunchedProcess::start({{"/no/such/command"}, {}});
     ASSERT_TRUE(absent);

@@ -243,6 +243,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "threshold handle 6ms",
                                          "flame",
                                          "flame slow",
+                                         "flame --folded",
                                          "diff",
                                          "top",
                                          "hist handle",
@@ -282,6 +283,15 @@ TEST(Session, EveryCommandAnswersInJson) {
     }
     for (const CommandRow& row : command_table())
         EXPECT_THAT(seen, Contains(std::string(row.name)));
+}
+
+TEST(Session, CollapsedStacksAreOneStringInJson) {
+    TestSession text, json(as_json());
+    text.run("target 4711\nsample\ntime handle\nwait 1s");
+    json.run("target 4711\nsample\ntime handle\nwait 1s");
+    const std::string folded = text.run("flame --folded");
+    EXPECT_FALSE(folded.empty());
+    EXPECT_EQ(nlohmann::json::parse(json.run("flame --folded"))["folded"], folded);
 }
 
 TEST(Session, ErrorsInJsonHaveTheirPlace) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Scripts as people really have them: empty, of the wrong kind, huge, with mistakes in them.
+#include "tests/cli/invocation.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Script : public testing::Test {
+  protected:
+    Outcome run_script(const std::string& content, std::vector<std::string> more = {}) {
+        more.insert(more.begin(), {"--batch", "-f", folder_.file("test.aug", content)});
+        return auger(more);
+    }
+    TemporaryFolder folder_;
+};
+
+TEST_F(Script, AnEmptyOneDoesNothing) {
+    for (const char* content : {"", "\n\n", "# only a comment", "\xEF\xBB\xBF", "   \t\r\n"}) {
+        const Outcome outcome = run_script(content);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_EQ(outcome.out + outcome.err, "");
+    }
+}
+
+TEST_F(Script, LinesMayEndAsElsewhere) {
+    EXPECT_EQ(run_script("\xEF\xBB\xBF"
+                         "echo a\r\necho b")
+                  .out,
+              "a\nb\n");
+}
+
+TEST_F(Script, ABinaryFileIsNone) {
+    for (const std::string& content :
+         {std::string("\x7F"
+                      "ELF\x02\x01\x01\0\0\0",
+                      10),
+          std::string("\xFF\xFE e\0c\0", 7), std::string(1'000, '\0')}) {
+        const Outcome outcome = run_script(content);
+        EXPECT_EQ(outcome.code, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_THAT(outcome.err, HasSubstr("test.aug:1:1"));
+        EXPECT_LT(outcome.err.size(), 1000u);
+        for (char c : outcome.err)
+            EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << static_cast<int>(c);
+    }
+}
+
+TEST_F(Script, ADirectoryIsNone) {
+    const Outcome outcome = auger({"--batch", "-f", folder_.path("")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("it is a directory"));
+}
+
+TEST_F(Script, AHugeLineIsAnErrorOfAFewLines) {
+    const Outcome outcome = run_script("echo ok\n" + std::string(5'000'000, 'x') + "\n");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "ok\n");
+    EXPECT_THAT(outcome.err, HasSubstr("test.aug:2:65537: error: the line is longer than 65536"));
+    EXPECT_LT(outcome.err.size(), 1000u);
+}
+
+TEST_F(Script, AMistakeStopsItAtItsPlace) {
+    const Outcome outcome = run_script("echo one\n\n  echo two; sampel 99\necho three\n");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "one\ntwo\n");
+    EXPECT_THAT(outcome.err, HasSubstr("test.aug:3:13: error: there is no command \"sampel\"\n"
+                                       "      echo two; sampel 99\n"
+                                       "                ^~~~~~\n"
+                                       "  did you mean \"sample\"?\n"));
+}
+
+TEST_F(Script, KeepGoingRunsTheRestAndRemembers) {
+    const Outcome outcome =
+        run_script("assert calls f > 1\nsampel\necho three\n", {"--keep-going", "-e", "echo four"});
+    EXPECT_EQ(outcome.code, 1) << "of the first failure";
+    EXPECT_EQ(outcome.out, "three\nfour\n");
+}
+
+TEST_F(Script, OneInsideAnotherNamesBoth) {
+    const std::string inner = folder_.file("inner.aug", "echo in\nsampel\n");
+    const Outcome outcome = run_script("source " + inner + "\necho never\n");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "in\n");
+    EXPECT_THAT(outcome.err, HasSubstr("inner.aug:2:1: error"));
+    EXPECT_THAT(outcome.err, HasSubstr("test.aug:1:1: error"));
+}
+
+TEST_F(Script, OneThatReadsItselfEnds) {
+    const Outcome outcome = run_script("source " + folder_.path("test.aug") + "\n");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("test.aug:1:1: error"));
+}
+
+TEST(StandardInput, IsAScript) {
+    const Outcome good = auger({}, {.input = "echo one\necho two"});
+    EXPECT_EQ(good.code, 0);
+    EXPECT_EQ(good.out, "one\ntwo\n");
+    const Outcome bad = auger({"-f", "-"}, {.input = "echo one\nsampel\necho two\n"});
+    EXPECT_EQ(bad.code, 2);
+    EXPECT_EQ(bad.out, "one\n");
+    EXPECT_THAT(bad.err, HasSubstr("stdin:2:1: error"));
+    const Outcome huge = auger({}, {.input = std::string(3'000'000, '\0')});
+    EXPECT_EQ(huge.code, 2);
+    EXPECT_THAT(huge.err, HasSubstr("stdin:1:65537"));
+}
+
+} // namespace
+} // namespace auger::test

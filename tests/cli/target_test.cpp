@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Targets and functions that are not there, and commands that cannot be started or end at once.
+#include "tests/cli/invocation.h"
+#include "tests/kernel/program.h"
+#include "tests/support/kernel_test.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Target : public KernelTest {
+  protected:
+    TemporaryFolder folder_;
+};
+
+TEST_F(Target, AProcessThatIsNotThere) {
+    Program ended("demo_service", {"--calls", "1"});
+    ended.account();
+    ASSERT_EQ(ended.wait_exit(), 0);
+    const std::string pid = std::to_string(ended.pid());
+    const Outcome outcome = auger({"--batch", "-p", pid, "-e", "echo never"});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("observe process " + pid + ": there is no such process"));
+    EXPECT_THAT(outcome.err, HasSubstr("`ps -e` lists them"));
+}
+
+TEST_F(Target, FunctionsThatAreNotThere) {
+    Program demo("demo_service", {"--seconds", "300"});
+    demo.wait_ready();
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {"handle_reqest", "did you mean handle_request"}, // mistyped
+        {"handle", "did you mean handle_request"},        // a part of it
+        {"libc:recvv", "did you mean"},
+        {"zzzzzzzzzzzz", "no such function"},
+        {"handle_request+0x1", "a place inside a function has no end"},
+    };
+    std::vector<std::string> arguments{"--batch", "--keep-going", "-p", std::to_string(demo.pid())};
+    for (const auto& [function, said] : wrong)
+        arguments.insert(arguments.end(), {"-e", "time " + function});
+    const Outcome outcome = auger(arguments);
+    EXPECT_EQ(outcome.code, 1);
+    for (const auto& [function, said] : wrong) {
+        const size_t at = outcome.err.find("    time " + function + "\n         ^~~");
+        ASSERT_NE(at, std::string::npos) << outcome.err;
+        const size_t begin = outcome.err.rfind("-e:1:6: error: ", at);
+        const size_t end = std::min(outcome.err.find("-e:1", at), outcome.err.size());
+        EXPECT_THAT(outcome.err.substr(begin, end - begin), HasSubstr(said));
+    }
+    demo.signal(SIGTERM);
+    EXPECT_TRUE(demo.account()["ok"].get<bool>());
+}
+
+TEST_F(Target, CommandsThatCannotBeStarted) {
+    const std::string text = folder_.file("text", "no program");
+    const std::string garbage = folder_.file("garbage", "no program");
+    ASSERT_EQ(chmod(garbage.c_str(), 0755), 0);
+    for (const auto& [command, said] : std::vector<std::pair<std::string, std::string>>{
+             {"/nonexistent/program", "no such program"},
+             {"no-such-program-anywhere", "check the name and PATH"},
+             {text, "it is not executable"},
+             {folder_.path(""), "it is a directory"},
+             {garbage, "Exec format error"}}) {
+        const Outcome outcome = auger({"--batch", "--", command, "argument"});
+        EXPECT_EQ(outcome.code, 1) << command;
+        EXPECT_THAT(outcome.err, HasSubstr("error: start " + command + ": "));
+        EXPECT_THAT(outcome.err, HasSubstr(said));
+    }
+}
+
+TEST_F(Target, ACommandThatCannotBeStartedIsAnErrorInJsonToo) {
+    const std::string garbage = folder_.file("garbage", "no program");
+    ASSERT_EQ(chmod(garbage.c_str(), 0755), 0);
+    const Outcome outcome = auger({"--json", "--batch", "--", garbage});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(std::string(json_lines(outcome.out).back().at("error").at("message")),
+                HasSubstr("Exec format error"));
+}
+
+// What a command did is its own matter: auger tells it and has done its work.
+TEST_F(Target, CommandsThatEndAtOnce) {
+    for (const auto& [command, said] : std::vector<std::pair<std::string, std::string>>{
+             {"exit 0", "exit code 0"}, {"exit 7", "exit code 7"}, {"kill -9 $$", "signal 9"}}) {
+        const Outcome outcome =
+            auger({"--batch", "-e", "sample 999", "-e", "status", "--", "/bin/sh", "-c", command});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_THAT(outcome.out, HasSubstr(said));
+        EXPECT_THAT(outcome.err, HasSubstr(said));
+    }
+}
+
+TEST_F(Target, ACommandsOutputIsItsOwnAndItsInputEmpty) {
+    const Outcome outcome = auger({"--batch", "--", "/bin/sh", "-c", "cat; echo out; echo err >&2"},
+                                  {.input = "echo never\n"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("out\n"));
+    EXPECT_THAT(outcome.err, HasSubstr("err\n"));
+    EXPECT_THAT(outcome.out, testing::Not(HasSubstr("never")));
+}
+
+} // namespace
+} // namespace auger::test

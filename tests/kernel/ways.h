@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// WaysTest: a test for each way of attaching, which skips those that the running kernel lacks.
+#pragma once
+
+#include "loader/kernel/features.h"
+#include "tests/kernel/session.h"
+
+#include <concepts>
+#include <tuple>
+
+namespace auger::test {
+
+// The parameter is the way of attaching, or a tuple that holds it.
+template <typename Parameter>
+class WaysTest : public KernelTest, public testing::WithParamInterface<Parameter> {
+  protected:
+    using Attach = LiveOptions::Attach;
+
+    void SetUp() override {
+        KernelTest::SetUp();
+        if (IsSkipped() || attach() != Attach::multi)
+            return;
+        Features features = Features::detect();
+        if (!features.uprobe_multi)
+            GTEST_SKIP() << "uprobe_multi links: " << features.uprobe_multi_fault;
+    }
+
+  private:
+    Attach attach() const {
+        if constexpr (std::same_as<Parameter, Attach>)
+            return this->GetParam();
+        else
+            return std::get<Attach>(this->GetParam());
+    }
+};
+
+} // namespace auger::test

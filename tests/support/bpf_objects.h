@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// BPF programs and links by their ids, which the kernel never uses again: what was there before,
+// what a process holds, and whether it is gone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <set>
+
+namespace auger::test {
+
+struct BpfObjects {
+    std::set<uint32_t> programs, links;
+
+    static BpfObjects existing(); // in the whole system
+    static BpfObjects held_by(pid_t pid);
+
+    BpfObjects without(const BpfObjects& others) const;
+    bool gone() const; // none of them exists
+    // The kernel takes the last steps after the process is gone; the limit is generous.
+    bool wait_gone() const;
+};
+
+} // namespace auger::test
