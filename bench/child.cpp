@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace auger::bench {
@@ -83,7 +85,13 @@ void Child::interrupt() {
     if (!running())
         return;
     kill(pid_, SIGINT);
-    waitpid(std::exchange(pid_, -1), nullptr, 0);
+    // Some peers miss it now and then.
+    for (int tries = 0; tries < 1'000 && running(); tries++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (pid_ > 0) {
+        kill(pid_, SIGKILL);
+        waitpid(std::exchange(pid_, -1), nullptr, 0);
+    }
 }
 
 std::string Called::path() {

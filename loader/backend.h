@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Backend: the narrow interface between the console and what is observed. The live one drives the
-// kernel (loader/kernel), the replaying one reads a recording (loader/recording), tests have a fake.
-// Everything observed comes back through the EventSink given at construction, only during poll().
+// kernel (loader/kernel), the replaying one reads a recording (loader/recording), tests have a
+// fake. Everything observed comes back through the EventSink given at construction, only during
+// poll().
 //
 // Every edit is whole or not at all: when one fails, what was in force before still is.
 #pragma once
@@ -102,8 +103,8 @@ class Backend {
   public:
     virtual ~Backend() = default;
 
-    // True for a recording: edits of the kernel fail with an Error that says so, but a recording's own
-    // probes can be split on and their thresholds changed.
+    // True for a recording: edits of the kernel fail with an Error that says so, but a recording's
+    // own probes can be split on and their thresholds changed.
     virtual bool replaying() const = 0;
     // CLOCK_MONOTONIC of the observed machine; a recording's own time when replaying.
     virtual uint64_t now_ns() const = 0;
@@ -133,10 +134,10 @@ class Backend {
     virtual std::vector<std::string> complete_function(std::string_view prefix,
                                                        size_t limit) const = 0;
 
-    // Delivers what has come to the sink; waits up to `timeout` when nothing has. A recording delivers
-    // `timeout` worth of its own time and returns at once. `wake_fd` (or -1) ends the wait when it is
-    // readable. Returns false when nothing will ever come again (recording at its end, or every
-    // process of the target gone and everything they left delivered).
+    // Delivers what has come to the sink; waits up to `timeout` when nothing has. A recording
+    // delivers `timeout` worth of its own time and returns at once. `wake_fd` (or -1) ends the wait
+    // when it is readable. Returns false when nothing will ever come again (recording at its end,
+    // or every process of the target gone and everything they left delivered).
     virtual Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) = 0;
     // Fetches counters and ledger now, so that what follows is up to date; delivers to the sink.
     virtual Result<void> refresh() = 0;

@@ -52,8 +52,8 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "slow calls: event ring full",   "process events: event ring full",
     "slow calls: rate limit",        "calls: nested deeper than 32",
     "calls: no memory for thread",   "processes: target map full",
-    "slow calls: caller unreadable",
-    "samples of waits: event ring full", "waits: no memory for thread",
+    "slow calls: caller unreadable", "samples of waits: event ring full",
+    "waits: no memory for thread",
 };
 
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
@@ -452,6 +452,7 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
     ledger.ticks = sampler.ticks;
     ledger.samples = sampler.samples;
     ledger.filtered = sampler.filtered;
+    ledger.sample_gap_ns = programs_->config().sample_gap_ns;
     wire_wait_stats waits = programs_->wait_stats();
     ledger.waits = waits.waits;
     ledger.wait_samples = waits.samples;
@@ -519,10 +520,9 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         return Error{"observe this machine", "", "the kernel has no type information (BTF)",
                      "use a kernel with CONFIG_DEBUG_INFO_BTF", Error::Kind::unsupported};
     if (options.attach == LiveOptions::Attach::multi && !features.uprobe_multi)
-        return Error{"attach", "multi",
-                     "no uprobe_multi links can be used: " + features.uprobe_multi_fault,
-                     "Linux 6.6 or later has them; `--attach perf` works here",
-                     Error::Kind::unsupported};
+        return Error{
+            "attach", "multi", "no uprobe_multi links can be used: " + features.uprobe_multi_fault,
+            "Linux 6.6 or later has them; `--attach perf` works here", Error::Kind::unsupported};
     AttachWay way = options.attach != LiveOptions::Attach::perf && features.uprobe_multi
                         ? AttachWay::multi
                         : AttachWay::perf;

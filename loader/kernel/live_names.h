@@ -48,7 +48,8 @@ class LiveNames {
 
   private:
     LocationId intern(const Location& location);
-    void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames, bool leaf_is_return);
+    void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
+                            bool leaf_is_return);
     void know_process(pid_t pid, uint64_t time_ns);
 
     EventSink& sink_;

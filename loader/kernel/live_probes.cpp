@@ -249,13 +249,12 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     ParsedProbe parsed = parse_probe(request.text);
     if (parsed.error)
         return parsed.error->error;
-    Probe probe{{request.id, request.text, {}, request.slow, false},
-                *parsed.pattern,
-                way_out_,
-                ThresholdFollower(request.slow),
-                {},
-                {},
-                false};
+    ProbeInfo info;
+    info.id = request.id;
+    info.text = request.text;
+    info.slow = request.slow;
+    Probe probe{
+        std::move(info), *parsed.pattern, way_out_, ThresholdFollower(request.slow), {}, {}, false};
     ProbeReport report;
     std::vector<ProbeModule> modules = as_probe_modules(view.modules);
     auto matches = match_probe(probe.pattern, modules);

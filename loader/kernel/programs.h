@@ -20,7 +20,15 @@ struct ProgramsOptions {
     bool off_cpu = true;        // load the off-CPU sampler
 };
 
-enum class ProgramKind { call_entry, call_exit, call_return, call_session, sampler, off_cpu_switch, off_cpu_waking };
+enum class ProgramKind {
+    call_entry,
+    call_exit,
+    call_return,
+    call_session,
+    sampler,
+    off_cpu_switch,
+    off_cpu_waking
+};
 
 enum class MapKind {
     specs,

@@ -348,6 +348,7 @@ void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
     event.rate_achieved_hz = in_.real();
     if (!std::isfinite(event.rate_achieved_hz))
         in_.fail();
+    event.sample_gap_ns = in_.varint();
     event.waits = in_.varint();
     event.wait_samples = in_.varint();
     event.wall = in_.boolean();

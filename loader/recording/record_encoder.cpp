@@ -198,6 +198,7 @@ void RecordEncoder::on_ledger(const LedgerEvent& event) {
     out_.varint(event.on_cpu_ns);
     out_.varint(event.rate_hz);
     out_.real(event.rate_achieved_hz);
+    out_.varint(event.sample_gap_ns);
     out_.varint(event.waits);
     out_.varint(event.wait_samples);
     out_.varint(event.wall);

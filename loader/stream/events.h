@@ -29,7 +29,8 @@ enum class ModuleKind : uint8_t {
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
-    std::string path;     // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]"
+    std::string
+        path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 
@@ -170,9 +171,12 @@ struct LedgerEvent {
     uint64_t on_cpu_ns = 0;      // time for which the sampled threads ran (or CPUs were watched)
     uint64_t rate_hz = 0;        // asked for; 0 when sampling is off
     double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set
-    uint64_t waits = 0;        // of sampled threads, that ended
-    uint64_t wait_samples = 0; // sent to user space: waits in which the clock ticked
-    bool wall = false;         // waits are being sampled
+    // What one sample costs the thread that it hits, as measured when sampling began; taken out of
+    // durations. 0: not measured.
+    uint64_t sample_gap_ns = 0;
+    uint64_t waits = 0;                   // of sampled threads, that ended
+    uint64_t wait_samples = 0;            // sent to user space: waits in which the clock ticked
+    bool wall = false;                    // waits are being sampled
     std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
 };
 

@@ -45,7 +45,8 @@ struct Told {
             return "not sampling";
         return fmt::format(
             "sampling {} at {} Hz{}",
-            now.sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
+            now.sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)"
+                              : "CPU time",
             now.sampling.rate_hz,
             now.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
     }

@@ -38,10 +38,18 @@ TEST_P(Edits, KeepEveryAttachmentAndEveryCount) {
         [&] { return backend.set_slow(probe, percentile(95)); },
         [&] { return backend.set_slow(probe, fixed(0)); },
         [&] { return backend.set_slow(probe, {}); },
-        [&] { return backend.set_sampling({99, false}); },
-        [&] { return backend.set_sampling({9'999, false}); },
-        [&] { return backend.set_sampling({0, false}); },
-        [&] { return backend.set_sampling({999, false}); },
+        [&] {
+            return backend.set_sampling({99, false});
+        },
+        [&] {
+            return backend.set_sampling({9'999, false});
+        },
+        [&] {
+            return backend.set_sampling({0, false});
+        },
+        [&] {
+            return backend.set_sampling({999, false});
+        },
         [&] {
             return backend.set_filter({{program.pid()}, {}, {}, {}});
         },

@@ -51,7 +51,10 @@ class LoaderRecordingReplay : public testing::Test {
         sink.on_thread(ThreadId{0}, {70, 71, "worker"});
         sink.on_thread(ThreadId{1}, {70, 70, "demo"});
         sink.on_time(start);
-        LedgerEvent ledger{start, 0, 0, 0, 0, 999, 998.5, {}};
+        LedgerEvent ledger;
+        ledger.time_ns = start;
+        ledger.rate_hz = 999;
+        ledger.rate_achieved_hz = 998.5;
         sink.on_ledger(ledger);
         sink.on_time(start + second);
         sink.on_spec(SpecId{0}, {ProbeId{1}, "handle(int)", "/srv/demo", 0x1000, "ret"});
@@ -72,7 +75,8 @@ class LoaderRecordingReplay : public testing::Test {
                                 ThreadId{0},
                                 {now - (6 + i) * 1'000'000, 1, SpecId{0}},
                                 0,
-                                false},
+                                false,
+                                {}},
                                5'000'000,
                                StackId{0}};
             sink.on_slow_call(slow);

@@ -18,8 +18,10 @@ std::string text_of(const CallKey& call) {
 }
 
 std::string text_of(const CallEndEvent& end) {
-    return fmt::format("{} {} {} {} {} {}", end.time_ns, end.duration_ns, end.thread.value,
-                       text_of(end.call), end.samples, end.unwound);
+    std::string waits =
+        end.waits ? fmt::format("{}+{}", end.waits->blocked_ns, end.waits->runnable_ns) : "-";
+    return fmt::format("{} {} {} {} {} {} {}", end.time_ns, end.duration_ns, end.thread.value,
+                       text_of(end.call), end.samples, end.unwound, waits);
 }
 
 } // namespace
@@ -91,6 +93,8 @@ void Transcript::on_ledger(const LedgerEvent& event) {
     std::string line =
         fmt::format("ledger {} {} {} {} {} {} {}", event.time_ns, event.ticks, event.samples,
                     event.filtered, event.on_cpu_ns, event.rate_hz, event.rate_achieved_hz);
+    line += fmt::format(" {} {} {} {}", event.sample_gap_ns, event.waits, event.wait_samples,
+                        event.wall);
     for (const auto& [cause, count] : event.lost)
         line += fmt::format(" {}={}", cause, count);
     lines.push_back(line);
@@ -137,6 +141,8 @@ CallEndEvent StreamGenerator::call_end() {
     end.call = call();
     end.samples = static_cast<uint32_t>(wide());
     end.unwound = number(2);
+    if (number(2))
+        end.waits = {wide(), wide()};
     return end;
 }
 
@@ -152,7 +158,7 @@ ProbeInfo StreamGenerator::probe(uint32_t id) {
 }
 
 void StreamGenerator::define_one(EventSink& sink) {
-    sink.on_module(ModuleId{modules_++}, {static_cast<ModuleKind>(number(5)), text(40), text(20)});
+    sink.on_module(ModuleId{modules_++}, {static_cast<ModuleKind>(number(6)), text(40), text(20)});
     sink.on_location(LocationId{locations_++},
                      {ModuleId{static_cast<uint32_t>(number(modules_))}, wide(), number(2) == 0});
     std::vector<Frame> frames(number(4));
@@ -212,7 +218,14 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
             break;
         }
         case 4: {
-            LedgerEvent ledger{time_, wide(), wide(), wide(), wide(), wide(), 98.7, {}};
+            LedgerEvent ledger;
+            ledger.time_ns = time_;
+            for (uint64_t* field :
+                 {&ledger.ticks, &ledger.samples, &ledger.filtered, &ledger.on_cpu_ns,
+                  &ledger.rate_hz, &ledger.sample_gap_ns, &ledger.waits, &ledger.wait_samples})
+                *field = wide();
+            ledger.rate_achieved_hz = 98.7;
+            ledger.wall = number(2);
             for (size_t cause = number(5); cause-- > 0;)
                 ledger.lost[text(20)] = wide();
             sink.on_ledger(ledger);

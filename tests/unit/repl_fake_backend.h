@@ -91,8 +91,7 @@ class FakeBackend final : public Backend {
         return done;
     }
     Result<void> set_sampling(const SamplingSettings& settings) override {
-        return act(
-            fmt::format("sample {}{}", settings.wall ? "wall " : "", settings.rate_hz));
+        return act(fmt::format("sample {}{}", settings.wall ? "wall " : "", settings.rate_hz));
     }
     Result<void> set_filter(const FilterSpec& filter) override {
         return act(fmt::format("filter {} {} {} {}", filter.pids.size(), filter.tids.size(),
@@ -173,7 +172,7 @@ class FakeBackend final : public Backend {
         stream_.end(1, slow, 10 * ms);
         if (probe.slow.kind != Threshold::Kind::none)
             sink_.on_slow_call(
-                {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false},
+                {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}},
                  5 * ms,
                  in_rebuild});
     }

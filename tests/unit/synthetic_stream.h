@@ -76,7 +76,7 @@ class SyntheticStream {
 
     void end(uint32_t tid, const CallKey& call, uint64_t duration_ns, bool unwound = false) {
         sink_.on_call_end(
-            {call.start_ns + duration_ns, duration_ns, thread(tid), call, 1, unwound});
+            {call.start_ns + duration_ns, duration_ns, thread(tid), call, 1, unwound, {}});
     }
 
     // Returned calls of these durations, as the counters report them.

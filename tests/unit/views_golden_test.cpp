@@ -64,8 +64,13 @@ class Golden : public testing::Test {
             if (i % 7 == 0)
                 stream.sample(start + 9 * ms, tid, idle, {}, 1'001'001);
             if (waits)
-                model.on_slow_call({{start + duration, 8 * ms + i * us, stream.thread(tid),
-                                     stream.call(slow, start + us), 8, i == 1907},
+                model.on_slow_call({{start + duration,
+                                     8 * ms + i * us,
+                                     stream.thread(tid),
+                                     stream.call(slow, start + us),
+                                     8,
+                                     i == 1907,
+                                     {}},
                                     5 * ms,
                                     read});
             if (i % 100 == 0) {
