@@ -152,6 +152,9 @@ TEST_F(Prompt, ATargetThatEndsLeavesTheLineAndWhatWasCollected) {
     ASSERT_EQ(account["calls"], calls);
     terminal.expect("(" + std::to_string(demo.pid()) + "): exited\n" +
                     prompt(demo, "assert calls handle_request =="));
+    const std::string screen = terminal.screen();
+    EXPECT_EQ(screen.find("assert calls"), screen.rfind("assert calls")) << "shown twice\n"
+                                                                         << screen;
     terminal.enter(" " + std::to_string(calls));
     terminal.expect("holds: calls handle_request == 300");
     terminal.enter("hist handle_request");
