@@ -384,7 +384,7 @@ void LiveBackend::on_process(const wire_process& process) {
         probes_.forget_process(pid);
         view_is_old_ = true;
         if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
-            notice(fmt::format("{} ({}): exited", comm, pid));
+            notice(fmt::format("{} ({}): exited", target_.name_of(pid), pid));
         break;
     default:
         break;

@@ -153,6 +153,11 @@ Result<void> LiveTarget::start_command() {
     return released;
 }
 
+std::string LiveTarget::name_of(pid_t pid) const {
+    auto found = processes_.find(pid);
+    return found != processes_.end() ? found->second.comm : "";
+}
+
 std::vector<pid_t> LiveTarget::running() const {
     std::vector<pid_t> pids;
     for (const auto& [pid, process] : processes_) {

@@ -29,6 +29,8 @@ class LiveTarget {
 
     const TargetSpec& spec() const { return spec_; }
     std::vector<pid_t> running() const;
+    // The process's name; a thread may have another.
+    std::string name_of(pid_t pid) const;
     bool contains(pid_t pid) const { return processes_.contains(pid); }
     bool everything() const { return spec_.kind == TargetSpec::Kind::all; }
     // No process can come any more.

@@ -83,7 +83,7 @@ const std::vector<Wrong> commands{
     command("MissingProbe", "time", 2, "-e:1:5: error: a probe is missing here"),
     command("NoUnit", "split f > 5", 2, "write 5ms for a duration or p5 for a percentile"),
     command("NoTarget", "time main", 1, "there is no target yet"),
-    command("NotTimed", "hist main", 1, "\"main\" is not timed"),
+    command("NoSuchProbe", "delete 7", 1, "there is no probe 7"),
     command("NoSuchScript", "source /nonexistent", 1, "No such file"),
 };
 // What was said before the mistake stays said.

@@ -150,8 +150,12 @@ TEST_F(Prompt, ATargetThatEndsLeavesTheLineAndWhatWasCollected) {
     const auto account = demo.account();
     ASSERT_EQ(demo.wait_exit(), 0);
     ASSERT_EQ(account["calls"], calls);
-    terminal.expect("(" + std::to_string(demo.pid()) + "): exited\n" +
+    // The process's name, though another thread was the last one.
+    terminal.expect("\ndemo_service (" + std::to_string(demo.pid()) + "): exited\n" +
                     prompt(demo, "assert calls handle_request =="));
+    const std::string screen = terminal.screen();
+    EXPECT_EQ(screen.find("assert calls"), screen.rfind("assert calls")) << "shown twice\n"
+                                                                         << screen;
     terminal.enter(" " + std::to_string(calls));
     terminal.expect("holds: calls handle_request == 300");
     terminal.enter("hist handle_request");
