@@ -48,11 +48,16 @@ uint64_t clock_ns() {
 
 // In the order of wire_loss.
 constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
-    "samples: event ring full",      "call ends: event ring full",
-    "slow calls: event ring full",   "process events: event ring full",
-    "slow calls: rate limit",        "calls: nested deeper than 32",
-    "calls: no memory for thread",   "processes: target map full",
-    "slow calls: caller unreadable", "samples of waits: event ring full",
+    lost_samples,
+    "call ends: event ring full",
+    "slow calls: event ring full",
+    "process events: event ring full",
+    "slow calls: rate limit",
+    "calls: nested deeper than 32",
+    "calls: no memory for thread",
+    "processes: target map full",
+    "slow calls: caller unreadable",
+    lost_wait_samples,
     "waits: no memory for thread",
 };
 

@@ -100,6 +100,12 @@ struct CallEndEvent {
     std::optional<CallWaits> waits; // nothing when they were not watched all the time
 };
 
+// Of a call whose waits were watched.
+inline uint64_t cpu_ns(const CallEndEvent& end) {
+    uint64_t waited = end.waits ? end.waits->blocked_ns + end.waits->runnable_ns : 0;
+    return end.duration_ns > waited ? end.duration_ns - waited : 0;
+}
+
 // A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes
 // before.
 struct SlowCallEvent {
@@ -162,12 +168,16 @@ struct StatsEvent {
     std::vector<Bucket> buckets; // ascending, count > 0
 };
 
+// Causes in LedgerEvent::lost that others look for.
+inline constexpr char lost_samples[] = "samples: event ring full";
+inline constexpr char lost_wait_samples[] = "samples of waits: event ring full";
+
 // The account of everything seen, as totals since the beginning.
 struct LedgerEvent {
     uint64_t time_ns = 0;
-    uint64_t ticks = 0;    // sampling interrupts; = samples + filtered + lost["ring full: samples"]
-    uint64_t samples = 0;  // sent to user space
-    uint64_t filtered = 0; // outside target or filter
+    uint64_t ticks = 0;          // sampling interrupts; = samples + filtered + lost[lost_samples]
+    uint64_t samples = 0;        // sent to user space
+    uint64_t filtered = 0;       // outside target or filter
     uint64_t on_cpu_ns = 0;      // time for which the sampled threads ran (or CPUs were watched)
     uint64_t rate_hz = 0;        // asked for; 0 when sampling is off
     double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set

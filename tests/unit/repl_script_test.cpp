@@ -164,7 +164,7 @@ TEST(Assert, HoldsOrSaysWhatIs) {
                              "share rebuild == 75%",
                              "diff rebuild > 2ms",
                              "lost == 0",
-                             "lost 'ring full: samples' == 0",
+                             "lost 'samples: event ring full' == 0",
                              "rate > 900"}) {
         EXPECT_THAT(test.run(std::string("assert ") + line),
                     HasSubstr(std::string("holds: ") + line))
@@ -176,7 +176,7 @@ TEST(Assert, HoldsOrSaysWhatIs) {
     EXPECT_THAT(test.run("assert share slow rebild > 5%"),
                 HasSubstr("test.aug:1:19: error: no function \"rebild\" was sampled"));
     EXPECT_THAT(test.output.errors, HasSubstr("did you mean \"rebuild\"?"));
-    EXPECT_THAT(test.run("assert lost nonsense == 0"), HasSubstr("ring full: samples"));
+    EXPECT_THAT(test.run("assert lost nonsense == 0"), HasSubstr(lost_samples));
     EXPECT_THAT(test.run("time other; assert p99 other < 5ms"),
                 HasSubstr("no call has returned yet"));
     EXPECT_THAT(test.run("unsplit; assert samples slow > 1"), HasSubstr("there is no split"));

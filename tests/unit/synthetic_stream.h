@@ -63,15 +63,17 @@ class SyntheticStream {
     CallKey call(SpecId spec, uint64_t start_ns) { return {start_ns, ++sequence_, spec}; }
 
     void sample(uint64_t time_ns, uint32_t tid, StackId stack,
-                const std::vector<CallKey>& calls = {}, uint64_t weight_ns = 1'000'000) {
+                const std::vector<CallKey>& calls = {}, uint64_t weight_ns = 1'000'000,
+                SampleKind kind = SampleKind::cpu) {
         SampleEvent event;
         event.time_ns = time_ns;
         event.weight_ns = weight_ns;
         event.thread = thread(tid);
         event.stack = stack;
         event.calls = calls;
+        event.kind = kind;
         sink_.on_sample(event);
-        samples_++;
+        (kind == SampleKind::cpu ? samples_ : wait_samples_)++;
     }
 
     void end(uint32_t tid, const CallKey& call, uint64_t duration_ns, bool unwound = false) {
@@ -113,9 +115,13 @@ class SyntheticStream {
         event.filtered = filtered;
         event.ticks = samples_ + filtered + lost;
         event.on_cpu_ns = 1'000'000 * event.ticks;
+        event.wall = wait_samples_ > 0;
+        event.wait_samples = wait_samples_;
+        event.waits = 10 * wait_samples_;
+        event.sample_gap_ns = 12'500;
         event.rate_hz = 999;
         event.rate_achieved_hz = 998.5;
-        event.lost = {{"ring full: samples", lost}, {"ring full: ends of calls", 0}};
+        event.lost = {{lost_samples, lost}, {"ring full: ends of calls", 0}};
         sink_.on_ledger(event);
     }
 
@@ -141,6 +147,7 @@ class SyntheticStream {
     uint32_t specs_ = 0;
     uint32_t sequence_ = 0;
     uint64_t samples_ = 0;
+    uint64_t wait_samples_ = 0;
 };
 
 } // namespace auger

@@ -64,15 +64,11 @@ class Golden : public testing::Test {
             if (i % 7 == 0)
                 stream.sample(start + 9 * ms, tid, idle, {}, 1'001'001);
             if (waits)
-                model.on_slow_call({{start + duration,
-                                     8 * ms + i * us,
-                                     stream.thread(tid),
-                                     stream.call(slow, start + us),
-                                     8,
-                                     i == 1907,
-                                     {}},
-                                    5 * ms,
-                                    read});
+                model.on_slow_call(
+                    {{start + duration, 8 * ms + i * us, stream.thread(tid),
+                      stream.call(slow, start + us), 8, i == 1907, CallWaits{7 * ms, ms / 4}},
+                     5 * ms,
+                     read});
             if (i % 100 == 0) {
                 stream.stats(start, handle, durations, i == 1000 ? 2 : 0, i == 2000 ? 1 : 0);
                 stream.stats(start, slow, std::vector<uint64_t>(100, 40 * us), 0, 0, i == 500);
@@ -224,7 +220,7 @@ TEST_F(Golden, JsonHasItsFields) {
     EXPECT_EQ(status["calls"]["entries"].get<int>(),
               status["calls"]["returns"].get<int>() + status["calls"]["unwound"].get<int>() +
                   status["calls"]["open"].get<int>() + status["calls"]["dropped"].get<int>());
-    EXPECT_EQ(status["lost"]["ring full: samples"], 3);
+    EXPECT_EQ(status["lost"][lost_samples], 3);
     EXPECT_EQ(status["links"], (json{11, 12, 13, 15}));
     EXPECT_TRUE(status.contains("rate_achieved"));
 

@@ -53,6 +53,48 @@ TEST_F(ModelTest, EndedCallsAreClassedByTheirDuration) {
     EXPECT_EQ(counts(model), (Counts{2, 2, 0, 1}));
 }
 
+TEST_F(ModelTest, WaitsAreSummedByKindInTheUnitOfRunningTime) {
+    stream.split(1, stream.fixed(10 * ms));
+    CallKey slow = stream.call(handle, 100 * ms);
+    StackId waiting = stream.stack({"main", "handle", "[recvfrom]"});
+    stream.sample(101 * ms, 1, stack, {slow}, 2 * ms);
+    stream.sample(108 * ms, 1, waiting, {slow}, 7 * ms, SampleKind::blocked);
+    stream.sample(109 * ms, 1, waiting, {slow}, 1 * ms, SampleKind::runnable);
+    stream.end(1, slow, 11 * ms);
+    stream.sample(200 * ms, 1, waiting, {}, 50 * ms, SampleKind::blocked);
+    stream.ledger(300 * ms);
+
+    ClassSums sums = classes(model);
+    EXPECT_EQ(sums[CallClass::slow].weight_ns, 10.0 * ms);
+    EXPECT_EQ(sums[CallClass::slow].cpu_ns(), 2.0 * ms);
+    EXPECT_EQ(sums[CallClass::slow].blocked_ns, 7.0 * ms);
+    EXPECT_EQ(sums[CallClass::slow].runnable_ns, 1.0 * ms);
+    EXPECT_EQ(sums[CallClass::outside].blocked_ns, 50.0 * ms);
+    EXPECT_EQ(sums[CallClass::outside].cpu_ns(), 0);
+
+    Account account = make_account(model);
+    EXPECT_TRUE(account.ticks_add_up);
+    EXPECT_TRUE(account.samples_add_up);
+    EXPECT_EQ(account.sent + account.wait_samples, account.received);
+}
+
+TEST_F(ModelTest, LostSamplesAreInTheAccount) {
+    stream.sample(101 * ms, 1, stack);
+    stream.ledger(200 * ms, 0, 5);
+    Account account = make_account(model);
+    EXPECT_EQ(account.lost_samples, 5u);
+    EXPECT_TRUE(account.ticks_add_up);
+}
+
+TEST_F(ModelTest, AThresholdNearTheSamplesOwnCostIsKnown) {
+    stream.ledger(1 * ms); // 12.5 us
+    EXPECT_FALSE(model.split_near_sample_gap());
+    stream.split(1, stream.fixed(24'999));
+    EXPECT_TRUE(model.split_near_sample_gap());
+    stream.split(1, stream.fixed(25'000));
+    EXPECT_FALSE(model.split_near_sample_gap());
+}
+
 TEST_F(ModelTest, OpenCallsTurnSlowByOutlivingTheThreshold) {
     stream.split(1, stream.fixed(10 * ms));
     stream.sample(101 * ms, 1, stack, {stream.call(handle, 100 * ms)});

@@ -40,7 +40,11 @@ Line nanoseconds(double value) {
 }
 
 Line sums(const SampleSum& sum) {
-    return {{"samples", number(sum.samples)}, {"weight", number(sum.weight_ns)}};
+    return {{"samples", number(sum.samples)},
+            {"weight", number(sum.weight_ns)},
+            {"cpu", number(sum.cpu_ns())},
+            {"blocked", number(sum.blocked_ns)},
+            {"runnable", number(sum.runnable_ns)}};
 }
 
 Line class_sums(const ClassSums& classes) {
@@ -82,7 +86,8 @@ Line split_line(const Model& model) {
         return nullptr;
     return {{"probe", probe_name(model, model.split().probe)},
             {"threshold", threshold_line(model.split().threshold, model.split_state())},
-            {"so_far", model.split().so_far}};
+            {"so_far", model.split().so_far},
+            {"near_sample_gap", model.split_near_sample_gap()}};
 }
 
 Line names(const Model& model, std::span<const FunctionId> path) {
@@ -124,11 +129,12 @@ std::string flame_json(const Model& model, const Window& window, ClassFilter fil
                 stacks[{stack, c}] += by_trace[i][c];
     }
     Line list = Line::array();
-    for (const auto& [key, sum] : stacks)
-        list.push_back({{"stack", key.first},
-                        {"samples", number(sum.samples)},
-                        {"weight", number(sum.weight_ns)},
-                        {"class", std::string(to_string(key.second))}});
+    for (const auto& [key, sum] : stacks) {
+        Line entry = sums(sum);
+        entry["stack"] = key.first;
+        entry["class"] = std::string(to_string(key.second));
+        list.push_back(std::move(entry));
+    }
     line["stacks"] = std::move(list);
     return finish(line);
 }
@@ -182,6 +188,9 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["lost"] = std::move(lost);
     line["rate"] = ledger.rate_hz;
     line["rate_achieved"] = number(ledger.rate_achieved_hz);
+    line["wall"] = ledger.wall;
+    line["waits"] = {{"ended", ledger.waits}, {"samples", ledger.wait_samples}};
+    line["sample_gap"] = ledger.sample_gap_ns;
     line["links"] = context.links;
     line["split"] = split_line(model);
     Line processes = Line::array();
@@ -311,6 +320,10 @@ Result<std::vector<std::string>> calls_json(const Model& model, const Window& wi
         line["comm"] = escape_untrusted(thread.comm);
         line["start"] = call->end.call.start_ns;
         line["duration"] = call->end.duration_ns;
+        const auto& waits = call->end.waits;
+        line["cpu"] = waits ? Line(cpu_ns(call->end)) : Line(nullptr);
+        line["blocked"] = waits ? Line(waits->blocked_ns) : Line(nullptr);
+        line["runnable"] = waits ? Line(waits->runnable_ns) : Line(nullptr);
         line["threshold"] = call->threshold_ns;
         line["unwound"] = call->end.unwound;
         Line stack = Line::array(), sources = Line::array();

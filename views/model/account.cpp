@@ -54,8 +54,9 @@ Account make_account(const Model& model) {
     account.ticks = ledger.ticks;
     account.sent = ledger.samples;
     account.filtered = ledger.filtered;
-    if (auto lost = ledger.lost.find("ring full: samples"); lost != ledger.lost.end())
+    if (auto lost = ledger.lost.find(lost_samples); lost != ledger.lost.end())
         account.lost_samples = lost->second;
+    account.wait_samples = ledger.wait_samples;
     account.received = model.samples_received();
     account.kept = model.samples().size();
     account.evicted = model.samples_evicted();

@@ -8,11 +8,13 @@
 namespace auger {
 
 struct Account {
-    // Samples: sent = received + on the way; received = kept + evicted; kept = the four classes.
+    // Samples: sent + wait_samples = received + on the way; received = kept + evicted; kept = the
+    // four classes.
     uint64_t ticks = 0;
     uint64_t sent = 0;
     uint64_t filtered = 0;
     uint64_t lost_samples = 0;
+    uint64_t wait_samples = 0; // sent, beside those of ticks
     uint64_t received = 0;
     uint64_t kept = 0;
     uint64_t evicted = 0;

@@ -20,14 +20,21 @@ std::string_view to_string(CallClass);
 // Which samples a view shows; nothing: all of them.
 using ClassFilter = std::optional<CallClass>;
 
-// Samples and their weight. Fractional only under an ewma window.
+// Samples and their weight, of which some was spent waiting (see SampleKind); the rest was spent
+// running. Fractional only under an ewma window.
 struct SampleSum {
     double samples = 0;
     double weight_ns = 0;
+    double blocked_ns = 0;
+    double runnable_ns = 0;
+
+    double cpu_ns() const { return weight_ns - blocked_ns - runnable_ns; }
 
     SampleSum& operator+=(const SampleSum& other) {
         samples += other.samples;
         weight_ns += other.weight_ns;
+        blocked_ns += other.blocked_ns;
+        runnable_ns += other.runnable_ns;
         return *this;
     }
 };

@@ -15,6 +15,7 @@ std::vector<ClassSums> sum_traces(const Model& model, const Classifier& classify
     const uint64_t* weights = samples.weights();
     const TraceId* traces = samples.traces();
     const CallIndex* calls = samples.calls();
+    const SampleKind* kinds = samples.kinds();
     uint64_t now = model.now_ns();
     bool everything = window.kind == Window::Kind::all;
 
@@ -24,7 +25,12 @@ std::vector<ClassSums> sum_traces(const Model& model, const Classifier& classify
             continue;
         SampleSum& sum = sums[traces[i].index()][classify(calls[i], times[i])];
         sum.samples += factor;
-        sum.weight_ns += factor * static_cast<double>(weights[i]);
+        double weight = factor * static_cast<double>(weights[i]);
+        sum.weight_ns += weight;
+        if (kinds[i] == SampleKind::blocked)
+            sum.blocked_ns += weight;
+        else if (kinds[i] == SampleKind::runnable)
+            sum.runnable_ns += weight;
     }
     return sums;
 }

@@ -168,6 +168,11 @@ ThresholdState Model::split_state() const {
     return it->second.split.state();
 }
 
+bool Model::split_near_sample_gap() const {
+    ThresholdState state = split_state();
+    return state.in_force() && state.value_ns < 2 * ledger_.sample_gap_ns;
+}
+
 ThresholdState Model::slow_state(ProbeId id) const {
     auto it = probe_states_.find(id);
     return it == probe_states_.end() || !it->second.slow ? ThresholdState{}

@@ -71,6 +71,9 @@ class Model final : public EventSink {
     const SplitInfo& split() const { return split_; }
     // The threshold of the split in force; kind none when there is no split.
     ThresholdState split_state() const;
+    // True when the split's threshold is under twice what a sample costs its thread: the samples
+    // themselves then make calls look slow, though their cost is taken out.
+    bool split_near_sample_gap() const;
     // The threshold of `slow PROBE > ...`; kind none when it is only timed or unknown.
     ThresholdState slow_state(ProbeId) const;
 

@@ -85,6 +85,12 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
                    fmt::format("> {}{}", format_duration(static_cast<double>(call.threshold_ns)),
                                call.end.unwound ? ", unwound" : ""),
                    Style::dim);
+        if (const auto& waits = call.end.waits)
+            canvas.add_line(fmt::format("running {}, blocked {}, runnable {}",
+                                        format_duration(static_cast<double>(cpu_ns(call.end))),
+                                        format_duration(static_cast<double>(waits->blocked_ns)),
+                                        format_duration(static_cast<double>(waits->runnable_ns))),
+                            Style::plain, 6);
         add_stack(canvas, model, options, call.stack);
     }
     return canvas;

@@ -96,6 +96,12 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
     if (with_split && model.split_state().kind == ThresholdState::Kind::warming)
         canvas.add_line("The threshold is warming up: until then ended calls count as open.",
                         Style::warning);
+    if (with_split && model.split_near_sample_gap())
+        canvas.add_line(
+            fmt::format("The threshold is under twice what a sample costs its thread ({}): many a "
+                        "sampled call is slow for that alone. Split on a caller, or higher.",
+                        format_duration(static_cast<double>(model.ledger().sample_gap_ns))),
+            Style::warning);
     return canvas;
 }
 

@@ -97,6 +97,9 @@ class StatusDrawing {
                                      format_rate(static_cast<double>(ledger.rate_hz)),
                                      format_rate(ledger.rate_achieved_hz),
                                      format_duration(static_cast<double>(ledger.on_cpu_ns))));
+        if (ledger.sample_gap_ns)
+            line("", fmt::format("a sample costs its thread {}, which is taken out of durations",
+                                 format_duration(static_cast<double>(ledger.sample_gap_ns))));
     }
 
     void add_samples() {
@@ -105,6 +108,10 @@ class StatusDrawing {
             fmt::format("{} ticks = {} sent + {} filtered + {} lost", count(a.ticks), count(a.sent),
                         count(a.filtered), count(a.lost_samples)),
             a.ticks_add_up);
+        if (model_.ledger().wall || model_.ledger().waits)
+            line("", fmt::format("{} waits ended, {} samples of them{}",
+                                 count(model_.ledger().waits), count(a.wait_samples),
+                                 model_.ledger().wall ? "" : " (no longer sampled)"));
         std::string classes;
         for (CallClass c : all_call_classes)
             classes += fmt::format("{} {} + ", count(a.classes[c].samples), to_string(c));
