@@ -1,130 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// libdw is kept from opening files by itself, as their names come from the target and might be
-// FIFOs: the dwz file is found here, and functions that look for .dwo files are not called.
 #include "loader/symbols/dwarf_index.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 
 namespace auger {
 namespace {
 
-constexpr size_t section_limit = size_t{4} << 30; // bytes of DWARF of one file
 constexpr size_t unit_limit = 1'000'000;
 constexpr size_t range_limit = 16'000'000;
 constexpr size_t tried_units_limit = 64; // that claim one address
 
-Error dwarf_error(const ElfFile& file, const char* cause) {
-    return {"read line information of", file.name(), cause ? cause : "no DWARF", {}};
-}
-
-// Bytes of all .debug_* sections, and of .debug_info alone, once inflated.
-struct DebugBytes {
-    size_t total = 0;
-    size_t info = 0;
-};
-
-// Nothing when a section claims what cannot be.
-std::optional<DebugBytes> debug_bytes(Elf* elf) {
-    size_t names;
-    DebugBytes bytes;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return std::nullopt;
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-            continue;
-        const char* name = elf_strptr(elf, names, header.sh_name);
-        const std::string_view text = name ? name : "";
-        if (!text.starts_with(".debug_") && !text.starts_with(".zdebug_"))
-            continue;
-        uint64_t size = header.sh_size;
-        if (header.sh_flags & SHF_COMPRESSED) {
-            GElf_Chdr compressed;
-            // zlib inflates at most about 1,032 times.
-            if (!gelf_getchdr(section, &compressed) || compressed.ch_size / 1100 > header.sh_size)
-                return std::nullopt;
-            size = compressed.ch_size;
-        }
-        if (size > section_limit - bytes.total)
-            return std::nullopt;
-        bytes.total += size;
-        if (text == ".debug_info")
-            bytes.info = size;
-    }
-    return bytes;
-}
-
-// Reading (not mapping) keeps a file that shrinks from raising SIGBUS.
-Dwarf* open_dwarf(int fd, Elf*& elf) {
-    elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_READ, nullptr);
-    return elf ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
-}
-
 } // namespace
-
-DwarfIndex::~DwarfIndex() {
-    built_.clear();
-    dwarf_end(dwarf_);
-    dwarf_end(alternative_);
-    elf_end(elf_);
-    elf_end(alternative_elf_);
-}
 
 Result<std::unique_ptr<DwarfIndex>> DwarfIndex::open(std::shared_ptr<const ElfFile> file,
                                                      const DebugFolders& folders,
                                                      WorkProgress& progress) {
-    std::unique_ptr<DwarfIndex> index(new DwarfIndex(std::move(file)));
-    const ElfFile& elf = *index->file_;
-    if (!elf.has_section(".debug_info") && !elf.has_section(".zdebug_info"))
-        return dwarf_error(elf, nullptr);
-    elf_version(EV_CURRENT);
-    {
-        Elf* headers = elf_begin(elf.fd(), ELF_C_READ, nullptr);
-        const auto bytes = headers ? debug_bytes(headers) : std::nullopt;
-        elf_end(headers);
-        if (!bytes)
-            return dwarf_error(elf, "sections too large to be true, or larger than 4 GiB");
-        index->section_bytes_ = bytes->total;
-        progress.total = bytes->info;
-    }
-    index->dwarf_ = open_dwarf(elf.fd(), index->elf_);
-    if (!index->dwarf_)
-        return dwarf_error(elf, dwarf_errmsg(-1));
-    if (elf.has_section(".gnu_debugaltlink"))
-        if (auto opened = index->open_alternative(folders); !opened)
-            return opened.error();
+    auto dwarf = DwarfFile::open(std::move(file), folders);
+    if (!dwarf)
+        return dwarf.error();
+    std::unique_ptr<DwarfIndex> index(new DwarfIndex(*std::move(dwarf)));
+    progress.total = index->dwarf_->info_bytes();
     index->find_units(progress);
     return index;
-}
-
-Result<void> DwarfIndex::open_alternative(const DebugFolders& folders) {
-    const char* name = nullptr;
-    const void* id = nullptr;
-    const ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf_, &name, &id);
-    if (size <= 0 || size > 64)
-        return dwarf_error(*file_, "damaged .gnu_debugaltlink");
-    std::string build_id;
-    for (ssize_t i = 0; i < size; i++) {
-        constexpr char digits[] = "0123456789abcdef";
-        const auto byte = static_cast<const unsigned char*>(id)[i];
-        build_id += digits[byte >> 4];
-        build_id += digits[byte & 15];
-    }
-    alternative_file_ = debug_file_by_build_id(build_id, folders);
-    if (!alternative_file_)
-        return dwarf_error(*file_, "its dwz file is not installed");
-    alternative_ = open_dwarf(alternative_file_->fd(), alternative_elf_);
-    if (!alternative_)
-        return dwarf_error(*alternative_file_, dwarf_errmsg(-1));
-    dwarf_setalt(dwarf_, alternative_);
-    return {};
 }
 
 void DwarfIndex::find_units(WorkProgress& progress) {
@@ -132,7 +31,7 @@ void DwarfIndex::find_units(WorkProgress& progress) {
     Dwarf_Die die;
     uint8_t type;
     while (units_.size() < unit_limit && ranges_.size() < range_limit && !progress.stopped() &&
-           dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+           dwarf_get_units(dwarf_->handle(), unit, &unit, nullptr, &type, &die, nullptr) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
         const auto index = static_cast<uint32_t>(units_.size());
@@ -155,7 +54,7 @@ void DwarfIndex::find_units(WorkProgress& progress) {
 DwarfUnit* DwarfIndex::unit(uint32_t index, const WorkProgress& progress) {
     auto& built = built_[index];
     Dwarf_Die die;
-    if (!built && dwarf_offdie(dwarf_, units_[index], &die))
+    if (!built && dwarf_offdie(dwarf_->handle(), units_[index], &die))
         built = std::make_unique<DwarfUnit>(die, progress);
     return built.get();
 }

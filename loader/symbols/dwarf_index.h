@@ -5,11 +5,9 @@
 #pragma once
 
 #include "loader/base/result.h"
-#include "loader/symbols/debug_files.h"
+#include "loader/symbols/dwarf_file.h"
 #include "loader/symbols/dwarf_unit.h"
 #include "loader/symbols/progress.h"
-
-#include <libelf.h>
 
 #include <cstdint>
 #include <map>
@@ -24,13 +22,12 @@ class DwarfIndex {
     // `progress` says so. Used by one thread.
     static Result<std::unique_ptr<DwarfIndex>>
     open(std::shared_ptr<const ElfFile> file, const DebugFolders& folders, WorkProgress& progress);
-    ~DwarfIndex();
     DwarfIndex(const DwarfIndex&) = delete;
     DwarfIndex& operator=(const DwarfIndex&) = delete;
 
     // Innermost first; empty when there is nothing about the address (as linked).
     std::vector<SourceFrame> frames(uint64_t address, const WorkProgress& progress);
-    size_t section_bytes() const { return section_bytes_; } // held in memory by libdw
+    size_t section_bytes() const { return dwarf_->section_bytes(); } // held in memory by libdw
     size_t units() const { return units_.size(); }
 
   private:
@@ -40,17 +37,11 @@ class DwarfIndex {
         uint32_t unit;
     };
 
-    explicit DwarfIndex(std::shared_ptr<const ElfFile> file) : file_(std::move(file)) {}
-    Result<void> open_alternative(const DebugFolders& folders);
+    explicit DwarfIndex(std::unique_ptr<DwarfFile> dwarf) : dwarf_(std::move(dwarf)) {}
     void find_units(WorkProgress& progress);
     DwarfUnit* unit(uint32_t index, const WorkProgress& progress);
 
-    std::shared_ptr<const ElfFile> file_, alternative_file_;
-    Elf* elf_ = nullptr;
-    Elf* alternative_elf_ = nullptr;
-    Dwarf* dwarf_ = nullptr;
-    Dwarf* alternative_ = nullptr;
-    size_t section_bytes_ = 0;
+    std::unique_ptr<DwarfFile> dwarf_;  // outlives the units
     std::vector<Dwarf_Off> units_;      // of their DIEs
     std::vector<UnitRange> ranges_;     // by low address
     std::vector<uint64_t> highest_end_; // of ranges_[0..i]: where a search may stop

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// libdw is kept from opening files by itself, as their names come from the target and might be
+// FIFOs: the dwz file is found here, and functions that look for .dwo files are not called.
+#include "loader/symbols/dwarf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+
+#include <optional>
+#include <string_view>
+
+namespace auger {
+namespace {
+
+constexpr size_t section_limit = size_t{4} << 30; // bytes of DWARF of one file
+
+Error dwarf_error(const ElfFile& file, const char* cause) {
+    return {"read line information of", file.name(), cause ? cause : "no DWARF", {}};
+}
+
+// Bytes of all .debug_* sections, and of .debug_info alone, once inflated.
+struct DebugBytes {
+    size_t total = 0;
+    size_t info = 0;
+};
+
+// Nothing when a section claims what cannot be.
+std::optional<DebugBytes> debug_bytes(Elf* elf) {
+    size_t names;
+    DebugBytes bytes;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return std::nullopt;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+            continue;
+        const char* name = elf_strptr(elf, names, header.sh_name);
+        const std::string_view text = name ? name : "";
+        if (!text.starts_with(".debug_") && !text.starts_with(".zdebug_"))
+            continue;
+        uint64_t size = header.sh_size;
+        if (header.sh_flags & SHF_COMPRESSED) {
+            GElf_Chdr compressed;
+            // zlib inflates at most about 1,032 times.
+            if (!gelf_getchdr(section, &compressed) || compressed.ch_size / 1100 > header.sh_size)
+                return std::nullopt;
+            size = compressed.ch_size;
+        }
+        if (size > section_limit - bytes.total)
+            return std::nullopt;
+        bytes.total += size;
+        if (text == ".debug_info")
+            bytes.info = size;
+    }
+    return bytes;
+}
+
+// Reading (not mapping) keeps a file that shrinks from raising SIGBUS.
+Dwarf* open_dwarf(int fd, Elf*& elf) {
+    elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_READ, nullptr);
+    return elf ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
+}
+
+} // namespace
+
+DwarfFile::~DwarfFile() {
+    dwarf_end(dwarf_);
+    dwarf_end(alternative_);
+    elf_end(elf_);
+    elf_end(alternative_elf_);
+}
+
+bool has_dwarf(const ElfFile& file) {
+    return file.has_section(".debug_info") || file.has_section(".zdebug_info");
+}
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile> file,
+                                                   const DebugFolders& folders) {
+    std::unique_ptr<DwarfFile> opened(new DwarfFile(std::move(file)));
+    const ElfFile& elf = *opened->file_;
+    if (!has_dwarf(elf))
+        return dwarf_error(elf, nullptr);
+    elf_version(EV_CURRENT);
+    {
+        Elf* headers = elf_begin(elf.fd(), ELF_C_READ, nullptr);
+        const auto bytes = headers ? debug_bytes(headers) : std::nullopt;
+        elf_end(headers);
+        if (!bytes)
+            return dwarf_error(elf, "sections too large to be true, or larger than 4 GiB");
+        opened->section_bytes_ = bytes->total;
+        opened->info_bytes_ = bytes->info;
+    }
+    opened->dwarf_ = open_dwarf(elf.fd(), opened->elf_);
+    if (!opened->dwarf_)
+        return dwarf_error(elf, dwarf_errmsg(-1));
+    if (elf.has_section(".gnu_debugaltlink"))
+        if (auto alternative = opened->open_alternative(folders); !alternative)
+            return alternative.error();
+    return opened;
+}
+
+Result<void> DwarfFile::open_alternative(const DebugFolders& folders) {
+    const char* name = nullptr;
+    const void* id = nullptr;
+    const ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf_, &name, &id);
+    if (size <= 0 || size > 64)
+        return dwarf_error(*file_, "damaged .gnu_debugaltlink");
+    std::string build_id;
+    for (ssize_t i = 0; i < size; i++) {
+        constexpr char digits[] = "0123456789abcdef";
+        const auto byte = static_cast<const unsigned char*>(id)[i];
+        build_id += digits[byte >> 4];
+        build_id += digits[byte & 15];
+    }
+    alternative_file_ = debug_file_by_build_id(build_id, folders);
+    if (!alternative_file_)
+        return dwarf_error(*file_, "its dwz file is not installed");
+    alternative_ = open_dwarf(alternative_file_->fd(), alternative_elf_);
+    if (!alternative_)
+        return dwarf_error(*alternative_file_, dwarf_errmsg(-1));
+    dwarf_setalt(dwarf_, alternative_);
+    return {};
+}
+
+} // namespace auger
