@@ -306,6 +306,7 @@ static __always_inline int enter(void* ctx, u64 sp) {
     call->wall_epoch = config.wall_epoch;
     call->blocked_ns = calls->blocked_ns;
     call->runnable_ns = calls->runnable_ns;
+    call->longest_wait.blocked_ns = 0;
     call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
     barrier();
     call->start_ns = bpf_ktime_get_ns();
@@ -395,7 +396,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
         // A page that is being moved or merged just now cannot be read from here.
         if (!from_return && bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
             count_loss(WIRE_LOSS_CALLER);
-        trace_slow_call(ctx, &end, return_address, from_return);
+        trace_slow_call(ctx, &end, &call.longest_wait, return_address, from_return);
     }
     return 0;
 }

@@ -59,6 +59,7 @@ struct vm_area_struct {
  */
 struct pt_regs___kernel {
     unsigned long sp;
+    unsigned long di;
     unsigned long orig_ax; /* the system call's number; negative for interrupts and faults */
 };
 

@@ -23,6 +23,7 @@ struct open_call {
     u32 wall_epoch;     /* of wire_config, at entry */
     u64 blocked_ns;     /* the thread's totals at entry */
     u64 runnable_ns;
+    struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
 
 /*

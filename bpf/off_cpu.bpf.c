@@ -21,6 +21,7 @@ struct wait {
     u32 epoch;     /* of wire_config, when it began */
     u32 scope;     /* ... in which the thread was found to be observed */
     u32 preempted; /* 1: it never ceased to be runnable */
+    u64 argument;  /* of the system call */
     u32 in_calls;  /* bit i: the wait is in the thread's open call i */
     struct sample_buffer buffer;
 };
@@ -99,6 +100,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
     sample->syscall = regs->orig_ax;
     if (preempted || sample->syscall < 0)
         sample->syscall = WIRE_SYSCALL_NONE;
+    wait->argument = regs->di;
     offset = words_of_calls(sample);
     sample->user_frames = take_user_stack(ctx, &wait->buffer.words[offset]);
     sample->kernel_frames = 0;
@@ -131,13 +133,30 @@ static __always_inline void send_wait(struct task_struct* task, struct wait* wai
         stats->samples++;
 }
 
-__noinline int count_wait(struct open_calls* calls, u32 in_calls) {
-    if (!calls)
+// Likewise a function of its own.
+__noinline int charge_call(struct open_call* call, struct wait* wait, u64 blocked_ns,
+                           bool sampled) {
+    if (!call || !wait)
+        return 0;
+    call->waits += sampled;
+    if (blocked_ns > call->longest_wait.blocked_ns) {
+        call->longest_wait.blocked_ns = blocked_ns;
+        call->longest_wait.argument = wait->argument;
+        call->longest_wait.syscall = wait->buffer.sample.syscall;
+    }
+    return 0;
+}
+
+// Each of the calls that the wait is in.
+__noinline int charge_calls(struct open_calls* calls, struct wait* wait, u64 blocked_ns,
+                            bool sampled) {
+    if (!calls || !wait)
         return 0;
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        if (!(in_calls >> i))
+        if (!(wait->in_calls >> i))
             break;
-        calls->calls[i].waits += (in_calls >> i) & 1;
+        if ((wait->in_calls >> i) & 1)
+            charge_call(&calls->calls[i], wait, blocked_ns, sampled);
     }
     return 0;
 }
@@ -174,11 +193,11 @@ static __always_inline void end_wait(struct task_struct* task) {
     phase = (u32)task->pid * 0x9e3779b9u;
     ticks_since = (since + phase) / period;
     ticks_now = (now + phase) / period;
+    if (calls && wait->in_calls)
+        charge_calls(calls, wait, woken - since, ticks_now != ticks_since);
     if (ticks_now == ticks_since)
         return;
     ticks_woken = (woken + phase) / period;
-    if (calls && wait->in_calls)
-        count_wait(calls, wait->in_calls);
     send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
     send_wait(task, wait, now, ticks_now - ticks_woken, WIRE_SAMPLE_RUNNABLE, stats);
 }

@@ -32,11 +32,12 @@ static __always_inline bool within_slow_rate(u64 now) {
     return true;
 }
 
-__noinline int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, u64 return_address,
+__noinline int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end,
+                               struct wire_wait* longest_wait, u64 return_address,
                                bool from_return) {
     struct wire_slow_call* slow;
 
-    if (!end)
+    if (!end || !longest_wait)
         return 0;
     if (!within_slow_rate(end->event.time_ns)) {
         count_loss(WIRE_LOSS_SLOW_RATE);
@@ -51,6 +52,7 @@ __noinline int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, u
     slow->end.event.kind = WIRE_SLOW_CALL;
     slow->end.event.size = sizeof(*slow);
     bpf_get_current_comm(slow->comm, sizeof(slow->comm));
+    slow->longest_wait = *longest_wait;
     slow->return_address = return_address;
     slow->from_return = from_return;
     slow->user_frames = take_user_stack(ctx, slow->frames);

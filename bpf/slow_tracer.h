@@ -8,7 +8,7 @@
  * Sends the call that ended as a WIRE_SLOW_CALL, with the stack at `ctx`. `return_address` and
  * `from_return` are as in wire_slow_call. A loss is counted by its cause; the result is always 0.
  */
-int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, u64 return_address,
-                    bool from_return);
+int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, struct wire_wait* longest_wait,
+                    u64 return_address, bool from_return);
 
 #endif

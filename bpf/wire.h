@@ -218,6 +218,19 @@ struct wire_event {
     __wire_u32 tid;
 };
 
+/* Instead of the number of a system call. */
+enum wire_no_syscall {
+    WIRE_SYSCALL_NONE = -1, /* not waiting, or preempted in user mode: frames say where */
+};
+
+/* A wait of a thread that was blocked, and what for as far as the kernel tells. */
+struct wire_wait {
+    __wire_u64 blocked_ns;
+    __wire_u64 argument; /* the system call's first one: often a file descriptor */
+    __wire_s32 syscall;  /* or wire_no_syscall */
+    __wire_u32 padding;
+};
+
 /* A call, named: within one thread no two calls have both the same sequence and the same start. */
 struct wire_call {
     __wire_u64 start_ns;
@@ -231,11 +244,6 @@ enum wire_sample_kind {
     WIRE_SAMPLE_CPU = 0,
     WIRE_SAMPLE_BLOCKED = 1,
     WIRE_SAMPLE_RUNNABLE = 2,
-};
-
-/* Of a sample's `syscall`, where it is no number of a system call. */
-enum wire_no_syscall {
-    WIRE_SYSCALL_NONE = -1, /* not waiting, or preempted in user mode: frames say where */
 };
 
 /* Followed by `calls` records of wire_call, outermost first, and then by user_frames and
@@ -280,6 +288,7 @@ struct wire_slow_call {
     struct wire_call_end end;
     char comm[WIRE_COMM];
     __wire_u64 return_address;
+    struct wire_wait longest_wait; /* blocked_ns 0: none was seen */
     __wire_u16 user_frames;
     __wire_u16 kernel_frames;
     __wire_u32 from_return; /* 1: taken at the return address; the function itself is no frame */

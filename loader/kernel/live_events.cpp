@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_events.h"
 
+#include "loader/symbols/syscall_names.h"
+
+#include <fmt/format.h>
+
+#include <sys/syscall.h>
+
 namespace auger {
 
 std::optional<CallKey> LiveEvents::key_of(const wire_call& call) const {
@@ -71,6 +77,23 @@ void LiveEvents::on_call_end(const wire_call_end& end) {
         sink_.on_call_end(translate(end, *key, names_.thread(end.event.pid, end.event.tid)));
 }
 
+Wait LiveEvents::describe(const wire_wait& wait, pid_t pid, uint64_t now_ns) {
+    if (!wait.blocked_ns)
+        return {};
+    if (wait.syscall < 0)
+        return {wait.blocked_ns, "page fault"};
+    auto syscall = static_cast<uint64_t>(wait.syscall);
+    std::string what = syscall_name(syscall);
+    if (waits_for_descriptor(syscall)) {
+        what += fmt::format("({})", wait.argument);
+        if (std::string target = descriptors_.find(pid, wait.argument, now_ns); !target.empty())
+            what += " " + target;
+    } else if (syscall == SYS_futex) {
+        what += fmt::format("({:#x})", wait.argument);
+    }
+    return {wait.blocked_ns, what};
+}
+
 void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     const wire_slow_call& head = *slow.head;
     auto key = key_of(head.end.call);
@@ -83,6 +106,7 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
         translate(head.end, *key,
                   names_.thread(head.end.event.pid, head.end.event.tid, wire_comm(head.comm)));
     event.threshold_ns = probes_.slow_threshold_ns(key->spec);
+    event.longest_wait = describe(head.longest_wait, pid, time);
     if (head.from_return) {
         // The walk began in the caller, at the return address: the function itself goes on top.
         Location leaf{unknown_module, 0, false};

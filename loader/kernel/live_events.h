@@ -5,6 +5,7 @@
 
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_probes.h"
+#include "loader/process/fd_target.h"
 #include "loader/stream/events.h"
 #include "loader/stream/wire_decoder.h"
 
@@ -23,6 +24,7 @@ class LiveEvents {
     void on_slow_call(const WireSlowCallView& slow);
 
   private:
+    Wait describe(const wire_wait& wait, pid_t pid, uint64_t now_ns);
     std::optional<CallKey> key_of(const wire_call& call) const;
     CallEndEvent translate(const wire_call_end& end, const CallKey& key, ThreadId thread);
 
@@ -31,6 +33,7 @@ class LiveEvents {
     const LiveProbes& probes_;
     std::vector<CallKey> calls_;      // kept to reuse its memory
     std::vector<uint64_t> addresses_; // likewise
+    FdTargets descriptors_;
 };
 
 } // namespace auger

@@ -305,6 +305,8 @@ void RecordDecoder::slow_call(uint64_t time_ns, EventSink& sink) {
     event.end = call_end(time_ns);
     event.threshold_ns = in_.varint();
     event.stack = defined<StackId>(stacks_);
+    event.longest_wait.blocked_ns = in_.varint();
+    event.longest_wait.what = text();
     if (!in_.failed())
         sink.on_slow_call(event);
 }

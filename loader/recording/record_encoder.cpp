@@ -168,6 +168,8 @@ void RecordEncoder::on_slow_call(const SlowCallEvent& event) {
     put_call_end(event.end);
     out_.varint(event.threshold_ns);
     out_.varint(event.stack.value);
+    out_.varint(event.longest_wait.blocked_ns);
+    put_string(event.longest_wait.what);
 }
 
 void RecordEncoder::on_stats(const StatsEvent& event) {

@@ -106,12 +106,20 @@ inline uint64_t cpu_ns(const CallEndEvent& end) {
     return end.duration_ns > waited ? end.duration_ns - waited : 0;
 }
 
+// A wait of a blocked thread. Nothing is known of it when blocked_ns is 0.
+struct Wait {
+    uint64_t blocked_ns = 0;
+    std::string what; // "recvfrom(9) tcp 127.0.0.1:80 -> 127.0.0.1:4711"; raw: escape at output
+    friend bool operator==(const Wait&, const Wait&) = default;
+};
+
 // A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes
 // before.
 struct SlowCallEvent {
     CallEndEvent end;
     uint64_t threshold_ns = 0; // in force when it ended
     StackId stack;             // the timed function first, then its callers
+    Wait longest_wait;
 };
 
 // One timed function.

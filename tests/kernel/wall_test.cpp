@@ -81,6 +81,20 @@ TEST_F(Wall, SharesAreThoseOfTheKernelsOwnAccount) {
     EXPECT_GT(of(sums["starves"], SampleKind::runnable), 0.4 * total(sums["starves"]));
     EXPECT_GT(of(sums["locks"], SampleKind::blocked), 0.5 * total(sums["locks"]));
 
+    // Calls say what their longest wait was for.
+    for (const SlowCall& call : session.model().slow_calls()) {
+        const std::string& comm = session.model().symbols().thread(call.end.thread).comm;
+        if (comm == "reads" && call.longest_wait.blocked_ns) {
+            EXPECT_THAT(call.longest_wait.what,
+                        testing::MatchesRegex("read\\([0-9]+\\)( pipe:.*)?"));
+        }
+        if (comm == "sleeps") {
+            EXPECT_EQ(call.longest_wait.what, "clock_nanosleep");
+            EXPECT_GT(call.longest_wait.blocked_ns, 1'000'000u);
+        }
+        EXPECT_LE(call.longest_wait.blocked_ns, call.end.waits ? call.end.waits->blocked_ns : 0);
+    }
+
     // Every call says exactly what it waited, ticks or none.
     std::map<std::string, Sums> exact;
     std::map<std::string, uint64_t> calls;

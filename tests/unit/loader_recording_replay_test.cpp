@@ -78,7 +78,8 @@ class LoaderRecordingReplay : public testing::Test {
                                 false,
                                 {}},
                                5'000'000,
-                               StackId{0}};
+                               StackId{0},
+                               {}};
             sink.on_slow_call(slow);
         }
         sink.on_time(start + 10 * second);

@@ -77,8 +77,9 @@ void Transcript::on_call_end(const CallEndEvent& event) {
     lines.push_back("call_end " + text_of(event));
 }
 void Transcript::on_slow_call(const SlowCallEvent& event) {
-    lines.push_back(fmt::format("slow_call {} {} {}", text_of(event.end), event.threshold_ns,
-                                event.stack.value));
+    lines.push_back(fmt::format("slow_call {} {} {} {} {}", text_of(event.end), event.threshold_ns,
+                                event.stack.value, event.longest_wait.blocked_ns,
+                                event.longest_wait.what));
 }
 void Transcript::on_stats(const StatsEvent& event) {
     std::string line =
@@ -196,8 +197,10 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
             sink.on_call_end(call_end());
             break;
         case 2:
-            sink.on_slow_call(
-                {call_end(), wide(), StackId{static_cast<uint32_t>(number(stacks_))}});
+            sink.on_slow_call({call_end(),
+                               wide(),
+                               StackId{static_cast<uint32_t>(number(stacks_))},
+                               {wide(), text(60)}});
             break;
         case 3: {
             StatsEvent stats{time_,

@@ -174,7 +174,8 @@ class FakeBackend final : public Backend {
             sink_.on_slow_call(
                 {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}},
                  5 * ms,
-                 in_rebuild});
+                 in_rebuild,
+                 {}});
     }
 
     EventSink& sink_;

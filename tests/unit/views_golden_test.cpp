@@ -68,7 +68,8 @@ class Golden : public testing::Test {
                     {{start + duration, 8 * ms + i * us, stream.thread(tid),
                       stream.call(slow, start + us), 8, i == 1907, CallWaits{7 * ms, ms / 4}},
                      5 * ms,
-                     read});
+                     read,
+                     {7 * ms, "recvfrom(9) tcp 127.0.0.1:80 -> 127.0.0.1:4711"}});
             if (i % 100 == 0) {
                 stream.stats(start, handle, durations, i == 1000 ? 2 : 0, i == 2000 ? 1 : 0);
                 stream.stats(start, slow, std::vector<uint64_t>(100, 40 * us), 0, 0, i == 500);

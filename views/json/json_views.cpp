@@ -324,6 +324,10 @@ Result<std::vector<std::string>> calls_json(const Model& model, const Window& wi
         line["cpu"] = waits ? Line(cpu_ns(call->end)) : Line(nullptr);
         line["blocked"] = waits ? Line(waits->blocked_ns) : Line(nullptr);
         line["runnable"] = waits ? Line(waits->runnable_ns) : Line(nullptr);
+        line["longest_wait"] = nullptr;
+        if (call->longest_wait.blocked_ns)
+            line["longest_wait"] = {{"blocked", call->longest_wait.blocked_ns},
+                                    {"what", escape_untrusted(call->longest_wait.what)}};
         line["threshold"] = call->threshold_ns;
         line["unwound"] = call->end.unwound;
         Line stack = Line::array(), sources = Line::array();

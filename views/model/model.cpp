@@ -125,7 +125,7 @@ void Model::on_slow_call(const SlowCallEvent& event) {
     slow_calls_received_++;
     if (slow_calls_.size() == slow_call_capacity_)
         slow_calls_.pop_front();
-    slow_calls_.push_back({event.end, event.threshold_ns, event.stack});
+    slow_calls_.push_back({event.end, event.threshold_ns, event.stack, event.longest_wait});
 }
 
 void Model::on_stats(const StatsEvent& event) {

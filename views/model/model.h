@@ -23,6 +23,7 @@ struct SlowCall {
     CallEndEvent end;
     uint64_t threshold_ns = 0;
     StackId stack;
+    Wait longest_wait;
 };
 
 struct Notice {

@@ -91,6 +91,12 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
                                         format_duration(static_cast<double>(waits->blocked_ns)),
                                         format_duration(static_cast<double>(waits->runnable_ns))),
                             Style::plain, 6);
+        if (call.longest_wait.blocked_ns)
+            canvas.add_line(
+                fmt::format("longest wait {} in {}",
+                            format_duration(static_cast<double>(call.longest_wait.blocked_ns)),
+                            call.longest_wait.what),
+                Style::plain, 6);
         add_stack(canvas, model, options, call.stack);
     }
     return canvas;
