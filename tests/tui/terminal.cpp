@@ -126,8 +126,8 @@ void Terminal::resize(int columns, int rows) {
 }
 
 void Terminal::close() {
-    pid_ = -1;
     tmux({"kill-server"});
+    wait_gone(std::exchange(pid_, -1)); // it may still write its history into the folder
 }
 
 std::string Terminal::screen() const {
