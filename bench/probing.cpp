@@ -46,7 +46,8 @@ Functions Functions::find(const std::string& path, const std::vector<std::string
 }
 
 Tracker::Tracker(const Features& features)
-    : programs_(take(Programs::load({features.uprobe_multi, features.uprobe_session}))),
+    : programs_(take(Programs::load(
+          {features.uprobe_multi, features.uprobe_session, features.context_switches}))),
       specs_(std::make_unique<SpecTable>(*programs_)) {}
 
 void Tracker::observe(pid_t pid) {

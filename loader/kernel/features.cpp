@@ -5,6 +5,7 @@
 #include "loader/kernel/uprobe_trial.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <unistd.h>
 
@@ -36,6 +37,24 @@ bool knows_uprobe_multi(uint32_t attach_type) {
     auto link =
         create_uprobe_multi_link(program.get(), attach_type, "/", offsets, cookies, 0, false);
     return !link && errno == EBADF;
+}
+
+// A program with types, at the tracepoint of context switches.
+bool may_watch_context_switches() {
+    int type = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
+    if (type <= 0)
+        return false;
+    bpf_insn instructions[2] = {};
+    instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K; // r0 = 0
+    instructions[1].code = BPF_JMP | BPF_EXIT;
+    LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_RAW_TP,
+                .attach_btf_id = static_cast<uint32_t>(type));
+    UniqueFd program(
+        bpf_prog_load(BPF_PROG_TYPE_TRACING, "auger_try", "GPL", instructions, 2, &options));
+    if (!program)
+        return false;
+    UniqueFd link(bpf_raw_tracepoint_open(nullptr, program.get()));
+    return static_cast<bool>(link);
 }
 
 bool has_hardware_cycles() {
@@ -82,8 +101,10 @@ Features Features::detect() {
     Features features;
     features.btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
     features.privileged = static_cast<bool>(load_empty_program(0));
-    if (features.privileged)
+    if (features.privileged) {
         detect_uprobes(features);
+        features.context_switches = may_watch_context_switches();
+    }
     features.hardware_cycles = has_hardware_cycles();
     return features;
 }
@@ -122,6 +143,9 @@ std::vector<Capability> Features::describe() const {
                  "no hardware counters here: sampling uses the cpu-clock timer",
                  "virtual machines often hide them; cpu-clock works as well for most uses",
                  State::degraded),
+            line("context switches", context_switches, "`sample wall` sees threads that wait",
+                 "no program may run at them, so only running threads are sampled",
+                 "a kernel with BTF and CONFIG_TRACEPOINTS is needed", State::degraded),
         });
     return lines;
 }

@@ -18,6 +18,7 @@ struct Features {
     bool uprobe_session = false;      // Linux 6.13
     bool stacks_under_return = false; // Linux 6.11
     bool hardware_cycles = false;
+    bool context_switches = false; // programs may run at them, for sampling of waits
     // Why not, where there is more than one reason.
     std::string uprobes_fault, uprobe_multi_fault;
 

@@ -532,8 +532,9 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
                         ? AttachWay::multi
                         : AttachWay::perf;
     raise_file_limit();
-    auto programs = Programs::load(
-        {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session});
+    auto programs =
+        Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
+                        features.context_switches});
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));

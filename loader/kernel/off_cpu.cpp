@@ -16,7 +16,7 @@ Result<OffCpu> OffCpu::make(Programs& programs, uint32_t rate_hz, uint32_t epoch
     for (size_t i = 0; i < links.size(); i++) {
         int program = programs.program_fd(kinds[i]);
         if (program < 0)
-            return Error{"sample waits", "", "this kernel lets no program run at context switches",
+            return Error{"sample waits", "", "no program may run at context switches here",
                          "`sample` without `wall` works", Error::Kind::unsupported};
         int link = bpf_raw_tracepoint_open(nullptr, program);
         if (link < 0)
