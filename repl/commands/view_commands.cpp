@@ -83,25 +83,30 @@ Parsed<size_t> parse_limit(Arguments& arguments) {
     return static_cast<size_t>(*count);
 }
 
+// "-n ROWS", if it stands there. (A number alone could be a probe's.)
+Parsed<std::optional<size_t>> take_rows(Arguments& arguments) {
+    if (!arguments.take_if("-n"))
+        return std::optional<size_t>();
+    if (arguments.at_end())
+        return arguments.missing("a number of rows");
+    auto limit = parse_limit(arguments);
+    if (!limit)
+        return limit.complaint();
+    return std::optional<size_t>(*limit);
+}
+
 Parsed<Command> parse_top(Arguments& arguments) {
     TopCommand command;
-    bool classed = false;
-    while (!arguments.at_end()) {
-        if (read_count(arguments.peek().text) && !command.limit) {
-            auto limit = parse_limit(arguments);
-            if (!limit)
-                return limit.complaint();
-            command.limit = *limit;
-        } else if (!classed) {
-            auto filter = parse_class(arguments);
-            if (!filter)
-                return filter.complaint();
-            command.filter = *filter;
-            classed = true;
-        } else {
-            break;
-        }
+    if (!arguments.at_end() && arguments.peek().text != "-n") {
+        auto filter = parse_class(arguments);
+        if (!filter)
+            return filter.complaint();
+        command.filter = *filter;
     }
+    auto rows = take_rows(arguments);
+    if (!rows)
+        return rows.complaint();
+    command.limit = *rows;
     return Command(command);
 }
 
@@ -116,14 +121,10 @@ Parsed<Command> parse_calls(Arguments& arguments) {
     CallsCommand command;
     if (!arguments.at_end() && !arguments.peek().text.starts_with('-'))
         command.probe = probe_ref(arguments.take());
-    if (arguments.take_if("-n")) {
-        if (arguments.at_end())
-            return arguments.missing("a number of rows");
-        auto limit = parse_limit(arguments);
-        if (!limit)
-            return limit.complaint();
-        command.limit = *limit;
-    }
+    auto rows = take_rows(arguments);
+    if (!rows)
+        return rows.complaint();
+    command.limit = *rows;
     return Command(std::move(command));
 }
 
@@ -166,11 +167,11 @@ std::vector<CommandRow> view_commands() {
         {"top",
          "",
          "Views",
-         "top [CLASS] [ROWS]",
+         "top [CLASS] [-n ROWS]",
          "functions by their own and their total time",
          "",
-         "top\ntop slow 10",
-         {{.words = classes}},
+         "top\ntop slow -n 10",
+         {{.words = "slow fast open outside all -n"}, {.words = "-n"}, {}},
          parse_top},
         {"hist",
          "",

@@ -187,7 +187,7 @@ TEST(ViewCommands, ClassesAndRows) {
     EXPECT_EQ(parsed<FlameCommand>("flame slow").filter, CallClass::slow);
     EXPECT_EQ(parsed<FlameCommand>("flame all").filter, std::nullopt);
     EXPECT_TRUE(parsed<FlameCommand>("flame --folded open").folded);
-    EXPECT_EQ(parsed<TopCommand>("top slow 10").limit, 10u);
+    EXPECT_EQ(parsed<TopCommand>("top slow -n 10").limit, 10u);
     EXPECT_EQ(parsed<DiffCommand>("diff fast slow").first, CallClass::fast);
     EXPECT_EQ(parsed<DiffCommand>("diff").second, CallClass::fast);
     EXPECT_EQ(parsed<CallsCommand>("calls f -n 5").limit, 5u);
@@ -200,7 +200,7 @@ TEST(ViewCommands, ClassesAndRows) {
     EXPECT_THAT(wrong("flame slow fast"), HasSubstr("12: \"fast\" is too much"));
     EXPECT_THAT(wrong("diff slow open"), HasSubstr("only slow and fast"));
     EXPECT_THAT(wrong("diff slow slow"), HasSubstr("with itself"));
-    EXPECT_THAT(wrong("top 0"), HasSubstr("0 rows"));
+    EXPECT_THAT(wrong("top -n 0"), HasSubstr("0 rows"));
 }
 
 TEST(FileCommands, Paths) {
