@@ -47,8 +47,8 @@ std::optional<CallInstruction::ReturnPlace> place_return(const Part& part, size_
     std::optional<CallInstruction::ReturnPlace> found;
     for (size_t i = first; i < part.code.size() && i - first < walk_limit; ++i) {
         const Instruction& at = part.code[i];
-        // What others can jump to would make them pay.
-        if (i > first &&
+        // Once there is a place, a cheaper one must not make others pay who jump there.
+        if (found &&
             (part.indirect_jumps || part.lands_between(part.code[first].address, at.address)))
             break;
         // Inside a function the kernel's optimised probe on a 5-byte nop could do harm.
@@ -57,7 +57,8 @@ std::optional<CallInstruction::ReturnPlace> place_return(const Part& part, size_
             found = {at.address, at.cost};
         if (usable && cheap(at))
             break;
-        if (at.flow != Flow::next || at.moves_stack || (at.memory && !at.nop5))
+        // Nor may it be behind what takes time.
+        if (at.flow != Flow::next || at.moves_stack || (found && at.memory))
             break;
     }
     return found;

@@ -30,9 +30,9 @@ struct CallInstruction {
     Target kind;
     uint64_t target; // 0 when unknown
     ProbeCost cost;
-    // Where every return is seen: the instruction behind the call, or a cheaper one that follows
-    // in a straight line before the stack pointer or memory is touched. Nothing when the kernel
-    // takes no probe there.
+    // Where every return is seen: the instruction behind the call, or one that follows in a
+    // straight line: the first that the kernel takes a probe on (it takes none on locked ones), or
+    // a cheaper one before memory is touched. Nothing when there is none.
     std::optional<ReturnPlace> returns;
     bool last; // no code of the part follows: the callee never returns
 };

@@ -257,11 +257,11 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         sink_.on_spec(place.spec, {probe.info.id, place.match.name, module.path,
                                    place.match.file_offset, way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
-        FunctionPlace function{module.path, module.identity(), place.match.address};
+        FunctionPlace function{module.identity(), place.match.address};
         if (place.match.site && place.match.site->callee) {
             const CallSite::Callee& callee = *place.match.site->callee;
             const TargetModule& holder = view.modules[callee.module];
-            function = {holder.path, holder.identity(), callee.address};
+            function = {holder.identity(), callee.address};
         }
         spec_places_[place.spec] = {probe.info.id, std::move(function)};
         probe.places.push_back(std::move(place));

@@ -56,7 +56,6 @@ class LiveProbes {
     }
     // Where the function is that a spec times (of a call site: the one that is called).
     struct FunctionPlace {
-        std::string path;
         FileIdentity file;
         uint64_t address; // as linked
     };

@@ -103,7 +103,8 @@ class SiteMatcher {
     void look_at(ModuleCalls& calls, const FunctionIndex::Function& function, uint64_t low,
                  uint64_t high, std::string_view file, uint32_t line) {
         const auto& found = calls.in(function);
-        const std::string caller = demangle(calls.module().index->best_name(function));
+        const std::string caller =
+            demangle_without_parameters(calls.module().index->best_name(function));
         if (!found) {
             result.skipped.push_back({calls.number(), caller, found.error().cause});
             return;
@@ -118,8 +119,13 @@ class SiteMatcher {
                 fmt::format("{}+{:#x}", caller, call.address - function.address);
             if (!name.empty())
                 add(calls, call, callee,
-                    {demangle(name), {}, caller, std::string(file), line, call.length}, name,
-                    inside);
+                    {demangle_without_parameters(name),
+                     {},
+                     caller,
+                     std::string(file),
+                     line,
+                     call.length},
+                    name, inside);
             else if (call.kind == CallInstruction::Target::unknown)
                 pointers.push_back(
                     {calls.number(), fmt::format("{} at {}", call.jump ? "jump" : "call", inside),

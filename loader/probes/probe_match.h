@@ -52,9 +52,9 @@ struct CallSite {
         size_t module;
         uint64_t address; // as linked
     };
-    std::string function;         // that it calls, demangled
+    std::string function;         // that it calls, demangled, without parameters
     std::optional<Callee> callee; // where that is; nothing when only the dynamic linker knows
-    std::string caller;           // the function that holds it, demangled
+    std::string caller;           // the function that holds it, likewise
     std::string file;             // of the innermost inlined function; empty: no line information
     uint32_t line;
     uint8_t length; // bytes of the instruction
