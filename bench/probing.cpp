@@ -31,7 +31,7 @@ Functions Functions::find(const std::string& path, const std::string& pattern) {
     if (!parsed.pattern)
         throw std::runtime_error(parsed.error->error.message());
     ProbeModule module{std::make_shared<FunctionIndex>(found.file), path, true};
-    found.matches = take(match_probe(*parsed.pattern, {&module, 1})).functions;
+    found.matches = take(match_probe(*parsed.pattern, {&module, 1})).places;
     return found;
 }
 
@@ -77,7 +77,7 @@ AttachmentRequest Tracker::request(const Functions& functions, ExitWay exit, Att
     request.exit = exit;
     request.subject = functions.file->name();
     take(specs_->reserve(functions.matches.size()));
-    for (const FunctionMatch& match : functions.matches) {
+    for (const PlaceMatch& match : functions.matches) {
         SpecId spec = take(specs_->add({}));
         specs.push_back(spec);
         request.entries.add(match.entry.file_offset, specs_->cookie(spec));

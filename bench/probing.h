@@ -31,7 +31,7 @@ void take(const Result<void>& result);
 // Functions of one file, analysed as `time` does it.
 struct Functions {
     std::shared_ptr<const ElfFile> file;
-    std::vector<FunctionMatch> matches;
+    std::vector<PlaceMatch> matches;
 
     // `pattern` as in `time PATTERN`.
     static Functions find(const std::string& path, const std::string& pattern);

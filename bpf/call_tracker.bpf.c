@@ -178,13 +178,32 @@ struct settlement {
     u16 exit_generation; // 0: not at an exit
     u16 found;           // 1: `call` is the exit's call, taken out of the open ones
     u16 kept;            // how many of the open calls remain
+    u32 at_call_site;    // 1: the entry is a call instruction
     struct open_call call;
 };
+
+static __always_inline u32 return_address_at(u64 sp) {
+    u32 address = 0;
+
+    bpf_probe_read_user(&address, sizeof(address), (void*)return_slot(sp));
+    return address;
+}
+
+// Whether a call site's call came back by its return: its address is still in place below the stack
+// pointer. Whoever arrives otherwise (catches an exception, longjmps) has written over it on the
+// way, by a call. What cannot be read just now is taken for a return, which is what happens.
+static __always_inline bool has_returned(const struct open_call* call) {
+    u32 address = 0;
+
+    return bpf_probe_read_user(&address, sizeof(address), (void*)return_slot(call->sp)) ||
+           address == call->return_address;
+}
 
 // Drops the open call at `index`, or moves it down behind those kept so far. A function of its own,
 // or the verifier would try every way through every turn of the loop below.
 __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
     struct open_call* call;
+    bool ends_here;
 
     if (!calls || !s)
         return 0;
@@ -198,7 +217,9 @@ __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 in
         s->found = 1;
         return 0;
     }
-    if (call->sp < s->gone_below &&
+    // It came back to this very instruction, itself a call: the probe that ends it comes next.
+    ends_here = s->at_call_site && call->sp == s->entry_sp && has_returned(call);
+    if (!ends_here && call->sp < s->gone_below &&
         (call->sp == s->entry_sp || has_been_left(call, s->gone_below))) {
         end_unwound(calls, call, s->now);
         return 0;
@@ -228,13 +249,6 @@ __noinline int settle(struct open_calls* calls, struct settlement* s) {
     return 0;
 }
 
-static __always_inline u32 return_address_at(u64 sp) {
-    u32 address = 0;
-
-    bpf_probe_read_user(&address, sizeof(address), (void*)sp);
-    return address;
-}
-
 // The open calls of a thread that is observed, and NULL when it is not. Observed threads are asked
 // once in a scope: the look-ups cost more than all else here.
 static __always_inline struct open_calls* calls_of_observed(struct task_struct* task,
@@ -261,8 +275,15 @@ static __always_inline struct open_calls* calls_of_observed(struct task_struct* 
     return calls;
 }
 
-static __always_inline int enter(void* ctx, u64 sp) {
+// A call's open_call.sp, from the stack pointer at a probe.
+static __always_inline u64 call_stack_pointer(u64 sp, bool at_call_site) {
+    return at_call_site ? sp - sizeof(u64) / 2 : sp;
+}
+
+static __always_inline int enter(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx);
+    bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
+    u64 sp = call_stack_pointer(PT_REGS_SP(ctx), at_call_site);
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct wire_call_counters* counters;
     struct open_calls* calls;
@@ -281,7 +302,10 @@ static __always_inline int enter(void* ctx, u64 sp) {
     depth = calls->depth;
     if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
         struct open_call* top = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
-        struct settlement s = {.now = bpf_ktime_get_ns(), .gone_below = sp + 1, .entry_sp = sp};
+        struct settlement s = {.now = bpf_ktime_get_ns(),
+                               .gone_below = sp + 1,
+                               .entry_sp = sp,
+                               .at_call_site = at_call_site};
 
         if ((spec->flags & WIRE_SPEC_RERUNS) && top->sp == sp && top->spec == spec_index(cookie)) {
             __sync_fetch_and_add(&counters->entries, -1);
@@ -307,7 +331,11 @@ static __always_inline int enter(void* ctx, u64 sp) {
     call->blocked_ns = calls->blocked_ns;
     call->runnable_ns = calls->runnable_ns;
     call->longest_wait.blocked_ns = 0;
-    call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
+    if (at_call_site)
+        call->return_address =
+            (u32)PT_REGS_IP(ctx) + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15);
+    else
+        call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
     barrier();
     call->start_ns = bpf_ktime_get_ns();
     barrier();
@@ -330,10 +358,9 @@ static __always_inline void count_return(struct wire_call_counters* counters,
         note_extreme(&counters->max_ns, duration, false);
 }
 
-// `sp`: where the return address lies, or lay before a return popped it.
-static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) {
+// `sp` as in open_call. `in_caller`: the function has returned already.
+static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool in_caller) {
     u64 now = bpf_ktime_get_ns();
-    u64 cookie = bpf_get_attach_cookie(ctx);
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct wire_call_counters* counters;
     struct wire_call_histogram* histogram;
@@ -376,6 +403,10 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
             return 0;
         call = s.call;
     }
+    if ((cookie & WIRE_COOKIE_CALL_SITE) && !has_returned(&call)) {
+        end_unwound(calls, &call, now);
+        return 0;
+    }
     counters = counters_of(spec_index(cookie));
     histogram = histogram_of(spec_index(cookie));
     if (!counters || !histogram)
@@ -394,35 +425,38 @@ static __always_inline int leave(struct pt_regs* ctx, u64 sp, bool from_return) 
         u64 return_address = 0;
 
         // A page that is being moved or merged just now cannot be read from here.
-        if (!from_return && bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
+        if (!in_caller && bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
             count_loss(WIRE_LOSS_CALLER);
-        trace_slow_call(ctx, &end, &call.longest_wait, return_address, from_return);
+        trace_slow_call(ctx, &end, &call.longest_wait, return_address, in_caller);
     }
     return 0;
 }
 
 SEC("uprobe")
 int call_entry(struct pt_regs* ctx) {
-    enter(ctx, PT_REGS_SP(ctx));
+    enter(ctx);
     return 0;
 }
 
 SEC("uprobe")
 int call_exit(struct pt_regs* ctx) {
-    return leave(ctx, PT_REGS_SP(ctx), false);
+    u64 cookie = bpf_get_attach_cookie(ctx);
+    bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
+
+    return leave(ctx, cookie, call_stack_pointer(PT_REGS_SP(ctx), at_call_site), at_call_site);
 }
 
 SEC("uprobe")
 int call_return(struct pt_regs* ctx) {
-    return leave(ctx, PT_REGS_SP(ctx) - sizeof(u64), true);
+    return leave(ctx, bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx) - sizeof(u64), true);
 }
 
 // Entry and return in one: a return probe is set only when the entry answers 0.
 SEC("uprobe")
 int call_session(struct pt_regs* ctx) {
     if (bpf_session_is_return())
-        return leave(ctx, PT_REGS_SP(ctx) - sizeof(u64), true);
-    return enter(ctx, PT_REGS_SP(ctx));
+        return leave(ctx, bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx) - sizeof(u64), true);
+    return enter(ctx);
 }
 
 // A thread that ends, or runs another program, leaves its calls.

@@ -13,13 +13,19 @@
 /* An open call of a thread. Small, since every observed thread has WIRE_MAX_OPEN_CALLS of them. */
 struct open_call {
     u64 start_ns;
-    u64 sp; /* the stack pointer at entry, where the return address lies */
+    /*
+     * The stack pointer at entry, where the return address lies. Of a call site: half-way between
+     * the return address to be and the caller's stack pointer, so that it differs from a call of
+     * the same function by its own probe, and from the caller's.
+     */
+    u64 sp;
     u32 sequence;
     u16 spec;
     u16 generation;
     u32 samples; /* written by the sampler, which interrupts the tracker on the same thread */
     u32 waits;   /* samples of waits; written by the off-CPU sampler, likewise */
-    u32 return_address; /* its low half; 0 on the thread's own stack, where nobody asks for it */
+    u32 return_address; /* its low half; of a function's call 0 on the thread's own stack, where
+                           nobody asks for it */
     u32 wall_epoch;     /* of wire_config, at entry */
     u64 blocked_ns;     /* the thread's totals at entry */
     u64 runnable_ns;

@@ -38,7 +38,7 @@ __noinline int has_been_left(struct open_call* call, u64 sp) {
         return 0;
     if (is_own_stack(task, &here))
         return 1;
-    bpf_probe_read_user(&return_address, sizeof(return_address), (void*)call->sp);
+    bpf_probe_read_user(&return_address, sizeof(return_address), (void*)return_slot(call->sp));
     return (u32)return_address != call->return_address;
 }
 

@@ -13,6 +13,11 @@ static __always_inline bool is_current(const struct open_call* call) {
     return spec && (u16)spec->generation == call->generation && spec->flags;
 }
 
+/* Where the return address of a call lies, or lay. See open_call.sp. */
+static __always_inline u64 return_slot(u64 sp) {
+    return sp & ~7ULL;
+}
+
 /*
  * 1 when a stack pointer at `sp`, above the call's, proves that the call has been left. On the
  * thread's own stack it does. Coroutines, fibers and signal handlers run on others, and a call that

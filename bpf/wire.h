@@ -91,6 +91,9 @@ static inline __wire_u32 wire_histogram_bucket(__wire_u64 value) {
  * by a conditional jump the condition, since a probe on it fires whether it jumps or not. When a
  * function gets other probes while it is timed, both sets are attached for a moment: of its entry
  * probes only those count whose WIRE_COOKIE_SECOND agrees with the spec's WIRE_SPEC_SECOND.
+ *
+ * A call site's probes (WIRE_COOKIE_CALL_SITE) sit in the caller: on the call instruction, whose
+ * length stands in the cookie, and where it comes back to.
  */
 enum wire_cookie {
     WIRE_COOKIE_SPEC_MASK = 0xffff,
@@ -98,6 +101,8 @@ enum wire_cookie {
         16, /* low four bits of the opcode: 0 (overflow) to 15 (greater) */
     WIRE_COOKIE_CONDITIONAL = 1 << 20,
     WIRE_COOKIE_SECOND = 1 << 21,
+    WIRE_COOKIE_CALL_SITE = 1 << 22,
+    WIRE_COOKIE_CALL_LENGTH_SHIFT = 24, /* 4 bits */
     WIRE_COOKIE_GENERATION_SHIFT = 32,
 };
 

@@ -44,8 +44,10 @@ CloneName split_clone_name(std::string_view name) {
     }
 }
 
-FunctionIndex::FunctionIndex(std::shared_ptr<const ElfFile> file) : file_(std::move(file)) {
-    const std::vector<ElfFunction>& symbols = file_->functions();
+FunctionIndex::FunctionIndex(std::shared_ptr<const ElfFile> file,
+                             std::shared_ptr<const ElfFile> debug_file)
+    : file_(std::move(file)), symbols_(debug_file ? std::move(debug_file) : file_) {
+    const std::vector<ElfFunction>& symbols = symbols_->functions();
     for (uint32_t i = 0; i < symbols.size(); ++i) {
         if (functions_.empty() || functions_.back().address != symbols[i].address)
             functions_.push_back({symbols[i].address, 0, i, 0, false, false});
@@ -74,7 +76,7 @@ FunctionIndex::FunctionIndex(std::shared_ptr<const ElfFile> file) : file_(std::m
 }
 
 std::span<const ElfFunction> FunctionIndex::names(const Function& function) const {
-    return {file_->functions().data() + function.first_name, function.name_count};
+    return {symbols_->functions().data() + function.first_name, function.name_count};
 }
 
 std::string_view FunctionIndex::best_name(const Function& function) const {
@@ -110,7 +112,7 @@ const FunctionIndex::Function* FunctionIndex::containing(uint64_t address) const
 }
 
 std::vector<const FunctionIndex::Function*> FunctionIndex::named(std::string_view mangled) const {
-    const std::vector<ElfFunction>& symbols = file_->functions();
+    const std::vector<ElfFunction>& symbols = symbols_->functions();
     std::vector<const Function*> found;
     auto first =
         std::lower_bound(by_name_.begin(), by_name_.end(), mangled,
@@ -123,7 +125,7 @@ std::vector<const FunctionIndex::Function*> FunctionIndex::named(std::string_vie
 
 std::vector<const FunctionIndex::Function*>
 FunctionIndex::cold_candidates(const Function& function) const {
-    const std::vector<ElfFunction>& symbols = file_->functions();
+    const std::vector<ElfFunction>& symbols = symbols_->functions();
     std::vector<const Function*> found;
     for (const ElfFunction& name : names(function)) {
         std::string prefix = std::string(name.name) + ".cold";

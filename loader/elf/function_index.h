@@ -44,9 +44,13 @@ class FunctionIndex {
         bool size_guessed; // up to the next function or the end of the segment
     };
 
-    explicit FunctionIndex(std::shared_ptr<const ElfFile> file);
+    // `debug_file`: has the symbols that were stripped from the file.
+    explicit FunctionIndex(std::shared_ptr<const ElfFile> file,
+                           std::shared_ptr<const ElfFile> debug_file = nullptr);
 
     const ElfFile& file() const { return *file_; }
+    // What the names come from: the file itself, or its debug file.
+    const ElfFile& symbols() const { return *symbols_; }
     const std::shared_ptr<const ElfFile>& file_pointer() const { return file_; }
 
     // Sorted by address, no two at one address.
@@ -67,9 +71,9 @@ class FunctionIndex {
   private:
     const Function* at(uint64_t address) const;
 
-    std::shared_ptr<const ElfFile> file_;
+    std::shared_ptr<const ElfFile> file_, symbols_;
     std::vector<Function> functions_;
-    std::vector<uint32_t> by_name_; // indices into file().functions(), sorted by name
+    std::vector<uint32_t> by_name_; // indices into symbols().functions(), sorted by name
 };
 
 } // namespace auger

@@ -332,7 +332,7 @@ std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
                                                         size_t limit) const {
     std::vector<ProbeModule> modules;
     for (const TargetModule& module : const_cast<LiveBackend*>(this)->view().modules)
-        modules.push_back({module.index, module.path, module.main_program});
+        modules.push_back({module.index, module.path, module.main_program, module.debug});
     return auger::complete_function(prefix, modules, limit);
 }
 

@@ -111,7 +111,8 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
         // The walk began in the caller, at the return address: the function itself goes on top.
         Location leaf{unknown_module, 0, false};
         if (const auto* place = probes_.place_of(key->spec))
-            leaf = {names_.find_module(place->path), place->address, false};
+            leaf = {names_.find_module(place->file.first, place->file.second), place->address,
+                    false};
         event.stack = names_.stack_under(leaf, pid, time, slow.user_frames);
     } else {
         // At the exit instruction the function's frame is gone already: a walk by frame pointers

@@ -73,12 +73,8 @@ StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns
     return interner_.stack(stack_);
 }
 
-ModuleId LiveNames::find_module(const std::string& path) const {
-    for (uint32_t id = 0; id < modules_.size(); id++) {
-        if (modules_.info(ModuleId{id}).path == path)
-            return ModuleId{id};
-    }
-    return unknown_module;
+ModuleId LiveNames::find_module(uint64_t device, uint64_t inode) const {
+    return modules_.find_file(device, inode);
 }
 
 void LiveNames::deliver() {

@@ -39,7 +39,7 @@ class LiveNames {
     // A thread whose present name is not at hand: the one under which it was seen last.
     ThreadId thread(uint32_t pid, uint32_t tid) { return interner_.thread(pid, tid); }
     // The module of a file that was seen mapped; unknown_module when none was.
-    ModuleId find_module(const std::string& path) const;
+    ModuleId find_module(uint64_t device, uint64_t inode) const;
 
     // Tells the sink of names that have become better.
     void deliver();

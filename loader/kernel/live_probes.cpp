@@ -15,19 +15,44 @@ namespace {
 // From here on it is worth telling what they cost: about 0.1 s each, one after the other.
 constexpr size_t many_perf_events = 100;
 
-const char* name_of(ExitWay exit) {
+std::string way_out_of(const PlaceMatch& match, ExitWay exit) {
+    if (match.kind == PlaceKind::call_site)
+        return "call site";
     return exit == ExitWay::instructions ? "ret" : "trampoline";
 }
 
-std::string kind_of(const FunctionMatch& match, ExitWay exit) {
-    const char* entry = match.entry.cost == ProbeCost::single_stepped ? "entry (stepped)" : "entry";
-    return fmt::format("{}+{}", entry, name_of(exit));
+std::string stepped(const char* place, ProbeCost cost) {
+    return fmt::format("{}{}", place, cost == ProbeCost::single_stepped ? " (stepped)" : "");
+}
+
+std::string kind_of(const PlaceMatch& match, ExitWay exit) {
+    if (match.kind != PlaceKind::call_site)
+        return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit);
+    std::string kind = stepped("call", match.entry.cost);
+    for (const ExitPlace& back : match.exits)
+        kind += "+" + stepped("return", back.code.cost);
+    return kind;
+}
+
+// Why a place's executions have no duration; empty when they have one.
+std::string no_duration(PlaceKind kind) {
+    switch (kind) {
+    case PlaceKind::instruction:
+        return "a place inside a function has no end, so it cannot be timed";
+    case PlaceKind::line:
+        return "a line has no duration; time the function that holds it, or a call that it makes "
+               "(FUNCTION@FILE:LINE)";
+    case PlaceKind::function:
+    case PlaceKind::call_site:
+        break;
+    }
+    return {};
 }
 
 std::vector<ProbeModule> as_probe_modules(const std::vector<TargetModule>& modules) {
     std::vector<ProbeModule> result;
     for (const TargetModule& module : modules)
-        result.push_back({module.index, module.path, module.main_program});
+        result.push_back({module.index, module.path, module.main_program, module.debug});
     return result;
 }
 
@@ -42,10 +67,13 @@ LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatal
     : programs_(programs), features_(features), catalogue_(catalogue), sink_(sink), way_(way),
       specs_(programs) {}
 
-LiveProbes::Choice LiveProbes::choose_exit(const FunctionMatch& match, WayOut way_out,
+LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, WayOut way_out,
                                            const UnwindProof& proof) const {
     bool session = way_ == AttachWay::multi && features_.uprobe_session;
     ExitWay cheap = session ? ExitWay::session : ExitWay::return_probe;
+    // A call site's probes sit in the caller and have nothing to do with the callee's exits.
+    if (match.kind == PlaceKind::call_site)
+        return {ExitWay::instructions, ""};
     switch (way_out) {
     case WayOut::ret:
         return {ExitWay::instructions, ""};
@@ -96,6 +124,9 @@ AttachmentRequest LiveProbes::request_for(ExitWay exit) const {
 }
 
 void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint64_t cookie) {
+    if (place.match.site)
+        cookie |= WIRE_COOKIE_CALL_SITE | uint64_t{place.match.site->length}
+                                              << WIRE_COOKIE_CALL_LENGTH_SHIFT;
     request.entries.add(place.match.entry.file_offset, cookie);
     for (const ExitPlace& exit : place.match.exits) {
         uint64_t condition = 0;
@@ -151,18 +182,17 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         return error;
     };
     // With some to spare for those that turn out to be known or impossible.
-    if (auto reserved = specs_.reserve(matches.functions.size()); !reserved)
+    if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
         return reserved;
-    for (const FunctionMatch& match : matches.functions) {
+    for (const PlaceMatch& match : matches.places) {
         const TargetModule& module = view.modules[match.module];
         bool known = std::any_of(probe.places.begin(), probe.places.end(), [&](const Place& place) {
             return place.file == module.identity() && place.match.address == match.address;
         });
         if (known)
             continue;
-        if (!match.whole_function) {
-            report.skipped.push_back(fmt::format(
-                "{}: a place inside a function has no end, so it cannot be timed", match.name));
+        if (const std::string why = no_duration(match.kind); !why.empty()) {
+            report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
         }
         if (probe.way_out == WayOut::trampoline && !match.no_return_probe.empty()) {
@@ -184,7 +214,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                        choice.exit == ExitWay::instructions ? "exit instructions"
                                                                             : "return trampoline",
                                        choice.why));
-        probe.reruns = module.file->is_go();
+        probe.reruns = module.file->is_go() && match.kind == PlaceKind::function;
         auto spec = specs_.add(settings_of(probe));
         if (!spec)
             return give_up(spec.error());
@@ -225,10 +255,15 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         shown.note = joined(place.match.notes);
         report.places.push_back(shown);
         sink_.on_spec(place.spec, {probe.info.id, place.match.name, module.path,
-                                   place.match.file_offset, name_of(place.exit)});
+                                   place.match.file_offset, way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
-        spec_places_[place.spec] = {probe.info.id,
-                                    {module.path, module.identity(), place.match.address}};
+        FunctionPlace function{module.identity(), place.match.address};
+        if (place.match.site && place.match.site->callee) {
+            const CallSite::Callee& callee = *place.match.site->callee;
+            const TargetModule& holder = view.modules[callee.module];
+            function = {holder.identity(), callee.address};
+        }
+        spec_places_[place.spec] = {probe.info.id, std::move(function)};
         probe.places.push_back(std::move(place));
     }
     size_t perf_events = 0;
@@ -259,7 +294,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     std::vector<ProbeModule> modules = as_probe_modules(view.modules);
     auto matches = match_probe(probe.pattern, modules);
     if (matches) {
-        for (const SkippedFunction& skipped : matches->skipped)
+        for (const SkippedPlace& skipped : matches->skipped)
             report.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
         report.notes = matches->notes;
         if (auto attached = attach_new(probe, *matches, view, report); !attached)

@@ -54,8 +54,8 @@ class LiveProbes {
     std::optional<SpecId> find_spec(uint16_t slot, uint16_t generation) const {
         return specs_.find(slot, generation);
     }
+    // Where the function is that a spec times (of a call site: the one that is called).
     struct FunctionPlace {
-        std::string path;
         FileIdentity file;
         uint64_t address; // as linked
     };
@@ -66,7 +66,7 @@ class LiveProbes {
   private:
     struct Place {
         SpecId spec;
-        FunctionMatch match;
+        PlaceMatch match;
         FileIdentity file;
         ExitWay exit;
         bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
@@ -94,7 +94,7 @@ class LiveProbes {
         ExitWay exit;
         std::string why; // not empty when it is worth telling
     };
-    Choice choose_exit(const FunctionMatch& match, WayOut way_out, const UnwindProof& proof) const;
+    Choice choose_exit(const PlaceMatch& match, WayOut way_out, const UnwindProof& proof) const;
     UnwindProof prove(const TargetView& view) const;
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,

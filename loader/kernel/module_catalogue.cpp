@@ -35,20 +35,29 @@ FileIdentity identity_of(const std::string& path) {
 } // namespace
 
 ModuleCatalogue::Entry& ModuleCatalogue::open(FileIdentity mapped, auto&& open_file,
-                                              const std::string& path) {
+                                              const std::string& path, pid_t pid) {
     auto [found, is_new] = entries_.try_emplace(mapped);
     if (is_new) {
         if (auto fd = open_file()) {
-            if (auto file = ElfFile::open(std::move(*fd), path))
+            if (auto file = ElfFile::open(std::move(*fd), path)) {
                 found->second.file = *file;
+                found->second.debug = std::make_shared<ModuleDebug>(*file, path, pid);
+            }
         }
     }
     return found->second;
 }
 
 const std::shared_ptr<const FunctionIndex>& ModuleCatalogue::index_of(Entry& entry) {
-    if (!entry.index)
-        entry.index = std::make_shared<FunctionIndex>(entry.file);
+    if (!entry.index) {
+        // A stripped file's functions are known from what was stripped, where that is installed.
+        std::shared_ptr<const ElfFile> stripped;
+        if (!entry.file->has_symbols())
+            stripped = entry.debug->debug_file();
+        if (stripped && !stripped->has_symbols())
+            stripped = nullptr;
+        entry.index = std::make_shared<FunctionIndex>(entry.file, std::move(stripped));
+    }
     return entry.index;
 }
 
@@ -67,7 +76,7 @@ std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pid
             auto [at, is_new] = known.try_emplace(mapped, modules.size());
             if (is_new) {
                 Entry& entry = open(
-                    mapped, [&] { return open_mapped_file(pid, mapping); }, mapping.path);
+                    mapped, [&] { return open_mapped_file(pid, mapping); }, mapping.path, pid);
                 if (!entry.file) {
                     known.erase(at);
                     continue;
@@ -75,6 +84,7 @@ std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pid
                 modules.push_back(
                     {entry.file,
                      index_of(entry),
+                     entry.debug,
                      mapping.path,
                      FileIdentity{entry.file->device(), entry.file->inode()} == program,
                      {},
@@ -101,10 +111,11 @@ std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string&
             continue;
         FileIdentity identity = identity_of(fd->get());
         Entry& entry = open(
-            identity, [&] { return std::move(fd); }, name);
+            identity, [&] { return std::move(fd); }, name, 0);
         if (!entry.file)
             continue;
-        modules.push_back({entry.file, index_of(entry), name, modules.empty(), {}, identity});
+        modules.push_back(
+            {entry.file, index_of(entry), entry.debug, name, modules.empty(), {}, identity});
         for (const std::string& needed : entry.file->needed()) {
             for (const char* folder : library_folders) {
                 std::string candidate = fmt::format("{}/{}", folder, needed);
@@ -155,7 +166,7 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
                 continue;
             Entry& entry = open(
                 {mapping.device, mapping.inode}, [&] { return open_mapped_file(pid, mapping); },
-                mapping.path);
+                mapping.path, pid);
             bool main_program =
                 entry.file && FileIdentity{entry.file->device(), entry.file->inode()} == program;
             mapped.push_back({entry.file, mapping.path, main_program});

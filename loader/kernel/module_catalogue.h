@@ -8,6 +8,7 @@
 #include "loader/elf/elf_file.h"
 #include "loader/elf/function_index.h"
 #include "loader/probes/unwind_proof.h"
+#include "loader/symbols/module_debug.h"
 
 #include <sys/types.h>
 
@@ -28,7 +29,8 @@ using FileIdentity = std::pair<uint64_t, uint64_t>;
 struct TargetModule {
     std::shared_ptr<const ElfFile> file;
     std::shared_ptr<const FunctionIndex> index;
-    std::string path; // as the target sees it
+    std::shared_ptr<ModuleDebug> debug; // its line table
+    std::string path;                   // as the target sees it
     bool main_program = false;
     std::set<pid_t> pids; // of the target that map it
     FileIdentity mapped; // device and inode as /proc/PID/maps has them (btrfs and overlayfs differ)
@@ -54,9 +56,11 @@ class ModuleCatalogue {
     struct Entry {
         std::shared_ptr<const ElfFile> file; // null: no ELF file, or could not be opened
         std::shared_ptr<const FunctionIndex> index;
+        std::shared_ptr<ModuleDebug> debug;
     };
 
-    Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path);
+    // `pid` maps the file, or is 0.
+    Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path, pid_t pid);
     const std::shared_ptr<const FunctionIndex>& index_of(Entry& entry);
 
     std::map<FileIdentity, Entry> entries_;

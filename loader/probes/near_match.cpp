@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the user may have meant, and what the user may go on to write: both read every name once.
+#include "loader/probes/edit_distance.h"
 #include "loader/probes/module_name.h"
 #include "loader/probes/name_matcher.h"
 #include "loader/probes/probe_match.h"
@@ -19,31 +20,6 @@ constexpr size_t telling_part = 3;     // bytes; shorter texts are part of too m
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-// Edits (insert, delete, replace, swap of neighbours), case ignored; `limit` + 1 when more.
-size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
-    if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit)
-        return limit + 1;
-    std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (size_t i = 1; i <= a.size(); ++i) {
-        next[0] = i;
-        size_t least = i;
-        for (size_t j = 1; j <= b.size(); ++j) {
-            bool same = lower(a[i - 1]) == lower(b[j - 1]);
-            next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + !same});
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                lower(a[i - 2]) == lower(b[j - 1]))
-                next[j] = std::min(next[j], before[j - 2] + 1);
-            least = std::min(least, next[j]);
-        }
-        if (least > limit)
-            return limit + 1;
-        std::swap(before, row);
-        std::swap(row, next);
-    }
-    return row[b.size()];
 }
 
 // Whether `name` holds `part`, case ignored: at its start, further on, or not.

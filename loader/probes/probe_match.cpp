@@ -2,11 +2,12 @@
 // Finding names comes first and costs little; only what was found is read and analysed.
 #include "loader/probes/probe_match.h"
 
-#include "loader/code/outlined_parts.h"
+#include "loader/probes/call_site_match.h"
+#include "loader/probes/function_place.h"
 #include "loader/probes/inlined_copies.h"
+#include "loader/probes/line_match.h"
 #include "loader/probes/module_name.h"
 #include "loader/probes/name_matcher.h"
-#include "loader/symbols/demangle.h"
 
 #include <fmt/format.h>
 
@@ -17,14 +18,6 @@
 namespace auger {
 namespace {
 
-constexpr uint64_t function_size_limit = uint64_t{8} << 20; // bytes; nobody writes larger ones
-
-struct Candidate {
-    size_t module;
-    const FunctionIndex::Function* function;
-    std::string_view symbol; // the name that matched
-};
-
 Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
     return {"find function", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
 }
@@ -33,9 +26,9 @@ std::string join(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::vector<Candidate> find_in(size_t number, const ProbeModule& module,
-                               const NameMatcher& matcher) {
-    std::vector<Candidate> found;
+std::vector<FunctionCandidate> find_in(size_t number, const ProbeModule& module,
+                                       const NameMatcher& matcher) {
+    std::vector<FunctionCandidate> found;
     for (const FunctionIndex::Function& function : module.index->functions()) {
         for (const ElfFunction& symbol : module.index->names(function)) {
             CloneName clone = split_clone_name(symbol.name);
@@ -46,196 +39,6 @@ std::vector<Candidate> find_in(size_t number, const ProbeModule& module,
         }
     }
     return found;
-}
-
-// What is read of one function before it is analysed.
-struct FunctionBytes {
-    std::vector<std::byte> body;
-    std::vector<CodeRange> cold_ranges;
-    std::vector<std::vector<std::byte>> cold;
-    std::vector<CodePart> cold_parts() const {
-        std::vector<CodePart> parts;
-        for (size_t i = 0; i < cold.size(); ++i)
-            parts.push_back({cold_ranges[i].address, cold[i]});
-        return parts;
-    }
-};
-
-class FunctionReader {
-  public:
-    FunctionReader(const FunctionIndex& index, const FunctionIndex::Function& function)
-        : index_(index), function_(function) {}
-
-    FunctionBytes read() const {
-        const ElfFile& file = index_.file();
-        FunctionBytes bytes;
-        bytes.body = file.read_code(function_.address, function_.size);
-        CodePart body{function_.address, bytes.body};
-        bytes.cold_ranges = own_cold_parts(body);
-        std::vector<CodeRange> unnamed = find_outlined_parts(
-            body, [&](uint64_t address) { return index_.containing(address) != nullptr; },
-            [&](uint64_t address, size_t size) { return file.read_code(address, size); });
-        bytes.cold_ranges.insert(bytes.cold_ranges.end(), unnamed.begin(), unnamed.end());
-        for (const CodeRange& range : bytes.cold_ranges)
-            bytes.cold.push_back(file.read_code(range.address, range.size));
-        return bytes;
-    }
-
-  private:
-    // Static functions of one name in several files share the name of their cold parts as well: its
-    // own are those that it jumps to or that jump back to it. (A part that handles exceptions is
-    // entered by the unwinder only.)
-    std::vector<CodeRange> own_cold_parts(const CodePart& body) const {
-        std::vector<const FunctionIndex::Function*> candidates = index_.cold_candidates(function_);
-        std::vector<CodeRange> own;
-        if (candidates.empty())
-            return own;
-        bool shared = false;
-        for (const ElfFunction& symbol : index_.names(function_))
-            shared |= index_.named(symbol.name).size() > 1;
-        std::vector<uint64_t> targets = leaving_jumps(body);
-        for (const FunctionIndex::Function* part : candidates) {
-            if (part->size > function_size_limit)
-                continue;
-            if (!shared || leads_into(targets, part->address, part->size) ||
-                leads_into(leaving_jumps(
-                               {part->address, index_.file().read_code(part->address, part->size)}),
-                           function_.address, function_.size))
-                own.push_back({part->address, part->size});
-        }
-        return own;
-    }
-
-    static bool leads_into(const std::vector<uint64_t>& targets, uint64_t address, uint64_t size) {
-        auto first = std::lower_bound(targets.begin(), targets.end(), address);
-        return first != targets.end() && *first - address < size;
-    }
-
-    const FunctionIndex& index_;
-    const FunctionIndex::Function& function_;
-};
-
-// Names by which the variants that an ifunc chooses from may be known: they hold its name.
-std::vector<std::string> implementations(const FunctionIndex& index, std::string_view name) {
-    std::vector<std::string> names;
-    for (const ElfFunction& symbol : index.file().functions())
-        if (!symbol.ifunc && names.size() < 5 && symbol.name.size() > name.size() &&
-            symbol.name.find(std::string(name) + "_") != std::string_view::npos)
-            names.emplace_back(symbol.name);
-    return names;
-}
-
-std::string nearest_boundaries(const FunctionCode& code, uint64_t start, uint64_t address) {
-    auto after = std::upper_bound(code.boundaries.begin(), code.boundaries.end(), address);
-    std::vector<std::string> near;
-    if (after != code.boundaries.begin())
-        near.push_back(fmt::format("+{:#x}", *std::prev(after) - start));
-    if (after != code.boundaries.end() && *after > start)
-        near.push_back(fmt::format("+{:#x}", *after - start));
-    return join(near);
-}
-
-void add_notes(FunctionMatch& match, const FunctionIndex& index, const Candidate& candidate) {
-    std::vector<std::string> aliases;
-    for (const ElfFunction& symbol : index.names(*candidate.function))
-        if (symbol.name != candidate.symbol && aliases.size() < 4)
-            aliases.push_back(demangle(symbol.name));
-    if (!aliases.empty())
-        match.notes.push_back("also named " + join(aliases));
-    CloneName clone = split_clone_name(candidate.symbol);
-    if (clone.kind == CloneKind::entry)
-        match.notes.push_back(fmt::format("a compiler's clone ({}) of the function",
-                                          candidate.symbol.substr(clone.base.size())));
-    size_t jumps = 0, to_itself = 0;
-    for (const ExitPlace& exit : match.exits) {
-        jumps += exit.code.kind == ExitKind::jump && !exit.code.to_itself;
-        to_itself += exit.code.to_itself;
-    }
-    if (jumps > 0)
-        match.notes.push_back(
-            fmt::format("{} of {} exits are tail calls, which end the call at the jump", jumps,
-                        match.exits.size()));
-    if (to_itself > 0)
-        match.notes.push_back("calls itself by a jump: each turn counts as a call");
-    if (match.whole_function && match.exits.empty())
-        match.notes.push_back("never returns: its calls have no duration");
-}
-
-using Outcome = std::variant<FunctionMatch, SkippedFunction>;
-
-Outcome place(const Candidate& candidate, const ProbeModule& module, uint64_t offset) {
-    const FunctionIndex& index = *module.index;
-    const FunctionIndex::Function& function = *candidate.function;
-    const ElfFile& file = index.file();
-    std::string name = demangle(candidate.symbol);
-    auto skip = [&](std::string reason) -> Outcome {
-        return SkippedFunction{candidate.module, name, std::move(reason)};
-    };
-    if (function.ifunc) {
-        std::vector<std::string> variants = implementations(index, candidate.symbol);
-        return skip(
-            "is an ifunc: the program chooses an implementation when it starts; probe that" +
-            (variants.empty() ? std::string() : ", one of " + join(variants)));
-    }
-    if (function.size > function_size_limit)
-        return skip("is larger than 8 MB");
-    std::optional<uint64_t> first_offset = file.offset_of_address(function.address);
-    if (!first_offset)
-        return skip("has no code in the file");
-    if (offset != 0 && offset >= function.size)
-        return skip(
-            fmt::format("+{:#x} is behind its end: it has {:#x} bytes", offset, function.size));
-
-    FunctionBytes bytes = FunctionReader(index, function).read();
-    std::vector<CodePart> cold = bytes.cold_parts();
-    Result<FunctionCode> analysed =
-        analyse_function({function.address, bytes.body}, cold, [&](uint64_t address, size_t size) {
-            return file.read_code(address, size);
-        });
-    if (!analysed)
-        return skip(analysed.error().cause +
-                    (analysed.error().hint.empty() ? "" : "; " + analysed.error().hint));
-    FunctionCode& code = *analysed;
-
-    FunctionMatch match{};
-    match.module = candidate.module;
-    match.name = std::move(name);
-    match.mangled = candidate.symbol;
-    match.address = function.address;
-    match.size = function.size;
-    match.file_offset = *first_offset;
-    match.whole_function = offset == 0;
-    if (file.is_go())
-        match.no_return_probe = "Go moves its stacks and checks return addresses";
-    if (offset != 0) {
-        uint64_t address = function.address + offset;
-        if (!code.is_boundary(address))
-            return skip(fmt::format("+{:#x} is in the middle of an instruction; the nearest ones "
-                                    "begin at {}",
-                                    offset, nearest_boundaries(code, function.address, address)));
-        std::optional<Instruction> instruction =
-            decode(std::span(bytes.body).subspan(offset), address);
-        if (!instruction || instruction->cost == ProbeCost::refused)
-            return skip(
-                fmt::format("the kernel takes no probe on the instruction at +{:#x}", offset));
-        // Linux turns it into a call, which overwrites what leaf code keeps below its stack.
-        if (instruction->nop5)
-            return skip(fmt::format("a probe on the 5-byte nop at +{:#x} could overwrite data on "
-                                    "its stack",
-                                    offset));
-        match.entry = {address, *first_offset + offset, instruction->cost};
-        add_notes(match, index, candidate);
-        return match;
-    }
-    std::optional<uint64_t> entry_offset = file.offset_of_address(code.entry);
-    if (!entry_offset)
-        return skip("has no code in the file");
-    match.entry = {code.entry, *entry_offset, code.entry_cost};
-    for (const CodeExit& exit : code.exits)
-        if (std::optional<uint64_t> exit_offset = file.offset_of_address(exit.address))
-            match.exits.push_back({exit, *exit_offset});
-    add_notes(match, index, candidate);
-    return match;
 }
 
 // Modules that the pattern speaks of, in the order in which they are searched.
@@ -283,15 +86,15 @@ Error no_such_function(const ProbePattern& pattern, std::span<const ProbeModule>
 }
 
 // The candidate for an address, with the offset in its function.
-Result<std::pair<Candidate, uint64_t>> at_address(const ProbePattern& pattern,
-                                                  std::span<const ProbeModule> modules,
-                                                  const std::vector<size_t>& searched) {
+Result<std::pair<FunctionCandidate, uint64_t>> at_address(const ProbePattern& pattern,
+                                                          std::span<const ProbeModule> modules,
+                                                          const std::vector<size_t>& searched) {
     for (size_t i : searched) {
         if (pattern.library.empty() && !modules[i].main_program)
             continue;
         const FunctionIndex& index = *modules[i].index;
         if (const FunctionIndex::Function* function = index.containing(*pattern.address))
-            return std::pair{Candidate{i, function, index.best_name(*function)},
+            return std::pair{FunctionCandidate{i, function, index.best_name(*function)},
                              *pattern.address - function->address};
     }
     return not_found(pattern, "no known function holds this address",
@@ -302,11 +105,15 @@ Result<std::pair<Candidate, uint64_t>> at_address(const ProbePattern& pattern,
 
 Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const ProbeModule> modules,
                                  const MatchOptions& options) {
+    if (pattern.call_site)
+        return match_call_sites(pattern, modules, options);
+    if (pattern.line)
+        return match_line(pattern, modules, options);
     std::vector<size_t> searched = modules_of(pattern, modules);
     if (searched.empty() && !pattern.library.empty())
         return no_such_library(pattern, modules);
 
-    std::vector<Candidate> candidates;
+    std::vector<FunctionCandidate> candidates;
     uint64_t offset = pattern.offset;
     if (pattern.address) {
         auto found = at_address(pattern, modules, searched);
@@ -321,7 +128,7 @@ Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const Pr
             if (pattern.library.empty() && !modules[i].main_program && !candidates.empty() &&
                 modules[candidates.front().module].main_program)
                 break;
-            std::vector<Candidate> found = find_in(i, modules[i], matcher);
+            std::vector<FunctionCandidate> found = find_in(i, modules[i], matcher);
             candidates.insert(candidates.end(), found.begin(), found.end());
         }
     }
@@ -334,29 +141,32 @@ Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const Pr
                          "write a narrower pattern");
 
     ProbeMatches result;
-    std::vector<std::string> places;
-    for (const Candidate& candidate : candidates) {
-        Outcome outcome = place(candidate, modules[candidate.module], offset);
-        if (auto* skipped = std::get_if<SkippedFunction>(&outcome)) {
+    std::vector<std::string> libraries;
+    for (const FunctionCandidate& candidate : candidates) {
+        const ProbeModule& module = modules[candidate.module];
+        PlaceOutcome outcome =
+            offset ? place_instruction(candidate, module, offset, PlaceKind::instruction)
+                   : place_function(candidate, module);
+        if (auto* skipped = std::get_if<SkippedPlace>(&outcome)) {
             result.skipped.push_back(std::move(*skipped));
             continue;
         }
-        result.functions.push_back(std::move(std::get<FunctionMatch>(outcome)));
-        std::string file(module_base_name(modules[candidate.module].path));
-        if (!modules[candidate.module].main_program &&
-            std::find(places.begin(), places.end(), file) == places.end())
-            places.push_back(std::move(file));
+        result.places.push_back(std::move(std::get<PlaceMatch>(outcome)));
+        std::string file(module_base_name(module.path));
+        if (!module.main_program &&
+            std::find(libraries.begin(), libraries.end(), file) == libraries.end())
+            libraries.push_back(std::move(file));
     }
-    if (result.functions.empty()) {
-        const SkippedFunction& first = result.skipped.front();
+    if (result.places.empty()) {
+        const SkippedPlace& first = result.skipped.front();
         std::string more =
             result.skipped.size() > 1
                 ? fmt::format("{} more cannot be probed either", result.skipped.size() - 1)
                 : "";
         return Error{"probe", first.name, first.reason, std::move(more), Error::Kind::failed};
     }
-    if (pattern.library.empty() && !places.empty())
-        result.notes.push_back("found in " + join(places));
+    if (pattern.library.empty() && !libraries.empty())
+        result.notes.push_back("found in " + join(libraries));
     return result;
 }
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // match_probe: from a pattern to places in the modules of a target. The main program is searched
-// first and libraries only when it has no match (or one is named). Each function is analysed, so a
-// match is something that can be probed without harm; what cannot is skipped with its reason.
+// first and libraries only when it has no match (or one is named). The code around each place is
+// decoded, so a match is something that can be probed without harm; what cannot is skipped with its
+// reason.
 #pragma once
 
 #include "loader/base/result.h"
 #include "loader/code/function_code.h"
 #include "loader/elf/function_index.h"
 #include "loader/probes/probe_pattern.h"
+#include "loader/symbols/module_debug.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +25,7 @@ struct ProbeModule {
     std::shared_ptr<const FunctionIndex> index; // holds the ElfFile
     std::string path;                           // as in the target's mappings; for names only
     bool main_program;
+    std::shared_ptr<ModuleDebug> debug{}; // null: nothing is known about lines
 };
 
 struct EntryPlace {
@@ -35,16 +39,36 @@ struct ExitPlace {
     uint64_t file_offset;
 };
 
-struct FunctionMatch {
+enum class PlaceKind : uint8_t {
+    function,    // its entry place and its exits
+    instruction, // `function+offset`, or an address inside a function: no exits
+    line,        // `FILE:LINE`, where a copy of the line's code begins: no exits
+    call_site,   // a call instruction, and where the call comes back to
+};
+
+// What is known of a call instruction besides its place.
+struct CallSite {
+    struct Callee {
+        size_t module;
+        uint64_t address; // as linked
+    };
+    std::string function;         // that it calls, demangled, without parameters
+    std::optional<Callee> callee; // where that is; nothing when only the dynamic linker knows
+    std::string caller;           // the function that holds it, likewise
+    std::string file;             // of the innermost inlined function; empty: no line information
+    uint32_t line;
+    uint8_t length; // bytes of the instruction
+};
+
+struct PlaceMatch {
+    PlaceKind kind;
     size_t module;        // index into the modules that were searched
-    std::string name;     // demangled
+    std::string name;     // demangled; with `@FILE:LINE in CALLER` for a call site
     std::string mangled;  // the symbol that matched
     uint64_t address;     // first byte, as linked
     uint64_t size;        // bytes of the main part
     uint64_t file_offset; // of the first byte
-    // Of a function: its entry place and its exits. Of `function+offset` or an address inside a
-    // function: that instruction, and no exits.
-    bool whole_function;
+    std::optional<CallSite> site;
     EntryPlace entry;
     std::vector<ExitPlace> exits;
     // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
@@ -53,20 +77,20 @@ struct FunctionMatch {
     std::vector<std::string> notes; // aliases, tail calls, clones ...: one sentence each
 };
 
-struct SkippedFunction {
+struct SkippedPlace {
     size_t module;
     std::string name; // demangled
     std::string reason;
 };
 
 struct ProbeMatches {
-    std::vector<FunctionMatch> functions; // by module, then address
-    std::vector<SkippedFunction> skipped;
+    std::vector<PlaceMatch> places; // by module, then address
+    std::vector<SkippedPlace> skipped;
     std::vector<std::string> notes;
 };
 
 struct MatchOptions {
-    size_t limit = 1000; // functions; a glob that matches more is an error that says how many
+    size_t limit = 1000; // places; a glob that matches more is an error that says how many
 };
 
 // Fails when nothing can be probed: with near matches, the count of inlined copies, or the reason

@@ -3,6 +3,8 @@
 // name, which is a glob unless its special characters belong to an operator or an argument list.
 #include "loader/probes/probe_pattern.h"
 
+#include "loader/probes/source_place.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -169,12 +171,8 @@ NameShape shape_of(std::string_view name) {
     return shape;
 }
 
-} // namespace
-
-ParsedProbe parse_probe(std::string_view text) {
-    std::string_view whole = text;
-    if (text.size() > text_limit)
-        return fail(text_limit, whole.substr(0, 64), "longer than 4096 bytes");
+// A function's name or address, with its library. `whole` begins with `text`.
+ParsedProbe parse_function(std::string_view text, std::string_view whole) {
     size_t start = text.find_first_not_of(" \t");
     if (start == text.npos)
         return fail(0, whole, "empty", "for example `recv`, `libc:recv` or `ns::Class::method`");
@@ -231,6 +229,36 @@ ParsedProbe parse_probe(std::string_view text) {
     pattern.with_arguments = shape.arguments;
     pattern.function = shape.glob ? shape.escaped : std::string(name);
     return {std::move(pattern), std::nullopt};
+}
+
+} // namespace
+
+ParsedProbe parse_probe(std::string_view text) {
+    if (text.size() > text_limit)
+        return fail(text_limit, text.substr(0, 64), "longer than 4096 bytes");
+    const size_t start = std::min(text.find_first_not_of(" \t"), text.size());
+    const size_t end = text.find_last_not_of(" \t") + 1;
+    const std::string_view trimmed = text.substr(start, end - std::min(start, end));
+    ParsedSourcePlace source = parse_source_place(trimmed, separator(trimmed));
+    if (source.error)
+        return fail(start + source.error->position, text, source.error->cause, source.error->hint);
+    if (!source.place)
+        return parse_function(text, text);
+    ParsedProbe parsed{ProbePattern{}, std::nullopt};
+    if (source.place->at) {
+        parsed = parse_function(text.substr(0, start + *source.place->at), text);
+        if (parsed.error)
+            return parsed;
+        if (parsed.pattern->address || parsed.pattern->offset)
+            return fail(start + *source.place->at, text,
+                        "a call site is of a function, not of an address",
+                        "write the function's name");
+        parsed.pattern->call_site = true;
+    }
+    parsed.pattern->text = trimmed;
+    parsed.pattern->file = std::move(source.place->file);
+    parsed.pattern->line = source.place->line;
+    return parsed;
 }
 
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ProbePattern: what a user writes for a probe, taken apart. `recv`, `libc:recv`,
 // `/opt/app/bin/x:handle`, `ns::Class::method`, `ns::f(int, char const*)`, `*parse*`, `f+0x10`,
-// `0x401136`. One colon separates a library from a function, two belong to a name.
+// `0x401136`; a call site `recv@main.cc:1312`, or every one of them `recv@*`; a line
+// `main.cc:1290`. One colon separates a library from a function, two belong to a name.
 #pragma once
 
 #include "loader/base/result.h"
@@ -17,12 +18,15 @@ namespace auger {
 struct ProbePattern {
     std::string text;             // as written
     std::string library;          // empty: not named. A glob (`libssl*`), soname or path
-    std::string function;         // name or glob; empty when `address` is set
+    std::string function;         // name or glob; empty for an address or a line
     bool library_is_path = false; // `library` has a '/'
     bool function_is_glob = false;
     bool with_arguments = false;     // the name has an argument list: only that overload
     uint64_t offset = 0;             // `function+0x10`, bytes
     std::optional<uint64_t> address; // `0x401136`: as linked, in the main program or `library`
+    bool call_site = false;          // calls of `function` from one line, or from anywhere
+    std::string file;                // source file, or the last components of its path
+    uint32_t line = 0;               // in `file`, from 1; 0: none
 };
 
 struct ProbeSyntaxError {

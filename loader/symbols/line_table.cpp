@@ -207,31 +207,45 @@ std::vector<SourceFileId> LineTable::files_named(std::string_view path) const {
     return found;
 }
 
+LineBlock LineTable::public_form(const Block& block) {
+    LineBlock shown{block.low, block.high, {}};
+    if (block.statement != no_statement)
+        shown.statement = block.low + block.statement;
+    return shown;
+}
+
 std::vector<LineBlock> LineTable::blocks(SourceLine line) const {
     const auto before = [](const Block& block, const SourceLine& wanted) {
         return std::tie(block.file, block.line) < std::tie(wanted.file, wanted.line);
     };
     std::vector<LineBlock> found;
     for (auto at = std::lower_bound(blocks_.begin(), blocks_.end(), line, before);
-         at != blocks_.end() && at->file == line.file && at->line == line.line; ++at) {
-        found.push_back({at->low, at->high, {}});
-        if (at->statement != no_statement)
-            found.back().statement = at->low + at->statement;
-    }
+         at != blocks_.end() && at->file == line.file && at->line == line.line; ++at)
+        found.push_back(public_form(*at));
+    return found;
+}
+
+std::span<const LineTable::Block> LineTable::of_file(SourceFileId file) const {
+    const auto [first, last] = std::equal_range(blocks_.begin(), blocks_.end(), file, ByFile());
+    return {first, last};
+}
+
+std::vector<LineBlock> LineTable::blocks_of(SourceFileId file) const {
+    std::vector<LineBlock> found;
+    for (const Block& block : of_file(file))
+        found.push_back(public_form(block));
     return found;
 }
 
 std::pair<uint32_t, uint32_t> LineTable::nearest(SourceLine line) const {
-    const auto before = [](const Block& block, SourceFileId file) { return block.file < file; };
     std::pair<uint32_t, uint32_t> near{0, 0};
-    for (auto at = std::lower_bound(blocks_.begin(), blocks_.end(), line.file, before);
-         at != blocks_.end() && at->file == line.file; ++at) {
-        if (at->statement == no_statement)
+    for (const Block& block : of_file(line.file)) {
+        if (block.statement == no_statement)
             continue;
-        if (at->line < line.line) {
-            near.first = at->line;
-        } else if (at->line > line.line) {
-            near.second = at->line;
+        if (block.line < line.line) {
+            near.first = block.line;
+        } else if (block.line > line.line) {
+            near.second = block.line;
             break;
         }
     }

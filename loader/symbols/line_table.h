@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,8 @@ class LineTable {
 
     // Every copy of the line's code (inlined, templates, several sequences), by address.
     std::vector<LineBlock> blocks(SourceLine line) const;
+    // All of a file's code.
+    std::vector<LineBlock> blocks_of(SourceFileId file) const;
     // The nearest lines before and after that have a statement; 0: there is none.
     std::pair<uint32_t, uint32_t> nearest(SourceLine line) const;
     // The line of the code at an address as linked: that of the innermost inlined function.
@@ -66,7 +69,14 @@ class LineTable {
         uint32_t line;
     };
 
+    struct ByFile {
+        bool operator()(const Block& a, SourceFileId b) const { return a.file < b; }
+        bool operator()(SourceFileId a, const Block& b) const { return a < b.file; }
+    };
+
     LineTable() = default;
+    static LineBlock public_form(const Block& block);
+    std::span<const Block> of_file(SourceFileId file) const;
     SourceFileId file_id(const char* path);
     void add(Block block);
     void finish();

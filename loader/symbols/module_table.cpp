@@ -89,6 +89,13 @@ std::shared_ptr<UniqueFd> ModuleTable::root_of(pid_t pid) {
     return root;
 }
 
+ModuleId ModuleTable::find_file(uint64_t device, uint64_t inode) const {
+    for (auto id = static_cast<uint32_t>(modules_.size()); id-- > 0;)
+        if (modules_[id].inode == inode && modules_[id].device == device && inode != 0)
+            return ModuleId{id};
+    return unknown_module;
+}
+
 ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
     const std::pair key{mapping.device, mapping.inode};
     struct stat status {};

@@ -51,6 +51,10 @@ class ModuleTable {
     // A new module for the code that one image (exec) of a process generates.
     ModuleId jit_module(pid_t pid);
 
+    // The module of an open file's identity (st_dev, st_ino) as last seen; unknown_module when no
+    // mapping of it was seen.
+    ModuleId find_file(uint64_t device, uint64_t inode) const;
+
     // Ids are dense from 0, so a stream can define them in order.
     const ModuleInfo& info(ModuleId id) const { return modules_[id.index()].info; }
     size_t size() const { return modules_.size(); }

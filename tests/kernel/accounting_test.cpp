@@ -82,7 +82,9 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
         ASSERT_TRUE(probe) << probe.error().message();
         probes[name] = *probe;
         for (const ProbePlace& place : session.report.places)
-            EXPECT_TRUE(place.kind.ends_with(way_out == WayOut::ret ? "+ret" : "+trampoline"));
+            EXPECT_THAT(place.kind, testing::HasSubstr(name.find('@') != name.npos ? "+return"
+                                                       : way_out == WayOut::ret    ? "+ret"
+                                                                                : "+trampoline"));
     }
 
     program.go();
@@ -130,6 +132,16 @@ INSTANTIATE_TEST_SUITE_P(ExitInstructions, Accounting,
                                           testing::Values(Attach::multi, Attach::perf),
                                           testing::Values(WayOut::ret)),
                          name_of);
+
+// The names in their accounts are call sites: `work@call_sites.c:34`.
+INSTANTIATE_TEST_SUITE_P(
+    CallSites, Accounting,
+    testing::Combine(testing::Values(Case{"call_sites", {"--calls", "200"}},
+                                     Case{"call_sites_cpp", {"--calls", "200"}},
+                                     Case{"call_sites_no_plt", {"--calls", "200"}},
+                                     Case{"call_sites_stripped", {"--calls", "200"}}),
+                     testing::Values(Attach::multi, Attach::perf), testing::Values(WayOut::ret)),
+    name_of);
 
 // Only where a return probe is known to do no harm.
 INSTANTIATE_TEST_SUITE_P(Trampoline, Accounting,

@@ -37,19 +37,19 @@ class ProbeMatch : public testing::Test {
         EXPECT_TRUE(probe.pattern) << text;
         return match_probe(*probe.pattern, modules_, {limit});
     }
-    FunctionMatch one(std::string_view text) {
+    PlaceMatch one(std::string_view text) {
         Result<ProbeMatches> found = match(text);
         EXPECT_TRUE(found.ok()) << text << ": " << (found.ok() ? "" : found.error().message());
         if (!found.ok())
             return {};
-        EXPECT_EQ(found->functions.size(), 1u) << text;
-        return found->functions.at(0);
+        EXPECT_EQ(found->places.size(), 1u) << text;
+        return found->places.at(0);
     }
     std::vector<std::string> names(std::string_view text) {
         Result<ProbeMatches> found = match(text);
         std::vector<std::string> all;
         if (found.ok())
-            for (const FunctionMatch& function : found->functions)
+            for (const PlaceMatch& function : found->places)
                 all.push_back(function.name);
         std::sort(all.begin(), all.end());
         return all;
@@ -79,7 +79,7 @@ TEST_F(ProbeMatch, OverloadsAndQualifiedNames) {
 }
 
 TEST_F(ProbeMatch, AliasesAreOneMatch) {
-    FunctionMatch function = one("plain_function");
+    PlaceMatch function = one("plain_function");
     EXPECT_EQ(function.mangled, "plain_function");
     EXPECT_THAT(function.notes, Contains(HasSubstr("also named same_function")));
     EXPECT_EQ(one("same_function").address, function.address);
@@ -87,9 +87,9 @@ TEST_F(ProbeMatch, AliasesAreOneMatch) {
 }
 
 TEST_F(ProbeMatch, PlacesLieInTheFile) {
-    FunctionMatch function = one("plain_function");
+    PlaceMatch function = one("plain_function");
     const ElfFile& file = modules_[0].index->file();
-    EXPECT_TRUE(function.whole_function);
+    EXPECT_EQ(function.kind, PlaceKind::function);
     EXPECT_EQ(file.address_of_offset(function.entry.file_offset), function.entry.address);
     ASSERT_FALSE(function.exits.empty());
     for (const ExitPlace& exit : function.exits) {
@@ -99,7 +99,7 @@ TEST_F(ProbeMatch, PlacesLieInTheFile) {
 }
 
 TEST_F(ProbeMatch, TailCallsAndSwitches) {
-    FunctionMatch tail = one("tail_caller");
+    PlaceMatch tail = one("tail_caller");
     ASSERT_EQ(tail.exits.size(), 1u);
     EXPECT_EQ(tail.exits[0].code.kind, ExitKind::jump);
     EXPECT_EQ(tail.exits[0].code.target, one("other_function").address);
@@ -109,7 +109,7 @@ TEST_F(ProbeMatch, TailCallsAndSwitches) {
 }
 
 TEST_F(ProbeMatch, ColdPartsBelongToTheirFunction) {
-    FunctionMatch function = one("throws_when_cold");
+    PlaceMatch function = one("throws_when_cold");
     for (const ExitPlace& exit : function.exits)
         EXPECT_EQ(exit.code.kind, ExitKind::ret);
     EXPECT_EQ(names("throws_when_cold*").size(), 1u);
@@ -117,14 +117,14 @@ TEST_F(ProbeMatch, ColdPartsBelongToTheirFunction) {
 
 TEST_F(ProbeMatch, OffsetsOnBoundariesOnly) {
     // Every offset of the function is either an instruction or refused with its neighbours.
-    FunctionMatch function = one("plain_function");
+    PlaceMatch function = one("plain_function");
     size_t boundaries = 0;
     for (uint64_t offset = 1; offset < function.size; ++offset) {
         Result<ProbeMatches> found = match("plain_function+" + std::to_string(offset));
         if (found.ok()) {
             ++boundaries;
-            EXPECT_FALSE(found->functions[0].whole_function);
-            EXPECT_EQ(found->functions[0].entry.address, function.address + offset);
+            EXPECT_EQ(found->places[0].kind, PlaceKind::instruction);
+            EXPECT_EQ(found->places[0].entry.address, function.address + offset);
         } else {
             EXPECT_THAT(found.error().cause, HasSubstr("in the middle of an instruction; the "
                                                        "nearest ones begin at +0x"));
@@ -136,18 +136,18 @@ TEST_F(ProbeMatch, OffsetsOnBoundariesOnly) {
 }
 
 TEST_F(ProbeMatch, Addresses) {
-    FunctionMatch function = one("plain_function");
+    PlaceMatch function = one("plain_function");
     char text[32];
     std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(function.address));
     EXPECT_EQ(one(text).address, function.address);
-    EXPECT_TRUE(one(text).whole_function);
+    EXPECT_EQ(one(text).kind, PlaceKind::function);
     EXPECT_THAT(failure("0x1"), HasSubstr("no known function"));
 }
 
 TEST_F(ProbeMatch, LibrariesAreSearchedWhenTheProgramHasNone) {
     Result<ProbeMatches> found = match("recv");
     ASSERT_TRUE(found.ok());
-    EXPECT_EQ(found->functions[0].module, 1u);
+    EXPECT_EQ(found->places[0].module, 1u);
     EXPECT_THAT(found->notes, Contains("found in libc.so.6"));
     EXPECT_EQ(one("libc:recv").module, 1u);
     EXPECT_EQ(one("libc.so.6:recv").module, 1u);

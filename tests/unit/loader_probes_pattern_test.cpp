@@ -73,7 +73,19 @@ TEST(ProbePattern, ErrorsHavePositions) {
     EXPECT_EQ(error_at("f(int"), 1);
     EXPECT_EQ(error_at("f)"), 1);
     EXPECT_EQ(error_at("f[a"), 1);
-    EXPECT_EQ(error_at("main.cc:1290"), 8);
+    EXPECT_EQ(error_at("recv@"), 5);
+    EXPECT_EQ(error_at("@main.cc:12"), 0);
+    EXPECT_EQ(error_at(" recv@main.cc"), 13);
+    EXPECT_EQ(error_at("recv@main.cc:"), 13);
+    EXPECT_EQ(error_at("recv@main.cc:x1"), 13);
+    EXPECT_EQ(error_at("recv@:12"), 5);
+    EXPECT_EQ(error_at("recv@main.cc:0"), 13);
+    EXPECT_EQ(error_at("recv@main.cc:5000000000"), 13);
+    EXPECT_EQ(error_at("recv@src/:12"), 9);
+    EXPECT_EQ(error_at("recv+4@main.cc:12"), 6);
+    EXPECT_EQ(error_at("re(v@main.cc:12"), 2);
+    EXPECT_EQ(error_at("libc:@main.cc:12"), 4);
+    EXPECT_EQ(error_at("main.cc:0"), 8);
     EXPECT_EQ(error_at("a\x01z"), 1);
     EXPECT_EQ(error_at(std::string(5000, 'a')), 4096);
     EXPECT_EQ(error_at("f"), -1);
@@ -103,6 +115,44 @@ TEST(ProbeNames, Boundaries) {
     EXPECT_TRUE(fits("Class::*", method));
     EXPECT_TRUE(fits("meth*", method));
     EXPECT_FALSE(fits("eth*", method));
+}
+
+TEST(ProbePattern, CallSitesAndLines) {
+    const auto parsed = [](std::string_view text) {
+        ParsedProbe probe = parse_probe(text);
+        EXPECT_TRUE(probe.pattern) << text;
+        return probe.pattern.value_or(ProbePattern{});
+    };
+    ProbePattern site = parsed("recv@main.cc:1312");
+    EXPECT_TRUE(site.call_site);
+    EXPECT_EQ(site.function, "recv");
+    EXPECT_EQ(site.library, "");
+    EXPECT_EQ(site.file, "main.cc");
+    EXPECT_EQ(site.line, 1312u);
+    EXPECT_EQ(site.text, "recv@main.cc:1312");
+
+    site = parsed(" libc:recv@/src/@new/main.cc:7 ");
+    EXPECT_EQ(site.library, "libc");
+    EXPECT_EQ(site.function, "recv");
+    EXPECT_EQ(site.file, "/src/@new/main.cc");
+    EXPECT_EQ(site.line, 7u);
+
+    site = parsed("/opt/a@b/libx.so:ns::f(int)@x.cc:3");
+    EXPECT_EQ(site.library, "/opt/a@b/libx.so");
+    EXPECT_EQ(site.function, "ns::f(int)");
+    EXPECT_EQ(site.file, "x.cc");
+    EXPECT_FALSE(parsed("/opt/a@b/libx.so:recv").call_site);
+
+    site = parsed("recv@*");
+    EXPECT_TRUE(site.call_site);
+    EXPECT_EQ(site.line, 0u);
+
+    ProbePattern line = parsed("src/@new/main.cc:1290");
+    EXPECT_FALSE(line.call_site);
+    EXPECT_EQ(line.function, "");
+    EXPECT_EQ(line.file, "src/@new/main.cc");
+    EXPECT_EQ(line.line, 1290u);
+    EXPECT_EQ(parsed("libc:0x1234").line, 0u);
 }
 
 TEST(ProbeNames, Arguments) {

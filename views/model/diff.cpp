@@ -19,7 +19,7 @@ class TraceThings {
     explicit TraceThings(const Model& model) : model_(model), traces_(model.traces().size()) {
         for (const SpecInfo& spec : model.specs())
             if (spec.probe == model.split().probe)
-                probed_.insert(without_arguments(spec.function));
+                probed_.insert(without_arguments(without_call_site(spec.function)));
     }
 
     struct Things {
@@ -55,6 +55,11 @@ class TraceThings {
         if (name.starts_with('('))
             return std::string(name);
         return std::string(name.substr(0, name.find('(')));
+    }
+
+    // "recv@main.cc:9 in f" times calls of recv.
+    static std::string_view without_call_site(std::string_view name) {
+        return name.substr(0, name.find('@'));
     }
 
     bool is_probed(FunctionId function) {

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/probes/call_site_match.h"
+
+#include "loader/probes/line_match.h"
+#include "loader/probes/module_name.h"
+#include "loader/probes/wanted_callee.h"
+#include "loader/symbols/demangle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace auger {
+namespace {
+
+constexpr uint64_t function_size_limit = uint64_t{8} << 20; // bytes; nobody writes larger ones
+constexpr size_t listed_names = 6;
+
+Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
+    return {"find call", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
+}
+
+// Calls in one module. Each function is read and decoded once.
+class ModuleCalls {
+  public:
+    ModuleCalls(size_t number, const ProbeModule& module)
+        : number_(number), module_(module), callees_(module.index) {}
+
+    using Calls = Result<std::vector<CallInstruction>>;
+
+    const Calls& in(const FunctionIndex::Function& function) {
+        auto [at, added] = calls_.try_emplace(function.address, std::vector<CallInstruction>());
+        if (added) {
+            const ElfFile& file = module_.index->file();
+            if (function.size > function_size_limit) {
+                at->second = Error{"find calls", {}, "is larger than 8 MB", {}};
+                return at->second;
+            }
+            const std::vector<std::byte> bytes = file.read_code(function.address, function.size);
+            at->second = find_calls({function.address, bytes}, [&](uint64_t address, size_t size) {
+                return file.read_code(address, size);
+            });
+        }
+        return at->second;
+    }
+
+    // Whether the function's bytes may hold a call that `wanted` fits: the cheap test that makes
+    // looking through a whole program possible. False alarms only cost.
+    bool may_call(const FunctionIndex::Function& function, const WantedCallee& wanted) {
+        const std::vector<std::byte> bytes = module_.index->file().read_code(
+            function.address, std::min(function.size, function_size_limit));
+        for (size_t at = 0; at + 5 <= bytes.size(); ++at) {
+            const auto first = static_cast<uint8_t>(bytes[at]);
+            const auto second = static_cast<uint8_t>(bytes[at + 1]);
+            CallInstruction call{};
+            size_t displacement = at + 1;
+            if (first == 0xe8 || first == 0xe9) {
+                call.kind = CallInstruction::Target::code;
+            } else if (first == 0xff && (second == 0x15 || second == 0x25)) {
+                call.kind = CallInstruction::Target::slot;
+                displacement = at + 2;
+            } else {
+                continue;
+            }
+            int32_t relative;
+            if (displacement + sizeof relative > bytes.size())
+                break;
+            std::memcpy(&relative, bytes.data() + displacement, sizeof relative);
+            call.target = function.address + displacement + sizeof relative +
+                          static_cast<uint64_t>(int64_t{relative});
+            if (!wanted.fitting_name(callees_.of(call), number_).empty())
+                return true;
+        }
+        return false;
+    }
+
+    size_t number() const { return number_; }
+    const ProbeModule& module() const { return module_; }
+    const Callees& callees() const { return callees_; }
+
+  private:
+    size_t number_;
+    const ProbeModule& module_;
+    Callees callees_;
+    std::map<uint64_t, Calls> calls_;
+};
+
+// Decides on the calls that were found, one by one.
+class SiteMatcher {
+  public:
+    SiteMatcher(const ProbePattern& pattern, std::span<const ProbeModule> modules)
+        : pattern_(pattern), modules_(modules), wanted_(pattern, modules) {}
+
+    ModuleCalls& calls_of(size_t module) {
+        return calls_.try_emplace(module, module, modules_[module]).first->second;
+    }
+    const WantedCallee& wanted() const { return wanted_; }
+
+    // Calls of the function at [low, high). `line` is where they stand, when it is known.
+    void look_at(ModuleCalls& calls, const FunctionIndex::Function& function, uint64_t low,
+                 uint64_t high, std::string_view file, uint32_t line) {
+        const auto& found = calls.in(function);
+        const std::string caller =
+            demangle_without_parameters(calls.module().index->best_name(function));
+        if (!found) {
+            result.skipped.push_back({calls.number(), caller, found.error().cause});
+            return;
+        }
+        for (const CallInstruction& call : *found) {
+            if (call.address < low || call.address >= high ||
+                !seen_.insert({calls.number(), call.address}).second)
+                continue;
+            const Callee callee = calls.callees().of(call);
+            const std::string_view name = wanted_.fitting_name(callee, calls.number());
+            const std::string inside =
+                fmt::format("{}+{:#x}", caller, call.address - function.address);
+            if (!name.empty())
+                add(calls, call, callee,
+                    {demangle_without_parameters(name),
+                     {},
+                     caller,
+                     std::string(file),
+                     line,
+                     call.length},
+                    name, inside);
+            else if (call.kind == CallInstruction::Target::unknown)
+                pointers.push_back(
+                    {calls.number(), fmt::format("{} at {}", call.jump ? "jump" : "call", inside),
+                     "goes through a pointer (a function pointer or virtual function), so whom it "
+                     "calls is known at run time only; time the function itself"});
+            else if (callee.known() && !call.jump)
+                others.insert(demangle_without_parameters(callee.names.front()));
+        }
+    }
+
+    ProbeMatches result;
+    std::vector<SkippedPlace> pointers; // calls that might be meant
+    std::set<std::string> others;       // whom other calls on the line call
+
+  private:
+    void add(const ModuleCalls& calls, const CallInstruction& call, const Callee& callee,
+             CallSite site, std::string_view symbol, const std::string& inside) {
+        const ElfFile& file = calls.module().index->file();
+        const std::string where =
+            site.line ? fmt::format("{}@{}:{} in {}", site.function, file_base_name(site.file),
+                                    site.line, site.caller)
+                      : fmt::format("{}@{}", site.function, inside);
+        const auto skip = [&](std::string reason) {
+            result.skipped.push_back({calls.number(), where, std::move(reason)});
+        };
+        const auto offset = file.offset_of_address(call.address);
+        if (call.jump)
+            return skip("is a tail call: it leaves by a jump, and nothing comes back to this line; "
+                        "time " +
+                        site.function + " itself");
+        if (!offset || call.cost == ProbeCost::refused)
+            return skip("the kernel takes no probe on this call instruction");
+        if (!call.last && !call.returns)
+            return skip("the kernel takes no probe where the call returns to");
+        PlaceMatch match{};
+        match.kind = PlaceKind::call_site;
+        match.module = calls.number();
+        match.name = where;
+        match.mangled = symbol;
+        match.address = call.address;
+        match.size = call.length;
+        match.file_offset = *offset;
+        match.entry = {call.address, *offset, call.cost};
+        if (call.returns)
+            if (const auto back = file.offset_of_address(call.returns->address)) {
+                CodeExit exit{};
+                exit.address = call.returns->address;
+                exit.cost = call.returns->cost;
+                exit.condition = Instruction::no_condition;
+                match.exits.push_back({exit, *back});
+            }
+        if (call.last)
+            match.notes.push_back("never returns: its calls have no duration");
+        if (callee.ifunc)
+            match.notes.push_back("through an ifunc, which chose an implementation at the start");
+        site.callee = wanted_.place(callee, calls.number(), symbol);
+        match.site = std::move(site);
+        result.places.push_back(std::move(match));
+    }
+
+    const ProbePattern& pattern_;
+    std::span<const ProbeModule> modules_;
+    WantedCallee wanted_;
+    std::map<size_t, ModuleCalls> calls_;
+    std::set<std::pair<size_t, uint64_t>> seen_;
+};
+
+// Lines of the same file from which the function is called.
+std::set<uint32_t> calling_lines(SiteMatcher& matcher, const std::vector<LineInModule>& lines) {
+    std::set<uint32_t> found;
+    for (const LineInModule& line : lines) {
+        ModuleCalls& calls = matcher.calls_of(line.module);
+        std::set<const FunctionIndex::Function*> functions;
+        for (const LineBlock& block : line.table->blocks_of(line.line.file))
+            if (const auto* function = calls.module().index->containing(block.low))
+                functions.insert(function);
+        for (const auto* function : functions) {
+            const auto& all = calls.in(*function);
+            if (!all)
+                continue;
+            for (const CallInstruction& call : *all) {
+                const auto at = line.table->line_at(call.address);
+                if (at && at->file == line.line.file &&
+                    !matcher.wanted().fitting_name(calls.callees().of(call), line.module).empty())
+                    found.insert(at->line);
+            }
+        }
+    }
+    return found;
+}
+
+Error not_called(const ProbePattern& pattern, SiteMatcher& matcher,
+                 const std::vector<LineInModule>& lines) {
+    const std::set<uint32_t> near = calling_lines(matcher, lines);
+    std::vector<std::string> said;
+    if (!near.empty())
+        said.push_back(fmt::format("it is called on line {}", fmt::join(near, ", ")));
+    std::vector<std::string> others;
+    for (const std::string& name : matcher.others)
+        if (others.size() < listed_names)
+            others.push_back(name);
+    if (!others.empty())
+        said.push_back(fmt::format("line {} calls {}", pattern.line, fmt::join(others, ", ")));
+    return not_found(pattern,
+                     fmt::format("line {} has no call of {}", pattern.line, pattern.function),
+                     fmt::format("{}", fmt::join(said, "; ")));
+}
+
+// Calls from one line.
+std::optional<Error> match_lines(const ProbePattern& pattern, std::span<const ProbeModule> modules,
+                                 SiteMatcher& matcher) {
+    auto lines = find_line(pattern, modules);
+    if (!lines)
+        return lines.error();
+    for (const LineInModule& line : *lines) {
+        ModuleCalls& calls = matcher.calls_of(line.module);
+        const FunctionIndex& index = *modules[line.module].index;
+        for (const LineBlock& block : line.blocks) {
+            // A block may lead from one function into the next.
+            for (uint64_t at = block.low; at < block.high;) {
+                const FunctionIndex::Function* function = index.containing(at);
+                if (!function)
+                    break;
+                matcher.look_at(calls, *function, at, block.high, line.table->path(line.line.file),
+                                pattern.line);
+                at = function->address + function->size;
+            }
+        }
+    }
+    if (matcher.result.places.empty() && matcher.result.skipped.empty() && matcher.pointers.empty())
+        return not_called(pattern, matcher, *lines);
+    matcher.result.skipped.insert(matcher.result.skipped.end(), matcher.pointers.begin(),
+                                  matcher.pointers.end());
+    matcher.result.notes = file_notes(pattern, *lines);
+    return std::nullopt;
+}
+
+// Calls from anywhere: in the main program, or in libraries when it has none.
+std::optional<Error> match_everywhere(const ProbePattern& pattern,
+                                      std::span<const ProbeModule> modules, SiteMatcher& matcher) {
+    for (const bool main_programs : {true, false}) {
+        for (size_t i = 0; i < modules.size(); ++i) {
+            if (modules[i].main_program != main_programs)
+                continue;
+            ModuleCalls& calls = matcher.calls_of(i);
+            const Result<std::shared_ptr<const LineTable>>* lines =
+                modules[i].debug ? &modules[i].debug->lines() : nullptr;
+            for (const FunctionIndex::Function& function : modules[i].index->functions()) {
+                if (!calls.may_call(function, matcher.wanted()))
+                    continue;
+                const auto& found = calls.in(function);
+                for (size_t c = 0; found && c < found->size(); ++c) {
+                    const uint64_t address = (*found)[c].address;
+                    const auto at = lines && *lines ? (**lines)->line_at(address) : std::nullopt;
+                    matcher.look_at(calls, function, address, address + 1,
+                                    at ? std::string_view((**lines)->path(at->file)) : "",
+                                    at ? at->line : 0);
+                }
+            }
+        }
+        if (!matcher.result.places.empty() || !matcher.result.skipped.empty())
+            return std::nullopt;
+    }
+    std::vector<std::string> near = near_matches(pattern, modules);
+    return not_found(pattern, "nothing in the target calls " + pattern.function,
+                     near.empty() ? "calls through pointers cannot be seen in the code"
+                                  : fmt::format("near names: {}", fmt::join(near, ", ")));
+}
+
+} // namespace
+
+Result<ProbeMatches> match_call_sites(const ProbePattern& pattern,
+                                      std::span<const ProbeModule> modules,
+                                      const MatchOptions& options) {
+    SiteMatcher matcher(pattern, modules);
+    const auto error = pattern.line ? match_lines(pattern, modules, matcher)
+                                    : match_everywhere(pattern, modules, matcher);
+    if (error)
+        return *error;
+    ProbeMatches& result = matcher.result;
+    if (result.places.empty())
+        return Error{"probe", result.skipped.front().name, result.skipped.front().reason,
+                     result.skipped.size() > 1
+                         ? fmt::format("{} more cannot be probed either", result.skipped.size() - 1)
+                         : ""};
+    if (result.places.size() > options.limit)
+        return not_found(pattern,
+                         fmt::format("has {} call sites, more than the limit of {}",
+                                     result.places.size(), options.limit),
+                         "name a line");
+    std::sort(result.places.begin(), result.places.end(),
+              [](const PlaceMatch& a, const PlaceMatch& b) {
+                  return std::pair(a.module, a.address) < std::pair(b.module, b.address);
+              });
+    if (pattern.line && result.places.size() > 1)
+        result.notes.push_back(fmt::format(
+            "{} call instructions of this line, each counted by itself", result.places.size()));
+    return std::move(result);
+}
+
+} // namespace auger

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/probes/wanted_callee.h"
+
+#include "loader/probes/module_name.h"
+
+namespace auger {
+namespace {
+
+// `__recv_chk` -> `recv`; empty when it is no such name.
+std::string_view unfortified(std::string_view name) {
+    constexpr std::string_view prefix = "__", suffix = "_chk";
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
+        name.size() <= prefix.size() + suffix.size())
+        return {};
+    return name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+}
+
+} // namespace
+
+WantedCallee::WantedCallee(const ProbePattern& pattern, std::span<const ProbeModule> modules)
+    : pattern_(pattern), modules_(modules), matcher_(pattern) {}
+
+std::string_view WantedCallee::fitting_name(const Callee& callee, size_t module) const {
+    for (std::string_view name : callee.names) {
+        const CloneName clone = split_clone_name(name);
+        if (clone.kind == CloneKind::cold)
+            continue;
+        const std::string_view plain = unfortified(clone.base);
+        if ((matcher_.matches(clone.base) || (!plain.empty() && matcher_.matches(plain))) &&
+            in_library(callee, module, name))
+            return name;
+    }
+    return {};
+}
+
+bool WantedCallee::in_library(const Callee& callee, size_t module, std::string_view name) const {
+    if (pattern_.library.empty())
+        return true;
+    const auto fits = [&](const ProbeModule& candidate) {
+        return module_matches(pattern_.library, candidate.index->file(), candidate.path);
+    };
+    if (callee.address)
+        return fits(modules_[module]);
+    for (const ProbeModule& candidate : modules_)
+        if (fits(candidate) && !candidate.index->named(name).empty())
+            return true;
+    return false;
+}
+
+std::optional<CallSite::Callee> WantedCallee::place(const Callee& callee, size_t module,
+                                                    std::string_view name) const {
+    if (callee.ifunc)
+        return std::nullopt;
+    if (callee.address)
+        return CallSite::Callee{module, callee.address};
+    for (size_t i = 0; i < modules_.size(); ++i)
+        for (const FunctionIndex::Function* function : modules_[i].index->named(name))
+            if (!function->ifunc)
+                return CallSite::Callee{i, function->address};
+    return std::nullopt;
+}
+
+} // namespace auger

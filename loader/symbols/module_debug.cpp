@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/module_debug.h"
+
+#include "loader/process/safe_open.h"
+#include "loader/symbols/debug_files.h"
+#include "loader/symbols/dwarf_file.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+namespace {
+
+// Folders stay open for as long as this does.
+struct Roots {
+    UniqueFd own, target;
+    DebugFolders folders;
+
+    explicit Roots(pid_t pid) {
+        if (auto root = open_folder("/"))
+            own = *std::move(root);
+        if (pid)
+            if (auto root = open_folder(fmt::format("/proc/{}/root", pid)))
+                target = *std::move(root);
+        folders.own_root = own.get();
+        folders.target_root = target.get();
+    }
+};
+
+} // namespace
+
+ModuleDebug::ModuleDebug(std::shared_ptr<const ElfFile> file, std::string path, pid_t pid)
+    : file_(std::move(file)), path_(std::move(path)), pid_(pid) {}
+
+const std::shared_ptr<const ElfFile>& ModuleDebug::debug_file() {
+    if (!debug_file_) {
+        debug_file_.emplace();
+        if (!has_dwarf(*file_)) {
+            const Roots roots(pid_);
+            WorkProgress progress;
+            *debug_file_ = find_debug_file(*file_, path_, roots.folders, progress);
+        }
+    }
+    return *debug_file_;
+}
+
+Result<std::shared_ptr<const LineTable>> ModuleDebug::read_lines() {
+    const auto& separate = debug_file();
+    if (!separate && !has_dwarf(*file_))
+        return Error{"read line table of", path_,
+                     "it has no debug information, and no separate debug file was found",
+                     file_->build_id().empty()
+                         ? "compile it with -g"
+                         : "compile it with -g, or install the debug file of build id " +
+                               file_->build_id()};
+    const Roots roots(pid_);
+    WorkProgress progress;
+    return LineTable::read(separate ? separate : file_, roots.folders, progress);
+}
+
+const Result<std::shared_ptr<const LineTable>>& ModuleDebug::lines() {
+    if (!lines_)
+        lines_.emplace(read_lines());
+    return *lines_;
+}
+
+} // namespace auger

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ModuleDebug: what was compiled into a module with -g, wherever it lies now: in the file itself or
+// in a separate debug file (by build id or debug link). Looked for when first asked for.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/elf/elf_file.h"
+#include "loader/symbols/line_table.h"
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace auger {
+
+class ModuleDebug {
+  public:
+    // `path` as the target sees it; `pid`: a process that maps it, whose root folder is searched
+    // first; 0: only ours.
+    ModuleDebug(std::shared_ptr<const ElfFile> file, std::string path, pid_t pid);
+
+    // The separate debug file; null when the file is complete, or there is none.
+    const std::shared_ptr<const ElfFile>& debug_file();
+    const Result<std::shared_ptr<const LineTable>>& lines();
+
+  private:
+    Result<std::shared_ptr<const LineTable>> read_lines();
+
+    std::shared_ptr<const ElfFile> file_;
+    std::string path_;
+    pid_t pid_;
+    std::optional<std::shared_ptr<const ElfFile>> debug_file_;
+    std::optional<Result<std::shared_ptr<const LineTable>>> lines_;
+};
+
+} // namespace auger
