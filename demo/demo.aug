@@ -14,21 +14,25 @@ hist handle_request
 echo == 3. Split what was sampled by whether its request turned out slower than its own p95.
 split handle_request > p95
 flame slow
-flame fast
 
 echo == 4. What do slow requests do that fast ones do not, per request?
 diff slow fast
 assert share slow rebuild_index > 50%
 
-echo == 5. Some slow requests hardly use the CPU. Trace those, and what they call.
-slow handle_request > 8ms
+echo == 5. Some slow requests hardly use the CPU: they wait. What for?
+sample wall
 slow fetch_quota > 8ms
 wait until slow fetch_quota >= 3 for 60s
-calls fetch_quota -n 3
+calls fetch_quota -n 2
 
 echo == 6. The same samples, split at another threshold: nothing is restarted.
 threshold handle_request p99
-diff slow fast
+top slow -n 5
 
 echo == The account: every call, every sample, every loss.
 status
+
+echo
+echo To go on by yourself:
+echo   build/release/auger -- build/release/tests/programs/demo_service
+echo and type "help", or the lines of demo/demo.aug.

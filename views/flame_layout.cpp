@@ -43,7 +43,7 @@ FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t roo
         double whole = tree.nodes[box.node].total.sum(filter).weight_ns;
         std::vector<uint32_t> children = children_of(tree, box.node);
         std::sort(children.begin(), children.end(), [&](uint32_t a, uint32_t b) {
-            return node_name(model, tree.nodes[a]) < node_name(model, tree.nodes[b]);
+            return node_name(model, tree, tree.nodes[a]) < node_name(model, tree, tree.nodes[b]);
         });
         // Edges are rounded, not widths: what is cut from one box is not added to the next.
         double before = 0;

@@ -32,19 +32,32 @@ std::string folded_frame(std::string_view raw) {
     return name.substr(first, name.find_last_not_of(' ') - first + 1);
 }
 
-std::string folded_stacks(const Model& model, const Window& window, ClassFilter filter) {
+namespace {
+
+// A sample of a wait stands for as many ticks of the clock as it weighs.
+double ticks(const Model& model, const SampleSum& sum) {
+    double waited = sum.blocked_ns + sum.runnable_ns;
+    uint64_t rate_hz = model.ledger().rate_hz;
+    if (waited == 0 || rate_hz == 0)
+        return sum.samples;
+    return sum.weight_ns * static_cast<double>(rate_hz) / 1e9;
+}
+
+} // namespace
+
+std::string folded_stacks(const Model& model, const Window& window, ClassFilter filter,
+                          GroupBy by) {
     std::map<std::string, double> lines; // many addresses lead to the same line
-    std::vector<ClassSums> sums = sum_traces(model, Classifier(model), window);
+    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by);
     std::vector<FunctionId> path;
-    for (size_t i = 0; i < sums.size(); i++) {
-        double samples = sums[i].sum(filter).samples;
+    for (const LabelledSums::Entry& entry : summed.entries) {
+        double samples = ticks(model, entry.sums.sum(filter));
         if (samples == 0)
             continue;
-        const Trace& trace = model.traces()[i];
-        std::string line = folded_frame(model.comm(trace.comm));
+        std::string line = folded_frame(summed.labels[entry.label]);
         if (line.size() == 1)
             line += '_';
-        expand_stack(model.symbols(), trace.stack, path);
+        expand_stack(model.symbols(), entry.stack, path);
         for (FunctionId function : path)
             line += ";" + folded_frame(model.symbols().name(function));
         lines[line] += samples;

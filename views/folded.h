@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Collapsed stacks: "comm;outer;inner 12" a line, root first, as flame graph tools read them.
+// Collapsed stacks: "label;outer;inner 12" a line, root first, as flame graph tools read them.
 // Counts are samples, not ns: some importers expand them.
 #pragma once
 
@@ -14,7 +14,9 @@ namespace auger {
 // else begins with '(' would be dropped, so that becomes '{anonymous}::f'; never empty.
 std::string folded_frame(std::string_view raw);
 
-// Every line ends with '\n'; sorted. A thread's name of one character gets a trailing '_'.
-std::string folded_stacks(const Model&, const Window&, ClassFilter filter = {});
+// Every line ends with '\n'; sorted. A label of one character gets a trailing '_'. Counts are of
+// samples; of ticks of the sampling clock where waits are among them.
+std::string folded_stacks(const Model&, const Window&, ClassFilter filter = {},
+                          GroupBy by = GroupBy::process);
 
 } // namespace auger

@@ -56,15 +56,18 @@ uint64_t measure_sample_gap(Programs& programs, bool hardware) {
     uint64_t count = 0;
     if (read(event->get(), &count, sizeof(count)) != sizeof(count))
         return 0;
-    // The samples are the largest gaps, apart from a few interrupts, which the median ignores.
+    // The samples are the largest gaps, apart from interrupts and neighbours that took the CPU,
+    // which make gaps longer and never shorter: so a lower quartile, not the median. Too much taken
+    // out of durations would be worse than too little.
     size_t samples = count / period_ns;
     if (samples < enough_samples || samples > gaps.size())
         return 0;
     std::nth_element(gaps.begin(), gaps.begin() + static_cast<ptrdiff_t>(samples), gaps.end(),
                      std::greater<>());
-    auto middle = gaps.begin() + static_cast<ptrdiff_t>(samples / 2);
-    std::nth_element(gaps.begin(), middle, gaps.begin() + static_cast<ptrdiff_t>(samples));
-    return *middle;
+    auto quartile = gaps.begin() + static_cast<ptrdiff_t>(samples * 3 / 4);
+    std::nth_element(gaps.begin(), quartile, gaps.begin() + static_cast<ptrdiff_t>(samples),
+                     std::greater<>());
+    return *quartile;
 }
 
 } // namespace auger

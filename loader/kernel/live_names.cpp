@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_names.h"
 
+#include "loader/process/proc_info.h"
 #include "loader/symbols/syscall_names.h"
 
 #include <fmt/format.h>
@@ -71,6 +72,15 @@ StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns
     stack_.push_back(intern(leaf));
     append_user_frames(pid, time_ns, user_frames, true);
     return interner_.stack(stack_);
+}
+
+// A process is known by the name of its main thread, which may never be seen itself.
+ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
+    if (named_processes_.insert(pid).second && pid != tid) {
+        if (auto name = comm_of(static_cast<pid_t>(pid)))
+            interner_.thread(pid, pid, *name);
+    }
+    return interner_.thread(pid, tid, comm);
 }
 
 ModuleId LiveNames::find_module(uint64_t device, uint64_t inode) const {

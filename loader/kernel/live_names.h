@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 namespace auger {
@@ -33,9 +34,7 @@ class LiveNames {
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
-    ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm) {
-        return interner_.thread(pid, tid, comm);
-    }
+    ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
     // A thread whose present name is not at hand: the one under which it was seen last.
     ThreadId thread(uint32_t pid, uint32_t tid) { return interner_.thread(pid, tid); }
     // The module of a file that was seen mapped; unknown_module when none was.
@@ -59,6 +58,7 @@ class LiveNames {
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;
+    std::unordered_set<uint32_t> named_processes_; // whose main thread is in the stream
     struct Waiting {
         LocationId location;
         Detail told;

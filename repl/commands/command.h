@@ -7,6 +7,7 @@
 #include "repl/commands/condition.h"
 #include "repl/language/complaint.h"
 #include "views/model/call_class.h"
+#include "views/model/fold.h"
 #include "views/model/window.h"
 
 #include <optional>
@@ -58,6 +59,7 @@ struct DeleteCommand {
 
 struct FlameCommand {
     ClassFilter filter;
+    GroupBy by = GroupBy::process;
     bool folded = false;
 };
 struct DiffCommand {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace auger {
 namespace {
 
@@ -27,6 +29,18 @@ Parsed<Command> parse_flame(Arguments& arguments) {
     while (!arguments.at_end()) {
         if (arguments.take_if("--folded")) {
             command.folded = true;
+            continue;
+        }
+        if (arguments.take_if("by")) {
+            if (arguments.at_end())
+                return arguments.missing("what to tell apart: process, comm or tid");
+            const Word& key = arguments.take();
+            const auto* name = std::find(group_names.begin(), group_names.end(), key.text);
+            if (name == group_names.end())
+                return Complaint{key.span, fmt::format("\"{}\" is nothing to group by", key.text),
+                                 fmt::format("one of: {}", fmt::join(group_names, ", ")),
+                                 Error::Kind::usage};
+            command.by = static_cast<GroupBy>(name - group_names.begin());
             continue;
         }
         const Word& word = arguments.peek();
@@ -145,13 +159,20 @@ std::vector<CommandRow> view_commands() {
         {"flame",
          "f",
          "Views",
-         "flame [slow | fast | open | outside | all] [--folded]",
+         "flame [slow | fast | open | outside | all] [by process | comm | tid] [--folded]",
          "where the time goes, as a tree of calls",
-         "With a class of the split, only its samples. --folded prints collapsed stacks, one a "
+         "With a class of the split, only its samples. Threads of a process are one, unless they "
+         "are\n"
+         "told apart by their name (by comm) or each by itself (by tid). --folded prints collapsed "
+         "stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
-         "flame\nflame slow\nflame slow --folded",
-         {{.words = "slow fast open outside all --folded"}},
+         "flame\nflame slow\nflame by comm\nflame slow --folded",
+         {{.words = "slow fast open outside all by --folded"},
+          {.words = "by process comm tid --folded"},
+          {.words = "process comm tid --folded"},
+          {.words = "--folded"},
+          {}},
          parse_flame},
         {"diff",
          "",

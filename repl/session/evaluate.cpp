@@ -64,16 +64,16 @@ Result<double> share(const Quantity& quantity, const EvaluateContext& context) {
     auto named = functions_named(model, quantity.text);
     if (!named)
         return named.error();
-    const std::vector<ClassSums> sums = sum_traces(model, Classifier(model), context.window);
+    const std::vector<ClassSums> sums = sum_stacks(model, Classifier(model), context.window);
     double all = 0, with_function = 0;
     std::vector<FunctionId> functions;
-    for (size_t i = 0; i < sums.size(); ++i) {
+    for (uint32_t i = 0; i < sums.size(); ++i) {
         const double weight = sums[i].sum(quantity.filter).weight_ns;
         if (weight == 0)
             continue;
         all += weight;
         functions.clear();
-        expand_stack(model.symbols(), model.traces()[i].stack, functions);
+        expand_stack(model.symbols(), StackId{i}, functions);
         if (std::ranges::any_of(functions, [&](FunctionId id) { return (*named)[id.index()]; }))
             with_function += weight;
     }
@@ -104,7 +104,7 @@ Result<double> samples(const Quantity& quantity, const EvaluateContext& context)
     if (quantity.filter && !model.split().active)
         return no_value("there is no split, so there are no classes", "first split PROBE > p95");
     double count = 0;
-    for (const ClassSums& sums : sum_traces(model, Classifier(model), context.window))
+    for (const ClassSums& sums : sum_stacks(model, Classifier(model), context.window))
         count += sums.sum(quantity.filter).samples;
     return count;
 }

@@ -62,14 +62,17 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     const Window window = session.settings_.window;
     if (command.folded) {
         Reply reply;
-        reply.text = folded_stacks(session.model_, window, command.filter);
+        reply.text = folded_stacks(session.model_, window, command.filter, command.by);
         JsonObject object = json_reply("flame");
         object["folded"] = reply.text;
         reply.json.push_back(json_line(object));
         return reply;
     }
-    return show([&] { return flame_view(session.model_, session.view_options(), command.filter); },
-                [&] { return Lines{flame_json(session.model_, window, command.filter)}; });
+    return show(
+        [&] {
+            return flame_view(session.model_, session.view_options(), command.filter, command.by);
+        },
+        [&] { return Lines{flame_json(session.model_, window, command.filter, command.by)}; });
 }
 
 Parsed<Reply> Session::Runner::operator()(const DiffCommand& command) {

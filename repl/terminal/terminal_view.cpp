@@ -33,7 +33,6 @@ ColourMode colour_of_terminal() {
 
 ViewOptions view_of_stdout() {
     ViewOptions view;
-    view.min_share = 0.02; // a screen or two; what is cut off is counted
     view.width = width_elsewhere;
     view.unicode = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
     if (::isatty(STDOUT_FILENO)) {

@@ -76,15 +76,16 @@ TEST_F(Samples, FallAsTheCpuTimeDoes) {
     const SampleStore& samples = session.model().samples();
     size_t whole_stacks = 0;
     for (size_t i = 0; i < samples.size(); i++) {
-        const Trace& trace = session.model().traces()[samples.traces()[i].index()];
-        auto names = session.stack_names(trace.stack);
+        const StackId stack = samples.stacks()[i];
+        auto names = session.stack_names(stack);
         auto at = std::find_if(names.begin(), names.end(), [](const std::string& name) {
             return name == "hot" || name == "warm" || name == "cold";
         });
         if (at == names.end())
             continue;
         whole_stacks += names.end() - at > 2 && at[1] == "spin_slice" && at[2] == "spin";
-        EXPECT_THAT(std::string(session.model().comm(trace.comm)), testing::StartsWith("spin-"));
+        EXPECT_THAT(session.model().symbols().thread(samples.threads()[i]).comm,
+                    testing::StartsWith("spin-"));
     }
     EXPECT_GT(static_cast<double>(whole_stacks), 0.98 * count);
 }

@@ -201,14 +201,14 @@ TEST_F(Targets, OneThatComesByItsNameHasNames) {
     must(session.backend().set_sampling({999, false}));
     Program program("spinner", {"--seconds", "30"});
     program.wait_ready();
-    auto is_named = [&](const Trace& trace) {
-        auto names = session.stack_names(trace.stack);
-        return std::find(names.begin(), names.end(), "hot") != names.end();
-    };
     EXPECT_TRUE(session.pump_until([&] {
         session.backend().settle_symbols(seconds(5));
-        const auto& traces = session.model().traces();
-        return std::any_of(traces.begin(), traces.end(), is_named);
+        for (uint32_t stack = 0; stack < session.model().symbols().stacks(); stack++) {
+            auto names = session.stack_names(StackId{stack});
+            if (std::find(names.begin(), names.end(), "hot") != names.end())
+                return true;
+        }
+        return false;
     }));
 }
 

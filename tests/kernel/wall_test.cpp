@@ -141,8 +141,7 @@ TEST_F(Wall, AWaitShowsItsSystemCallAndStack) {
         auto wanted = expected.find(comm);
         if (wanted == expected.end())
             continue;
-        auto names =
-            session.stack_names(session.model().traces()[samples.traces()[i].index()].stack);
+        auto names = session.stack_names(samples.stacks()[i]);
         all[comm] += static_cast<double>(samples.weights()[i]);
         // Beyond libc's wrapper, which has no frame pointer, stands the function itself.
         if (names.front() == wanted->second)

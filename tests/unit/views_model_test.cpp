@@ -17,8 +17,8 @@ class ModelTest : public testing::Test {
   protected:
     ClassSums classes(const Model& model, const Window& window = {}) {
         ClassSums sums;
-        for (const ClassSums& trace : sum_traces(model, Classifier(model), window))
-            sums += trace;
+        for (const ClassSums& stack : sum_stacks(model, Classifier(model), window))
+            sums += stack;
         return sums;
     }
     std::array<int, 4> counts(const Model& model, const Window& window = {}) {
@@ -303,7 +303,7 @@ TEST_F(ModelTest, BetterNamesChangeTheFoldAndInlinesAreFrames) {
     stream.sample(ms, 1, StackId{60});
     auto leaf = [&] {
         FlameTree tree = fold(model, {});
-        return std::string(node_name(model, tree.nodes.back()));
+        return std::string(node_name(model, tree, tree.nodes.back()));
     };
     EXPECT_EQ(leaf(), "service+0xabc");
     Frame frames[] = {{"inlined_leaf", "a.cc", 3, true}, {"owner", "a.cc", 9, false}};

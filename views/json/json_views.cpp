@@ -104,29 +104,29 @@ Error unknown_probe(const char* operation, ProbeId id) {
 
 } // namespace
 
-std::string flame_json(const Model& model, const Window& window, ClassFilter filter) {
-    std::vector<ClassSums> by_trace = sum_traces(model, Classifier(model), window);
+std::string flame_json(const Model& model, const Window& window, ClassFilter filter, GroupBy by) {
+    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by);
     ClassSums whole;
-    for (const ClassSums& trace : by_trace)
-        whole += trace;
+    for (const LabelledSums::Entry& entry : summed.entries)
+        whole += entry.sums;
     Line line = start("flame");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
+    line["by"] = group_names[static_cast<size_t>(by)];
     line["classes"] = class_sums(whole);
     // Stacks of different addresses but the same functions are one.
     std::map<std::pair<Line, CallClass>, SampleSum> stacks;
     std::vector<FunctionId> path;
-    for (size_t i = 0; i < by_trace.size(); i++) {
-        if (by_trace[i].sum(filter).samples == 0)
+    for (const LabelledSums::Entry& entry : summed.entries) {
+        if (entry.sums.sum(filter).samples == 0)
             continue;
-        const Trace& trace = model.traces()[i];
-        expand_stack(model.symbols(), trace.stack, path);
-        Line stack = Line::array({escape_untrusted(model.comm(trace.comm))});
+        expand_stack(model.symbols(), entry.stack, path);
+        Line stack = Line::array({escape_untrusted(summed.labels[entry.label])});
         for (Line& name : names(model, path))
             stack.push_back(std::move(name));
         for (CallClass c : all_call_classes)
-            if ((!filter || *filter == c) && by_trace[i][c].samples > 0)
-                stacks[{stack, c}] += by_trace[i][c];
+            if ((!filter || *filter == c) && entry.sums[c].samples > 0)
+                stacks[{stack, c}] += entry.sums[c];
     }
     Line list = Line::array();
     for (const auto& [key, sum] : stacks) {

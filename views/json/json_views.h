@@ -4,11 +4,13 @@
 // Each returns text without a newline; `calls` has one object a call, so a list of lines.
 #pragma once
 
+#include "views/model/fold.h"
 #include "views/text/views.h"
 
 namespace auger {
 
-std::string flame_json(const Model&, const Window&, ClassFilter filter = {});
+std::string flame_json(const Model&, const Window&, ClassFilter filter = {},
+                       GroupBy by = GroupBy::process);
 std::string top_json(const Model&, const Window&, ClassFilter filter = {});
 std::string status_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, CallClass first, CallClass second);

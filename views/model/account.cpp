@@ -60,7 +60,7 @@ Account make_account(const Model& model) {
     account.received = model.samples_received();
     account.kept = model.samples().size();
     account.evicted = model.samples_evicted();
-    for (const ClassSums& sums : sum_traces(model, Classifier(model), {}))
+    for (const ClassSums& sums : sum_stacks(model, Classifier(model), {}))
         account.classes += sums;
     account.calls = model.all_calls();
 

@@ -3,6 +3,7 @@
 // are classed as wholes, by their durations, also under a `so-far` split.
 #include "views/model/diff.h"
 
+#include "views/model/flat_map.h"
 #include "views/model/per_call_sums.h"
 
 #include <algorithm>
@@ -13,10 +14,12 @@ namespace auger {
 
 namespace {
 
-// What each trace adds to, once per sample: the functions on it and its place as a stack.
-class TraceThings {
+// What each stack of addresses adds to, once per sample: the functions on it and its place as a
+// stack of functions.
+class StackThings {
   public:
-    explicit TraceThings(const Model& model) : model_(model), traces_(model.traces().size()) {
+    explicit StackThings(const Model& model)
+        : model_(model), things_(model.symbols().stacks() + 1) {
         for (const SpecInfo& spec : model.specs())
             if (spec.probe == model.split().probe)
                 probed_.insert(without_arguments(without_call_site(spec.function)));
@@ -29,10 +32,10 @@ class TraceThings {
         uint32_t first_function = 0, functions = 0; // distinct
         uint32_t first_edge = 0, edges = 0;         // distinct
     };
-    const Things& operator[](TraceId id) {
-        Things& things = traces_[id.index()];
+    const Things& operator[](StackId id) {
+        Things& things = things_[id.index()];
         if (!things.known)
-            find_things(model_.traces()[id.index()], things);
+            find_things(id, things);
         return things;
     }
     struct Edge {
@@ -71,9 +74,9 @@ class TraceThings {
         return known;
     }
 
-    void find_things(const Trace& trace, Things& things) {
+    void find_things(StackId id, Things& things) {
         things.known = true;
-        expand_stack(model_.symbols(), trace.stack, path_);
+        expand_stack(model_.symbols(), id, path_);
         auto begin =
             std::find_if(path_.begin(), path_.end(), [this](FunctionId f) { return is_probed(f); });
         // Callers are on every sample of the call and explain nothing. A stack without the probed
@@ -120,7 +123,7 @@ class TraceThings {
     const Model& model_;
     std::set<std::string> probed_;
     std::vector<int8_t> is_probed_; // by function: -1 not looked at yet
-    std::vector<Things> traces_;
+    std::vector<Things> things_;
     FlatMap nodes_, edge_ids_, stack_ids_;
     std::vector<Edge> edges_;
     std::vector<std::vector<FunctionId>> stack_paths_;
@@ -133,7 +136,7 @@ class Comparison {
   public:
     Comparison(const Model& model, const Window& window, CallClass first, CallClass second)
         : model_(model), window_(window), classify_(model), things_(model),
-          functions_(model.symbols().functions()), by_trace_(model.traces().size()) {
+          functions_(model.symbols().functions()), by_stack_(model.symbols().stacks() + 1) {
         diff_.first.call_class = first;
         diff_.second.call_class = second;
         diff_.recursive = classify_.recursive();
@@ -156,7 +159,7 @@ class Comparison {
     Diff run() {
         order_by_call();
         sum_up();
-        sum_up_traces();
+        sum_up_stacks();
         count_calls();
         compare_all();
         return std::move(diff_);
@@ -199,9 +202,11 @@ class Comparison {
             double weight = static_cast<double>(samples.weights()[sample]);
             of.samples += {1, weight};
 
-            TraceId trace = samples.traces()[sample];
-            const TraceThings::Things& things = things_[trace];
-            by_trace_[trace.index()][side] += weight;
+            // Undefined ones share the last place.
+            StackId stack{std::min(samples.stacks()[sample].value,
+                                   static_cast<uint32_t>(by_stack_.size() - 1))};
+            const StackThings::Things& things = things_[stack];
+            by_stack_[stack.index()][side] += weight;
             stacks_.grow(things_.stacks());
             stacks_.add(things.stack, weight);
             for (FunctionId function : things_.functions(things))
@@ -219,20 +224,20 @@ class Comparison {
         }
     }
 
-    // What needs no variance is summed up by trace: far fewer than samples.
-    void sum_up_traces() {
+    // What needs no variance is summed up by stack: far fewer than samples.
+    void sum_up_stacks() {
         self_.resize(functions_.size());
-        for (uint32_t i = 0; i < by_trace_.size(); i++) {
-            if (by_trace_[i][0] + by_trace_[i][1] == 0)
+        for (uint32_t i = 0; i < by_stack_.size(); i++) {
+            if (by_stack_[i][0] + by_stack_[i][1] == 0)
                 continue;
-            const TraceThings::Things& things = things_[TraceId{i}];
+            const StackThings::Things& things = things_[StackId{i}];
             edges_.resize(things_.edges().size());
             const std::vector<FunctionId>& path = things_.stack_path(things.stack);
             for (size_t side = 0; side < 2; side++) {
                 for (uint32_t edge : things_.edges(things))
-                    edges_[edge][side] += by_trace_[i][side];
+                    edges_[edge][side] += by_stack_[i][side];
                 if (!path.empty())
-                    self_[path.back().index()][side] += by_trace_[i][side];
+                    self_[path.back().index()][side] += by_stack_[i][side];
             }
         }
     }
@@ -307,10 +312,10 @@ class Comparison {
     const Model& model_;
     Window window_;
     Classifier classify_;
-    TraceThings things_;
+    StackThings things_;
     std::vector<uint32_t> ordered_; // samples, call by call
     PerCallSums functions_, stacks_;
-    std::vector<std::array<double, 2>> by_trace_, edges_, self_; // weights by side
+    std::vector<std::array<double, 2>> by_stack_, edges_, self_; // weights by side
     std::array<double, 2> unwound_{};
     Diff diff_;
 };

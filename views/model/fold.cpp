@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Folding in two steps: samples are summed up by trace (one indexed addition a sample), and only
-// then is each distinct stack expanded once.
+// Folding in two steps: samples are summed up by stack and label, and only then is each distinct
+// stack expanded once.
 #include "views/model/fold.h"
 
+#include "views/model/flat_map.h"
+
 #include <algorithm>
+#include <map>
 
 namespace auger {
 
-std::vector<ClassSums> sum_traces(const Model& model, const Classifier& classify,
-                                  const Window& window) {
-    std::vector<ClassSums> sums(model.traces().size());
+namespace {
+
+// Adds every sample of the window to sum_of(its index).
+template <typename SumOf>
+void sum_up(const Model& model, const Classifier& classify, const Window& window, SumOf sum_of) {
     const SampleStore& samples = model.samples();
     const uint64_t* times = samples.times();
     const uint64_t* weights = samples.weights();
-    const TraceId* traces = samples.traces();
     const CallIndex* calls = samples.calls();
     const SampleKind* kinds = samples.kinds();
     uint64_t now = model.now_ns();
@@ -23,16 +27,68 @@ std::vector<ClassSums> sum_traces(const Model& model, const Classifier& classify
         double factor = everything ? 1 : window.weight(times[i], now);
         if (factor == 0)
             continue;
-        SampleSum& sum = sums[traces[i].index()][classify(calls[i], times[i])];
-        sum.samples += factor;
+        SampleSum& sum = sum_of(i)[classify(calls[i], times[i])];
         double weight = factor * static_cast<double>(weights[i]);
+        sum.samples += factor;
         sum.weight_ns += weight;
         if (kinds[i] == SampleKind::blocked)
             sum.blocked_ns += weight;
         else if (kinds[i] == SampleKind::runnable)
             sum.runnable_ns += weight;
     }
+}
+
+std::string label_of(const Model& model, ThreadId thread, GroupBy by) {
+    const ThreadInfo& info = model.symbols().thread(thread);
+    switch (by) {
+    case GroupBy::process:
+        return std::string(model.process_name(thread));
+    case GroupBy::comm:
+        return info.comm;
+    case GroupBy::tid:
+        break;
+    }
+    return info.comm + " " + std::to_string(info.tid);
+}
+
+} // namespace
+
+std::vector<ClassSums> sum_stacks(const Model& model, const Classifier& classify,
+                                  const Window& window) {
+    // A damaged stream may name what it never defined: those share the last place.
+    size_t defined = model.symbols().stacks();
+    std::vector<ClassSums> sums(defined + 1);
+    const StackId* stacks = model.samples().stacks();
+    sum_up(model, classify, window,
+           [&](size_t i) -> ClassSums& { return sums[std::min(stacks[i].index(), defined)]; });
     return sums;
+}
+
+LabelledSums sum_labelled_stacks(const Model& model, const Classifier& classify,
+                                 const Window& window, GroupBy by) {
+    LabelledSums result;
+    std::map<std::string, uint32_t> known;
+    size_t defined = model.symbols().threads();
+    std::vector<uint32_t> labels(defined + 1); // by thread; the last: of undefined ones
+    for (uint32_t i = 0; i < labels.size(); i++) {
+        auto [label, is_new] = known.try_emplace(label_of(model, ThreadId{i}, by),
+                                                 static_cast<uint32_t>(result.labels.size()));
+        if (is_new)
+            result.labels.push_back(label->first);
+        labels[i] = label->second;
+    }
+    const StackId* stacks = model.samples().stacks();
+    const ThreadId* threads = model.samples().threads();
+    FlatMap found;
+    sum_up(model, classify, window, [&](size_t i) -> ClassSums& {
+        uint32_t label = labels[std::min(threads[i].index(), defined)];
+        auto [entry, is_new] = found.find_or_add(uint64_t{stacks[i].value} << 32 | label,
+                                                 static_cast<uint32_t>(result.entries.size()));
+        if (is_new)
+            result.entries.push_back({stacks[i], label, {}});
+        return result.entries[entry].sums;
+    });
+    return result;
 }
 
 void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<FunctionId>& out) {
@@ -59,7 +115,7 @@ class TreeBuilder {
             fresh.parent = parent;
             fresh.depth = nodes_[parent].depth + 1;
             fresh.next_sibling = nodes_[parent].first_child;
-            (fresh.depth == 1 ? fresh.comm.value : fresh.function.value) = key;
+            (fresh.depth == 1 ? fresh.label : fresh.function.value) = key;
             nodes_.push_back(fresh);
             nodes_[parent].first_child = node;
         }
@@ -91,21 +147,25 @@ void set_span(const Model& model, const Window& window, FlameTree& tree) {
 
 } // namespace
 
-FlameTree fold(const Model& model, const Window& window, ClassFilter filter) {
+FlameTree fold(const Model& model, const Window& window, ClassFilter filter, GroupBy by) {
     FlameTree tree;
     set_span(model, window, tree);
     TreeBuilder builder(tree.nodes);
-    std::vector<ClassSums> sums = sum_traces(model, Classifier(model), window);
+    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by);
+    tree.labels = std::move(summed.labels);
     std::vector<FunctionId> path;
-    for (size_t i = 0; i < sums.size(); i++) {
-        ClassSums sum = filtered(sums[i], filter);
+    for (const LabelledSums::Entry& entry : summed.entries) {
+        ClassSums sum = filtered(entry.sums, filter);
         if (sum.sum().samples == 0)
             continue;
-        const Trace& trace = model.traces()[i];
-        expand_stack(model.symbols(), trace.stack, path);
-        uint32_t node = builder.child(0, trace.comm.value);
-        for (FunctionId function : path)
-            node = builder.child(node, function.value);
+        expand_stack(model.symbols(), entry.stack, path);
+        uint32_t node = builder.child(0, entry.label);
+        for (size_t i = 0; i < path.size(); i++) {
+            // A function that calls itself is one frame: how deep it is says little, and costs a
+            // screen.
+            if (i == 0 || path[i] != path[i - 1])
+                node = builder.child(node, path[i].value);
+        }
         tree.nodes[node].self += sum;
     }
     // Parents come before their children, so one pass backwards sums up.
@@ -117,23 +177,23 @@ FlameTree fold(const Model& model, const Window& window, ClassFilter filter) {
     return tree;
 }
 
-std::string_view node_name(const Model& model, const FlameNode& node) {
+std::string_view node_name(const Model& model, const FlameTree& tree, const FlameNode& node) {
     if (node.depth == 0)
         return "all";
-    return node.depth == 1 ? model.comm(node.comm) : model.symbols().name(node.function);
+    return node.depth == 1 ? tree.labels[node.label] : model.symbols().name(node.function);
 }
 
 std::vector<FunctionSums> sum_functions(const Model& model, const Window& window,
                                         ClassFilter filter) {
     std::vector<FunctionSums> functions(model.symbols().functions());
     std::vector<uint32_t> seen(functions.size(), UINT32_MAX);
-    std::vector<ClassSums> sums = sum_traces(model, Classifier(model), window);
+    std::vector<ClassSums> sums = sum_stacks(model, Classifier(model), window);
     std::vector<FunctionId> path;
     for (uint32_t i = 0; i < sums.size(); i++) {
         ClassSums sum = filtered(sums[i], filter);
         if (sum.sum().samples == 0)
             continue;
-        expand_stack(model.symbols(), model.traces()[i].stack, path);
+        expand_stack(model.symbols(), StackId{i}, path);
         for (FunctionId function : path) {
             if (seen[function.index()] == i)
                 continue; // recursion: once a sample

@@ -1,42 +1,70 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Folding: samples of a window become a tree of functions with sums by class. Root first: thread
-// name, user frames from the outermost caller to the leaf, then kernel frames. Inlined functions
-// are nodes of their own.
+// Folding: samples of a window become a tree of functions with sums by class. Root first: a label
+// (see GroupBy), user frames from the outermost caller to the leaf, then kernel frames. Inlined
+// functions are nodes of their own.
 #pragma once
 
 #include "views/model/classifier.h"
 #include "views/model/model.h"
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace auger {
+
+// What the first level of a flame tells apart. Threads that do the same work belong together, so
+// it is their process unless the user asks for more.
+enum class GroupBy : uint8_t {
+    process, // by the process's name
+    comm,    // by the thread's name
+    tid,     // each thread
+};
+inline constexpr std::array<std::string_view, 3> group_names = {"process", "comm", "tid"};
 
 struct FlameNode {
     uint32_t parent = 0;
     uint32_t first_child = 0;  // 0: none (the root is nobody's child)
     uint32_t next_sibling = 0; // 0: none
-    uint32_t depth = 0;        // 0 the root, 1 thread names, 2.. functions
+    uint32_t depth = 0;        // 0 the root, 1 labels, 2.. functions
     FunctionId function;       // of depth 2 and more
-    StringId comm;             // of depth 1
+    uint32_t label = 0;        // of depth 1; in FlameTree::labels
     ClassSums self;
     ClassSums total;
 };
 
 struct FlameTree {
-    std::vector<FlameNode> nodes; // nodes[0] is the root; parents come before their children
-    uint64_t from_ns = 0;         // what the tree covers
+    std::vector<std::string> labels; // raw
+    std::vector<FlameNode> nodes;    // nodes[0] is the root; parents come before their children
+    uint64_t from_ns = 0;            // what the tree covers
     uint64_t to_ns = 0;
     bool decayed = false; // sums are weighted by age
 
     const FlameNode& root() const { return nodes[0]; }
 };
 
-// Sums by trace; index is the TraceId. The step of every query that looks at each sample.
-std::vector<ClassSums> sum_traces(const Model&, const Classifier&, const Window&);
+// Sums by stack; index is the StackId, and the last is of undefined stacks. The step of every query
+// that looks at each sample.
+std::vector<ClassSums> sum_stacks(const Model&, const Classifier&, const Window&);
 
-// With `filter`, only samples of this class are in the tree.
-FlameTree fold(const Model&, const Window&, ClassFilter filter = {});
+// Sums by stack and label: what one leaf of a flame is. In no order.
+struct LabelledSums {
+    struct Entry {
+        StackId stack;
+        uint32_t label; // in `labels`
+        ClassSums sums;
+    };
+    std::vector<std::string> labels; // raw
+    std::vector<Entry> entries;
+};
+LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&, GroupBy);
 
-// The name that a view shows for a node, raw: "all", a thread's name, or a function.
-std::string_view node_name(const Model&, const FlameNode&);
+// With `filter`, only samples of this class are in the tree. Direct recursion is one frame.
+FlameTree fold(const Model&, const Window&, ClassFilter filter = {}, GroupBy by = GroupBy::process);
+
+// The name that a view shows for a node, raw: "all", a label, or a function.
+std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);
 
 // The functions of a stack, root first, inlined ones included.
 void expand_stack(const SymbolTables&, StackId, std::vector<FunctionId>& out);

@@ -52,10 +52,8 @@ void Model::on_stack(StackId id, std::span<const LocationId> locations) {
 
 void Model::on_thread(ThreadId id, const ThreadInfo& info) {
     symbols_.add_thread(id, info);
-    if (id.index() >= symbols_.threads())
-        return;
-    thread_comms_.resize(symbols_.threads(), comms_.intern("?"));
-    thread_comms_[id.index()] = comms_.intern(info.comm);
+    if (info.pid == info.tid && id.index() < symbols_.threads())
+        main_threads_[info.pid] = id;
 }
 
 void Model::on_spec(SpecId id, const SpecInfo& info) {
@@ -91,22 +89,12 @@ void Model::on_split(const SplitInfo& info) {
     split_ = info;
 }
 
-TraceId Model::intern_trace(StackId stack, ThreadId thread) {
-    StringId comm =
-        thread.index() < thread_comms_.size() ? thread_comms_[thread.index()] : comms_.intern("?");
-    auto [trace, is_new] = trace_ids_.find_or_add(uint64_t{stack.value} << 32 | comm.value,
-                                                  static_cast<uint32_t>(traces_.size()));
-    if (is_new)
-        traces_.push_back({stack, comm});
-    return TraceId{trace};
-}
-
 void Model::on_sample(const SampleEvent& event) {
     advance(event.time_ns);
     samples_received_++;
     StoredSample sample{event.time_ns,
                         event.weight_ns,
-                        intern_trace(event.stack, event.thread),
+                        event.stack,
                         event.thread,
                         calls_.acquire(symbols_.thread(event.thread).tid, event.calls),
                         event.kind};
@@ -177,6 +165,12 @@ ThresholdState Model::slow_state(ProbeId id) const {
     auto it = probe_states_.find(id);
     return it == probe_states_.end() || !it->second.slow ? ThresholdState{}
                                                          : it->second.slow->state();
+}
+
+std::string_view Model::process_name(ThreadId thread) const {
+    const ThreadInfo& info = symbols_.thread(thread);
+    auto main = main_threads_.find(info.pid);
+    return main == main_threads_.end() ? info.comm : symbols_.thread(main->second).comm;
 }
 
 CallStatistics Model::spec_statistics(SpecId id, const Window& window) const {

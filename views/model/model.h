@@ -9,13 +9,13 @@
 #include "views/model/call_class.h"
 #include "views/model/call_statistics.h"
 #include "views/model/call_table.h"
-#include "views/model/flat_map.h"
 #include "views/model/sample_store.h"
 #include "views/model/symbol_tables.h"
 
 #include <deque>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 namespace auger {
 
@@ -29,12 +29,6 @@ struct SlowCall {
 struct Notice {
     uint64_t time_ns = 0;
     std::string text; // raw: escape at output
-};
-
-// What a trace is: the thread's name is the root of its flame.
-struct Trace {
-    StackId stack;
-    StringId comm;
 };
 
 class Model final : public EventSink {
@@ -87,8 +81,8 @@ class Model final : public EventSink {
     const SymbolTables& symbols() const { return symbols_; }
     const SampleStore& samples() const { return samples_; }
     const CallTable& calls() const { return calls_; }
-    const std::vector<Trace>& traces() const { return traces_; }
-    std::string_view comm(StringId id) const { return comms_[id]; } // raw, of a trace
+    // The name of the process that a thread belongs to, raw: its main thread's, as far as known.
+    std::string_view process_name(ThreadId) const;
     const std::deque<SlowCall>& slow_calls() const { return slow_calls_; }
     const std::deque<Notice>& notices() const { return notices_; }
     const LedgerEvent& ledger() const { return ledger_; }
@@ -107,11 +101,9 @@ class Model final : public EventSink {
     };
 
     void advance(uint64_t time_ns);
-    TraceId intern_trace(StackId, ThreadId);
     ProbeState& probe_state(ProbeId);
 
     SymbolTables symbols_;
-    StringTable comms_;
     std::vector<SpecInfo> specs_;
     std::vector<SpecHistory> histories_;
     std::map<ProbeId, ProbeInfo> probes_;
@@ -120,9 +112,7 @@ class Model final : public EventSink {
 
     SampleStore samples_;
     CallTable calls_;
-    std::vector<Trace> traces_;
-    std::vector<StringId> thread_comms_;
-    FlatMap trace_ids_; // stack << 32 | comm
+    std::unordered_map<uint32_t, ThreadId> main_threads_; // by pid, under its last name
     std::deque<SlowCall> slow_calls_;
     std::deque<Notice> notices_;
     LedgerEvent ledger_;

@@ -10,7 +10,7 @@ namespace auger {
 SampleStore::SampleStore(size_t capacity) : capacity_(std::max<size_t>(1, capacity)) {
     times_.reserve(capacity_);
     weights_.reserve(capacity_);
-    traces_.reserve(capacity_);
+    stacks_.reserve(capacity_);
     threads_.reserve(capacity_);
     calls_.reserve(capacity_);
     kinds_.reserve(capacity_);
@@ -20,7 +20,7 @@ void SampleStore::push(const StoredSample& sample) {
     if (!full()) {
         times_.push_back(sample.time_ns);
         weights_.push_back(sample.weight_ns);
-        traces_.push_back(sample.trace);
+        stacks_.push_back(sample.stack);
         threads_.push_back(sample.thread);
         calls_.push_back(sample.call);
         kinds_.push_back(sample.kind);
@@ -29,7 +29,7 @@ void SampleStore::push(const StoredSample& sample) {
     }
     times_[head_] = sample.time_ns;
     weights_[head_] = sample.weight_ns;
-    traces_[head_] = sample.trace;
+    stacks_[head_] = sample.stack;
     threads_[head_] = sample.thread;
     calls_[head_] = sample.call;
     kinds_[head_] = sample.kind;
@@ -37,7 +37,7 @@ void SampleStore::push(const StoredSample& sample) {
 }
 
 StoredSample SampleStore::at(size_t i) const {
-    return {times_[i], weights_[i], traces_[i], threads_[i], calls_[i], kinds_[i]};
+    return {times_[i], weights_[i], stacks_[i], threads_[i], calls_[i], kinds_[i]};
 }
 
 } // namespace auger

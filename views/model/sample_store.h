@@ -11,12 +11,10 @@
 
 namespace auger {
 
-using TraceId = Id<struct TraceTag>; // a stack together with a thread name: what one flame leaf is
-
 struct StoredSample {
     uint64_t time_ns = 0;
     uint64_t weight_ns = 0;
-    TraceId trace;
+    StackId stack;
     ThreadId thread;
     CallIndex call = no_call; // the innermost one
     SampleKind kind = SampleKind::cpu;
@@ -41,7 +39,7 @@ class SampleStore {
     // Columns in storage order, size() long: the order of arrival, but for one wrap of the ring.
     const uint64_t* times() const { return times_.data(); }
     const uint64_t* weights() const { return weights_.data(); }
-    const TraceId* traces() const { return traces_.data(); }
+    const StackId* stacks() const { return stacks_.data(); }
     const ThreadId* threads() const { return threads_.data(); }
     const CallIndex* calls() const { return calls_.data(); }
     const SampleKind* kinds() const { return kinds_.data(); }
@@ -54,7 +52,7 @@ class SampleStore {
     size_t head_ = 0; // where the next one goes once full
     std::vector<uint64_t> times_;
     std::vector<uint64_t> weights_;
-    std::vector<TraceId> traces_;
+    std::vector<StackId> stacks_;
     std::vector<ThreadId> threads_;
     std::vector<CallIndex> calls_;
     std::vector<SampleKind> kinds_;

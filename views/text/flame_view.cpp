@@ -19,10 +19,14 @@ class FlameDrawing {
     FlameDrawing(const Model& model, const FlameTree& tree, const ViewOptions& options,
                  ClassFilter filter, Canvas& canvas)
         : model_(model), tree_(tree), options_(options), filter_(filter), canvas_(canvas),
-          with_slow_(model.split().active && !filter), bar_width_(canvas.width() >= 100 ? 16 : 8) {}
+          with_slow_(model.split().active && !filter),
+          with_waits_(waited(tree.root().total.sum(filter)) > 0),
+          figures_(17 + (with_slow_ ? 8 : 0) + (with_waits_ ? 9 : 0)),
+          bar_width_(canvas.width() >= 100 ? 16 : 8) {}
 
     void draw() {
         std::vector<FlameRow> rows = list_flame(tree_, filter_, options_.min_share);
+        drop_crumbs(rows);
         size_t y = canvas_.height() + 1;
         size_t names = draw_heading(y);
         std::vector<std::string> guides = make_guides(rows);
@@ -35,9 +39,25 @@ class FlameDrawing {
                 draw_chain(rows[i], guides[i],
                            i + 1 < rows.size() && rows[i + 1].indent > rows[i].indent, names, y);
         }
+        if (crumbs_.samples > 0) {
+            y = canvas_.height();
+            canvas_.put_right(7, y, format_percent(share(crumbs_)), Style::dim);
+            canvas_.put(names, y, "in smaller parts, here and there", Style::dim);
+        }
     }
 
   private:
+    // Of what is cut off, the smallest parts share one line at the end.
+    void drop_crumbs(std::vector<FlameRow>& rows) {
+        std::erase_if(rows, [this](const FlameRow& row) {
+            if (!row.chain.empty() || share(row.total) >= options_.min_share / 2)
+                return false;
+            crumbs_ += row.total;
+            return true;
+        });
+    }
+
+    static double waited(const SampleSum& sum) { return sum.blocked_ns + sum.runnable_ns; }
     double share(const SampleSum& sum) const {
         double whole = tree_.root().total.sum(filter_).weight_ns;
         return whole > 0 ? sum.weight_ns / whole : 0;
@@ -48,8 +68,10 @@ class FlameDrawing {
         canvas_.put_right(15, y, "self", Style::dim);
         if (with_slow_)
             canvas_.put_right(23, y, "slow", Style::dim);
-        size_t names = (with_slow_ ? 25 : 17) + bar_width_ + 1;
-        canvas_.put(names, y, "thread and frames", Style::dim);
+        if (with_waits_)
+            canvas_.put_right(figures_ - 2, y, "waiting", Style::dim);
+        size_t names = figures_ + bar_width_ + 1;
+        canvas_.put(names, y, "frames", Style::dim);
         return names;
     }
 
@@ -63,7 +85,9 @@ class FlameDrawing {
             if (slow > 0)
                 canvas_.put_right(23, y, format_percent(slow / all), Style::slow);
         }
-        canvas_.put(with_slow_ ? 25 : 17, y, bar(share(row.total), bar_width_, options_.unicode),
+        if (double waits = waited(row.total); with_waits_ && waits > 0)
+            canvas_.put_right(figures_ - 2, y, format_percent(waits / row.total.weight_ns));
+        canvas_.put(figures_, y, bar(share(row.total), bar_width_, options_.unicode),
                     filter_ ? style_of(*filter_) : Style::plain);
     }
 
@@ -116,7 +140,7 @@ class FlameDrawing {
         std::string next = continued(guide, has_children);
         for (size_t i = 0; i < row.chain.size(); i++) {
             const FlameNode& node = tree_.nodes[row.chain[i]];
-            std::string name = display_name(node_name(model_, node));
+            std::string name = display_name(node_name(model_, tree_, node));
             std::string_view join = i ? arrow(options_.unicode) : "";
             size_t needed = text_width(join) + text_width(name);
             if (i && x + needed > right) { // each name whole, on a line of its own if it must be
@@ -156,17 +180,22 @@ class FlameDrawing {
     const ViewOptions& options_;
     ClassFilter filter_;
     Canvas& canvas_;
+    SampleSum crumbs_;
     bool with_slow_;
+    bool with_waits_;
+    size_t figures_; // columns of them, before the bar
     size_t bar_width_;
 };
 
 } // namespace
 
-Canvas flame_view(const Model& model, const ViewOptions& options, ClassFilter filter) {
-    FlameTree tree = fold(model, options.window, filter);
+Canvas flame_view(const Model& model, const ViewOptions& options, ClassFilter filter, GroupBy by) {
+    FlameTree tree = fold(model, options.window, filter, by);
     std::string title = "flame";
     if (filter)
         title += fmt::format(" {}", to_string(*filter));
+    if (by != GroupBy::process)
+        title += fmt::format(" by {}", group_names[static_cast<size_t>(by)]);
     Canvas canvas = start_view(model, options, title, tree.from_ns, true);
     SampleSum whole = tree.root().total.sum(filter);
     if (!filter)
@@ -183,6 +212,12 @@ Canvas flame_view(const Model& model, const ViewOptions& options, ClassFilter fi
                                 format_duration(whole.weight_ns), plus_minus(options.unicode),
                                 std::min(points, 100.0)),
                     Style::dim);
+    if (whole.blocked_ns + whole.runnable_ns > 0)
+        canvas.add_line(fmt::format("running {}, blocked {}, runnable {}",
+                                    format_percent(whole.cpu_ns() / whole.weight_ns),
+                                    format_percent(whole.blocked_ns / whole.weight_ns),
+                                    format_percent(whole.runnable_ns / whole.weight_ns)),
+                        Style::dim);
     FlameDrawing(model, tree, options, filter, canvas).draw();
     return canvas;
 }

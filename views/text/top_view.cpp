@@ -17,7 +17,7 @@ Canvas top_view(const Model& model, const ViewOptions& options, ClassFilter filt
     std::vector<FunctionSums> functions = sum_functions(model, options.window, filter);
     SampleSum whole;
     ClassSums classes;
-    for (const ClassSums& sums : sum_traces(model, Classifier(model), options.window))
+    for (const ClassSums& sums : sum_stacks(model, Classifier(model), options.window))
         classes += sums;
     whole = classes.sum(filter);
     Canvas canvas = start_view(model, options, title, true);

@@ -5,6 +5,7 @@
 #include "loader/backend.h"
 #include "views/canvas.h"
 #include "views/model/diff.h"
+#include "views/model/fold.h"
 #include "views/model/model.h"
 
 #include <optional>
@@ -18,8 +19,9 @@ struct ViewOptions {
     ColourMode colour = ColourMode::none;
     bool unicode = true; // false: ASCII only for bars and marks
     Window window;
-    double min_share = 0.005; // of the whole, below which the flame cuts frames off
-    size_t limit = 30;        // rows of top, diff and calls; 0: no limit
+    // Of the whole, below which the flame cuts frames off (and counts them): a screen or two.
+    double min_share = 0.03;
+    size_t limit = 30; // rows of top, diff and calls; 0: no limit
 };
 
 // What status shows beside the model; the console asks the backend for it.
@@ -29,7 +31,8 @@ struct StatusContext {
     SymbolProgress symbols;
 };
 
-Canvas flame_view(const Model&, const ViewOptions&, ClassFilter filter = {});
+Canvas flame_view(const Model&, const ViewOptions&, ClassFilter filter = {},
+                  GroupBy by = GroupBy::process);
 Canvas top_view(const Model&, const ViewOptions&, ClassFilter filter = {});
 Canvas probes_view(const Model&, const ViewOptions&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
