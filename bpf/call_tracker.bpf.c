@@ -171,14 +171,16 @@ __noinline int end_unwound(struct open_calls* calls, struct open_call* call, u64
 // call that ends there.
 struct settlement {
     u64 now;
-    u64 gone_below;      // calls with a lower stack pointer on the same stack are gone
-    u64 entry_sp;        // at an entry: a call at the same place is gone, whatever the stack
-    u64 exit_sp;         // the exit's call has this stack pointer ...
-    u16 exit_spec;       // ... and this spec and generation
-    u16 exit_generation; // 0: not at an exit
-    u16 found;           // 1: `call` is the exit's call, taken out of the open ones
-    u16 kept;            // how many of the open calls remain
-    u32 at_call_site;    // 1: the entry is a call instruction
+    u64 gone_below;       // calls with a lower stack pointer on the same stack are gone
+    u64 entry_sp;         // at an entry: a call at the same place is gone, whatever the stack
+    u64 exit_sp;          // the exit's call has this stack pointer ...
+    u16 exit_spec;        // ... and this spec and generation
+    u16 exit_generation;  // 0: not at an exit
+    u16 found;            // 1: `call` is the exit's call, taken out of the open ones
+    u16 kept;             // how many of the open calls remain
+    u16 entry_spec;       // at a call site: whose entry it is ...
+    u16 again;            // ... 1: it has a call open there already, which is an older one
+    u32 entry_returns_to; // ... and where the call will come back to; 0: not at a call site
     struct open_call call;
 };
 
@@ -199,11 +201,22 @@ static __always_inline bool has_returned(const struct open_call* call) {
            address == call->return_address;
 }
 
+// At a call instruction there may be calls with the stack pointer of the one that begins and yet
+// not gone. It may be the same call, which another probe on this instruction has just seen begin:
+// not when this probe has one open there too, since then they are both from an earlier time. Or it
+// came back to this very instruction, and the probe that ends it is yet to come.
+static __always_inline bool lives_beside_entry(const struct open_call* call, struct settlement* s) {
+    if (call->return_address != s->entry_returns_to)
+        return has_returned(call);
+    if (call->spec == s->entry_spec)
+        s->again = 1;
+    return !s->again;
+}
+
 // Drops the open call at `index`, or moves it down behind those kept so far. A function of its own,
 // or the verifier would try every way through every turn of the loop below.
 __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
     struct open_call* call;
-    bool ends_here;
 
     if (!calls || !s)
         return 0;
@@ -217,9 +230,8 @@ __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 in
         s->found = 1;
         return 0;
     }
-    // It came back to this very instruction, itself a call: the probe that ends it comes next.
-    ends_here = s->at_call_site && call->sp == s->entry_sp && has_returned(call);
-    if (!ends_here && call->sp < s->gone_below &&
+    if (!(s->entry_returns_to && call->sp == s->entry_sp && lives_beside_entry(call, s)) &&
+        call->sp < s->gone_below &&
         (call->sp == s->entry_sp || has_been_left(call, s->gone_below))) {
         end_unwound(calls, call, s->now);
         return 0;
@@ -284,6 +296,8 @@ static __always_inline int enter(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
     u64 sp = call_stack_pointer(PT_REGS_SP(ctx), at_call_site);
+    u32 returns_to =
+        at_call_site ? (u32)PT_REGS_IP(ctx) + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15) : 0;
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct wire_call_counters* counters;
     struct open_calls* calls;
@@ -305,7 +319,8 @@ static __always_inline int enter(struct pt_regs* ctx) {
         struct settlement s = {.now = bpf_ktime_get_ns(),
                                .gone_below = sp + 1,
                                .entry_sp = sp,
-                               .at_call_site = at_call_site};
+                               .entry_spec = spec_index(cookie),
+                               .entry_returns_to = returns_to};
 
         if ((spec->flags & WIRE_SPEC_RERUNS) && top->sp == sp && top->spec == spec_index(cookie)) {
             __sync_fetch_and_add(&counters->entries, -1);
@@ -332,8 +347,7 @@ static __always_inline int enter(struct pt_regs* ctx) {
     call->runnable_ns = calls->runnable_ns;
     call->longest_wait.blocked_ns = 0;
     if (at_call_site)
-        call->return_address =
-            (u32)PT_REGS_IP(ctx) + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15);
+        call->return_address = returns_to;
     else
         call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
     barrier();
