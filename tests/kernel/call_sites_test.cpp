@@ -70,6 +70,9 @@ TEST_P(CallSites, ProbesOfOneCallDoNotDisturbEachOther) {
     const ProbeId all = session.time("work@*");
     const ProbeId all_again = session.time("libcall_sites:work@*");
     const ProbeId jumps = session.time("may_jump@*");
+    const ProbeId function_again = session.time("libcall_sites:work");
+    const ProbeId recursive_again = session.time("recursiv*");
+    const ProbeId recursive = session.time("recursive");
     for (const auto& [name, counts] : lines.functions.items())
         probes[name] = session.time(name);
     program.go();
@@ -92,6 +95,13 @@ TEST_P(CallSites, ProbesOfOneCallDoNotDisturbEachOther) {
     sum += 5 * 50;
     for (const ProbeId probe : {all, all_again}) {
         EXPECT_EQ(session.calls(probe).returns, sum);
+        EXPECT_EQ(session.calls(probe).unwound, 0u);
+    }
+    EXPECT_EQ(session.calls(function_again).returns,
+              account["functions"]["work"]["returns"].get<uint64_t>());
+    EXPECT_EQ(session.calls(function_again).unwound, 0u);
+    for (const ProbeId probe : {recursive, recursive_again}) {
+        EXPECT_EQ(session.calls(probe).returns, 5u * 50);
         EXPECT_EQ(session.calls(probe).unwound, 0u);
     }
     EXPECT_GT(jumped, 0u);
