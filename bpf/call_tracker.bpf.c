@@ -178,7 +178,10 @@ struct settlement {
     u16 exit_generation; // 0: not at an exit
     u16 found;           // 1: `call` is the exit's call, taken out of the open ones
     u16 kept;            // how many of the open calls remain
-    u32 at_call_site;    // 1: the entry is a call instruction
+    u16 entry_spec;      // at an entry: whose it is ...
+    u16 again;           // ... 1: it has a call open there already, which is an older one
+    u32 entry_place;     // ... and the low half of the instruction's address; 0: not at an entry
+    u32 at_call_site;    // 1: the instruction is a call
     struct open_call call;
 };
 
@@ -199,11 +202,22 @@ static __always_inline bool has_returned(const struct open_call* call) {
            address == call->return_address;
 }
 
+// There may be calls with the stack pointer of the one that begins and yet not gone. It may be the
+// same call, which another probe on this instruction has just seen begin: not when this probe has
+// one open there too, since then they are both from an earlier time. Or, at a call instruction, it
+// came back to this very instruction, and the probe that ends it is yet to come.
+static __always_inline bool lives_beside_entry(const struct open_call* call, struct settlement* s) {
+    if (call->place != s->entry_place)
+        return s->at_call_site && has_returned(call);
+    if (call->spec == s->entry_spec)
+        s->again = 1;
+    return !s->again;
+}
+
 // Drops the open call at `index`, or moves it down behind those kept so far. A function of its own,
 // or the verifier would try every way through every turn of the loop below.
 __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 index) {
     struct open_call* call;
-    bool ends_here;
 
     if (!calls || !s)
         return 0;
@@ -217,9 +231,8 @@ __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 in
         s->found = 1;
         return 0;
     }
-    // It came back to this very instruction, itself a call: the probe that ends it comes next.
-    ends_here = s->at_call_site && call->sp == s->entry_sp && has_returned(call);
-    if (!ends_here && call->sp < s->gone_below &&
+    if (!(s->entry_place && call->sp == s->entry_sp && lives_beside_entry(call, s)) &&
+        call->sp < s->gone_below &&
         (call->sp == s->entry_sp || has_been_left(call, s->gone_below))) {
         end_unwound(calls, call, s->now);
         return 0;
@@ -284,6 +297,7 @@ static __always_inline int enter(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
     u64 sp = call_stack_pointer(PT_REGS_SP(ctx), at_call_site);
+    u32 place = PT_REGS_IP(ctx);
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct wire_call_counters* counters;
     struct open_calls* calls;
@@ -305,6 +319,8 @@ static __always_inline int enter(struct pt_regs* ctx) {
         struct settlement s = {.now = bpf_ktime_get_ns(),
                                .gone_below = sp + 1,
                                .entry_sp = sp,
+                               .entry_spec = spec_index(cookie),
+                               .entry_place = place,
                                .at_call_site = at_call_site};
 
         if ((spec->flags & WIRE_SPEC_RERUNS) && top->sp == sp && top->spec == spec_index(cookie)) {
@@ -331,9 +347,9 @@ static __always_inline int enter(struct pt_regs* ctx) {
     call->blocked_ns = calls->blocked_ns;
     call->runnable_ns = calls->runnable_ns;
     call->longest_wait.blocked_ns = 0;
+    call->place = place;
     if (at_call_site)
-        call->return_address =
-            (u32)PT_REGS_IP(ctx) + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15);
+        call->return_address = place + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15);
     else
         call->return_address = is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
     barrier();

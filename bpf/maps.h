@@ -26,8 +26,10 @@ struct open_call {
     u32 waits;   /* samples of waits; written by the off-CPU sampler, likewise */
     u32 return_address; /* its low half; of a function's call 0 on the thread's own stack, where
                            nobody asks for it */
+    u32 place;          /* of the probe that saw it begin: low half of the address */
     u32 wall_epoch;     /* of wire_config, at entry */
-    u64 blocked_ns;     /* the thread's totals at entry */
+    u32 padding;
+    u64 blocked_ns; /* the thread's totals at entry */
     u64 runnable_ns;
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };

@@ -68,6 +68,22 @@ struct ProbeReport {
     std::vector<std::string> notes; // for the user: which way out was chosen and why, ...
 };
 
+// One instruction by which a function is called.
+struct CallSiteInfo {
+    std::string function; // that it calls, demangled, without parameters
+    std::string caller;   // likewise
+    std::string file;     // empty when there is no line information
+    uint32_t line = 0;
+    std::string module;  // path
+    uint64_t offset = 0; // of the call instruction in the file, bytes
+    std::string kind;    // as in ProbePlace
+};
+
+struct CallSites {
+    std::vector<CallSiteInfo> sites;
+    std::vector<std::string> skipped; // that cannot be timed, with the reason
+};
+
 struct SymbolProgress {
     size_t pending = 0;               // locations without final names
     std::vector<std::string> modules; // being read now: "libLLVM-14.so.1 (38 %)"
@@ -117,6 +133,8 @@ class Backend {
 
     virtual Result<ProbeReport> add_probe(const ProbeRequest&) = 0;
     virtual Result<void> remove_probe(ProbeId) = 0;
+    // From where the code of the target calls a function (calls through pointers cannot be seen).
+    virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
     // Edits the threshold of slow calls; kind none stops tracing them. Attachments stay.
     virtual Result<void> set_slow(ProbeId, const Threshold&) = 0;
     virtual Result<void> set_split(const SplitInfo&) = 0; // written into the stream

@@ -89,6 +89,7 @@ class LiveBackend final : public Backend {
     TargetStatus target_status() const override { return target_.status(); }
     Result<void> start_command() override;
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
+    Result<CallSites> find_call_sites(const std::string& function) override;
     Result<void> remove_probe(ProbeId id) override;
     Result<void> set_slow(ProbeId id, const Threshold& threshold) override;
     Result<void> set_split(const SplitInfo& split) override;
@@ -207,6 +208,14 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     deliver();
     view_is_old_ = true;
     return probes_.add(request, view());
+}
+
+Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
+    if (target_.spec().kind == TargetSpec::Kind::none)
+        return Error{"sites", function, "there is no target", "set one first: `target PID`"};
+    deliver();
+    view_is_old_ = true;
+    return LiveProbes::find_call_sites(function, view());
 }
 
 Result<void> LiveBackend::remove_probe(ProbeId id) {

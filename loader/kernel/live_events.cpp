@@ -110,10 +110,14 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     if (head.from_return) {
         // The walk began in the caller, at the return address: the function itself goes on top.
         Location leaf{unknown_module, 0, false};
-        if (const auto* place = probes_.place_of(key->spec))
+        addresses_.assign(slow.user_frames.begin(), slow.user_frames.end());
+        if (const auto* place = probes_.place_of(key->spec)) {
             leaf = {names_.find_module(place->file.first, place->file.second), place->address,
                     false};
-        event.stack = names_.stack_under(leaf, pid, time, slow.user_frames);
+            if (!addresses_.empty())
+                addresses_.front() -= place->behind_return;
+        }
+        event.stack = names_.stack_under(leaf, pid, time, addresses_);
     } else {
         // At the exit instruction the function's frame is gone already: a walk by frame pointers
         // goes from there to the caller's caller. The caller stands in return_address; when that

@@ -17,7 +17,7 @@ constexpr size_t many_perf_events = 100;
 
 std::string way_out_of(const PlaceMatch& match, ExitWay exit) {
     if (match.kind == PlaceKind::call_site)
-        return "call site";
+        return call_site_way_out;
     return exit == ExitWay::instructions ? "ret" : "trampoline";
 }
 
@@ -263,6 +263,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             const TargetModule& holder = view.modules[callee.module];
             function = {holder.identity(), callee.address};
         }
+        if (place.match.site && !place.match.exits.empty())
+            function.behind_return = place.match.exits.front().code.address -
+                                     (place.match.address + place.match.site->length);
         spec_places_[place.spec] = {probe.info.id, std::move(function)};
         probe.places.push_back(std::move(place));
     }
@@ -321,6 +324,23 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     sink_.on_probe(probe.info);
     probes_.emplace(request.id, std::move(probe));
     return report;
+}
+
+Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const TargetView& view) {
+    ParsedProbe parsed = parse_probe(function + "@*");
+    if (parsed.error)
+        return parsed.error->error;
+    auto matches = match_probe(*parsed.pattern, as_probe_modules(view.modules));
+    if (!matches)
+        return matches.error();
+    CallSites found;
+    for (const PlaceMatch& match : matches->places)
+        found.sites.push_back({match.site->function, match.site->caller, match.site->file,
+                               match.site->line, view.modules[match.module].path, match.file_offset,
+                               kind_of(match, ExitWay::instructions)});
+    for (const SkippedPlace& skipped : matches->skipped)
+        found.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
+    return found;
 }
 
 Result<void> LiveProbes::remove(ProbeId id) {

@@ -38,6 +38,8 @@ class LiveProbes {
     void set_way_out(WayOut way_out) { way_out_ = way_out; }
 
     Result<ProbeReport> add(const ProbeRequest& request, const TargetView& view);
+    // `function` as a probe's text names it.
+    static Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
     Result<void> set_slow(ProbeId id, const Threshold& threshold);
@@ -58,6 +60,8 @@ class LiveProbes {
     struct FunctionPlace {
         FileIdentity file;
         uint64_t address; // as linked
+        // Of a call site: how far behind the return address its return is seen.
+        uint64_t behind_return = 0; // bytes
     };
     const FunctionPlace* place_of(SpecId spec) const;
     uint64_t slow_threshold_ns(SpecId spec) const;

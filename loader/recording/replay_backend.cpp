@@ -72,6 +72,10 @@ class ReplayBackend final : public Backend {
     Result<void> start_command() override { return {}; }
 
     Result<ProbeReport> add_probe(const ProbeRequest&) override;
+    Result<CallSites> find_call_sites(const std::string& function) override {
+        return Error{"sites", function, "a recording holds no code",
+                     "look at the program while it runs: `auger -p PID`"};
+    }
     Result<void> remove_probe(ProbeId) override;
     Result<void> set_slow(ProbeId, const Threshold&) override;
     Result<void> set_split(const SplitInfo&) override;

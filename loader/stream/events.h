@@ -122,14 +122,15 @@ struct SlowCallEvent {
     Wait longest_wait;
 };
 
-// One timed function.
+// One timed function, or one call site of one: "recv@main.cc:9 in f".
 struct SpecInfo {
     ProbeId probe;
     std::string function; // demangled
     std::string module;   // path
-    uint64_t offset = 0;  // of the function in the file, bytes
-    std::string way_out;  // "ret" (exit instructions) or "trampoline" (return probe)
+    uint64_t offset = 0;  // of the function or the call instruction in the file, bytes
+    std::string way_out;  // "ret" (exit instructions), "trampoline" (return probe) or call_site
 };
+inline constexpr const char* call_site_way_out = "call site";
 
 // How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls.
 struct Threshold {

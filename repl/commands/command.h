@@ -78,6 +78,10 @@ struct CallsCommand {
     std::optional<size_t> limit; // rows
 };
 struct ProbesCommand {};
+struct SitesCommand {
+    ProbeRef function;  // as a probe names it
+    std::string within; // glob of callers, files or modules; empty: everywhere
+};
 struct StatusCommand {};
 
 struct RecordCommand {
@@ -114,8 +118,8 @@ using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand, CallsCommand,
-                 ProbesCommand, StatusCommand, RecordCommand, SaveCommand, SourceCommand,
-                 WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand, HelpCommand,
-                 QuitCommand>;
+                 ProbesCommand, SitesCommand, StatusCommand, RecordCommand, SaveCommand,
+                 SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand,
+                 HelpCommand, QuitCommand>;
 
 } // namespace auger

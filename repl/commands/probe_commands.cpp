@@ -110,10 +110,14 @@ std::vector<CommandRow> probe_commands() {
          "Calls",
          "time PROBE",
          "count and time the calls of a function",
-         "PROBE is a function, library:function, path:function, ns::Class::method, a glob such as\n"
-         "'parse_*', or function+0x10. What matched is listed. Its number, shown by `probes`,\n"
-         "stands for the probe in other commands. `hist PROBE` shows what was measured.",
-         "time handle\ntime libc:recv\ntime 'ns::Cache::*'",
+         "PROBE is a function, library:function, path:function, ns::Class::method, or a glob such "
+         "as\n"
+         "'parse_*'. FUNCTION@FILE:LINE is only the calls of it that are made from that line, "
+         "which\n"
+         "costs other callers nothing; FUNCTION@* is every such place, each counted by itself\n"
+         "(`sites` lists them). What matched is listed. Its number, shown by `probes`, stands for\n"
+         "the probe in other commands. `hist PROBE` shows what was measured.",
+         "time handle\ntime libc:recv\ntime recv@main.cc:1312\ntime 'ns::Cache::*'",
          {probe_or_function, {}},
          parse_time},
         {"slow",
@@ -124,7 +128,7 @@ std::vector<CommandRow> probe_commands() {
          "A percentile moves with the function's own recent calls. `calls` lists what was traced.\n"
          "Times the function if it is not timed yet; on a timed one it edits the threshold and\n"
          "leaves everything attached.",
-         "slow handle > 5ms\nslow libc:recv > p99\nslow handle off",
+         "slow handle > 5ms\nslow libc:recv > p99\nslow recv@main.cc:1312 > 1ms\nslow handle off",
          {probe_or_function, {.words = "> off"}, {.words = thresholds}, {}},
          parse_slow},
         {"split",

@@ -146,6 +146,24 @@ Parsed<Command> parse_probes(Arguments&) {
     return Command(ProbesCommand{});
 }
 
+Parsed<Command> parse_sites(Arguments& arguments) {
+    auto word = arguments.expect("a function");
+    if (!word)
+        return word.complaint();
+    if (word->text.find('@') != std::string::npos)
+        return Complaint{word->span, "this is a call site already",
+                         fmt::format("write sites {}", word->text.substr(0, word->text.find('@'))),
+                         Error::Kind::usage};
+    SitesCommand command{probe_ref(*word), {}};
+    if (arguments.take_if("in")) {
+        auto within = arguments.expect("a function, file or library");
+        if (!within)
+            return within.complaint();
+        command.within = within->text;
+    }
+    return Command(std::move(command));
+}
+
 Parsed<Command> parse_status(Arguments&) {
     return Command(StatusCommand{});
 }
@@ -222,6 +240,20 @@ std::vector<CommandRow> view_commands() {
          "",
          {{}},
          parse_probes},
+        {"sites",
+         "",
+         "Views",
+         "sites FUNCTION [in PATTERN]",
+         "from where a function is called, with the counts of those that are timed",
+         "Every instruction of the target's programs that calls FUNCTION, through the PLT too; "
+         "the\n"
+         "libraries' when the programs have none. PATTERN (a glob) keeps those whose caller, "
+         "source\n"
+         "file or library fits. Calls through pointers cannot be seen. Each is a probe, written\n"
+         "FUNCTION@FILE:LINE; FUNCTION@* is all of them at once.",
+         "sites recv\nsites recv in handle_*\nsites memcpy in parser.cc",
+         {{.function = true}, {.words = "in"}, {.function = true}, {}},
+         parse_sites},
         {"status",
          "",
          "Views",

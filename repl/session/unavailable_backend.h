@@ -19,6 +19,7 @@ class UnavailableBackend final : public Backend {
     Result<void> start_command() override { return reason_; }
     Result<ProbeReport> add_probe(const ProbeRequest&) override { return reason_; }
     Result<void> remove_probe(ProbeId) override { return reason_; }
+    Result<CallSites> find_call_sites(const std::string&) override { return reason_; }
     Result<void> set_slow(ProbeId, const Threshold&) override { return reason_; }
     Result<void> set_split(const SplitInfo&) override { return reason_; }
     Result<void> set_sampling(const SamplingSettings&) override { return reason_; }

@@ -203,6 +203,18 @@ TEST(ViewCommands, ClassesAndRows) {
     EXPECT_THAT(wrong("top -n 0"), HasSubstr("0 rows"));
 }
 
+TEST(SitesCommand, FunctionAndPattern) {
+    EXPECT_EQ(parsed<SitesCommand>("sites libc:recv").function.text, "libc:recv");
+    EXPECT_EQ(parsed<SitesCommand>("sites recv in 'handle_*'").within, "handle_*");
+    EXPECT_EQ(wrong("sites"), "6: a function is missing here (usage: sites FUNCTION [in PATTERN])");
+    EXPECT_EQ(wrong("sites recv@main.cc:12"), "7: this is a call site already (write sites recv)");
+    EXPECT_EQ(wrong("sites recv in"),
+              "14: a function, file or library is missing here (usage: sites "
+              "FUNCTION [in PATTERN])");
+    EXPECT_EQ(parsed<SlowCommand>("slow recv@main.cc:1312 > 1ms").probe.text, "recv@main.cc:1312");
+    EXPECT_EQ(parsed<TimeCommand>("time recv@*").probe.text, "recv@*");
+}
+
 TEST(FileCommands, Paths) {
     EXPECT_EQ(parsed<RecordCommand>("record a.auger").path, "a.auger");
     EXPECT_EQ(parsed<RecordCommand>("record off").path, "");

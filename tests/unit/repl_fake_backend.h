@@ -76,6 +76,16 @@ class FakeBackend final : public Backend {
         }
         return done;
     }
+    Result<CallSites> find_call_sites(const std::string& function) override {
+        auto done = act("sites " + function);
+        if (!done)
+            return done.error();
+        return CallSites{{{function, "ns::parse", "/src/main.cc", 12, "/usr/bin/service", 0x1020,
+                           "call+return"},
+                          {function, "rebuild", "/src/tree.cc", 7, "/usr/bin/service", 0x2040,
+                           "call+return (stepped)"}},
+                         {"it: is a tail call"}};
+    }
     Result<void> set_slow(ProbeId id, const Threshold& slow) override {
         auto done = act(fmt::format("slow {}", id.value));
         if (done) {

@@ -221,6 +221,22 @@ TEST(Session, ClassesNeedASplit) {
     }
 }
 
+TEST(Session, CallSites) {
+    TestSession test;
+    test.run("target 4711");
+    const std::string said = test.run("sites recv");
+    EXPECT_THAT(said, HasSubstr("2 call sites of recv\n"));
+    EXPECT_THAT(said, HasSubstr("main.cc:12  ns::parse  (call+return)\n"));
+    EXPECT_THAT(said, HasSubstr("tree.cc:7   rebuild  (call+return (stepped))\n"));
+    EXPECT_THAT(said, HasSubstr("cannot be timed: it: is a tail call\n"));
+    EXPECT_THAT(said, HasSubstr("\"time recv@*\" counts"));
+    EXPECT_THAT(test.run("sites recv in tree.*"), HasSubstr("1 call site of recv in tree.*\n"));
+    EXPECT_THAT(test.run("sites recv in ns::*"), HasSubstr("main.cc:12"));
+    EXPECT_THAT(test.run("sites recv in nowhere"), HasSubstr("0 call sites"));
+    test.backend.failing.insert("sites");
+    EXPECT_THAT(test.run("sites recv"), HasSubstr("test.aug:1:7: error: sites it: refused"));
+}
+
 TEST(Session, EveryCommandAnswersInJson) {
     TestSession test(as_json());
     test.run("target 4711\nwait 1s");
@@ -249,6 +265,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "hist handle",
                                          "calls",
                                          "probes",
+                                         "sites recv",
                                          "status",
                                          "record r",
                                          "record off",

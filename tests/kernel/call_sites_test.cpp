@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Call sites beside each other, beside probes of the function itself, and what is said of them.
+// That each is counted exactly is tested in accounting_test.cpp.
+#include "tests/kernel/program.h"
+#include "tests/kernel/ways.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr const char* rounds = "50";
+
+// The program's account of an earlier run says on which lines its sites stand.
+struct Lines {
+    nlohmann::json functions;
+
+    Lines() {
+        Program rehearsal("call_sites", {"--calls", "1"});
+        functions = rehearsal.account().at("functions");
+        rehearsal.wait_exit();
+    }
+    // The site that is passed so often in one round (they all differ, but for the callee).
+    std::string site(const std::string& callee, uint64_t entries) const {
+        for (const auto& [name, counts] : functions.items())
+            if (name.starts_with(callee + "@call_sites.c") && counts["entries"] == entries)
+                return name;
+        return "none";
+    }
+};
+
+class CallSites : public WaysTest<LiveOptions::Attach> {};
+
+TEST_P(CallSites, TwoCallsOfOneLineAreTwoPlaces) {
+    const std::string macro = Lines().site("work", 2);
+    Program program("call_sites", {"--calls", rounds, "--wait"});
+    program.wait_ready();
+    Session session({GetParam()});
+    session.observe(program.pid());
+    session.time(macro);
+    ASSERT_EQ(session.report.places.size(), 2u);
+    EXPECT_THAT(session.report.notes, Contains(HasSubstr("2 call instructions")));
+    const auto places = session.report.places;
+    program.go();
+    session.pump_to_end();
+    for (const ProbePlace& place : places) {
+        EXPECT_EQ(session.calls(place.spec).returns, 50u);
+        // Nothing is attached to the function itself, so its other callers pay nothing.
+        EXPECT_TRUE(place.module.ends_with("/call_sites")) << place.module;
+    }
+    EXPECT_TRUE(program.account()["ok"].get<bool>());
+}
+
+// Three probes on one call instruction, and one on the function that it calls.
+TEST_P(CallSites, ProbesOfOneCallDoNotDisturbEachOther) {
+    const Lines lines;
+    Program program("call_sites", {"--calls", rounds, "--wait"});
+    program.wait_ready();
+    Session session({GetParam()});
+    session.observe(program.pid());
+    std::map<std::string, ProbeId> probes;
+    const ProbeId all = session.time("work@*");
+    const ProbeId all_again = session.time("libcall_sites:work@*");
+    const ProbeId jumps = session.time("may_jump@*");
+    const ProbeId function_again = session.time("libcall_sites:work");
+    const ProbeId recursive_again = session.time("recursiv*");
+    const ProbeId recursive = session.time("recursive");
+    for (const auto& [name, counts] : lines.functions.items())
+        probes[name] = session.time(name);
+    program.go();
+    session.pump_to_end();
+    nlohmann::json account = program.account();
+    EXPECT_TRUE(account["ok"].get<bool>()) << account;
+    uint64_t sum = 0, jumped = 0;
+    for (const auto& [name, truth] : account["functions"].items()) {
+        SCOPED_TRACE(name);
+        const Calls calls = session.calls(probes.at(name));
+        EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
+        EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>());
+        EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
+        if (name.starts_with("work@call_sites.c"))
+            sum += truth["entries"].get<uint64_t>();
+        if (name.starts_with("may_jump"))
+            jumped += truth["unwound"].get<uint64_t>();
+    }
+    // Calls that the program does not account for: five of `others` in each round.
+    sum += 5 * 50;
+    for (const ProbeId probe : {all, all_again}) {
+        EXPECT_EQ(session.calls(probe).returns, sum);
+        EXPECT_EQ(session.calls(probe).unwound, 0u);
+    }
+    EXPECT_EQ(session.calls(function_again).returns,
+              account["functions"]["work"]["returns"].get<uint64_t>());
+    EXPECT_EQ(session.calls(function_again).unwound, 0u);
+    for (const ProbeId probe : {recursive, recursive_again}) {
+        EXPECT_EQ(session.calls(probe).returns, 5u * 50);
+        EXPECT_EQ(session.calls(probe).unwound, 0u);
+    }
+    EXPECT_GT(jumped, 0u);
+    EXPECT_EQ(session.calls(jumps).unwound, jumped);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CallSites,
+                         testing::Values(LiveOptions::Attach::multi, LiveOptions::Attach::perf),
+                         [](const auto& info) {
+                             return std::string(info.param == LiveOptions::Attach::multi ? "multi"
+                                                                                         : "perf");
+                         });
+
+class CallSite : public KernelTest {};
+
+TEST_F(CallSite, ASlowCallHasTheFunctionOnTopOfItsCaller) {
+    Program program("call_sites_no_plt", {"--calls", "5", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.time("work@*", {Threshold::Kind::fixed, 1, 0});
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(60));
+    std::set<std::string> callers;
+    ASSERT_FALSE(session.model().slow_calls().empty());
+    for (const SlowCall& call : session.model().slow_calls()) {
+        const auto names = session.stack_names(call.stack);
+        ASSERT_GE(names.size(), 3u);
+        const auto function = std::find(names.begin(), names.end(), "work");
+        ASSERT_LT(function - names.begin(), 2) << names[0]; // with what was inlined into it
+        callers.insert(function[1]);
+    }
+    EXPECT_THAT(callers, testing::IsSupersetOf({"plain", "loop", "macro", "inlined", "others"}));
+}
+
+TEST_F(CallSite, WhereTheFunctionIsCalledFrom) {
+    Program program("call_sites_stripped", {"--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const auger::CallSites found = must(session.backend().find_call_sites("work"));
+    std::set<std::string> callers;
+    for (const CallSiteInfo& site : found.sites) {
+        EXPECT_TRUE(site.file.ends_with("/call_sites.c")) << site.file;
+        EXPECT_GT(site.line, 0u);
+        EXPECT_EQ(site.function, "work");
+        callers.insert(site.caller);
+    }
+    EXPECT_THAT(callers, testing::UnorderedElementsAre("plain", "loop", "unrolled", "inlines_once",
+                                                       "inlines_twice", "macro", "others"));
+}
+
+TEST_F(CallSite, WhatCannotBeTimedSaysWhy) {
+    Program program("call_sites", {"--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const auto failure = [&](const std::string& text) {
+        auto probe = session.try_time(text);
+        return probe ? "timed" : probe.error().message();
+    };
+    const std::string plain = Lines().site("work", 1);
+    EXPECT_THAT(failure(plain.substr(plain.find('@') + 1)), HasSubstr("a line has no duration"));
+    EXPECT_THAT(failure("empty" + plain.substr(plain.find('@'))),
+                HasSubstr("has no call of empty (it is called on line"));
+    EXPECT_THAT(failure("work@call_sights.c:1"),
+                HasSubstr("did you mean call_sites.c, call_sites.h?"));
+    EXPECT_THAT(failure("work@call_sites.c:1"), HasSubstr("no code begins on line 1"));
+    EXPECT_THAT(failure("nobody@*"), HasSubstr("nothing in the target calls nobody"));
+}
+
+} // namespace
+} // namespace auger::test

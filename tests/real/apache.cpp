@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/real/apache.h"
+
+#include "tests/support/run.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <future>
+#include <sstream>
+#include <stdexcept>
+
+namespace auger::test {
+
+namespace {
+
+// A port that was free a moment ago; the kernel gives the same one again only after many others.
+int free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    const bool known = bind(fd, generic, size) == 0 && getsockname(fd, generic, &size) == 0;
+    close(fd);
+    if (!known)
+        throw std::runtime_error("a free port");
+    return ntohs(address.sin_port);
+}
+
+std::string configuration(const TemporaryFolder& folder, int port, int pool) {
+    std::ostringstream text;
+    text << "ServerName localhost\nListen 127.0.0.1:" << port << "\nServerRoot " << folder.path("")
+         << "\nPidFile pid\nErrorLog errors\nDocumentRoot " << folder.path("") << "\n";
+    for (const char* name : {"mpm_event", "authz_core", "filter", "deflate"})
+        text << "LoadModule " << name << "_module /usr/lib/apache2/modules/mod_" << name << ".so\n";
+    text << "User nobody\nGroup nogroup\nServerLimit 1\nStartServers 1\nThreadsPerChild " << pool
+         << "\nMaxRequestWorkers " << pool
+         << "\nSetOutputFilter DEFLATE\n"
+         // Every request is logged, with how many microseconds it took.
+         << "LogFormat %D duration\nCustomLog log duration\n";
+    return text.str();
+}
+
+} // namespace
+
+Apache::Apache() : port_(free_port()) {
+    folder_.file("small", "hello\n");
+    std::ostringstream numbers;
+    for (int i = 0; i < 100'000; i++)
+        numbers << i << '\n';
+    folder_.file("large", numbers.str());
+    // -X: its threads are in the process that was started here, which is no daemon.
+    start(programs[0],
+          {"-X", "-f", folder_.file("configuration", configuration(folder_, port_, pool))});
+    logged_durations();
+}
+
+void Apache::request(const std::string& file, int requests, int clients) const {
+    const Outcome outcome =
+        run({programs[1], "-q", "-n", std::to_string(requests), "-c", std::to_string(clients), "-H",
+             "Accept-Encoding: gzip", "http://127.0.0.1:" + std::to_string(port_) + "/" + file});
+    std::istringstream lines(outcome.out);
+    int complete = 0, failed = 0, refused = 0; // the last is not always there
+    for (std::string line; std::getline(lines, line);) {
+        std::sscanf(line.c_str(), "Complete requests: %d", &complete);
+        std::sscanf(line.c_str(), "Failed requests: %d", &failed);
+        std::sscanf(line.c_str(), "Non-2xx responses: %d", &refused);
+    }
+    if (complete != requests || failed + refused != 0)
+        throw std::runtime_error("Apache did not answer every request: " + outcome.out +
+                                 outcome.err);
+}
+
+uint64_t Apache::load() {
+    auto large =
+        std::async(std::launch::async, [this] { request("large", large_requests, large_clients); });
+    request("small", small_requests, small_clients);
+    large.get();
+    return small_requests + large_requests;
+}
+
+void Apache::expect_answer() {
+    request("small", 1, 1);
+}
+
+std::vector<uint64_t> Apache::logged_durations() {
+    std::vector<uint64_t> durations;
+    for (const std::string& line : new_lines(folder_.path("log")))
+        durations.push_back(std::stoull(line) * 1000);
+    return durations;
+}
+
+bool Apache::is_cause(std::string_view function) const {
+    return function.starts_with("libz"); // its inner functions have no names in Debian
+}
+
+} // namespace auger::test
