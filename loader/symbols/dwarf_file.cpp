@@ -55,11 +55,34 @@ std::optional<DebugBytes> debug_bytes(Elf* elf) {
     return bytes;
 }
 
+// libdw takes it that a table of strings ends in a zero, and reads on behind one that does not. The
+// tables are libelf's own memory (the file was read, not mapped).
+void end_strings(Elf* elf) {
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+            continue;
+        const char* name = elf_strptr(elf, names, header.sh_name);
+        const std::string_view text = name ? name : "";
+        if (!text.ends_with("debug_str") && !text.ends_with("debug_line_str"))
+            continue;
+        const Elf_Data* data = elf_rawdata(section, nullptr);
+        if (data && data->d_buf && data->d_size > 0)
+            static_cast<char*>(data->d_buf)[data->d_size - 1] = 0;
+    }
+}
+
 // Reading (not mapping) keeps a file that shrinks from raising SIGBUS.
 Dwarf* open_dwarf(int fd, Elf*& elf) {
     elf_version(EV_CURRENT);
     elf = elf_begin(fd, ELF_C_READ, nullptr);
-    return elf ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
+    Dwarf* dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
+    if (dwarf)
+        end_strings(elf);
+    return dwarf;
 }
 
 } // namespace

@@ -8,8 +8,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <random>
 
 namespace auger {
 namespace {
@@ -113,8 +118,8 @@ TEST_P(SiteForms, Places) {
     ASSERT_EQ(site.exits.size(), 1u);
     EXPECT_GE(site.exits[0].code.address, site.address + call->length);
     EXPECT_LT(site.exits[0].code.address, site.address + call->length + 32);
-    EXPECT_EQ(site.name, "callee@main.cc:" + std::to_string(marked_line("main.cc", "one")) +
-                             " in one_site");
+    EXPECT_EQ(site.name,
+              "callee@main.cc:" + std::to_string(marked_line("main.cc", "one")) + " in one_site");
 }
 
 TEST_P(SiteForms, WhatCannotBeTimedSaysWhy) {
@@ -181,6 +186,32 @@ TEST_F(Sites, WithoutDebugInformation) {
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(found->places[0].site->line, 0u);
     EXPECT_THAT(found->places[0].name, HasSubstr("recv@library+0x"));
+}
+
+// Bytes anywhere in the file are overwritten at random: whatever is found, it ends.
+TEST_F(Sites, DamagedFiles) {
+    std::ifstream file(sites_program("sites_pie"), std::ios::binary);
+    const std::string original((std::istreambuf_iterator<char>(file)), {});
+    std::mt19937_64 random(3);
+    size_t matched = 0;
+    for (int round = 0; round < 100; ++round) {
+        std::string damaged = original;
+        for (int i = 0; i < 1 << (round % 12); ++i)
+            damaged[64 + random() % (damaged.size() - 64)] = static_cast<char>(random());
+        UniqueFd fd(memfd_create("damaged", MFD_CLOEXEC));
+        ASSERT_EQ(write(fd.get(), damaged.data(), damaged.size()),
+                  static_cast<ssize_t>(damaged.size()));
+        auto elf = ElfFile::open(std::move(fd), "damaged");
+        if (!elf)
+            continue;
+        modules_ = {{std::make_shared<FunctionIndex>(*elf), "damaged", true,
+                     std::make_shared<ModuleDebug>(*elf, "damaged", 0)}};
+        matched += match("callee@*").ok();
+        matched += calls("callee", "inlined").ok();
+        matched += calls("recv", "library").ok();
+        matched += match(at("main.cc", "one")).ok();
+    }
+    EXPECT_GT(matched, 50u); // or the damage left nothing to look at
 }
 
 // How often a disassembly of the program calls the function.
