@@ -2,12 +2,22 @@
 #include "tests/kernel/session.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace auger::test {
 
 namespace {
 constexpr auto step = std::chrono::milliseconds(50);
-constexpr int generous_steps = 1'200; // a minute, when nothing ever happens
+
+// Generous, and by the clock: while much happens, a poll comes back at once.
+class Patience {
+  public:
+    bool left() const { return std::chrono::steady_clock::now() < end_; }
+
+  private:
+    std::chrono::steady_clock::time_point end_ =
+        std::chrono::steady_clock::now() + std::chrono::minutes(2);
+};
 } // namespace
 
 Session::Session(const LiveOptions& options) {
@@ -38,7 +48,7 @@ Result<ProbeId> Session::try_time(const std::string& text, Threshold slow) {
 }
 
 bool Session::pump_until(const std::function<bool()>& condition) {
-    for (int i = 0; i < generous_steps; i++) {
+    for (Patience patience; patience.left();) {
         bool more = must(backend_->poll(step, -1));
         must(backend_->refresh());
         if (condition())
@@ -50,7 +60,7 @@ bool Session::pump_until(const std::function<bool()>& condition) {
 }
 
 void Session::pump_to_end() {
-    for (int i = 0; i < generous_steps; i++) {
+    for (Patience patience; patience.left();) {
         if (!must(backend_->poll(step, -1)))
             return;
     }
