@@ -112,10 +112,12 @@ TEST_F(Wall, SharesAreThoseOfTheKernelsOwnAccount) {
         SCOPED_TRACE(kind + " " + account["kinds"][kind].dump());
         Truth truth = truth_of(account, kind);
         EXPECT_EQ(calls[kind], account["kinds"][kind]["calls"].get<uint64_t>());
+        // The program reads its account a little before the call and after it, and may lose the
+        // CPU just there.
         EXPECT_NEAR(of(exact[kind], SampleKind::blocked) / truth.wall, truth.blocked() / truth.wall,
-                    0.02);
+                    0.04);
         EXPECT_NEAR(of(exact[kind], SampleKind::runnable) / truth.wall, truth.runnable / truth.wall,
-                    0.02);
+                    0.04);
     }
 }
 
