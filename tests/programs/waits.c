@@ -98,7 +98,7 @@ static void* work(void* argument) {
         sched_setaffinity(0, sizeof first, &first);
     }
     const int schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    truth_expect(schedstat >= 0 && runnable_now(schedstat) > 0, "the kernel accounts run delays");
+    truth_expect(schedstat >= 0, "the kernel accounts run delays");
     for (uint64_t done = 0; truth_more(done); ++done) {
         const uint64_t runnable = runnable_now(schedstat);
         const uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
