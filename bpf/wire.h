@@ -37,6 +37,14 @@ enum wire_limit {
     WIRE_MAX_FRAMES = 127,     /* frames of one user or kernel stack */
     WIRE_SLOW_BURST = 256,     /* slow calls that one CPU may report at once, above its rate */
     WIRE_COMM = 16,            /* bytes of a thread's name, NUL included */
+    WIRE_MAX_MARKS = 32,       /* yes-or-no facts about a call that are watched at once */
+    WIRE_MAX_VALUES = 8,       /* values fetched of one call */
+    WIRE_MAX_OFFSETS = 6,      /* of one value: members and pointers followed to it */
+    WIRE_MAX_STRINGS = 2,      /* strings among the values of one call, and to compare with */
+    WIRE_STRING = 64,          /* bytes of a fetched string, NUL included */
+    WIRE_MAX_COMPARISONS = 8,  /* in the predicates of one spec, all together */
+    WIRE_MAX_CLAUSES = 8,      /* of one predicate or gate */
+    WIRE_MAX_GATE_TERMS = 8,   /* of one gate */
 };
 
 /*
@@ -106,33 +114,171 @@ enum wire_cookie {
     WIRE_COOKIE_GENERATION_SHIFT = 32,
 };
 
+/*
+ * What is read of a call, compiled by user space from `arg0`, `req->len`, `str(path)`, `ret`. A
+ * value begins with a base; then each offset but the last is added and 8 bytes are read there; the
+ * last one is added, and what lies there is the value (with `in_memory`), or the sum itself.
+ */
+enum wire_base {
+    WIRE_BASE_REGISTER =
+        0,                /* `number` as DWARF counts: 0 rax, 1 rdx, ... 4 rsi, 5 rdi, ... 16 rip */
+    WIRE_BASE_CFA = 1,    /* canonical frame address: the stack pointer before the call */
+    WIRE_BASE_THREAD = 2, /* the thread's control block (fs), of the variable errno */
+};
+
+enum wire_fetch_flag {
+    WIRE_FETCH_IN_MEMORY = 1,
+    WIRE_FETCH_SIGNED = 2,
+    WIRE_FETCH_STRING = 4, /* what the value points to, up to its NUL, into a slot of strings */
+    WIRE_FETCH_AT_END = 8, /* when the call returns; else when it begins */
+};
+
+struct wire_fetch {
+    __wire_u8 base;
+    __wire_u8 number;
+    __wire_u8 offsets; /* 1 to WIRE_MAX_OFFSETS */
+    __wire_u8 flags;
+    __wire_u8 size;      /* bytes: 1, 2, 4 or 8 */
+    __wire_u8 bit_shift; /* of a bit-field, in the `size` bytes */
+    __wire_u8 bit_size;  /* 0: no bit-field */
+    __wire_u8 string;    /* slot, of a string */
+    __wire_s32 offset[WIRE_MAX_OFFSETS];
+};
+
+enum wire_comparison_operation {
+    WIRE_EQUAL = 0,
+    WIRE_UNEQUAL = 1,
+    WIRE_LESS = 2,
+    WIRE_LESS_EQUAL = 3,
+    WIRE_GREATER = 4,
+    WIRE_GREATER_EQUAL = 5,
+    WIRE_BITS_SET = 6,   /* value & constant is not 0 */
+    WIRE_BITS_CLEAR = 7, /* ... is 0 */
+};
+
+enum wire_comparison_flag {
+    WIRE_COMPARE_SIGNED = 1,
+    WIRE_COMPARE_VALUES = 2, /* with another value, whose index is `constant` */
+    WIRE_COMPARE_STRING = 4, /* with the constant string of this index: (un)equal only */
+};
+
+/* One with a value that could not be read does not hold, and neither does its opposite. */
+struct wire_comparison {
+    __wire_u8 value; /* index */
+    __wire_u8 operation;
+    __wire_u8 flags;
+    __wire_u8 padding[5];
+    __wire_u64 constant;
+};
+
+/* Holds when one of its clauses does: all of whose comparisons hold. */
+struct wire_predicate {
+    __wire_u8 clauses; /* 0: there is no predicate */
+    __wire_u8 at_end;  /* 1: needs a value that is read at the call's end */
+    __wire_u8 padding[2];
+    __wire_u32 clause[WIRE_MAX_CLAUSES]; /* bits of comparisons */
+};
+
+enum wire_predicate_use {
+    WIRE_PREDICATE_ONLY,  /* other calls do not count: `filtered` */
+    WIRE_PREDICATE_SLOW,  /* other calls are not traced */
+    WIRE_PREDICATE_SPLIT, /* sets a mark */
+    WIRE_PREDICATES,
+};
+
+enum { WIRE_NO_LABEL = 0xff };
+
+/* The values of a spec's calls, and what is asked of them. */
+struct wire_call_program {
+    __wire_u32 version; /* another one after every edit: values of another one are not comparable */
+    __wire_u8 fetches;
+    __wire_u8 comparisons;
+    __wire_u8 label;      /* index of the value that a split is by, or WIRE_NO_LABEL */
+    __wire_u8 split_mark; /* that WIRE_PREDICATE_SPLIT sets */
+    struct wire_fetch fetch[WIRE_MAX_VALUES];
+    struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
+    struct wire_predicate predicate[WIRE_PREDICATES];
+    char string[WIRE_MAX_STRINGS][WIRE_STRING]; /* constants, padded with NULs */
+};
+
+/* Values of one call. */
+struct wire_values {
+    __wire_u32 version;                /* of wire_call_program; 0: there are none */
+    __wire_u32 readable;               /* bit i: value i could be read */
+    __wire_u64 value[WIRE_MAX_VALUES]; /* extended to 64 bits; of a string its address */
+    char string[WIRE_MAX_STRINGS][WIRE_STRING];
+};
+
+/*
+ * A gate: which samples and slow calls are kept, decided when they happen. Holds when one of its
+ * clauses does. Two gates, each twice: one in force and one that is being written.
+ */
+enum wire_gate_term_kind {
+    WIRE_TERM_CALL = 1, /* in a call that has lasted longer than `value` ns; see wire_spec.terms */
+    WIRE_TERM_PID = 2,
+    WIRE_TERM_TID = 3,
+    WIRE_TERM_COMM = 4,
+    WIRE_TERM_CGROUP = 5,
+};
+
+struct wire_gate_term {
+    __wire_u32 kind;
+    __wire_u32 padding;
+    __wire_u64 value;
+    char comm[WIRE_COMM];
+};
+
+struct wire_gate_clause {
+    __wire_u16 all;  /* terms that must hold */
+    __wire_u16 none; /* terms that must not */
+};
+
+struct wire_gate {
+    __wire_u32 terms;
+    __wire_u32 clauses; /* 0: no gate, everything passes */
+    struct wire_gate_clause clause[WIRE_MAX_CLAUSES];
+    struct wire_gate_term term[WIRE_MAX_GATE_TERMS];
+};
+
+enum wire_gate_use {
+    WIRE_GATE_ONLY = 0,   /* of all samples and slow calls */
+    WIRE_GATE_RAISED = 1, /* of samples beyond the base rate */
+    WIRE_GATE_USES,
+    WIRE_GATES = 2 * WIRE_GATE_USES,
+};
+
 /* One timed function. Written by user space at any time, read by the tracker at every call. */
 enum wire_spec_flag {
     WIRE_SPEC_ENABLED = 1,
     WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
     WIRE_SPEC_RERUNS = 4,     /* Go: the same entry twice at one stack pointer is one call */
     WIRE_SPEC_SECOND = 8,     /* its second set of probes is in force: see wire_cookie */
+    WIRE_SPEC_PROGRAM = 16,   /* it has a wire_call_program */
 };
 
 struct wire_spec {
     __wire_u64 slow_ns;
     __wire_u32 flags;
     __wire_u32 generation; /* 1 to 65535; a new one whenever the spec gets another function */
+    /* Which terms of gates its calls are meant by: WIRE_MAX_GATE_TERMS bits a gate. */
+    __wire_u32 terms;
+    __wire_u32 counted_marks; /* returned calls with these marks are counted each */
 };
 
 /*
  * What the tracker counts of one spec on one CPU. Written by the tracker (atomically: a uprobe can
- * be preempted), mapped and read by user space. entries = returns + unwound + open + dropped,
- * summed over the CPUs.
+ * be preempted), mapped and read by user space. entries = returns + unwound + open + dropped +
+ * filtered, summed over the CPUs.
  */
 struct wire_call_counters {
     __wire_u64 entries;
     __wire_u64 returns;
-    __wire_u64 unwound; /* left by exception, longjmp, thread exit or exec */
-    __wire_s64 open;    /* on one CPU it may be negative: calls end on another */
-    __wire_u64 dropped; /* entries that could not be tracked: see wire_loss */
-    __wire_u64 sum_ns;  /* of returned calls, as are the following */
-    __wire_u64 min_ns;  /* 0: none yet (a call of 0 ns counts as 1) */
+    __wire_u64 unwound;  /* left by exception, longjmp, thread exit or exec */
+    __wire_s64 open;     /* on one CPU it may be negative: calls end on another */
+    __wire_u64 dropped;  /* entries that could not be tracked: see wire_loss */
+    __wire_u64 filtered; /* for which WIRE_PREDICATE_ONLY did not hold, or could not be read */
+    __wire_u64 sum_ns;   /* of returned calls, as are the following */
+    __wire_u64 min_ns;   /* 0: none yet (a call of 0 ns counts as 1) */
     __wire_u64 max_ns;
 };
 
@@ -160,17 +306,19 @@ enum wire_loss {
     WIRE_LOSSES,
 };
 
-/* What the sampler saw, per CPU. ticks = samples + filtered + WIRE_LOSS_RING_SAMPLE. */
+/* What the sampler saw, per CPU. ticks = samples + filtered + gated + WIRE_LOSS_RING_SAMPLE. */
 struct wire_sampler_stats {
     __wire_u64 ticks;
     __wire_u64 samples;
     __wire_u64 filtered; /* outside the target or the filter */
+    __wire_u64 gated;    /* kept back by a gate */
 };
 
 /* What the off-CPU sampler saw, per CPU. */
 struct wire_wait_stats {
     __wire_u64 waits;   /* of observed threads, that ended */
     __wire_u64 samples; /* sent; a wait has up to two: its blocked and its runnable part */
+    __wire_u64 gated;   /* samples of waits that a gate kept back */
 };
 
 /* Live values, written by user space whenever they change, read by every program. */
@@ -205,6 +353,11 @@ struct wire_config {
      * is so until this changes. 0: it may cease to be at any time (a filter by name or cgroup).
      */
     __wire_u32 scope;
+    __wire_u32 gate[WIRE_GATE_USES]; /* which of each use's two is in force: 0 or 1 */
+    /* Of the ticks for which WIRE_GATE_RAISED does not hold every how manieth is a sample, with so
+     * much more weight: 1 all, 0 none. */
+    __wire_u32 base_every;
+    __wire_u32 padding;
 };
 
 /* Events of the ring. */
@@ -281,6 +434,18 @@ struct wire_call_end {
     __wire_u64 runnable_ns;
     __wire_u32 samples; /* that the call held, of all kinds */
     __wire_u32 flags;
+    __wire_u32 marks; /* bits of WIRE_MAX_MARKS */
+    __wire_u32 label; /* wire_label */
+    __wire_u64 label_value;
+    /* WIRE_LABEL_STRING: followed by WIRE_STRING bytes. */
+};
+
+/* The value that a split is by. */
+enum wire_label {
+    WIRE_LABEL_NONE = 0,
+    WIRE_LABEL_NUMBER = 1,
+    WIRE_LABEL_STRING = 2,
+    WIRE_LABEL_UNREADABLE = 3,
 };
 
 /*
@@ -297,7 +462,26 @@ struct wire_slow_call {
     __wire_u16 user_frames;
     __wire_u16 kernel_frames;
     __wire_u32 from_return; /* 1: taken at the return address; the function itself is no frame */
+    __wire_u32 enclosing;   /* open calls around it, outermost first */
+    __wire_u32 padding;
+    struct wire_call call[WIRE_MAX_OPEN_CALLS];
+    struct wire_values values;
     __wire_u64 frames[WIRE_MAX_FRAMES];
+};
+
+/* A call that is open now; see the program that lists them. */
+struct wire_open_call {
+    struct wire_call call;
+    __wire_u64 now_ns;
+    __wire_u32 pid;
+    __wire_u32 tid;
+    __wire_u32 depth;   /* 0: the thread's outermost */
+    __wire_u32 running; /* 1: on a CPU or waiting for one, so that the registers are not its present
+                           ones */
+    char comm[WIRE_COMM];
+    __wire_u64 ip; /* user registers when it entered the kernel */
+    __wire_u64 sp;
+    __wire_u64 bp;
 };
 
 enum wire_process_change {
@@ -317,7 +501,10 @@ struct wire_process {
 WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
 WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
 WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
-WIRE_ASSERT(sizeof(struct wire_call_end) == 72, "wire_call_end");
+WIRE_ASSERT(sizeof(struct wire_call_end) == 88, "wire_call_end");
+WIRE_ASSERT(sizeof(struct wire_fetch) == 32, "wire_fetch");
+WIRE_ASSERT(sizeof(struct wire_comparison) == 16, "wire_comparison");
+WIRE_ASSERT(sizeof(struct wire_open_call) == 80, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 48, "wire_process");
 
 #endif

@@ -36,7 +36,7 @@ struct FilterSpec {
     std::vector<pid_t> pids;
     std::vector<pid_t> tids;
     std::vector<std::string> comms;   // exact thread names, at most 15 bytes
-    std::vector<std::string> cgroups; // paths below the cgroup2 mount
+    std::vector<std::string> cgroups; // paths below the cgroup2 mount, or containers (name or id)
     friend bool operator==(const FilterSpec&, const FilterSpec&) = default;
 };
 
@@ -47,6 +47,7 @@ struct ProbeRequest {
     ProbeId id;       // chosen by the caller, never used before
     std::string text; // "libc:recv", "ns::Class::method", "handle*", "f+0x10"
     Threshold slow;   // kind none: only timed
+    CallConditions conditions{};
 };
 
 // What a probe's text matched, for the list that the user sees.
@@ -84,6 +85,18 @@ struct CallSites {
     std::vector<std::string> skipped; // that cannot be timed, with the reason
 };
 
+// A call that is running.
+struct OpenCall {
+    ProbeId probe;
+    SpecId spec;
+    uint64_t age_ns = 0;
+    ThreadInfo thread;
+    uint32_t depth = 0;   // among the thread's open calls, 0: outermost
+    bool running = false; // on a CPU, or waiting for one: its present stack cannot be read
+    std::string wait;     // what it waits in and for: "recvfrom(9) tcp ..."; empty: unknown
+    std::vector<LocationId> stack; // leaf first; empty: could not be read
+};
+
 struct SymbolProgress {
     size_t pending = 0;               // locations without final names
     std::vector<std::string> modules; // being read now: "libLLVM-14.so.1 (38 %)"
@@ -112,6 +125,10 @@ struct TargetStatus {
 struct SamplingSettings {
     uint32_t rate_hz = 0; // 1 to 49,999; 0: off
     bool wall = false;    // waits too, in the same unit: wall-clock time
+    // A higher rate for what this gate lets through; 0: none. Then rate_hz may be 0: nothing else
+    // is sampled.
+    uint32_t raised_hz = 0;
+    Gate raised{};
     friend bool operator==(const SamplingSettings&, const SamplingSettings&) = default;
 };
 
@@ -135,9 +152,15 @@ class Backend {
     virtual Result<void> remove_probe(ProbeId) = 0;
     // From where the code of the target calls a function (calls through pointers cannot be seen).
     virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
-    // Edits the threshold of slow calls; kind none stops tracing them. Attachments stay.
-    virtual Result<void> set_slow(ProbeId, const Threshold&) = 0;
-    virtual Result<void> set_split(const SplitInfo&) = 0; // written into the stream
+    // Edits the threshold of slow calls (kind none stops tracing them), and what is asked of calls
+    // and read of them. Attachments stay.
+    virtual Result<void> set_slow(ProbeId, const Threshold&, const CallConditions& = {}) = 0;
+    // Written into the stream, with what the backend fills in. Attaches to the branch's line.
+    virtual Result<void> set_split(const SplitInfo&) = 0;
+    // Likewise. The empty one keeps everything.
+    virtual Result<void> set_only(const OnlyInfo&) = 0;
+    // Calls that are running now, oldest first; of one probe, or of all.
+    virtual Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) = 0;
     virtual Result<void> set_sampling(const SamplingSettings& settings) = 0;
     virtual Result<void> set_filter(const FilterSpec&) = 0;
     virtual Result<void> set_way_out(WayOut) = 0; // of probes added from now on

@@ -22,6 +22,7 @@ using LocationId = Id<struct LocationTag>; // an address in a module
 using StackId = Id<struct StackTag>;       // a sequence of locations, leaf first
 using ThreadId = Id<struct ThreadTag>;     // a thread's (pid, tid, comm)
 using SpecId = Id<struct SpecTag>;         // one timed function (wire_spec's index)
+using LabelId = Id<struct LabelTag>;       // a value that calls are split by, as text
 using ProbeId = Id<struct ProbeTag>;       // one `time` or `slow` command; has one spec a function
 
 } // namespace auger

@@ -17,11 +17,19 @@ struct Error {
     // What kind of failure it is decides the exit code of a script (see repl/exit_code.h).
     enum class Kind { failed, usage, unsupported };
 
+    // A part of a text, in bytes from its start.
+    struct Range {
+        size_t offset = 0;
+        size_t length = 0;
+        friend bool operator==(const Range&, const Range&) = default;
+    };
+
     std::string operation; // "attach uprobe"
     std::string subject;   // "libc:malloc"
     std::string cause;     // "Permission denied"
     std::string hint;      // what to do; may be empty
     Kind kind = Kind::failed;
+    std::optional<Range> at{}; // what part of the subject it is about
 
     std::string message() const {
         std::string text = operation;

@@ -91,7 +91,10 @@ class LiveBackend final : public Backend {
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
     Result<void> remove_probe(ProbeId id) override;
-    Result<void> set_slow(ProbeId id, const Threshold& threshold) override;
+    Result<void> set_slow(ProbeId id, const Threshold& threshold,
+                          const CallConditions& conditions) override;
+    Result<void> set_only(const OnlyInfo& only) override;
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
     Result<void> set_split(const SplitInfo& split) override;
     Result<void> set_sampling(const SamplingSettings& settings) override;
     Result<void> set_filter(const FilterSpec& filter) override { return filter_.set(filter); }
@@ -224,8 +227,17 @@ Result<void> LiveBackend::remove_probe(ProbeId id) {
     return probes_.remove(id);
 }
 
-Result<void> LiveBackend::set_slow(ProbeId id, const Threshold& threshold) {
+Result<void> LiveBackend::set_slow(ProbeId id, const Threshold& threshold, const CallConditions&) {
     return probes_.set_slow(id, threshold);
+}
+
+Result<void> LiveBackend::set_only(const OnlyInfo& only) {
+    tee_.on_only(only);
+    return {};
+}
+
+Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId>) {
+    return std::vector<OpenCall>();
 }
 
 Result<void> LiveBackend::set_split(const SplitInfo& split) {

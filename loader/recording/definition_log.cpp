@@ -13,6 +13,7 @@ void DefinitionLog::replay(EventSink& sink) const {
     for (const auto& [id, probe] : probes_)
         sink.on_probe(probe);
     sink.on_split(split_);
+    sink.on_only(only_);
 }
 
 } // namespace auger

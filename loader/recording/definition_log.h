@@ -31,6 +31,8 @@ class DefinitionLog final : public EventSink {
     void on_spec(SpecId id, const SpecInfo& info) override { encoder_.on_spec(id, info); }
     void on_probe(const ProbeInfo& info) override { probes_.insert_or_assign(info.id, info); }
     void on_split(const SplitInfo& info) override { split_ = info; }
+    void on_only(const OnlyInfo& info) override { only_ = info; }
+    void on_label(LabelId, const std::string&) override {}
 
     void on_sample(const SampleEvent&) override {}
     void on_call_end(const CallEndEvent&) override {}
@@ -44,6 +46,7 @@ class DefinitionLog final : public EventSink {
     RecordEncoder encoder_;
     std::map<ProbeId, ProbeInfo> probes_;
     SplitInfo split_;
+    OnlyInfo only_;
 };
 
 } // namespace auger

@@ -77,7 +77,11 @@ class ReplayBackend final : public Backend {
                      "look at the program while it runs: `auger -p PID`"};
     }
     Result<void> remove_probe(ProbeId) override;
-    Result<void> set_slow(ProbeId, const Threshold&) override;
+    Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override;
+    Result<void> set_only(const OnlyInfo&) override { return Error{"only", "", "a recording", ""}; }
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
+        return Error{"open", "", "a recording", ""};
+    }
     Result<void> set_split(const SplitInfo&) override;
     Result<void> set_sampling(const SamplingSettings& settings) override;
     Result<void> set_filter(const FilterSpec& filter) override {
@@ -217,7 +221,7 @@ Result<void> ReplayBackend::remove_probe(ProbeId id) {
     return {};
 }
 
-Result<void> ReplayBackend::set_slow(ProbeId id, const Threshold& slow) {
+Result<void> ReplayBackend::set_slow(ProbeId id, const Threshold& slow, const CallConditions&) {
     const auto recorded = known("trace slow calls of probe", id);
     if (!recorded)
         return recorded.error();

@@ -44,6 +44,8 @@ class ReplayStream final : public EventSink {
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
+    void on_only(const OnlyInfo&) override {}
+    void on_label(LabelId, const std::string&) override {}
     void on_sample(const SampleEvent& event) override { sink_.on_sample(event); }
     void on_call_end(const CallEndEvent& event) override { sink_.on_call_end(event); }
     void on_slow_call(const SlowCallEvent&) override;

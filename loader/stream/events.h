@@ -97,7 +97,9 @@ struct CallEndEvent {
     CallKey call;
     uint32_t samples = 0;
     bool unwound = false;
-    std::optional<CallWaits> waits; // nothing when they were not watched all the time
+    std::optional<CallWaits> waits{}; // nothing when they were not watched all the time
+    uint32_t marks = 0;               // bit i: the mark that has bit i held for the call
+    std::optional<LabelId> label{};   // of a split by a value
 };
 
 // Of a call whose waits were watched.
@@ -113,13 +115,23 @@ struct Wait {
     friend bool operator==(const Wait&, const Wait&) = default;
 };
 
+// A value of a call as text: {"len", "4096"}, {"fd", "17 (tcp 127.0.0.1:80 -> 127.0.0.1:4711)"}.
+struct CallValue {
+    std::string name;
+    std::string text;     // raw where it holds a target's string: escape at output
+    bool readable = true; // else `text` says why it could not be read
+    friend bool operator==(const CallValue&, const CallValue&) = default;
+};
+
 // A call beyond its probe's `slow` threshold. When it also held samples, a CallEndEvent comes
 // before.
 struct SlowCallEvent {
     CallEndEvent end;
     uint64_t threshold_ns = 0; // in force when it ended
     StackId stack;             // the timed function first, then its callers
-    Wait longest_wait;
+    Wait longest_wait{};
+    std::vector<CallValue> values{};
+    std::span<const CallKey> enclosing{}; // open calls around it, outermost first
 };
 
 // One timed function, or one call site of one: "recv@main.cc:9 in f".
@@ -141,20 +153,79 @@ struct Threshold {
     friend bool operator==(const Threshold&, const Threshold&) = default;
 };
 
+// What is asked of a probe's calls, and read of them, as typed; see loader/values.
+struct CallConditions {
+    std::string only_if;           // predicate: other calls do not count; empty: all do
+    std::string slow_if;           // predicate: other slow calls are not traced
+    std::vector<std::string> show; // expressions: read of slow calls
+    bool show_default = true;      // `show` was not given: parameters and result as far as known
+    friend bool operator==(const CallConditions&, const CallConditions&) = default;
+};
+
 struct ProbeInfo {
     ProbeId id;       // as shown to the user and taken by `delete`
     std::string text; // as typed: "libc:recv"
     std::vector<SpecId> specs;
     Threshold slow; // of `slow PROBE > ...`; kind none when it is only timed
     bool deleted = false;
+    CallConditions conditions{};
 };
 
-// The split in force: which probe's calls class the samples, and by what.
+// A yes-or-no fact that is watched of calls: a line was executed in them, or a predicate held. Its
+// bit stands in CallEndEvent::marks. Of calls that began before `since_ns` it is not known. A bit
+// is used again for another mark; then this one's definition comes anew.
+struct MarkInfo {
+    uint32_t bit = 0;
+    std::string text; // "at main.cc:1290", "if arg2 > 4096"
+    uint64_t since_ns = 0;
+    friend bool operator==(const MarkInfo&, const MarkInfo&) = default;
+};
+
+// The split in force: which probe's calls class the samples, and by what. Its parts combine.
 struct SplitInfo {
     bool active = false;
     ProbeId probe;
-    Threshold threshold;
-    bool so_far = false; // by the time already elapsed at the sample
+    Threshold threshold;  // slow, fast; kind none: not by duration
+    bool so_far = false;  // by the time already elapsed at the sample
+    std::string branch{}; // taken, not taken: "at main.cc:1290", "if arg2 > 4096"; or empty
+    std::string label{};  // by the value of this expression; or empty
+    // Filled in by the backend.
+    uint32_t branch_bit = 0; // of the mark
+    uint64_t branch_since_ns = 0;
+    uint64_t label_since_ns = 0; // labels of calls that began before are none, or another split's
+};
+
+// What `only` keeps. `clauses`: of the terms, in disjunctive normal form; empty: everything.
+struct GateTerm {
+    enum class Kind : uint8_t { call = 0, pid = 1, tid = 2, comm = 3, cgroup = 4 };
+    Kind kind = Kind::call;
+    ProbeId probe{};     // call: in a call of it ...
+    Threshold older{};   // ... that has lasted longer; kind none: any
+    uint64_t number = 0; // pid, tid
+    std::string text{};  // comm; cgroup as given
+    friend bool operator==(const GateTerm&, const GateTerm&) = default;
+};
+struct Clause {
+    std::vector<uint32_t> all;  // indices of terms that must hold
+    std::vector<uint32_t> none; // ... that must not
+    friend bool operator==(const Clause&, const Clause&) = default;
+};
+struct Gate {
+    std::vector<GateTerm> terms;
+    std::vector<Clause> clauses;
+    bool empty() const { return clauses.empty(); }
+    friend bool operator==(const Gate&, const Gate&) = default;
+};
+
+// `only CONDITION`: the part that the kernel decides when something happens, and the part that is
+// known when the enclosing call ends (`at FILE:LINE`). Both must hold.
+struct OnlyInfo {
+    std::string text; // as typed; empty: everything is kept
+    Gate gate;
+    std::vector<std::string> lines; // terms of `line_clauses`: "main.cc:1290"
+    std::vector<Clause> line_clauses;
+    std::vector<MarkInfo> marks; // of `lines`, filled in by the backend
+    friend bool operator==(const OnlyInfo&, const OnlyInfo&) = default;
 };
 
 // What happened to one function's calls since the last StatsEvent (differences, but for min and
@@ -175,6 +246,10 @@ struct StatsEvent {
         uint64_t count;
     };
     std::vector<Bucket> buckets; // ascending, count > 0
+    // Returned calls that had a mark, by its bit; ascending, count > 0. Counted for the marks of
+    // the split and of `only`.
+    std::vector<Bucket> marked{};
+    uint64_t filtered = 0; // `only PROBE if ...` did not hold; entries = returns + ... + filtered
 };
 
 // Causes in LedgerEvent::lost that others look for.
@@ -184,9 +259,10 @@ inline constexpr char lost_wait_samples[] = "samples of waits: event ring full";
 // The account of everything seen, as totals since the beginning.
 struct LedgerEvent {
     uint64_t time_ns = 0;
-    uint64_t ticks = 0;          // sampling interrupts; = samples + filtered + lost[lost_samples]
-    uint64_t samples = 0;        // sent to user space
-    uint64_t filtered = 0;       // outside target or filter
+    uint64_t ticks = 0;    // sampling interrupts; = samples + filtered + gated + lost[lost_samples]
+    uint64_t samples = 0;  // sent to user space
+    uint64_t filtered = 0; // outside target or filter
+    uint64_t gated = 0;    // kept back by a gate (`only`, or a rate raised inside one)
     uint64_t on_cpu_ns = 0;      // time for which the sampled threads ran (or CPUs were watched)
     uint64_t rate_hz = 0;        // asked for; 0 when sampling is off
     double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set
@@ -195,6 +271,8 @@ struct LedgerEvent {
     uint64_t sample_gap_ns = 0;
     uint64_t waits = 0;                   // of sampled threads, that ended
     uint64_t wait_samples = 0;            // sent to user space: waits in which the clock ticked
+    uint64_t gated_waits = 0;             // samples of waits that a gate kept back
+    uint64_t gated_slow_calls = 0;        // likewise of slow calls
     bool wall = false;                    // waits are being sampled
     std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
 };
@@ -214,6 +292,8 @@ class EventSink {
     virtual void on_spec(SpecId, const SpecInfo&) = 0;
     virtual void on_probe(const ProbeInfo&) = 0; // new, edited or deleted
     virtual void on_split(const SplitInfo&) = 0;
+    virtual void on_only(const OnlyInfo&) = 0;
+    virtual void on_label(LabelId, const std::string&) = 0; // raw: escape at output
 
     virtual void on_sample(const SampleEvent&) = 0;
     virtual void on_call_end(const CallEndEvent&) = 0;

@@ -38,6 +38,12 @@ class Tee final : public EventSink {
     void on_split(const SplitInfo& info) override {
         each([&](EventSink& sink) { sink.on_split(info); });
     }
+    void on_only(const OnlyInfo& info) override {
+        each([&](EventSink& sink) { sink.on_only(info); });
+    }
+    void on_label(LabelId id, const std::string& text) override {
+        each([&](EventSink& sink) { sink.on_label(id, text); });
+    }
     void on_sample(const SampleEvent& event) override {
         each([&](EventSink& sink) { sink.on_sample(event); });
     }

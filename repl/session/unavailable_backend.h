@@ -20,7 +20,11 @@ class UnavailableBackend final : public Backend {
     Result<ProbeReport> add_probe(const ProbeRequest&) override { return reason_; }
     Result<void> remove_probe(ProbeId) override { return reason_; }
     Result<CallSites> find_call_sites(const std::string&) override { return reason_; }
-    Result<void> set_slow(ProbeId, const Threshold&) override { return reason_; }
+    Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override {
+        return reason_;
+    }
+    Result<void> set_only(const OnlyInfo&) override { return reason_; }
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override { return reason_; }
     Result<void> set_split(const SplitInfo&) override { return reason_; }
     Result<void> set_sampling(const SamplingSettings&) override { return reason_; }
     Result<void> set_filter(const FilterSpec&) override { return reason_; }

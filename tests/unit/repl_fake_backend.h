@@ -80,13 +80,22 @@ class FakeBackend final : public Backend {
         auto done = act("sites " + function);
         if (!done)
             return done.error();
-        return CallSites{{{function, "ns::parse", "/src/main.cc", 12, "/usr/bin/service", 0x1020,
-                           "call+return"},
-                          {function, "rebuild", "/src/tree.cc", 7, "/usr/bin/service", 0x2040,
-                           "call+return (stepped)"}},
-                         {"it: is a tail call"}};
+        return CallSites{
+            {{function, "ns::parse", "/src/main.cc", 12, "/usr/bin/service", 0x1020, "call+return"},
+             {function, "rebuild", "/src/tree.cc", 7, "/usr/bin/service", 0x2040,
+              "call+return (stepped)"}},
+            {"it: is a tail call"}};
     }
-    Result<void> set_slow(ProbeId id, const Threshold& slow) override {
+    Result<void> set_only(const OnlyInfo& only) override {
+        auto done = act("only " + only.text);
+        if (done)
+            sink_.on_only(only);
+        return done;
+    }
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
+        return std::vector<OpenCall>();
+    }
+    Result<void> set_slow(ProbeId id, const Threshold& slow, const CallConditions&) override {
         auto done = act(fmt::format("slow {}", id.value));
         if (done) {
             probes_[id.value].slow = slow;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From what a user asks of a probe's calls (`slow recv > 1ms if ret < 0 show fd, str(buf)`) to the
+// program that the kernel runs at each of them, and from the values that come back to text.
+//
+// An expression is a value of a call: `arg0` to `argN` by position in the calling convention
+// (System V AMD64), `str(arg1)` the string that it points to, `ret`, `errno`; a parameter by its
+// name and members of it (`req->len`, `this->id`, `fd`), where there is DWARF. All but `ret` and
+// `errno` are read when the call begins. A predicate compares them with numbers, strings or each
+// other, joined by `and`, `or`, `not` and parentheses: `arg2 > 4096 and not (ret < 0)`.
+#pragma once
+
+#include "bpf/wire.h"
+#include "loader/base/result.h"
+#include "loader/elf/elf_file.h"
+#include "loader/stream/events.h"
+#include "loader/symbols/module_debug.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// What is asked of one probe's calls.
+struct ProgramRequest {
+    CallConditions conditions;
+    std::string split_if; // predicate that sets `split_mark`; empty: none
+    uint8_t split_mark = 0;
+    std::string split_by;     // expression that calls are labelled with; empty: none
+    bool traces_slow = false; // `show_default` reads parameters and result only then
+};
+
+// Whose values they are.
+struct ValueScope {
+    std::string function; // as in messages, and for parameters of well-known functions: "recv"
+    // The module that holds the function (of a call site: the function that is called); null: not
+    // known, and there is only the calling convention.
+    std::shared_ptr<const ElfFile> file;
+    std::shared_ptr<ModuleDebug> debug;
+    uint64_t address = 0; // of the function, as linked
+    // The values are read around the call instruction, not in the function.
+    bool call_site = false;
+    std::vector<pid_t> pids; // running processes of the target, for errno's place
+};
+
+// How one value is shown.
+struct ValueFormat {
+    std::string name; // as asked for, or of the parameter
+    enum class Kind : uint8_t {
+        signed_number,
+        unsigned_number,
+        pointer,
+        string,
+        boolean,
+        character,
+        enumeration,
+        error_number,
+        descriptor
+    };
+    Kind kind = Kind::signed_number;
+    uint8_t size = 8;                                   // bytes
+    std::vector<std::pair<int64_t, std::string>> names; // of an enumeration
+    bool shown = true; // false: only predicates or the split ask for it
+};
+
+struct CallProgram {
+    wire_call_program wire{};
+    std::vector<ValueFormat> formats; // one a fetch
+};
+
+// Nothing when nothing is asked. Fails with a Range within the text concerned (which is the
+// error's subject): a syntax error, an unknown parameter or member (with near ones), what is too
+// deep or of a type that is no number, pointer or string, a comparison that does not type-check,
+// too many values.
+Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
+                                                   const ValueScope& scope);
+
+// Checks what needs no target: for the console, before anything is attached.
+Result<void> check_predicate(std::string_view text);
+Result<void> check_expression(std::string_view text);
+
+// What a file descriptor stands for; empty: not known. (See loader/process/fd_target.h.)
+using DescribeDescriptor = std::function<std::string(uint64_t fd)>;
+
+// The values to be shown, in the order asked for.
+std::vector<CallValue> format_values(const CallProgram& program, const wire_values& values,
+                                     const DescribeDescriptor& describe);
+// A split's label: `kind` is a wire_label, `text` a string's bytes.
+std::string format_label(const CallProgram& program, uint32_t kind, uint64_t value,
+                         std::string_view text);
+
+} // namespace auger
