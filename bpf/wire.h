@@ -201,6 +201,14 @@ struct wire_call_program {
     char string[WIRE_MAX_STRINGS][WIRE_STRING]; /* constants, padded with NULs */
 };
 
+/* How many returned calls of a spec had a mark, per CPU; of those that began since it is watched.
+ */
+struct wire_mark_count {
+    __wire_u64 since_ns;
+    __wire_u64 taken;
+    __wire_u64 not_taken;
+};
+
 /* Values of one call. */
 struct wire_values {
     __wire_u32 version;                /* of wire_call_program; 0: there are none */
@@ -353,7 +361,7 @@ struct wire_config {
      * is so until this changes. 0: it may cease to be at any time (a filter by name or cgroup).
      */
     __wire_u32 scope;
-    __wire_u32 gate[WIRE_GATE_USES]; /* which of each use's two is in force: 0 or 1 */
+    __wire_u32 gate[WIRE_GATE_USES]; /* which of each use's two is in force, from 1; 0: neither */
     /* Of the ticks for which WIRE_GATE_RAISED does not hold every how manieth is a sample, with so
      * much more weight: 1 all, 0 none. */
     __wire_u32 base_every;

@@ -246,9 +246,14 @@ struct StatsEvent {
         uint64_t count;
     };
     std::vector<Bucket> buckets; // ascending, count > 0
-    // Returned calls that had a mark, by its bit; ascending, count > 0. Counted for the marks of
-    // the split and of `only`.
-    std::vector<Bucket> marked{};
+    // Returned calls of which a mark is known: that had it, and that had not; for the marks of the
+    // split and of `only`. Ascending by bit, one of the counts > 0.
+    struct MarkCount {
+        uint32_t bit;
+        uint64_t taken;
+        uint64_t not_taken;
+    };
+    std::vector<MarkCount> marked{};
     uint64_t filtered = 0; // `only PROBE if ...` did not hold; entries = returns + ... + filtered
 };
 
