@@ -31,11 +31,9 @@ struct Classified {
 };
 
 Classified classify_structure(const ValueType& type, bool cpp) {
-    const PassedBy by = passed_by(type);
-    if (by == PassedBy::reference)
-        return {Way::reference};
-    if (by == PassedBy::unknown && cpp)
-        return {Way::unknown};
+    const PassedBy by = cpp ? passed_by(type) : PassedBy::value;
+    if (by != PassedBy::value)
+        return {by == PassedBy::reference ? Way::reference : Way::unknown};
     std::vector<TypeLeaf> leaves;
     const bool flat = flatten(type, leaves);
     // What is aligned to 16 bytes may leave a gap before it.
@@ -76,7 +74,10 @@ Classified classify(const ValueType& type, bool cpp) {
     case Kind::structure:
         return classify_structure(type, cpp);
     case Kind::floating:
-        return type.size <= 8 ? Classified{Way::vector, 1} : Classified{Way::unknown};
+        // A 128-bit float of another name is in a vector register.
+        return type.size <= 8               ? Classified{Way::vector, 1}
+               : type.name == "long double" ? Classified{Way::memory}
+                                            : Classified{Way::unknown};
     case Kind::nothing:
     case Kind::other:
         return {Way::unknown};
@@ -127,6 +128,8 @@ class Arguments {
             }
             return stack(type, 16);
         case Way::memory:
+            if (type.kind == Kind::floating) // long double
+                stack_ = (stack_ + 15) / 16 * 16;
             return stack(type, type.size);
         case Way::reference: {
             Place place = general_ < general_registers
@@ -140,7 +143,7 @@ class Arguments {
     }
 
   private:
-    // Types that are aligned to more than 8 bytes are classified as unknown.
+    // Structures that are aligned to more than 8 bytes are classified as unknown.
     Place stack(ValueType type, uint64_t size) {
         Place place = Place::of_frame(static_cast<int64_t>(stack_), std::move(type));
         stack_ += (size + 7) / 8 * 8;

@@ -13,8 +13,7 @@ namespace auger {
 Place argument_place(unsigned number, ValueType type);
 
 // Of every parameter; nothing for one that is in no general register or stack slot (a float), or
-// from one on whose way cannot be told. `cpp`: a class without a word about it may be passed by
-// reference.
+// from one on whose way cannot be told. `cpp`: classes may be passed by reference.
 std::vector<std::optional<Place>> parameter_places(const std::vector<ValueType>& parameters,
                                                    const ValueType& result, bool cpp);
 

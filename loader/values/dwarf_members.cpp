@@ -175,15 +175,4 @@ bool flatten(const ValueType& type, std::vector<TypeLeaf>& leaves) {
     return flatten_into(type, 0, 0, leaves);
 }
 
-PassedBy passed_by(const ValueType& structure) {
-    switch (dwarf_number(structure.die, DW_AT_calling_convention).value_or(0)) {
-    case DW_CC_pass_by_value:
-        return PassedBy::value;
-    case DW_CC_pass_by_reference:
-        return PassedBy::reference;
-    default:
-        return PassedBy::unknown;
-    }
-}
-
 } // namespace auger

@@ -49,7 +49,7 @@ struct TypeLeaf {
 };
 bool flatten(const ValueType& type, std::vector<TypeLeaf>& leaves);
 
-// How C++ passes it: `by_reference` when it cannot be copied bit by bit.
+// How C++ passes it: by reference what cannot be copied bit by bit.
 enum class PassedBy : uint8_t { value, reference, unknown };
 PassedBy passed_by(const ValueType& structure);
 

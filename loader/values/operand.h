@@ -39,7 +39,6 @@ class OperandReader {
     Result<FunctionValue> resolve(const Expression& expression) const;
     Result<FunctionValue> resolve_name(const Expression& expression) const;
     Result<FunctionValue> resolve_member(const Expression& expression) const;
-    Result<FunctionValue> resolve_pointee(const Expression& expression) const;
     Result<FunctionValue> resolve_element(const Expression& expression) const;
     Error at(const Expression& expression, Error error) const;
 

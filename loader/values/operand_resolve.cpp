@@ -56,8 +56,7 @@ Result<FunctionValue> OperandReader::resolve(const Expression& expression) const
             return resolve_name(expression);
         case Expression::Kind::member:
             return resolve_member(expression);
-        case Expression::Kind::pointee:
-            return resolve_pointee(expression);
+        case Expression::Kind::pointee: // *p is p[0]
         case Expression::Kind::element:
             return resolve_element(expression);
         case Expression::Kind::number:
@@ -111,10 +110,6 @@ Result<FunctionValue> OperandReader::resolve_member(const Expression& expression
     place.bits = member->bits;
     value->meaning.reset();
     return value;
-}
-
-Result<FunctionValue> OperandReader::resolve_pointee(const Expression& expression) const {
-    return resolve_element(expression); // *p is p[0]
 }
 
 Result<FunctionValue> OperandReader::resolve_element(const Expression& expression) const {
