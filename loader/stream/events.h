@@ -56,7 +56,8 @@ struct Frame {
 struct ThreadInfo {
     uint32_t pid = 0;
     uint32_t tid = 0;
-    std::string comm; // raw, from the target: escape at output
+    std::string comm;     // raw, from the target: escape at output
+    std::string cgroup{}; // path below the cgroup2 mount when the process was first seen, raw
     friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 
