@@ -138,7 +138,8 @@ struct wire_fetch {
     __wire_u8 number;
     __wire_u8 offsets; /* 1 to WIRE_MAX_OFFSETS */
     __wire_u8 flags;
-    __wire_u8 size;      /* bytes: 1, 2, 4 or 8 */
+    __wire_u8 size;      /* bytes: 1, 2, 4 or 8, of a register the low ones; of a string how many
+                            it has at most, NUL included */
     __wire_u8 bit_shift; /* of a bit-field, in the `size` bytes */
     __wire_u8 bit_size;  /* 0: no bit-field */
     __wire_u8 string;    /* slot, of a string */
@@ -211,9 +212,11 @@ struct wire_mark_count {
 
 /* Values of one call. */
 struct wire_values {
-    __wire_u32 version;                /* of wire_call_program; 0: there are none */
-    __wire_u32 readable;               /* bit i: value i could be read */
-    __wire_u64 value[WIRE_MAX_VALUES]; /* extended to 64 bits; of a string its address */
+    __wire_u32 version;  /* of wire_call_program; 0: there are none */
+    __wire_u32 readable; /* bit i: value i could be read */
+    /* Extended to 64 bits; of a string its address; of one that could not be read the address at
+     * which that failed, or 0. */
+    __wire_u64 value[WIRE_MAX_VALUES];
     char string[WIRE_MAX_STRINGS][WIRE_STRING];
 };
 

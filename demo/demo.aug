@@ -1,5 +1,6 @@
 # auger's main job, on the bundled demo service: a small server with a known tail.
-# About 3 % of its requests rebuild an index (CPU), about 1 % wait for a late answer (blocked).
+# About 3 % of its requests rebuild an index (CPU), about 1 % wait for a late answer (blocked), and a
+# few for a lock.
 # Run by `./run demo`; every line is a command that can be typed at the prompt as well.
 
 echo == 1. Sample everything, and time every request.

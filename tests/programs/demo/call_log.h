@@ -11,6 +11,7 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
@@ -37,11 +38,31 @@ class Stopwatch {
     Interval& interval_;
 };
 
+// What the recv calls from one place asked for and got.
+struct Received {
+    uint32_t calls = 0;
+    uint64_t longest_ns = 0;
+    uint64_t requested = 0; // bytes
+    int64_t returned = 0;
+
+    // One call, from before it until now.
+    void add(uint64_t start, size_t wanted, ssize_t got);
+};
+
 struct Call {
     Interval outside;
     Interval inside;
     pid_t tid = 0;
     Kind kind = Kind::fast;
+
+    uint32_t account = 0;
+    uint32_t rows = 0;
+    std::string_view asked; // the request's kind
+    bool metered = false;   // it went the way of metered accounts
+    Received found, amount; // the two answers to fetch_quota
+    bool amount_late = false;
+    bool audited = false;
+    uint64_t lock_wait_ns = 0; // for the audit log; 0: the lock was free
 };
 
 class CallLog {
@@ -55,8 +76,12 @@ class CallLog {
     // False when the file cannot be written.
     bool write(const std::string& path) const;
 
+    // One object of JSON for each call, with all that is known of it.
+    bool write_details(const std::string& path) const;
+
   private:
     std::vector<Call> snapshot() const;
+    std::vector<Call> in_order_of_start() const;
 
     mutable std::mutex lock_; // taken outside of both intervals
     std::vector<Call> calls_;

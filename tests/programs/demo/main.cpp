@@ -2,7 +2,7 @@
 //
 // A small service with a tail. Clients in the same process ask it for account statements over
 // loopback sockets; most answers take a fraction of a millisecond, and a few are much slower, for
-// two quite different reasons that averages do not show. Find them.
+// quite different reasons that averages do not show. Find them.
 #include "common/truth.h"
 #include "demo/call_log.h"
 #include "demo/load.h"
@@ -16,6 +16,7 @@ namespace {
 uint64_t threads = 4, seed = 1;
 double rate = 500;
 const char* truth_path = nullptr;
+const char* log_path = nullptr;
 
 CallLog call_log;
 
@@ -25,6 +26,10 @@ void report(FILE* out) {
         perror(truth_path);
         truth_expect(false, "the file of --truth could not be written");
     }
+    if (log_path && !call_log.write_details(log_path)) {
+        perror(log_path);
+        truth_expect(false, "the file of --log could not be written");
+    }
 }
 
 const truth_option options[] = {
@@ -32,6 +37,7 @@ const truth_option options[] = {
     {"rate", TRUTH_DECIMAL, &rate, "requests a second in all, at most 100000"},
     {"seed", TRUTH_NUMBER, &seed, "of the random numbers that choose the requests"},
     {"truth", TRUTH_TEXT, &truth_path, "write every call: start end tid kind in_start in_end"},
+    {"log", TRUTH_TEXT, &log_path, "write all that is known of every call, as JSON"},
 };
 const truth_program program = {
     "demo_service",

@@ -18,6 +18,10 @@ constexpr bool is_metered(uint32_t account) {
 constexpr bool is_quota_remote(uint32_t account) {
     return account % 100 == 0;
 }
+// What is done for every fourth account is noted in the audit log.
+constexpr bool is_audited(uint32_t account) {
+    return account % 4 == 1;
+}
 
 // A request: a head padded with spaces, then a body of `body_size` bytes.
 //     GET /account/1234/statement rows=170 version=3

@@ -43,17 +43,23 @@ void QuotaServer::serve() {
     }
 }
 
-TIMED Quota fetch_quota(const Socket& server, uint32_t account) {
+TIMED Quota fetch_quota(const Socket& server, uint32_t account, Call& call) {
     const QuotaQuestion question{account};
     server.send_all(&question, sizeof question);
 
     QuotaFound found{};
-    if (recv(server.fd(), &found, sizeof found, MSG_WAITALL) != sizeof found)
+    uint64_t start = truth_now();
+    ssize_t size = recv(server.fd(), &found, sizeof found, MSG_WAITALL); // RECV found
+    call.found.add(start, sizeof found, size);
+    if (size != sizeof found)
         return {};
     truth_expect(found.account == account, "the quota server answered another question");
 
     QuotaAmount amount{};
-    if (recv(server.fd(), &amount, sizeof amount, MSG_WAITALL) != sizeof amount) // the slow one
+    start = truth_now();
+    size = recv(server.fd(), &amount, sizeof amount, MSG_WAITALL); // RECV amount
+    call.amount.add(start, sizeof amount, size);
+    if (size != sizeof amount)
         return {};
     return {amount.remaining, amount.waited_us > 0};
 }

@@ -4,6 +4,7 @@
 // at once; for remote ones the amount comes 10-30 ms late.
 #pragma once
 
+#include "demo/call_log.h"
 #include "demo/protocol.h"
 
 #include <thread>
@@ -30,4 +31,5 @@ struct Quota {
     bool late = false;
 };
 
-Quota fetch_quota(const Socket& server, uint32_t account);
+// What was received for it is noted in `call`.
+Quota fetch_quota(const Socket& server, uint32_t account, Call& call);

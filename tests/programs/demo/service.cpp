@@ -15,17 +15,34 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// What a worker owns.
+// What a worker owns, and what it shares with the others.
 struct Worker {
     Accounts accounts;
     Socket quota_server;
+    AuditLog& audit;
 };
+
+// What a request asks for; with `newer`, in a version that the worker may not have yet.
+enum class RequestKind : uint8_t { plain, newer, metered };
 
 struct Request {
     uint32_t account = 0;
     uint32_t rows = 0;
     uint32_t version = 0;
+    RequestKind kind = RequestKind::plain;
 };
+
+static const char* kind_name(RequestKind kind) {
+    switch (kind) {
+    case RequestKind::plain:
+        return "plain";
+    case RequestKind::newer:
+        return "newer";
+    case RequestKind::metered:
+        return "metered";
+    }
+    return "unknown";
+}
 
 struct Outcome {
     bool open = false; // the connection may bring another request
@@ -40,6 +57,12 @@ static uint32_t number_after(std::string_view text, std::string_view key) {
     return value;
 }
 
+static RequestKind kind_of(uint32_t account, uint32_t version) {
+    if (is_metered(account))
+        return RequestKind::metered;
+    return version > 0 ? RequestKind::newer : RequestKind::plain;
+}
+
 TIMED static std::optional<Request> parse_request(const Socket& client) {
     Head head;
     if (recv(client.fd(), head.data(), head.size(), MSG_WAITALL) != head_size)
@@ -51,11 +74,12 @@ TIMED static std::optional<Request> parse_request(const Socket& client) {
         return std::nullopt;
     truth_expect(line.starts_with("GET /account/") && body.back() == '.', "a damaged request");
 
-    return Request{number_after(line, "/account/"), number_after(line, " rows="),
-                   number_after(line, " version=")};
+    const uint32_t account = number_after(line, "/account/");
+    const uint32_t version = number_after(line, " version=");
+    return Request{account, number_after(line, " rows="), version, kind_of(account, version)};
 }
 
-TIMED static Kind route(Worker& worker, const Request& request, std::string& out) {
+TIMED static Kind route(Worker& worker, const Request& request, Call& call, std::string& out) {
     Kind kind = Kind::fast;
     bool rebuilt = false;
     const Account account =
@@ -64,8 +88,11 @@ TIMED static Kind route(Worker& worker, const Request& request, std::string& out
     if (rebuilt)
         kind = Kind::cpu;
 
-    if (is_metered(request.account)) {
-        const Quota quota = fetch_quota(worker.quota_server, request.account);
+    if (request.kind == RequestKind::metered) {
+        const Quota quota =
+            fetch_quota(worker.quota_server, request.account, call); // BRANCH metered
+        call.metered = true;
+        call.amount_late = quota.late;
         if (quota.late)
             kind = Kind::wait;
     }
@@ -79,14 +106,20 @@ TIMED static void send_response(const Socket& client, const std::string& text) {
     client.send_all(text.data(), text.size());
 }
 
-TIMED static Outcome handle_request(Worker& worker, const Socket& client, Interval& inside) {
-    const Stopwatch stopwatch(inside);
+TIMED static Outcome handle_request(Worker& worker, const Socket& client, Call& call) {
+    const Stopwatch stopwatch(call.inside);
     const std::optional<Request> request = parse_request(client);
     if (!request)
         return {};
     std::string text;
-    const Kind kind = route(worker, *request, text);
+    const Kind kind = route(worker, *request, call, text);
     send_response(client, text);
+    call.account = request->account;
+    call.rows = request->rows;
+    call.asked = kind_name(request->kind);
+    call.audited = is_audited(request->account);
+    if (call.audited)
+        call.lock_wait_ns = worker.audit.note(request->account, request->rows);
     return {.open = true, .kind = kind};
 }
 
@@ -100,11 +133,11 @@ static bool wait_for_request(const Socket& client) {
 }
 
 static void serve_connection(Worker& worker, const Socket& client, CallLog& log) {
-    Call call;
-    call.tid = gettid();
     while (wait_for_request(client)) {
+        Call call;
+        call.tid = gettid();
         call.outside.start = truth_now();
-        const Outcome outcome = handle_request(worker, client, call.inside);
+        const Outcome outcome = handle_request(worker, client, call);
         call.outside.end = truth_now();
 
         call.kind = outcome.kind;
@@ -127,7 +160,7 @@ Service::~Service() {
 
 void Service::work(unsigned index, uint32_t index_entries, uint16_t quota_port) {
     truth_name_thread(("worker-" + std::to_string(index)).c_str());
-    Worker worker{Accounts(index_entries), Socket::connected(quota_port)};
+    Worker worker{Accounts(index_entries), Socket::connected(quota_port), audit_};
     while (const Socket client = listener_.accept())
         serve_connection(worker, client, log_);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "demo/accounts.h"
+#include "demo/audit.h"
 #include "demo/call_log.h"
 #include "demo/protocol.h"
 
@@ -22,5 +23,6 @@ class Service {
 
     Socket listener_;
     CallLog& log_;
+    AuditLog audit_;
     std::vector<std::jthread> workers_;
 };
