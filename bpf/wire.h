@@ -45,6 +45,7 @@ enum wire_limit {
     WIRE_MAX_COMPARISONS = 8,  /* in the predicates of one spec, all together */
     WIRE_MAX_CLAUSES = 8,      /* of one predicate or gate */
     WIRE_MAX_GATE_TERMS = 8,   /* of one gate */
+    WIRE_MAX_PROGRAMS = 2048,  /* specs of whose calls something is read or asked */
 };
 
 /*
@@ -196,6 +197,10 @@ struct wire_call_program {
     __wire_u8 comparisons;
     __wire_u8 label;      /* index of the value that a split is by, or WIRE_NO_LABEL */
     __wire_u8 split_mark; /* that WIRE_PREDICATE_SPLIT sets */
+    /* 1: every call is judged at its end, since that decides whether it counts or has a mark; 0:
+     * only calls of which something is told. */
+    __wire_u8 judges_end;
+    __wire_u8 padding[7];
     struct wire_fetch fetch[WIRE_MAX_VALUES];
     struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
     struct wire_predicate predicate[WIRE_PREDICATES];
@@ -264,7 +269,6 @@ enum wire_spec_flag {
     WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
     WIRE_SPEC_RERUNS = 4,     /* Go: the same entry twice at one stack pointer is one call */
     WIRE_SPEC_SECOND = 8,     /* its second set of probes is in force: see wire_cookie */
-    WIRE_SPEC_PROGRAM = 16,   /* it has a wire_call_program */
 };
 
 struct wire_spec {
@@ -274,6 +278,8 @@ struct wire_spec {
     /* Which terms of gates its calls are meant by: WIRE_MAX_GATE_TERMS bits a gate. */
     __wire_u32 terms;
     __wire_u32 counted_marks; /* returned calls with these marks are counted each */
+    __wire_u32 program;       /* its wire_call_program, from 1; 0: none */
+    __wire_u32 padding;
 };
 
 /*
