@@ -6,6 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+
 namespace auger {
 namespace {
 
@@ -65,6 +71,8 @@ TEST_P(Complaints, OfNamesAndMembers) {
               "req->peer->portt == 3: is a condition where a value is wanted");
     EXPECT_EQ(shown("count->length", members), "count: has no members: it is int");
     EXPECT_EQ(shown("*count", members), "count: is no pointer and no array: it is int");
+    EXPECT_EQ(shown("ambiguous->number", program.scope("ambiguous")),
+              "number: struct Ambiguous is only declared, and its members are not known");
     EXPECT_THAT(shown("ret->x", members), HasSubstr("ret: has no members: it is long"));
 }
 
@@ -207,6 +215,43 @@ TEST(ValueTypes, AsText) {
                 ElementsAre(CallValue{"color", "blue (200)"}, CallValue{"sign", "minus (-3)"},
                             CallValue{"name", "\"a \"name\"\""}, CallValue{"letter", "120 'x'"},
                             CallValue{"ret", "77"}));
+}
+
+// Bytes of the debug information are overwritten at random: whatever comes of it, it ends.
+TEST(ValueTypes, OfDamagedFiles) {
+    std::mt19937_64 random(5);
+    size_t compiled = 0;
+    for (const char* name : {"values_c_optimised", "values_cc_plain", "values_cc_dwarf3"}) {
+        const ValuesProgram whole(name);
+        std::ifstream file(whole.path, std::ios::binary);
+        const std::string original((std::istreambuf_iterator<char>(file)), {});
+        const size_t debug = original.find("GCC: (Debian"); // .comment: .debug_* follow
+        ASSERT_NE(debug, original.npos);
+        for (int round = 0; round < 60; ++round) {
+            std::string damaged = original;
+            for (int i = 0; i < 1 << (round % 12); ++i)
+                damaged[debug + random() % (damaged.size() - debug)] = static_cast<char>(random());
+            UniqueFd fd(memfd_create("damaged", MFD_CLOEXEC));
+            ASSERT_EQ(write(fd.get(), damaged.data(), damaged.size()),
+                      static_cast<ssize_t>(damaged.size()));
+            auto elf = ElfFile::open(std::move(fd), "damaged");
+            if (!elf)
+                continue;
+            for (const char* function :
+                 {"members", "by_value", "enumerations", "total", "references", "made_of"}) {
+                ValueScope scope{function};
+                scope.file = *elf;
+                scope.debug = std::make_shared<ModuleDebug>(*elf, "damaged", 0);
+                scope.address = whole.address_of(function);
+                for (const char* text :
+                     {"req->peer->port", "pair.fourth", "color", "this->inner.depth", "number",
+                      "str(copy)", "str(text)", "third.first", "nobody", "ret.x", "arg0"})
+                    compiled += shown(text, scope) == "compiled";
+                default_names(scope);
+            }
+        }
+    }
+    EXPECT_GT(compiled, 1000u); // or the damage left nothing to look at
 }
 
 } // namespace
