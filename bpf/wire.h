@@ -374,7 +374,7 @@ struct wire_config {
     /* Of the ticks for which WIRE_GATE_RAISED does not hold every how manieth is a sample, with so
      * much more weight: 1 all, 0 none. */
     __wire_u32 base_every;
-    __wire_u32 padding;
+    __wire_u32 with_wakers; /* 1: samples of blocked threads say who woke them */
 };
 
 /* Events of the ring. */
@@ -421,18 +421,29 @@ enum wire_sample_kind {
     WIRE_SAMPLE_RUNNABLE = 2,
 };
 
-/* Followed by `calls` records of wire_call, outermost first, and then by user_frames and
- * kernel_frames addresses, leaf first. */
+/* Followed by `calls` records of wire_call, outermost first, then by user_frames and kernel_frames
+ * addresses, leaf first, and `with_waker` by a wire_waker. */
 struct wire_sample {
     struct wire_event event;
     char comm[WIRE_COMM];
     __wire_u64 weight_ns;
     __wire_u32 cpu;
-    __wire_u16 sample_kind;
+    __wire_u8 sample_kind;
+    __wire_u8 with_waker;
     __wire_u16 user_frames;
     __wire_u16 kernel_frames;
     __wire_u16 calls;
     __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
+};
+
+/* The thread that ended a wait, and its stack; followed by `frames` addresses, leaf first. pid 0:
+ * no thread did, but an interrupt while the CPU was idle. */
+struct wire_waker {
+    __wire_u32 pid;
+    __wire_u32 tid;
+    char comm[WIRE_COMM];
+    __wire_u32 frames;
+    __wire_u32 padding;
 };
 
 /* How a call ended. */

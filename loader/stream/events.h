@@ -25,12 +25,14 @@ enum class ModuleKind : uint8_t {
     jit = 3,     // code written at run time; addresses are the process's
     unknown = 4, // in no mapping that was known at the time
     syscall = 5, // not code: the address is the number of a system call that a thread waits in
+    waker = 6,   // not code: the address stands for the name of a thread that ended a wait
 };
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
     std::string
-        path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]"
+        path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]",
+              // "[waker]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 
