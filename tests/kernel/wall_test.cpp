@@ -236,9 +236,9 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
             all += count;
         return all ? static_cast<double>(wakers[comm][name]) / static_cast<double>(all) : 0.0;
     };
-    EXPECT_GT(share("reads", "[woken by feeds]"), 0.9);
+    EXPECT_GT(share("reads", "[woken by feeder]"), 0.9);
     EXPECT_GT(share("sleeps", "[woken by interrupt]"), 0.9);
-    EXPECT_GT(wakers["locks"]["[woken by holds]"], 0u);
+    EXPECT_GT(wakers["locks"]["[woken by holder]"], 0u);
     EXPECT_GT(fed_by_writer, 0u);
 }
 
