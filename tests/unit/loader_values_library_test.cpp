@@ -90,7 +90,7 @@ TEST(LibraryValues, SizesStringsAndKinds) {
                 ElementsAre(CallValue{"size", "18446744073709551615"}, CallValue{"ret", "null"}));
     EXPECT_THAT(texts(by_default(library_scope("free")), call({0x7f0000001000}, 5)),
                 ElementsAre(CallValue{"ptr", "0x7f0000001000"}));
-    EXPECT_THAT(texts(by_default(library_scope("pthread_mutex_timedlock")),
+    EXPECT_THAT(texts(by_default(library_scope("___pthread_mutex_timedlock")),
                       call({0x1000, 0x2000}, 0xdead00000000 + ETIMEDOUT)),
                 ElementsAre(CallValue{"mutex", "0x1000"}, CallValue{"time", "0x2000"},
                             CallValue{"ret", "ETIMEDOUT (110)"}));
