@@ -69,6 +69,9 @@ TEST(LibraryValues, ErrnoOnlyOfACallThatFailed) {
     const auto failed = texts(program, call({17, 0x1000, 4096, 0}, UINT64_MAX));
     errno = EAGAIN;
     const auto done = texts(program, call({5, 0x1000, 4096, 0}, 12));
+    errno = EAGAIN;
+    const auto negative = texts(program, call({5, 0x1000, 4096, 0}, uint64_t(-2)));
+    EXPECT_EQ(negative.back(), (CallValue{"ret", "-2"}));
     EXPECT_THAT(failed,
                 ElementsAre(CallValue{"fd", "17 (tcp 10.0.0.1:80)"}, CallValue{"buf", "0x1000"},
                             CallValue{"len", "4096"}, CallValue{"flags", "0"},
