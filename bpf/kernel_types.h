@@ -40,7 +40,20 @@ struct thread_struct {
     unsigned long fsbase;
 };
 
+struct kernfs_node {
+    u64 id;
+};
+
+struct cgroup {
+    struct kernfs_node* kn;
+};
+
+struct css_set {
+    struct cgroup* dfl_cgrp; /* in the unified hierarchy */
+};
+
 struct task_struct {
+    struct css_set* cgroups;
     int pid;
     int tgid;
     unsigned int __state; /* 0: runnable */

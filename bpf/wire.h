@@ -225,7 +225,7 @@ struct wire_values {
  * clauses does. Two gates, each twice: one in force and one that is being written.
  */
 enum wire_gate_term_kind {
-    WIRE_TERM_CALL = 1, /* in a call that has lasted longer than `value` ns; see wire_spec.terms */
+    WIRE_TERM_CALL = 1, /* in a call that has lasted `value` ns at least; see wire_spec.terms */
     WIRE_TERM_PID = 2,
     WIRE_TERM_TID = 3,
     WIRE_TERM_COMM = 4,
@@ -329,7 +329,7 @@ struct wire_sampler_stats {
 struct wire_wait_stats {
     __wire_u64 waits;   /* of observed threads, that ended */
     __wire_u64 samples; /* sent; a wait has up to two: its blocked and its runnable part */
-    __wire_u64 gated;   /* samples of waits that a gate kept back */
+    __wire_u64 gated;   /* in which the clock ticked, and that a gate kept back */
 };
 
 /* Live values, written by user space whenever they change, read by every program. */
