@@ -2,6 +2,7 @@
 // Values that are shown come first, so that they stay in the order asked for; what is shown by
 // default takes the room that is left.
 #include "loader/values/call_program.h"
+#include "loader/values/default_values.h"
 #include "loader/values/expression.h"
 #include "loader/values/function_values.h"
 #include "loader/values/operand.h"
@@ -11,9 +12,9 @@
 namespace auger {
 namespace {
 
-class ProgramCompiler {
+class Compilation {
   public:
-    ProgramCompiler(const ProgramRequest& request, const ValueScope& scope)
+    Compilation(const ProgramRequest& request, const ValueScope& scope)
         : request_(request), values_(scope) {}
 
     Result<std::optional<CallProgram>> run() {
@@ -36,6 +37,9 @@ class ProgramCompiler {
             if (!text->empty())
                 if (auto compiled = predicate(use, *text); !compiled)
                     return compiled.error();
+        if (request_.traces_slow && request_.conditions.show.empty() &&
+            request_.conditions.show_default)
+            show_default_values(values_, builder_);
         if (program.wire.fetches == 0)
             return std::optional<CallProgram>();
         return std::optional<CallProgram>(std::move(program));
@@ -60,7 +64,7 @@ class ProgramCompiler {
         auto index = value(text);
         if (!index)
             return index.error();
-        builder_.program().shown.push_back({text, *index});
+        builder_.program().shown.push_back({text, *index, {}});
         return {};
     }
 
@@ -80,11 +84,27 @@ class ProgramCompiler {
     ProgramBuilder builder_;
 };
 
+bool asks_nothing(const ProgramRequest& request) {
+    const CallConditions& conditions = request.conditions;
+    return conditions.only_if.empty() && conditions.slow_if.empty() && request.split_if.empty() &&
+           request.split_by.empty() &&
+           !(request.traces_slow && (conditions.show_default || !conditions.show.empty()));
+}
+
 } // namespace
 
 Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
                                                    const ValueScope& scope) {
-    return ProgramCompiler(request, scope).run();
+    if (asks_nothing(request)) // nor is debug information read
+        return std::optional<CallProgram>();
+    return Compilation(request, scope).run();
+}
+
+Result<std::optional<CallProgram>> ProgramCompiler::compile(const ValueScope& scope) {
+    if (scope.debug && !asks_nothing(request_))
+        if (auto dwarf = scope.debug->dwarf())
+            kept_.insert(*std::move(dwarf));
+    return compile_program(request_, scope);
 }
 
 } // namespace auger
