@@ -134,7 +134,7 @@ std::vector<CommandRow> split_commands() {
          "                  moves with the load. so-far: by the time elapsed at the sample.\n"
          "  at FILE:LINE    taken or not-taken: whether that line was executed in the call\n"
          "  if PREDICATE    taken or not-taken: whether it holds for the call (\"help slow\")\n"
-         "  by EXPRESSION   =VALUE: by what the expression was\n"
+         "  by EXPRESSION   =VALUE: by what the expression was; of \"METERED (1)\" also =METERED, =1\n"
          "Samples outside of such a call are outside. Parts combine, and so do their classes:\n"
          "slow+taken, fast+not-taken, slow+=3. A part that is given for the probe in force (which\n"
          "may be left out) replaces that part only; another probe starts anew. Times the function\n"

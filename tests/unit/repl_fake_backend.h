@@ -211,7 +211,7 @@ class FakeBackend final : public Backend {
         stream_.end(1, fast, ms, false, 0, stream_.label("small"));
         for (uint64_t i = 0; i < 3; ++i)
             stream_.sample(clock_ + (2 + i) * ms, 1, in_rebuild, {slow});
-        stream_.end(1, slow, 10 * ms, false, 3, stream_.label("big"));
+        stream_.end(1, slow, 10 * ms, false, 3, stream_.label("big (large)"));
         if (probe.slow.kind != Threshold::Kind::none)
             sink_.on_slow_call(
                 {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}, 3},

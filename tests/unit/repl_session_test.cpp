@@ -250,15 +250,16 @@ TEST(Session, CombinedClassesAreShownAndCompared) {
     EXPECT_THAT(flame, HasSubstr("at main.cc:12: taken in 100 of 2,000 calls\n"));
     EXPECT_THAT(flame, HasSubstr("slow+taken 300 (75.0 %) in 100 calls"));
     EXPECT_THAT(flame, HasSubstr("fast+not-taken 100 (25.0 %) in 100 calls"));
-    EXPECT_THAT(flame, HasSubstr("=big 300 (75.0 %) in 100 calls"));
+    EXPECT_THAT(flame, HasSubstr("=big (large) 300 (75.0 %) in 100 calls"));
     EXPECT_THAT(test.run("flame taken"), HasSubstr("rebuild"));
     EXPECT_THAT(test.run("flame not-taken"), Not(HasSubstr("rebuild")));
     EXPECT_THAT(test.run("flame slow+not-taken"), HasSubstr("No samples"));
     EXPECT_THAT(test.run("top =small"), Not(HasSubstr("rebuild")));
+    EXPECT_THAT(test.run("top =large"), HasSubstr("rebuild")); // of "big (large)"
     EXPECT_THAT(test.run("diff taken not-taken"), HasSubstr("rebuild"));
     EXPECT_THAT(test.output.results, HasSubstr("not-taken  1,900 calls, 100 of them sampled"));
     EXPECT_THAT(test.run("calls slow+taken"), HasSubstr("fd=17 (tcp) req=(unreadable: page not"));
-    EXPECT_THAT(test.output.results, HasSubstr("slow+taken+=big"));
+    EXPECT_THAT(test.output.results, HasSubstr("slow+taken+=big (large)"));
     EXPECT_THAT(test.run("calls not-taken"), HasSubstr("No such slow call"));
     EXPECT_THAT(test.run("status"), HasSubstr("classes     at main.cc:12: taken in 100 of 2,000"));
     test.run(

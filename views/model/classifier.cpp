@@ -151,12 +151,26 @@ std::optional<Error> lacking_part(const Model& model, const ClassFilter& filter)
     return std::nullopt;
 }
 
+namespace {
+
+// "METERED (1)" is also called "METERED", and "1".
+bool is_called(std::string_view label, std::string_view wanted) {
+    if (label == wanted)
+        return true;
+    size_t open = label.rfind(" (");
+    return open != label.npos && label.ends_with(')') &&
+           (label.substr(0, open) == wanted ||
+            label.substr(open + 2, label.size() - open - 3) == wanted);
+}
+
+} // namespace
+
 ClassTest::ClassTest(const Model& model, const Classifier& classify, const ClassFilter& filter)
     : classify_(classify), filter_(filter), whole_duration_only_(!filter.taken && !filter.label) {
     if (filter.label)
         for (const std::string& label : model.labels())
-            wanted_labels_.push_back(label == *filter.label ||
-                                     escape_untrusted(label) == *filter.label);
+            wanted_labels_.push_back(is_called(label, *filter.label) ||
+                                     is_called(escape_untrusted(label), *filter.label));
 }
 
 bool ClassTest::fits(CallIndex outer) const {
