@@ -212,14 +212,14 @@ class FakeBackend final : public Backend {
         for (uint64_t i = 0; i < 3; ++i)
             stream_.sample(clock_ + (2 + i) * ms, 1, in_rebuild, {slow});
         stream_.end(1, slow, 10 * ms, false, 3, stream_.label("big (large)"));
-        if (probe.slow.kind != Threshold::Kind::none)
-            sink_.on_slow_call(
-                {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}, 3},
-                 5 * ms,
-                 in_rebuild,
-                 {},
-                 {{"fd", "17 (tcp)"}, {"req", "page not present", false}},
-                 {}});
+        if (probe.slow.kind == Threshold::Kind::none)
+            return;
+        SlowCallEvent event;
+        event.end = {slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}, 3};
+        event.threshold_ns = 5 * ms;
+        event.stack = in_rebuild;
+        event.values = {{"fd", "17 (tcp)"}, {"req", "page not present", false}};
+        sink_.on_slow_call(event);
     }
 
     EventSink& sink_;
