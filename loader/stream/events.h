@@ -181,6 +181,7 @@ struct MarkInfo {
     uint32_t bit = 0;
     std::string text; // "at main.cc:1290", "if arg2 > 4096"
     uint64_t since_ns = 0;
+    uint64_t until_ns = UINT64_MAX; // nor of those that ended later (of a recording)
     friend bool operator==(const MarkInfo&, const MarkInfo&) = default;
 };
 
@@ -195,7 +196,9 @@ struct SplitInfo {
     // Filled in by the backend.
     uint32_t branch_bit = 0; // of the mark
     uint64_t branch_since_ns = 0;
+    uint64_t branch_until_ns = UINT64_MAX; // as in MarkInfo
     uint64_t label_since_ns = 0; // labels of calls that began before are none, or another split's
+    uint64_t label_until_ns = UINT64_MAX;
 };
 
 // What `only` keeps. `clauses`: of the terms, in disjunctive normal form; empty: everything.
