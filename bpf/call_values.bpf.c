@@ -67,7 +67,7 @@ static __always_inline u64 extend(u64 value, u32 bits, bool is_signed) {
 
 static __always_inline bool read_number(const struct wire_fetch* fetch, u64 address, u64* value) {
     *value = 0;
-    switch (fetch->size) {
+    switch (fetch->flags & WIRE_FETCH_STRING ? sizeof(u64) : fetch->size) {
     case 1:
         return !bpf_probe_read_user(value, 1, (void*)address);
     case 2:
@@ -79,37 +79,55 @@ static __always_inline bool read_number(const struct wire_fetch* fetch, u64 addr
     }
 }
 
+// A value that cannot be read leaves the address that was tried.
+static __always_inline bool find_value(const struct wire_fetch* fetch, u64* value) {
+    for (u32 i = 0; i < WIRE_MAX_OFFSETS; i++) {
+        u64 address;
+
+        *value += fetch->offset[i];
+        if (i + 1 >= fetch->offsets)
+            break;
+        address = *value;
+        if (bpf_probe_read_user(value, sizeof(*value), (void*)address)) {
+            *value = address;
+            return false;
+        }
+    }
+    return true;
+}
+
 __noinline int fetch_value(const struct thread_values* thread, const struct wire_fetch* fetch,
                            struct wire_values* values, u32 index) {
-    u64 value;
+    u64 value, address;
+    bool readable;
 
     if (!thread || !fetch || !values)
         return 0;
     value = base_of(thread, fetch);
-    for (u32 i = 0; i < WIRE_MAX_OFFSETS; i++) {
-        value += fetch->offset[i];
-        if (i + 1 >= fetch->offsets)
-            break;
-        if (bpf_probe_read_user(&value, sizeof(value), (void*)value))
-            return 0;
+    readable = find_value(fetch, &value);
+    address = value;
+    if (readable && (fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, address, &value)) {
+        value = address;
+        readable = false;
     }
-    if ((fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, value, &value))
-        return 0;
-    if (fetch->flags & WIRE_FETCH_STRING) {
+    if (readable && (fetch->flags & WIRE_FETCH_STRING)) {
         char* string = values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
+        u32 size = fetch->size;
 
+        if (!size || size > WIRE_STRING)
+            size = WIRE_STRING;
         // What lies behind the NUL is compared, too.
         __builtin_memset(string, 0, WIRE_STRING);
-        if (bpf_probe_read_user_str(string, WIRE_STRING, (void*)value) < 0)
-            return 0;
-    } else if (fetch->bit_size) {
+        readable = bpf_probe_read_user_str(string, size, (void*)value) >= 0;
+    } else if (readable && fetch->bit_size) {
         value = extend(value >> (fetch->bit_shift & 63), fetch->bit_size,
                        fetch->flags & WIRE_FETCH_SIGNED);
-    } else {
+    } else if (readable) {
         value = extend(value, 8 * fetch->size, fetch->flags & WIRE_FETCH_SIGNED);
     }
     values->value[index & (WIRE_MAX_VALUES - 1)] = value;
-    values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
+    if (readable)
+        values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
     return 0;
 }
 
