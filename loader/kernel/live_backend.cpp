@@ -270,30 +270,36 @@ Result<void> LiveBackend::set_split(const SplitInfo& wanted) {
     }
     std::optional<SplitRequest> request;
     std::optional<MarkInfo> mark;
-    if (split.active && !(split.branch.empty() && split.label.empty())) {
-        if (!split.branch.empty()) {
+    // The same branch of the same calls is watched already.
+    const bool same_branch = split.active && split_.active && split.probe == split_.probe &&
+                             !split.branch.empty() && split.branch == split_.branch;
+    if (split.active && !split.branch.empty()) {
+        if (!same_branch) {
             auto watched = watch_branch(split.branch);
             if (!watched)
                 return watched.error();
-            mark = *watched;
-            split.branch_bit = mark->bit;
-            split.branch_since_ns = mark->since_ns;
+            split.branch_bit = watched->bit;
+            split.branch_since_ns = watched->since_ns;
         }
+        mark = MarkInfo{split.branch_bit, split.branch, split.branch_since_ns};
+    }
+    if (split.active && !(split.branch.empty() && split.label.empty()))
         request = {split.probe,
                    split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
                    mark, split.label};
-    }
     // What came so far belongs to the split before.
     deliver();
     read_statistics(clock_ns());
     if (auto set = probes_.set_split(request, view()); !set) {
-        if (mark)
+        if (mark && !same_branch)
             marks_.release(mark->bit);
         return set;
     }
-    if (!split.label.empty())
+    const bool same_label =
+        split_.active && split.probe == split_.probe && split.label == split_.label;
+    if (!split.label.empty() && !same_label)
         split.label_since_ns = clock_ns();
-    if (split_.active && !split_.branch.empty())
+    if (split_.active && !split_.branch.empty() && !same_branch)
         marks_.release(split_.branch_bit);
     tee_.on_split(split_ = split);
     return {};
