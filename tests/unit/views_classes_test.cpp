@@ -237,6 +237,21 @@ TEST(CallEstimate, SampledCallsStandForThoseThatTookAsLong) {
     EXPECT_EQ(CallEstimate().calls(durations, 0)[0], 0);
 }
 
+// However few slow calls are sampled, they are slow, and there are as many as were counted.
+TEST(CallEstimate, TheThresholdIsABoundary) {
+    WeightedHistogram durations;
+    CallEstimate estimate;
+    durations.add(ms, 1000);
+    durations.add(10 * ms, 40);
+    for (int i = 0; i < 20; i++)
+        estimate.add(ms, 1);
+    for (int i = 0; i < 4; i++)
+        estimate.add(10 * ms, 0);
+    auto calls = estimate.calls(durations, 5 * ms);
+    EXPECT_NEAR(calls[0], 40, 1e-6);
+    EXPECT_NEAR(calls[1], 1000, 1e-6);
+}
+
 // Combined classes compared per call, where few calls are sampled and the truth is known.
 TEST_F(Classes, CombinedClassesAreComparedPerCall) {
     Model model{200'000};
