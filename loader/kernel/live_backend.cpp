@@ -10,6 +10,7 @@
 #include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_target.h"
 #include "loader/kernel/off_cpu.h"
+#include "loader/kernel/open_call_list.h"
 #include "loader/kernel/sampling.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
@@ -76,7 +77,8 @@ class LiveBackend final : public Backend {
                 ProcessWatch watch, const Features& features, AttachWay way, EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
-          probes_(*programs_, features_, catalogue_, tee_, way), events_(tee_, names_, probes_) {
+          probes_(*programs_, features_, catalogue_, tee_, way), events_(tee_, names_, probes_),
+          open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
         programs_->config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
@@ -134,6 +136,7 @@ class LiveBackend final : public Backend {
     LiveNames names_;
     LiveProbes probes_;
     LiveEvents events_;
+    OpenCallList open_calls_;
 
     std::optional<Sampling> sampling_;
     std::optional<OffCpu> off_cpu_;
@@ -236,8 +239,10 @@ Result<void> LiveBackend::set_only(const OnlyInfo& only) {
     return {};
 }
 
-Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId>) {
-    return std::vector<OpenCall>();
+Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> probe) {
+    // Stacks lie in mappings that are known by then.
+    deliver();
+    return open_calls_.read(probe);
 }
 
 Result<void> LiveBackend::set_split(const SplitInfo& split) {
@@ -555,7 +560,7 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     raise_file_limit();
     auto programs =
         Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
-                        features.context_switches});
+                        features.context_switches, features.task_iterators});
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));

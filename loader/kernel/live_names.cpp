@@ -58,6 +58,17 @@ StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
     return interner_.stack(stack_);
 }
 
+std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
+                                                 std::optional<uint64_t> syscall,
+                                                 std::span<const uint64_t> user_frames) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    if (syscall)
+        stack_.push_back(intern({syscall_module, *syscall, false}));
+    append_user_frames(pid, time_ns, user_frames, false);
+    return stack_;
+}
+
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
     for (size_t i = 0; i < user_frames.size(); i++)

@@ -10,6 +10,7 @@
 #include "loader/symbols/symbolizer.h"
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -34,6 +35,11 @@ class LiveNames {
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
+    // Of a thread that waits now; without a system call when it is stopped or faults. For whoever
+    // shows it at once: it is no stack of the stream.
+    std::vector<LocationId> present_stack(pid_t pid, uint64_t time_ns,
+                                          std::optional<uint64_t> syscall,
+                                          std::span<const uint64_t> user_frames);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
     // A thread whose present name is not at hand: the one under which it was seen last.
     ThreadId thread(uint32_t pid, uint32_t tid) { return interner_.thread(pid, tid); }

@@ -50,4 +50,7 @@ class Arguments {
 // else. The outer optional says whether a word was taken.
 std::optional<ClassFilter> take_class(Arguments& arguments);
 
+// "-n ROWS", if it stands there. (A number alone could be a probe's.)
+Parsed<std::optional<size_t>> take_rows(Arguments& arguments);
+
 } // namespace auger

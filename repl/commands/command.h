@@ -77,6 +77,10 @@ struct CallsCommand {
     std::optional<ProbeRef> probe;
     std::optional<size_t> limit; // rows
 };
+struct OpenCommand {
+    std::optional<ProbeRef> probe;
+    std::optional<size_t> limit; // rows
+};
 struct ProbesCommand {};
 struct SitesCommand {
     ProbeRef function;  // as a probe names it
@@ -118,8 +122,8 @@ using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand, CallsCommand,
-                 ProbesCommand, SitesCommand, StatusCommand, RecordCommand, SaveCommand,
-                 SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand,
-                 HelpCommand, QuitCommand>;
+                 OpenCommand, ProbesCommand, SitesCommand, StatusCommand, RecordCommand,
+                 SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand,
+                 DoctorCommand, HelpCommand, QuitCommand>;
 
 } // namespace auger

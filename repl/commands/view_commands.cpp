@@ -87,28 +87,6 @@ Parsed<Command> parse_diff(Arguments& arguments) {
     return Command(command);
 }
 
-Parsed<size_t> parse_limit(Arguments& arguments) {
-    const Word& word = arguments.take();
-    auto count = count_of(word);
-    if (!count)
-        return count.complaint();
-    if (*count == 0)
-        return Complaint{word.span, "0 rows show nothing", "", Error::Kind::usage};
-    return static_cast<size_t>(*count);
-}
-
-// "-n ROWS", if it stands there. (A number alone could be a probe's.)
-Parsed<std::optional<size_t>> take_rows(Arguments& arguments) {
-    if (!arguments.take_if("-n"))
-        return std::optional<size_t>();
-    if (arguments.at_end())
-        return arguments.missing("a number of rows");
-    auto limit = parse_limit(arguments);
-    if (!limit)
-        return limit.complaint();
-    return std::optional<size_t>(*limit);
-}
-
 Parsed<Command> parse_top(Arguments& arguments) {
     TopCommand command;
     if (!arguments.at_end() && arguments.peek().text != "-n") {

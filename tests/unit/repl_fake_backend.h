@@ -92,8 +92,12 @@ class FakeBackend final : public Backend {
             sink_.on_only(only);
         return done;
     }
-    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
-        return std::vector<OpenCall>();
+    std::vector<OpenCall> running; // what open_calls() finds
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override {
+        auto done = act(probe ? fmt::format("open {}", probe->value) : "open");
+        if (!done)
+            return done.error();
+        return running;
     }
     Result<void> set_slow(ProbeId id, const Threshold& slow, const CallConditions&) override {
         auto done = act(fmt::format("slow {}", id.value));

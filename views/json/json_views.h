@@ -22,4 +22,7 @@ std::vector<std::string> probes_json(const Model&);
 Result<std::vector<std::string>> calls_json(const Model&, const Window&,
                                             std::optional<ProbeId> probe = {});
 
+// One object a call, the oldest first.
+std::vector<std::string> open_calls_json(const Model&, std::span<const OpenCall>);
+
 } // namespace auger

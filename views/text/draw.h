@@ -31,6 +31,9 @@ Canvas start_view(const Model&, const ViewOptions&, std::string_view title, bool
 // "slow 12 (3.4 %)  fast ..." on a line of its own; nothing without a split.
 void add_classes(Canvas&, const Model&, const ClassSums&);
 
+// The stack's frames, leaf first, one a line; of a deep one the first 16.
+void add_frames(Canvas&, const Model&, const ViewOptions&, std::span<const LocationId> stack);
+
 // "main.cc:1312", "" when unknown. Only the file's base name.
 std::string source_text(const SymbolTables&, const FrameEntry&);
 
