@@ -142,7 +142,7 @@ void consume(const Records& records, LiveNames& names, Model& model) {
                                       sample->kernel_frames, sample->user_frames);
             event.calls = calls;
             model.on_sample(event);
-        } else if (const auto* end = std::get_if<const wire_call_end*>(&*view)) {
+        } else if (const auto* end = std::get_if<WireCallEndView>(&*view)) {
             const wire_call_end& wire = **end;
             CallEndEvent event;
             event.time_ns = wire.event.time_ns;

@@ -38,7 +38,7 @@ void measure(Tracker& tracker, EventRing& ring, Called& called, const Features& 
             if (const auto* sample = std::get_if<WireSampleView>(&view)) {
                 samples++;
                 with_calls += !sample->calls.empty();
-            } else if (std::holds_alternative<const wire_call_end*>(view)) {
+            } else if (std::holds_alternative<WireCallEndView>(view)) {
                 ends++;
             }
         });

@@ -6,6 +6,7 @@
 // the one at which the stack pointer is back there. A call that leaves otherwise (exception,
 // longjmp) is found to be gone when, on the same stack, a probe sees the stack pointer above it:
 // `unwound`.
+#include "call_values.h"
 #include "events.h"
 #include "filter.h"
 #include "maps.h"
@@ -42,6 +43,17 @@ struct {
     __array(values, struct histogram_block);
 } histogram_blocks SEC(".maps");
 
+/* How many returned calls of a spec had a mark; key: the spec's cookie without its flags, and the
+ * mark's bit (see mark_key). Elements are made by user space, which reads them; counted by the
+ * tracker. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+    __uint(max_entries, WIRE_MAX_SPECS * 4);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, u64);
+    __type(value, struct wire_mark_count);
+} mark_counts SEC(".maps");
+
 static __always_inline struct wire_call_counters* counters_of(u32 spec) {
     u32 index = spec * possible_cpus + bpf_get_smp_processor_id();
 
@@ -58,6 +70,10 @@ static __always_inline struct wire_call_histogram* histogram_of(u32 spec) {
 
 static __always_inline u32 spec_index(u64 cookie) {
     return cookie & WIRE_COOKIE_SPEC_MASK;
+}
+
+static __always_inline u64 mark_key(u16 spec, u16 generation, u32 bit) {
+    return (u64)generation << WIRE_COOKIE_GENERATION_SHIFT | (u64)bit << 16 | spec;
 }
 
 static __always_inline struct wire_spec* spec_of_cookie(u64 cookie) {
@@ -123,7 +139,7 @@ static __always_inline void note_extreme(u64* place, u64 value, bool lower) {
 
 static __always_inline u64 duration_of(const struct open_call* call, u64 now) {
     u64 duration = now - call->start_ns;
-    u64 own_cost = call->samples * config.sample_gap_ns;
+    u64 own_cost = (u64)(call->samples + call->gated) * config.sample_gap_ns;
 
     return duration > own_cost ? duration - own_cost : 1;
 }
@@ -141,18 +157,30 @@ static __always_inline void fill_end(struct wire_call_end* end, const struct ope
     end->runnable_ns = calls->runnable_ns - call->runnable_ns;
     end->samples = call->samples + call->waits;
     end->flags = call->wall_epoch && call->wall_epoch == config.wall_epoch ? WIRE_CALL_WATCHED : 0;
+    end->marks = call->marks;
+    end->label = WIRE_LABEL_NONE;
+    end->label_value = 0;
 }
 
-// The end of a call that held no sample concerns nobody but the histogram.
-static __always_inline void send_end(struct wire_call_end* end) {
-    if (end->samples && bpf_ringbuf_output(&events, end, sizeof(*end), wakeup_flags()))
+// The end of a call in which nothing was sampled or traced concerns nobody but the histogram.
+static __always_inline bool is_end_wanted(const struct open_call* call) {
+    return call->samples || call->waits || call->traced_inside;
+}
+
+static __always_inline void send_end(struct open_calls* calls) {
+    struct wire_call_end* end = &calls->end;
+    u64 size = sizeof(*end);
+
+    if (end->label == WIRE_LABEL_STRING)
+        size += WIRE_STRING;
+    end->event.size = size;
+    if (bpf_ringbuf_output(&events, end, size, wakeup_flags()))
         count_loss(WIRE_LOSS_RING_CALL);
 }
 
 // Not static, like `settle` below: the verifier checks such a function once, not at every call.
 __noinline int end_unwound(struct open_calls* calls, struct open_call* call, u64 now) {
     struct wire_call_counters* counters;
-    struct wire_call_end end;
 
     if (!calls || !call || !is_current(call))
         return 0;
@@ -161,9 +189,11 @@ __noinline int end_unwound(struct open_calls* calls, struct open_call* call, u64
         return 0;
     __sync_fetch_and_add(&counters->unwound, 1);
     __sync_fetch_and_add(&counters->open, -1);
-    fill_end(&end, calls, call, now);
-    end.flags |= WIRE_CALL_UNWOUND;
-    send_end(&end);
+    if (!is_end_wanted(call))
+        return 0;
+    fill_end(&calls->end, calls, call, now);
+    calls->end.flags |= WIRE_CALL_UNWOUND;
+    send_end(calls);
     return 0;
 }
 
@@ -176,13 +206,12 @@ struct settlement {
     u64 exit_sp;         // the exit's call has this stack pointer ...
     u16 exit_spec;       // ... and this spec and generation
     u16 exit_generation; // 0: not at an exit
-    u16 found;           // 1: `call` is the exit's call, taken out of the open ones
+    u16 found;           // 1: the exit's call is taken out of the open ones, to be `ending`
     u16 kept;            // how many of the open calls remain
     u16 entry_spec;      // at an entry: whose it is ...
     u16 again;           // ... 1: it has a call open there already, which is an older one
     u32 entry_place;     // ... and the low half of the instruction's address; 0: not at an entry
     u32 at_call_site;    // 1: the instruction is a call
-    struct open_call call;
 };
 
 static __always_inline u32 return_address_at(u64 sp) {
@@ -226,8 +255,8 @@ __noinline int settle_one(struct open_calls* calls, struct settlement* s, u32 in
         call->generation == s->exit_generation) {
         // Of two such calls the older one must have gone unnoticed.
         if (s->found)
-            end_unwound(calls, &s->call, s->now);
-        s->call = *call;
+            end_unwound(calls, &calls->ending, s->now);
+        calls->ending = *call;
         s->found = 1;
         return 0;
     }
@@ -335,7 +364,6 @@ static __always_inline int enter(struct pt_regs* ctx) {
         count_loss(WIRE_LOSS_DEPTH);
         return 1;
     }
-    __sync_fetch_and_add(&counters->open, 1);
     call = &calls->calls[depth & (WIRE_MAX_OPEN_CALLS - 1)];
     call->sp = sp;
     call->sequence = calls->next_sequence++;
@@ -343,6 +371,19 @@ static __always_inline int enter(struct pt_regs* ctx) {
     call->generation = (u16)spec->generation;
     call->samples = 0;
     call->waits = 0;
+    call->marks = 0;
+    call->gated = 0;
+    call->traced_inside = 0;
+    if (spec->flags & WIRE_SPEC_PROGRAM) {
+        // Where the return address will lie, or lies: above it was the stack pointer.
+        u64 cfa = at_call_site ? PT_REGS_SP(ctx) : PT_REGS_SP(ctx) + sizeof(u64);
+
+        if (begin_values(ctx, call, cfa) & VERDICT_FILTERED) {
+            __sync_fetch_and_add(&counters->filtered, 1);
+            return 1;
+        }
+    }
+    __sync_fetch_and_add(&counters->open, 1);
     call->wall_epoch = config.wall_epoch;
     call->blocked_ns = calls->blocked_ns;
     call->runnable_ns = calls->runnable_ns;
@@ -374,38 +415,88 @@ static __always_inline void count_return(struct wire_call_counters* counters,
         note_extreme(&counters->max_ns, duration, false);
 }
 
-// `sp` as in open_call. `in_caller`: the function has returned already.
-static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool in_caller) {
-    u64 now = bpf_ktime_get_ns();
-    struct wire_spec* spec = spec_of_cookie(cookie);
-    struct wire_call_counters* counters;
-    struct wire_call_histogram* histogram;
-    struct wire_call_end end;
-    struct open_calls* calls;
-    struct open_call call;
-    u64 duration;
-    u32 depth;
-    bool slow;
+enum told {
+    TOLD_SLOW = 1,
+    TOLD_IN_CALLER = 2,
+    TOLD_WITH_VALUES = 4,
+};
 
-    if (!spec)
+// A returned call of which something is told.
+static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u64 sp, u64 now,
+                               u32 how) {
+    struct open_call* call = &calls->ending;
+    struct wire_call_end* end = &calls->end;
+    struct call_values* values = NULL;
+    u32 label = end->label;
+    u64 label_value = end->label_value, return_address = 0;
+
+    if (how & TOLD_WITH_VALUES)
+        values = values_of(call);
+    fill_end(end, calls, call, now);
+    if (values && label) {
+        end->label = label;
+        end->label_value = label_value;
+        if (label == WIRE_LABEL_STRING)
+            __builtin_memcpy(calls->label,
+                             values->values.string[label_value & (WIRE_MAX_STRINGS - 1)],
+                             WIRE_STRING);
+    }
+    if (how & TOLD_SLOW)
+        end->flags |= WIRE_CALL_SLOW;
+    if (is_end_wanted(call))
+        send_end(calls);
+    if (!(how & TOLD_SLOW))
         return 0;
-    if ((cookie & WIRE_COOKIE_CONDITIONAL) &&
-        !condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags))
+    // A page that is being moved or merged just now cannot be read from here.
+    if (!(how & TOLD_IN_CALLER) &&
+        bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
+        count_loss(WIRE_LOSS_CALLER);
+    trace_slow_call(ctx, calls, values ? &values->values : NULL, return_address,
+                    how & TOLD_IN_CALLER);
+    return 0;
+}
+
+// How many calls had each of the marks that are counted, and how many had not.
+__noinline int count_mark(const struct open_call* call, u32 bit) {
+    u64 key = mark_key(call ? call->spec : 0, call ? call->generation : 0, bit);
+    struct wire_mark_count* count = bpf_map_lookup_elem(&mark_counts, &key);
+
+    if (!call || !count || call->start_ns < count->since_ns)
         return 0;
-    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
-    if (!calls)
+    if (call->marks >> (bit & (WIRE_MAX_MARKS - 1)) & 1)
+        __sync_fetch_and_add(&count->taken, 1);
+    else
+        __sync_fetch_and_add(&count->not_taken, 1);
+    return 0;
+}
+
+__noinline int count_marks(const struct open_call* call, u32 counted) {
+    if (!call)
         return 0;
-    depth = calls->depth;
+    for (u32 bit = 0; bit < WIRE_MAX_MARKS; bit++) {
+        if (!(counted >> bit))
+            break;
+        if (counted >> bit & 1)
+            count_mark(call, bit);
+    }
+    return 0;
+}
+
+// Takes the call that ends at `sp` out of the open ones, to be `ending`.
+static __always_inline bool take_out(struct open_calls* calls, const struct wire_spec* spec,
+                                     u64 cookie, u64 sp, u64 now) {
+    u32 depth = calls->depth;
+    struct open_call* top;
+
     if (!depth)
-        return 0;
-    call = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
-    if (call.sp == sp && call.spec == spec_index(cookie) &&
-        call.generation == (u16)spec->generation) {
+        return false;
+    top = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
+    if (top->sp == sp && top->spec == spec_index(cookie) &&
+        top->generation == (u16)spec->generation) {
         calls->depth = depth - 1;
         barrier();
-        // Samples that hit between the copy and the pop belong to the call.
-        call.samples = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].samples;
-        call.waits = calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].waits;
+        calls->ending = *top;
+        return true;
     } else {
         struct settlement s = {.now = now,
                                .gone_below = sp,
@@ -414,38 +505,61 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
                                .exit_generation = (u16)spec->generation};
 
         settle(calls, &s);
-        // Not found: an exit of a call that was dropped, or began before us.
-        if (!s.found)
-            return 0;
-        call = s.call;
+        // Not found: an exit of a call that was dropped or filtered, or began before us.
+        return s.found;
     }
-    if ((cookie & WIRE_COOKIE_CALL_SITE) && !has_returned(&call)) {
-        end_unwound(calls, &call, now);
+}
+
+// `sp` as in open_call. `in_caller`: the function has returned already.
+static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool in_caller) {
+    u64 now = bpf_ktime_get_ns();
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct wire_call_counters* counters;
+    struct wire_call_histogram* histogram;
+    struct open_calls* calls;
+    struct open_call* call;
+    u32 flags, verdict = 0;
+    u64 duration;
+    bool slow;
+
+    if (!spec)
+        return 0;
+    if ((cookie & WIRE_COOKIE_CONDITIONAL) &&
+        !condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags))
+        return 0;
+    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    if (!calls || !take_out(calls, spec, cookie, sp, now))
+        return 0;
+    call = &calls->ending;
+    if ((cookie & WIRE_COOKIE_CALL_SITE) && !has_returned(call)) {
+        end_unwound(calls, call, now);
         return 0;
     }
     counters = counters_of(spec_index(cookie));
     histogram = histogram_of(spec_index(cookie));
     if (!counters || !histogram)
         return 0;
-    duration = duration_of(&call, now);
-    count_return(counters, histogram, duration);
-    slow = (spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns;
-    // Most calls are neither: nothing is put together for them.
-    if (!call.samples && !call.waits && !slow)
-        return 0;
-    fill_end(&end, calls, &call, now);
-    if (slow)
-        end.flags |= WIRE_CALL_SLOW;
-    send_end(&end);
-    if (slow) {
-        u64 return_address = 0;
-
-        // A page that is being moved or merged just now cannot be read from here.
-        if (!in_caller && bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
-            count_loss(WIRE_LOSS_CALLER);
-        trace_slow_call(ctx, &end, &call.longest_wait, return_address, in_caller);
+    flags = spec->flags;
+    if (flags & WIRE_SPEC_PROGRAM) {
+        verdict = end_values(ctx, call, &calls->end);
+        if (verdict & VERDICT_FILTERED) {
+            __sync_fetch_and_add(&counters->open, -1);
+            __sync_fetch_and_add(&counters->filtered, 1);
+            return 0;
+        }
     }
-    return 0;
+    duration = duration_of(call, now);
+    count_return(counters, histogram, duration);
+    if (spec->counted_marks)
+        count_marks(call, spec->counted_marks);
+    slow = (flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns &&
+           !(verdict & VERDICT_NOT_TRACED);
+    // Most calls are neither: nothing is put together for them.
+    if (!slow && !is_end_wanted(call))
+        return 0;
+    return tell_end(ctx, calls, sp, now,
+                    (slow ? TOLD_SLOW : 0) | (in_caller ? TOLD_IN_CALLER : 0) |
+                        (flags & WIRE_SPEC_PROGRAM ? TOLD_WITH_VALUES : 0));
 }
 
 SEC("uprobe")
@@ -473,6 +587,36 @@ int call_session(struct pt_regs* ctx) {
     if (bpf_session_is_return())
         return leave(ctx, bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx) - sizeof(u64), true);
     return enter(ctx);
+}
+
+// The execution of a line, which is a fact about all calls that it happens in.
+static __always_inline void note_line(struct open_call* call, u64 sp, u32 marks) {
+    if (sp <= call->sp || !has_been_left(call, sp))
+        call->marks |= marks;
+}
+
+__noinline int note_line_in(struct open_call* call, u64 sp, u32 marks) {
+    if (call)
+        note_line(call, sp, marks);
+    return 0;
+}
+
+SEC("uprobe")
+int line_reached(struct pt_regs* ctx) {
+    struct open_calls* calls =
+        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    u32 marks = 1u << (bpf_get_attach_cookie(ctx) & (WIRE_MAX_MARKS - 1));
+    u32 depth;
+
+    if (!calls)
+        return 0;
+    depth = calls->depth;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= depth)
+            break;
+        note_line_in(&calls->calls[i], PT_REGS_SP(ctx), marks);
+    }
+    return 0;
 }
 
 // A thread that ends, or runs another program, leaves its calls.

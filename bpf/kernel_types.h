@@ -64,10 +64,10 @@ struct uprobe_task {
 };
 
 struct task_struct {
+    struct css_set* cgroups;
     int pid;
     int tgid;
     unsigned int __state; /* 0: runnable */
-    struct css_set* cgroups;
     struct uprobe_task* utask;
     char comm[16];
     struct signal_struct* signal;

@@ -28,8 +28,10 @@ struct open_call {
                            nobody asks for it */
     u32 place;          /* of the probe that saw it begin: low half of the address */
     u32 wall_epoch;     /* of wire_config, at entry */
-    u32 padding;
-    u64 blocked_ns; /* the thread's totals at entry */
+    u32 marks;          /* bits of marks that hold; written by the programs at lines, too */
+    u32 gated;          /* ticks that hit it and that a gate kept back; written by the sampler */
+    u32 traced_inside;  /* slow calls inside it that were traced: they ask for its end */
+    u64 blocked_ns;     /* the thread's totals at entry */
     u64 runnable_ns;
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
@@ -50,6 +52,11 @@ struct open_calls {
     u32 scope; /* of wire_config, in which the thread was found to be observed. Tracker only. */
     u32 padding;
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
+    /* The call that ends just now, and what is told of it. Tracker only; here, because a BPF
+     * program's stack is small. */
+    struct open_call ending;
+    struct wire_call_end end;
+    char label[WIRE_STRING]; /* behind `end`: of WIRE_LABEL_STRING */
 };
 
 /* Written by the tracker alone (it also creates); read, and samples counted, by the sampler. A
@@ -67,6 +74,15 @@ struct specs_map {
     __uint(max_entries, WIRE_MAX_SPECS);
     __type(key, u32);
     __type(value, struct wire_spec);
+};
+
+/* Two for each use, see wire_gate_use and wire_config.gate. Written by user space, read by sampler
+ * and slow-call tracer. */
+struct gates_map {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_GATES);
+    __type(key, u32);
+    __type(value, struct wire_gate);
 };
 
 /* Written by all programs, read by user space. Full: the event is counted in `losses` by its kind.
@@ -122,6 +138,7 @@ struct filter_comms_map {
 
 extern struct open_calls_map open_calls SEC(".maps");
 extern struct specs_map specs SEC(".maps");
+extern struct gates_map gates SEC(".maps");
 extern struct events_map events SEC(".maps");
 extern struct losses_map losses SEC(".maps");
 extern struct targets_map targets SEC(".maps");

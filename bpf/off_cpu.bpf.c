@@ -10,6 +10,7 @@
 // sent when it comes back.
 #include "events.h"
 #include "filter.h"
+#include "gate.h"
 #include "maps.h"
 #include "sample.h"
 #include "stack.h"
@@ -161,12 +162,36 @@ __noinline int charge_calls(struct open_calls* calls, struct wait* wait, u64 blo
     return 0;
 }
 
+// Of its own, like the others.
+__noinline int terms_of_waiting_call(struct open_calls* calls, u32 index, u32 gate, u64 now) {
+    return calls ? terms_of_call(&calls->calls[index & (WIRE_MAX_OPEN_CALLS - 1)], gate, now) : 0;
+}
+
+// Whether `only` keeps a wait that ends now; of calls, those that it was in.
+static __noinline bool is_wait_kept(struct task_struct* task, const struct wait* wait,
+                                    struct open_calls* calls, u64 now) {
+    u32 gate = gate_in_force(WIRE_GATE_ONLY), in_calls = calls ? wait->in_calls : 0, fulfilled = 0;
+    struct gate_thread thread;
+
+    if (gate == NO_GATE)
+        return true;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (!(in_calls >> i))
+            break;
+        if (in_calls >> i & 1)
+            fulfilled |= terms_of_waiting_call(calls, i, gate, now);
+    }
+    describe_thread(task, &thread);
+    return gate_holds(gate, &thread, fulfilled);
+}
+
 // A thread comes back.
 static __always_inline void end_wait(struct task_struct* task) {
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
     u64 since, woken, now, period, phase, ticks_since, ticks_woken, ticks_now;
     struct wire_wait_stats* stats;
     struct open_calls* calls;
+    bool sampled;
     u32 zero = 0;
 
     if (!wait || !wait->since_ns)
@@ -193,10 +218,13 @@ static __always_inline void end_wait(struct task_struct* task) {
     phase = (u32)task->pid * 0x9e3779b9u;
     ticks_since = (since + phase) / period;
     ticks_now = (now + phase) / period;
+    sampled = ticks_now != ticks_since && is_wait_kept(task, wait, calls, now);
     if (calls && wait->in_calls)
-        charge_calls(calls, wait, woken - since, ticks_now != ticks_since);
-    if (ticks_now == ticks_since)
+        charge_calls(calls, wait, woken - since, sampled);
+    if (!sampled) {
+        stats->gated += ticks_now != ticks_since;
         return;
+    }
     ticks_woken = (woken + phase) / period;
     send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
     send_wait(task, wait, now, ticks_now - ticks_woken, WIRE_SAMPLE_RUNNABLE, stats);

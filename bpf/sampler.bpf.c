@@ -4,6 +4,7 @@
 // counts.
 #include "events.h"
 #include "filter.h"
+#include "gate.h"
 #include "maps.h"
 #include "sample.h"
 #include "stack.h"
@@ -60,6 +61,52 @@ static __always_inline void note_open_calls(struct bpf_perf_event_data* ctx,
     }
 }
 
+// How many ticks of this CPU came since the last sample of the base rate. Sampler only.
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, u32);
+} base_ticks SEC(".maps");
+
+// Whether this tick is one of the base rate, when another one applies inside a gate.
+static __always_inline bool is_base_tick(u32 every) {
+    u32 zero = 0;
+    u32* ticks = bpf_map_lookup_elem(&base_ticks, &zero);
+
+    if (!ticks || !every || ++*ticks < every)
+        return false;
+    *ticks = 0;
+    return true;
+}
+
+// A tick that a gate keeps back lengthens the calls that it hits all the same.
+__noinline int note_gated_tick(struct open_calls* calls) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= calls->depth)
+            break;
+        calls->calls[i].gated++;
+    }
+    return 0;
+}
+
+// How many ticks the sample stands for; 0: a gate keeps it back.
+static __noinline u32 ticks_passed(struct open_calls* calls, u32 only, u32 raised, u64 sp) {
+    u64 now = bpf_ktime_get_ns();
+    struct gate_thread thread;
+    u32 every;
+
+    describe_thread(bpf_get_current_task_btf(), &thread);
+    if (only != NO_GATE && !gate_holds(only, &thread, terms_of_calls(calls, only, now, sp)))
+        return 0;
+    if (raised == NO_GATE || gate_holds(raised, &thread, terms_of_calls(calls, raised, now, sp)))
+        return 1;
+    every = config.base_every;
+    return is_base_tick(every) ? every : 0;
+}
+
 SEC("perf_event")
 int take_sample(struct bpf_perf_event_data* ctx) {
     u64 id = bpf_get_current_pid_tgid();
@@ -67,8 +114,9 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     bool calibrating = config.calibration_tid && tid == config.calibration_tid;
     struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
     struct sample_buffer* buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
+    u32 only = gate_in_force(WIRE_GATE_ONLY), raised = gate_in_force(WIRE_GATE_RAISED);
+    u32 offset, size, ticks = 1;
     struct wire_sample* sample;
-    u32 offset, size;
 
     if (!stats || !buffer)
         return 0;
@@ -79,9 +127,21 @@ int take_sample(struct bpf_perf_event_data* ctx) {
             stats->filtered++;
             return 0;
         }
+        if (only != NO_GATE || raised != NO_GATE) {
+            struct open_calls* calls =
+                bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+
+            ticks = ticks_passed(calls, only, raised, user_stack_pointer(ctx));
+            if (!ticks) {
+                stats->gated++;
+                note_gated_tick(calls);
+                return 0;
+            }
+        }
     }
     sample = &buffer->sample;
-    sample->weight_ns = config.sample_weight_ns ? config.sample_weight_ns : ctx->sample_period;
+    sample->weight_ns =
+        ticks * (config.sample_weight_ns ? config.sample_weight_ns : ctx->sample_period);
     sample->cpu = bpf_get_smp_processor_id();
     sample->sample_kind = WIRE_SAMPLE_CPU;
     sample->syscall = WIRE_SYSCALL_NONE;

@@ -3,6 +3,7 @@
 // stack. A token bucket per CPU keeps a threshold that was set too low from flooding the ring.
 #include "slow_tracer.h"
 #include "events.h"
+#include "gate.h"
 #include "maps.h"
 #include "stack.h"
 
@@ -14,6 +15,23 @@ struct {
     __type(key, u32);
     __type(value, u64);
 } slow_budget SEC(".maps");
+
+/* One element: slow calls that a gate kept back. Written by the slow-call tracer, read by user
+ * space. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, u64);
+} gated_slow_calls SEC(".maps");
+
+static __always_inline void count_gated_slow_call(void) {
+    u32 zero = 0;
+    u64* count = bpf_map_lookup_elem(&gated_slow_calls, &zero);
+
+    if (count)
+        __sync_fetch_and_add(count, 1);
+}
 
 /* Generic cell rate algorithm: `used_until` runs ahead of the clock by at most a burst. */
 static __always_inline bool within_slow_rate(u64 now) {
@@ -32,14 +50,55 @@ static __always_inline bool within_slow_rate(u64 now) {
     return true;
 }
 
-__noinline int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end,
-                               struct wire_wait* longest_wait, u64 return_address,
+// Whether `only` keeps a slow call: judged by itself and the calls around it.
+static __noinline bool is_kept(struct open_calls* calls) {
+    u64 now = calls->end.event.time_ns;
+    u32 gate = gate_in_force(WIRE_GATE_ONLY);
+    struct gate_thread thread;
+
+    if (gate == NO_GATE)
+        return true;
+    describe_thread(bpf_get_current_task_btf(), &thread);
+    return gate_holds(gate, &thread,
+                      terms_of_calls(calls, gate, now, 0) |
+                          terms_of_call(&calls->ending, gate, now));
+}
+
+// Of its own, or the verifier would try every way through every turn of the loop that calls it.
+__noinline int list_enclosing(struct open_call* call, struct wire_call* out) {
+    if (!call || !out)
+        return 0;
+    out->start_ns = call->start_ns;
+    out->sequence = call->sequence;
+    out->spec = call->spec;
+    out->generation = call->generation;
+    call->traced_inside++;
+    return 0;
+}
+
+static __always_inline u32 list_calls_around(struct open_calls* calls, struct wire_call* out) {
+    u32 depth = calls->depth;
+
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= depth)
+            break;
+        list_enclosing(&calls->calls[i], &out[i]);
+    }
+    return depth;
+}
+
+__noinline int trace_slow_call(struct pt_regs* ctx, struct open_calls* calls,
+                               const struct wire_values* values, u64 return_address,
                                bool from_return) {
     struct wire_slow_call* slow;
 
-    if (!end || !longest_wait)
+    if (!calls)
         return 0;
-    if (!within_slow_rate(end->event.time_ns)) {
+    if (!is_kept(calls)) {
+        count_gated_slow_call();
+        return 0;
+    }
+    if (!within_slow_rate(calls->end.event.time_ns)) {
         count_loss(WIRE_LOSS_SLOW_RATE);
         return 0;
     }
@@ -48,13 +107,18 @@ __noinline int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end,
         count_loss(WIRE_LOSS_RING_SLOW);
         return 0;
     }
-    slow->end = *end;
+    slow->end = calls->end;
     slow->end.event.kind = WIRE_SLOW_CALL;
     slow->end.event.size = sizeof(*slow);
     bpf_get_current_comm(slow->comm, sizeof(slow->comm));
-    slow->longest_wait = *longest_wait;
+    slow->longest_wait = calls->ending.longest_wait;
     slow->return_address = return_address;
     slow->from_return = from_return;
+    slow->enclosing = list_calls_around(calls, slow->call);
+    if (values)
+        slow->values = *values;
+    else
+        slow->values.version = 0;
     slow->user_frames = take_user_stack(ctx, slow->frames);
     slow->kernel_frames = 0;
     bpf_ringbuf_submit(slow, wakeup_flags());

@@ -5,10 +5,11 @@
 #include "maps.h"
 
 /*
- * Sends the call that ended as a WIRE_SLOW_CALL, with the stack at `ctx`. `return_address` and
- * `from_return` are as in wire_slow_call. A loss is counted by its cause; the result is always 0.
+ * A call that is slow: calls->ending, of which calls->end tells; `values` NULL: none were read.
+ * `return_address` as in wire_slow_call. `from_return`: the function has returned already, and
+ * the stack begins in its caller.
  */
-int trace_slow_call(struct pt_regs* ctx, struct wire_call_end* end, struct wire_wait* longest_wait,
+int trace_slow_call(struct pt_regs* ctx, struct open_calls* calls, const struct wire_values* values,
                     u64 return_address, bool from_return);
 
 #endif

@@ -138,7 +138,8 @@ struct wire_fetch {
     __wire_u8 number;
     __wire_u8 offsets; /* 1 to WIRE_MAX_OFFSETS */
     __wire_u8 flags;
-    __wire_u8 size;      /* bytes: 1, 2, 4 or 8 */
+    __wire_u8 size;      /* bytes: 1, 2, 4 or 8, of a register the low ones; of a string how many
+                            it has at most, NUL included */
     __wire_u8 bit_shift; /* of a bit-field, in the `size` bytes */
     __wire_u8 bit_size;  /* 0: no bit-field */
     __wire_u8 string;    /* slot, of a string */
@@ -211,9 +212,11 @@ struct wire_mark_count {
 
 /* Values of one call. */
 struct wire_values {
-    __wire_u32 version;                /* of wire_call_program; 0: there are none */
-    __wire_u32 readable;               /* bit i: value i could be read */
-    __wire_u64 value[WIRE_MAX_VALUES]; /* extended to 64 bits; of a string its address */
+    __wire_u32 version;  /* of wire_call_program; 0: there are none */
+    __wire_u32 readable; /* bit i: value i could be read */
+    /* Extended to 64 bits; of a string its address; of one that could not be read the address at
+     * which that failed, or 0. */
+    __wire_u64 value[WIRE_MAX_VALUES];
     char string[WIRE_MAX_STRINGS][WIRE_STRING];
 };
 
@@ -222,7 +225,7 @@ struct wire_values {
  * clauses does. Two gates, each twice: one in force and one that is being written.
  */
 enum wire_gate_term_kind {
-    WIRE_TERM_CALL = 1, /* in a call that has lasted longer than `value` ns; see wire_spec.terms */
+    WIRE_TERM_CALL = 1, /* in a call that has lasted `value` ns at least; see wire_spec.terms */
     WIRE_TERM_PID = 2,
     WIRE_TERM_TID = 3,
     WIRE_TERM_COMM = 4,
@@ -326,7 +329,7 @@ struct wire_sampler_stats {
 struct wire_wait_stats {
     __wire_u64 waits;   /* of observed threads, that ended */
     __wire_u64 samples; /* sent; a wait has up to two: its blocked and its runnable part */
-    __wire_u64 gated;   /* samples of waits that a gate kept back */
+    __wire_u64 gated;   /* in which the clock ticked, and that a gate kept back */
 };
 
 /* Live values, written by user space whenever they change, read by every program. */

@@ -57,8 +57,8 @@ std::optional<CallInstruction::ReturnPlace> place_return(const Part& part, size_
             found = {at.address, at.cost};
         if (usable && cheap(at))
             break;
-        // Nor may it be behind what takes time.
-        if (at.flow != Flow::next || at.moves_stack || (found && at.memory))
+        // Nor may it be behind what takes time, or where the result is there no more.
+        if (at.flow != Flow::next || at.moves_stack || at.writes_result || (found && at.memory))
             break;
     }
     return found;

@@ -32,7 +32,8 @@ struct CallInstruction {
     ProbeCost cost;
     // Where every return is seen: the instruction behind the call, or one that follows in a
     // straight line: the first that the kernel takes a probe on (it takes none on locked ones), or
-    // a cheaper one before memory is touched. Nothing when there is none.
+    // a cheaper one before memory is touched, where the result is still in its register. Nothing
+    // when there is none.
     std::optional<ReturnPlace> returns;
     bool last; // no code of the part follows: the callee never returns
 };

@@ -141,6 +141,16 @@ uint8_t register_id(ZydisRegister name) {
     return static_cast<uint8_t>(whole - ZYDIS_REGISTER_RAX + 1);
 }
 
+// System V AMD64: where integer arguments are passed.
+bool is_argument_register(uint8_t id) {
+    for (ZydisRegister name : {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX,
+                               ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_R8, ZYDIS_REGISTER_R9}) {
+        if (id == register_id(name))
+            return true;
+    }
+    return false;
+}
+
 void read_memory_operand(const ZydisDecodedOperand& operand, Instruction& instruction) {
     instruction.memory = true;
     instruction.displacement =
@@ -166,6 +176,8 @@ void read_operands(const ZydisDecodedInstruction& decoded, const ZydisDecodedOpe
             uint8_t id = register_id(operand.reg.value);
             if (writes && id == stack_pointer)
                 instruction.moves_stack = true;
+            instruction.writes_argument |= writes && is_argument_register(id);
+            instruction.writes_result |= writes && id == register_id(ZYDIS_REGISTER_RAX);
             if (visible && i == 0 && (writes || branch))
                 instruction.written = id;
             if (visible && i == 0 && branch)

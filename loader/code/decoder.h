@@ -38,13 +38,15 @@ struct Instruction {
     uint8_t length; // bytes, 1 to 15
     Flow flow;
     ProbeCost cost;
-    bool moves_stack;  // writes the stack pointer (push, pop, sub rsp, leave, call ...)
-    bool push;         // push of a register
-    bool nop5;         // a 5-byte nop, which the kernel may replace as a whole
-    bool indirect;     // jump or call through a register or memory
-    bool notrack;      // compilers write this prefix for jump tables only
-    uint8_t condition; // of a jcc: low four bits of its opcode; no_condition for everything else
-    uint64_t target;   // of a direct jump or call; else 0
+    bool moves_stack;     // writes the stack pointer (push, pop, sub rsp, leave, call ...)
+    bool push;            // push of a register
+    bool writes_argument; // a register that holds an integer argument at a function's entry
+    bool writes_result;   // rax, in which results come back
+    bool nop5;            // a 5-byte nop, which the kernel may replace as a whole
+    bool indirect;        // jump or call through a register or memory
+    bool notrack;         // compilers write this prefix for jump tables only
+    uint8_t condition;    // of a jcc: low four bits of its opcode; no_condition for everything else
+    uint64_t target;      // of a direct jump or call; else 0
 
     // The first register operand that it writes, or that an indirect jump goes through, and how it
     // gets its value. Ids are opaque; equal ids are the same 64-bit register.

@@ -71,7 +71,13 @@ struct Analysis {
     }
 
     void find_exits(const DataReader& read_data);
-    bool place_entry(bool cheap_only);
+    struct Entry {
+        uint64_t address;
+        ProbeCost cost;
+        bool keeps_arguments; // their registers are as at the first instruction
+    };
+    std::optional<Entry> find_entry(bool cheap_only) const;
+    bool place_entry();
 };
 
 void Analysis::find_exits(const DataReader& read_data) {
@@ -112,12 +118,13 @@ void Analysis::find_exits(const DataReader& read_data) {
 // Looks for the entry place along the straight line from the first byte. A place is good as long as
 // the stack pointer has not moved, no branch can land behind the first byte up to and including it
 // (or it would see calls that are not new, or calls would pass it by), and it is no exit itself.
-bool Analysis::place_entry(bool cheap_only) {
+std::optional<Analysis::Entry> Analysis::find_entry(bool cheap_only) const {
+    bool keeps_arguments = true;
     for (size_t i = first; i < code.size() && i - first < walk_limit; ++i) {
         const Instruction& at = code[i];
         bool at_start = i == first;
         if (!at_start && lands_between(body.address, at.address))
-            return false;
+            return {};
         bool cheap = at.cost == ProbeCost::optimised || at.cost == ProbeCost::emulated;
         // An optimised probe is a call, which overwrites what leaf code keeps below the stack
         // pointer: harmless only at the very first instruction.
@@ -127,15 +134,26 @@ bool Analysis::place_entry(bool cheap_only) {
         // the stack would grow with each turn.
         if (!at_start && result.indirect_jumps && !at.push)
             usable = false;
-        if (usable) {
-            result.entry = at.address;
-            result.entry_cost = at.cost;
-            return true;
-        }
+        if (usable)
+            return Entry{at.address, at.cost, keeps_arguments};
         if (at.flow != Flow::next || at.moves_stack)
-            return false;
+            return {};
+        keeps_arguments &= !at.writes_argument;
     }
-    return false;
+    return {};
+}
+
+bool Analysis::place_entry() {
+    const std::optional<Entry> cheap = find_entry(true), first = find_entry(false);
+    const std::optional<Entry>& best = cheap ? cheap : first;
+    if (!best)
+        return false;
+    result.entry = {best->address, best->cost};
+    if (best->keeps_arguments)
+        result.argument_entry = result.entry;
+    else if (first->keeps_arguments)
+        result.argument_entry = {first->address, first->cost};
+    return true;
 }
 
 // endbr64; jmp *slot(%rip): what linkers write. (Without endbr64 the first instruction is an exit.)
@@ -189,7 +207,7 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
     for (const CodeExit& exit : analysis.result.exits)
         if (exit.cost == ProbeCost::refused)
             return refusal("the kernel takes no probe on its exit at " + hexadecimal(exit.address));
-    if (!analysis.place_entry(true) && !analysis.place_entry(false)) {
+    if (!analysis.place_entry()) {
         const CodeExit* exit = analysis.exit_at(body.address);
         if (exit && exit->kind == ExitKind::ret)
             return refusal("is too short to time: it only returns");

@@ -48,9 +48,15 @@ struct FunctionCode {
     // First byte of every instruction, of the body and of all cold parts, ascending.
     std::vector<uint64_t> boundaries;
     // Where the entry probe goes: the stack pointer still points at the return address there, and
-    // every call passes it exactly once. Registers may have changed on the way from the first byte.
-    uint64_t entry;
-    ProbeCost entry_cost;
+    // every call passes it exactly once.
+    struct Entry {
+        uint64_t address;
+        ProbeCost cost;
+    };
+    Entry entry;
+    // The same where the arguments are still in their registers; mostly the same place, else a
+    // dearer one. Nothing when there is none.
+    std::optional<Entry> argument_entry;
     std::vector<CodeExit> exits; // ascending; empty when the function never returns
     bool indirect_jumps;         // has jumps through tables inside
 

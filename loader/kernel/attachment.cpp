@@ -27,6 +27,8 @@ std::vector<Part> parts_of(const AttachmentRequest& request) {
         // The ends first: a call that begins in between is then seen whole or not at all.
         return {{ProgramKind::call_return, bpf_trace_uprobe_multi, request.entries, true},
                 {ProgramKind::call_entry, bpf_trace_uprobe_multi, request.entries, false}};
+    case ExitWay::none:
+        return {{ProgramKind::line_reached, bpf_trace_uprobe_multi, request.entries, false}};
     case ExitWay::instructions:
         return {{ProgramKind::call_exit, bpf_trace_uprobe_multi, request.exits, false},
                 {ProgramKind::call_entry, bpf_trace_uprobe_multi, request.entries, false}};

@@ -35,6 +35,7 @@ enum class ExitWay {
     instructions, // probes on the exit instructions
     return_probe, // entry and return probes (Linux before 6.13)
     session,      // entry and return in one
+    none,         // no calls: lines, at `entries`
 };
 
 struct AttachmentRequest {

@@ -2,10 +2,13 @@
 #include "loader/kernel/live_backend.h"
 
 #include "loader/kernel/calibration.h"
+#include "loader/kernel/clock.h"
 #include "loader/kernel/event_ring.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/live_events.h"
 #include "loader/kernel/live_filter.h"
+#include "loader/kernel/live_gates.h"
+#include "loader/kernel/live_marks.h"
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_target.h"
@@ -41,12 +44,6 @@ constexpr uint64_t statistics_interval_ns = 100'000'000;
 constexpr uint64_t ledger_interval_ns = 500'000'000;
 constexpr uint64_t slow_events_per_second = 1'000; // and CPU, beyond a burst of WIRE_SLOW_BURST
 
-uint64_t clock_ns() {
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 // In the order of wire_loss.
 constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     lost_samples,
@@ -61,6 +58,10 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     lost_wait_samples,
     "waits: no memory for thread",
 };
+
+// How SplitInfo::branch begins.
+constexpr std::string_view branch_at = "at ";
+constexpr std::string_view branch_if = "if ";
 
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
 void raise_file_limit() {
@@ -77,7 +78,8 @@ class LiveBackend final : public Backend {
                 ProcessWatch watch, const Features& features, AttachWay way, EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
-          probes_(*programs_, features_, catalogue_, tee_, way), events_(tee_, names_, probes_),
+          probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
+          gates_(*programs_, probes_), events_(tee_, names_, probes_),
           open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
@@ -113,7 +115,10 @@ class LiveBackend final : public Backend {
 
   private:
     const TargetView& view();
+    void read_statistics(uint64_t now_ns);
+    Result<MarkInfo> watch_branch(const std::string& branch);
     Result<void> restart_sampling(uint32_t rate_hz);
+    Result<void> set_ticks(const SamplingSettings& settings);
     Result<void> set_off_cpu(const SamplingSettings& settings);
     // Delivers what is there now; returns how many records that were.
     size_t deliver();
@@ -135,9 +140,14 @@ class LiveBackend final : public Backend {
     DefinitionLog definitions_;
     LiveNames names_;
     LiveProbes probes_;
+    LiveMarks marks_;
+    LiveGates gates_;
     LiveEvents events_;
     OpenCallList open_calls_;
+    SplitInfo split_;
+    OnlyInfo only_;
 
+    SamplingSettings sampling_settings_;
     std::optional<Sampling> sampling_;
     std::optional<OffCpu> off_cpu_;
     uint32_t wall_epoch_ = 0; // the last one given
@@ -191,6 +201,7 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
             (void)names_.mappings().scan(pid, now);
     }
     probes_.update(view(), now);
+    marks_.update(view(), now);
     if (sampling_)
         return restart_sampling(sampling_->rate_hz());
     return {};
@@ -226,16 +237,92 @@ Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
 
 Result<void> LiveBackend::remove_probe(ProbeId id) {
     deliver();
-    probes_.read_statistics(clock_ns());
+    read_statistics(clock_ns());
     return probes_.remove(id);
 }
 
-Result<void> LiveBackend::set_slow(ProbeId id, const Threshold& threshold, const CallConditions&) {
-    return probes_.set_slow(id, threshold);
+Result<void> LiveBackend::set_slow(ProbeId id, const Threshold& threshold,
+                                   const CallConditions& conditions) {
+    return probes_.set_slow(id, threshold, conditions, view());
 }
 
-Result<void> LiveBackend::set_only(const OnlyInfo& only) {
-    tee_.on_only(only);
+void LiveBackend::read_statistics(uint64_t now_ns) {
+    probes_.read_statistics(
+        now_ns, [this](ProbeId probe, const StatsEvent& event) { gates_.on_stats(probe, event); });
+}
+
+// "at main.cc:1290" or "if arg2 > 4096".
+Result<MarkInfo> LiveBackend::watch_branch(const std::string& branch) {
+    if (branch.starts_with(branch_at)) {
+        view_is_old_ = true;
+        return marks_.watch_line(branch.substr(branch_at.size()), view());
+    }
+    return marks_.watch(branch);
+}
+
+Result<void> LiveBackend::set_split(const SplitInfo& wanted) {
+    SplitInfo split = wanted;
+    split.branch_bit = split_.branch_bit;
+    split.branch_since_ns = split_.branch_since_ns;
+    split.label_since_ns = split_.label_since_ns;
+    const bool same_calls = split.active && split_.active && split.probe == split_.probe &&
+                            split.branch == split_.branch && split.label == split_.label;
+    if (same_calls) {
+        tee_.on_split(split_ = split);
+        return {};
+    }
+    std::optional<SplitRequest> request;
+    std::optional<MarkInfo> mark;
+    if (split.active && !(split.branch.empty() && split.label.empty())) {
+        if (!split.branch.empty()) {
+            auto watched = watch_branch(split.branch);
+            if (!watched)
+                return watched.error();
+            mark = *watched;
+            split.branch_bit = mark->bit;
+            split.branch_since_ns = mark->since_ns;
+        }
+        request = {split.probe,
+                   split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
+                   mark, split.label};
+    }
+    // What came so far belongs to the split before.
+    deliver();
+    read_statistics(clock_ns());
+    if (auto set = probes_.set_split(request, view()); !set) {
+        if (mark)
+            marks_.release(mark->bit);
+        return set;
+    }
+    if (!split.label.empty())
+        split.label_since_ns = clock_ns();
+    if (split_.active && !split_.branch.empty())
+        marks_.release(split_.branch_bit);
+    tee_.on_split(split_ = split);
+    return {};
+}
+
+Result<void> LiveBackend::set_only(const OnlyInfo& wanted) {
+    OnlyInfo only = wanted;
+    only.marks.clear();
+    auto give_up = [&](const Error& error) {
+        for (const MarkInfo& mark : only.marks)
+            marks_.release(mark.bit);
+        return error;
+    };
+    view_is_old_ |= !only.lines.empty();
+    for (const std::string& line : only.lines) {
+        auto watched = marks_.watch_line(line, view());
+        if (!watched)
+            return give_up(watched.error());
+        only.marks.push_back(*watched);
+    }
+    if (auto set = gates_.set(WIRE_GATE_ONLY, only.gate); !set)
+        return give_up(set.error());
+    deliver();
+    for (const MarkInfo& mark : only_.marks)
+        marks_.release(mark.bit);
+    tee_.on_only(only_ = only);
     return {};
 }
 
@@ -243,11 +330,6 @@ Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> pro
     // Stacks lie in mappings that are known by then.
     deliver();
     return open_calls_.read(probe);
-}
-
-Result<void> LiveBackend::set_split(const SplitInfo& split) {
-    tee_.on_split(split);
-    return {};
 }
 
 Result<void> LiveBackend::restart_sampling(uint32_t rate_hz) {
@@ -298,10 +380,35 @@ Result<void> LiveBackend::set_off_cpu(const SamplingSettings& settings) {
     return {};
 }
 
+// The clock ticks at the highest rate asked for. Outside of the gate of a raised rate only every
+// so manieth tick becomes a sample.
 Result<void> LiveBackend::set_sampling(const SamplingSettings& settings) {
-    if (settings.rate_hz > Sampling::max_rate_hz)
-        return Error{"sample", std::to_string(settings.rate_hz), "too high",
-                     fmt::format("1 to {} samples a second", Sampling::max_rate_hz)};
+    for (uint32_t rate : {settings.rate_hz, settings.raised_hz}) {
+        if (rate > Sampling::max_rate_hz)
+            return Error{"sample", std::to_string(rate), "too high",
+                         fmt::format("1 to {} samples a second", Sampling::max_rate_hz)};
+    }
+    const bool raised = settings.raised_hz > settings.rate_hz;
+    if (settings.raised_hz && !raised)
+        return Error{"sample", fmt::format("{} only", settings.raised_hz),
+                     fmt::format("no higher than the rate outside of it, {}", settings.rate_hz),
+                     "lower that first: `sample RATE`, or `sample off`"};
+    SamplingSettings ticks{raised ? settings.raised_hz : settings.rate_hz, settings.wall};
+    if (auto set = gates_.set(WIRE_GATE_RAISED, raised ? settings.raised : Gate{}); !set)
+        return set;
+    const uint32_t base_before = programs_->config().base_every;
+    programs_->config().base_every =
+        settings.rate_hz ? (ticks.rate_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
+    if (auto set = set_ticks(ticks); !set) {
+        programs_->config().base_every = base_before;
+        (void)gates_.set(WIRE_GATE_RAISED, sampling_settings_.raised);
+        return set;
+    }
+    sampling_settings_ = settings;
+    return {};
+}
+
+Result<void> LiveBackend::set_ticks(const SamplingSettings& settings) {
     SamplingSettings before{sampling_ ? sampling_->rate_hz() : 0, off_cpu_.has_value()};
     if (auto set = set_off_cpu(settings); !set)
         return set;
@@ -346,6 +453,7 @@ std::vector<uint64_t> LiveBackend::links() const {
     std::vector<uint64_t> ids = programs_->link_ids();
     auto probes = probes_.link_ids();
     ids.insert(ids.end(), probes.begin(), probes.end());
+    marks_.add_link_ids(ids);
     if (off_cpu_) {
         auto waits = off_cpu_->link_ids();
         ids.insert(ids.end(), waits.begin(), waits.end());
@@ -413,6 +521,7 @@ void LiveBackend::on_process(const wire_process& process) {
             break;
         target_.on_exited(pid);
         probes_.forget_process(pid);
+        marks_.forget_process(pid);
         view_is_old_ = true;
         if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
             notice(fmt::format("{} ({}): exited", target_.name_of(pid), pid));
@@ -433,8 +542,8 @@ size_t LiveBackend::deliver() {
     ring_->drain([this](const WireView& view) {
         if (const auto* sample = std::get_if<WireSampleView>(&view))
             events_.on_sample(*sample);
-        else if (const auto* end = std::get_if<const wire_call_end*>(&view))
-            events_.on_call_end(**end);
+        else if (const auto* end = std::get_if<WireCallEndView>(&view))
+            events_.on_call_end(*end);
         else if (const auto* slow = std::get_if<WireSlowCallView>(&view))
             events_.on_slow_call(*slow);
         else
@@ -450,7 +559,7 @@ size_t LiveBackend::deliver() {
         update_probes(now);
     if (now >= next_statistics_ns_) {
         next_statistics_ns_ = now + statistics_interval_ns;
-        probes_.read_statistics(now);
+        read_statistics(now);
         names_.deliver();
     }
     if (now >= next_ledger_ns_)
@@ -465,9 +574,10 @@ size_t LiveBackend::deliver() {
 
 void LiveBackend::update_probes(uint64_t now_ns) {
     probes_are_old_ = false;
-    if (probes_.empty())
+    if (probes_.empty() && marks_.empty())
         return;
     probes_.update(view(), now_ns);
+    marks_.update(view(), now_ns);
     // Of a whole machine some process always maps something: reading them all must not take more
     // than a small share of our time. Fewer processes are looked at at once, since return probes
     // may have to go.
@@ -483,10 +593,13 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
     ledger.ticks = sampler.ticks;
     ledger.samples = sampler.samples;
     ledger.filtered = sampler.filtered;
+    ledger.gated = sampler.gated;
+    ledger.gated_slow_calls = programs_->gated_slow_calls();
     ledger.sample_gap_ns = programs_->config().sample_gap_ns;
     wire_wait_stats waits = programs_->wait_stats();
     ledger.waits = waits.waits;
     ledger.wait_samples = waits.samples;
+    ledger.gated_waits = waits.gated;
     ledger.wall = off_cpu_.has_value();
     uint64_t running_ns = sampling_ ? sampling_->running_ns() : 0;
     ledger.on_cpu_ns = on_cpu_before_ns_ + running_ns;
@@ -505,7 +618,7 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
 Result<void> LiveBackend::refresh() {
     deliver();
     uint64_t now = clock_ns();
-    probes_.read_statistics(now);
+    read_statistics(now);
     names_.deliver();
     report_ledger(now);
     tee_.on_time(now);

@@ -14,6 +14,10 @@ std::optional<CallKey> LiveEvents::key_of(const wire_call& call) const {
 
 namespace {
 
+// Values beyond these share a label: they come from the target, and there may be any number.
+constexpr size_t max_labels = 10'000;
+constexpr const char* other_labels = "(other values)";
+
 SampleKind kind_of(const wire_sample& sample) {
     switch (sample.sample_kind) {
     case WIRE_SAMPLE_BLOCKED:
@@ -27,13 +31,17 @@ SampleKind kind_of(const wire_sample& sample) {
 
 } // namespace
 
-void LiveEvents::on_sample(const WireSampleView& sample) {
-    const wire_sample& head = *sample.head;
+void LiveEvents::note_keys(std::span<const wire_call> calls) {
     calls_.clear();
-    for (const wire_call& call : sample.calls) {
+    for (const wire_call& call : calls) {
         if (auto key = key_of(call))
             calls_.push_back(*key);
     }
+}
+
+void LiveEvents::on_sample(const WireSampleView& sample) {
+    const wire_sample& head = *sample.head;
+    note_keys(sample.calls);
     SampleEvent event;
     event.time_ns = head.event.time_ns;
     event.weight_ns = head.weight_ns;
@@ -63,14 +71,51 @@ CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key,
     event.call = key;
     event.samples = end.samples;
     event.unwound = end.flags & WIRE_CALL_UNWOUND;
+    event.marks = end.marks;
     if (end.flags & WIRE_CALL_WATCHED)
         event.waits = {end.blocked_ns, end.runnable_ns};
     return event;
 }
 
-void LiveEvents::on_call_end(const wire_call_end& end) {
-    if (auto key = key_of(end.call))
-        sink_.on_call_end(translate(end, *key, names_.thread(end.event.pid, end.event.tid)));
+std::optional<LabelId> LiveEvents::label_of(const wire_call_end& end, const CallKey& key,
+                                            std::string_view text) {
+    const CallProgram* program = probes_.newest_program_of(key.spec);
+    if (end.label == WIRE_LABEL_NONE || !program)
+        return {};
+    std::string label = format_label(*program, end.label, end.label_value, text);
+    auto found = labels_.find(label);
+    if (found == labels_.end() && labels_.size() >= max_labels) {
+        label = other_labels;
+        found = labels_.find(label);
+    }
+    if (found != labels_.end())
+        return found->second;
+    LabelId id{static_cast<uint32_t>(labels_.size())};
+    sink_.on_label(id, label);
+    labels_.emplace(std::move(label), id);
+    return id;
+}
+
+void LiveEvents::on_call_end(const WireCallEndView& end) {
+    const wire_call_end& head = *end.head;
+    auto key = key_of(head.call);
+    if (!key)
+        return;
+    CallEndEvent event = translate(head, *key, names_.thread(head.event.pid, head.event.tid));
+    event.label = label_of(head, *key, end.label);
+    sink_.on_call_end(event);
+}
+
+std::vector<CallValue> LiveEvents::values_of(const wire_slow_call& slow, const CallKey& key) {
+    if (!slow.values.version)
+        return {};
+    const CallProgram* program = probes_.program_of(key.spec, slow.values.version);
+    if (!program)
+        return {};
+    const auto pid = static_cast<pid_t>(slow.end.event.pid);
+    return format_values(*program, slow.values, [&](uint64_t fd) {
+        return descriptors_.find(pid, fd, slow.end.event.time_ns);
+    });
 }
 
 Wait LiveEvents::describe(const wire_wait& wait, pid_t pid, uint64_t now_ns) {
@@ -92,6 +137,9 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
                   names_.thread(head.end.event.pid, head.end.event.tid, wire_comm(head.comm)));
     event.threshold_ns = probes_.slow_threshold_ns(key->spec);
     event.longest_wait = describe(head.longest_wait, pid, time);
+    event.values = values_of(head, *key);
+    note_keys(slow.enclosing);
+    event.enclosing = calls_;
     if (head.from_return) {
         // The walk began in the caller, at the return address: the function itself goes on top.
         Location leaf{unknown_module, 0, false};

@@ -10,6 +10,8 @@
 #include "loader/stream/wire_decoder.h"
 
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace auger {
@@ -20,13 +22,17 @@ class LiveEvents {
         : sink_(sink), names_(names), probes_(probes) {}
 
     void on_sample(const WireSampleView& sample);
-    void on_call_end(const wire_call_end& end);
+    void on_call_end(const WireCallEndView& end);
     void on_slow_call(const WireSlowCallView& slow);
 
   private:
     Wait describe(const wire_wait& wait, pid_t pid, uint64_t now_ns);
     std::optional<CallKey> key_of(const wire_call& call) const;
-    CallEndEvent translate(const wire_call_end& end, const CallKey& key, ThreadId thread);
+    static CallEndEvent translate(const wire_call_end& end, const CallKey& key, ThreadId thread);
+    void note_keys(std::span<const wire_call> calls);
+    std::optional<LabelId> label_of(const wire_call_end& end, const CallKey& key,
+                                    std::string_view text);
+    std::vector<CallValue> values_of(const wire_slow_call& slow, const CallKey& key);
 
     EventSink& sink_;
     LiveNames& names_;
@@ -34,6 +40,7 @@ class LiveEvents {
     std::vector<CallKey> calls_;      // kept to reuse its memory
     std::vector<uint64_t> addresses_; // likewise
     FdTargets descriptors_;
+    std::unordered_map<std::string, LabelId> labels_;
 };
 
 } // namespace auger

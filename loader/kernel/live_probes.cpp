@@ -49,11 +49,18 @@ std::string no_duration(PlaceKind kind) {
     return {};
 }
 
-std::vector<ProbeModule> as_probe_modules(const std::vector<TargetModule>& modules) {
-    std::vector<ProbeModule> result;
-    for (const TargetModule& module : modules)
-        result.push_back({module.index, module.path, module.main_program, module.debug});
-    return result;
+// Values that are in registers when the call begins.
+bool reads_arguments(const CallProgram& program) {
+    return std::any_of(
+        program.wire.fetch, program.wire.fetch + program.wire.fetches, [](const wire_fetch& fetch) {
+            return fetch.base == WIRE_BASE_REGISTER && !(fetch.flags & WIRE_FETCH_AT_END);
+        });
+}
+
+Error overwritten(const PlaceMatch& match) {
+    return Error{"read arguments", match.name,
+                 "they are overwritten before the first instruction that can be probed",
+                 "its result and errno can be read"};
 }
 
 std::string joined(const std::vector<std::string>& notes) {
@@ -65,7 +72,18 @@ std::string joined(const std::vector<std::string>& notes) {
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        EventSink& sink, AttachWay way)
     : programs_(programs), features_(features), catalogue_(catalogue), sink_(sink), way_(way),
-      specs_(programs) {}
+      specs_(programs), call_programs_(programs) {}
+
+bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
+    return place.match.kind != PlaceKind::function || place.match.argument_entry ||
+           !reads_arguments(program);
+}
+
+bool LiveProbes::needs_other_entry(const CallProgram& program, const Place& place) {
+    return place.match.kind == PlaceKind::function && !place.at_arguments &&
+           reads_arguments(program) &&
+           place.match.argument_entry->address != place.match.entry.address;
+}
 
 LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, WayOut way_out,
                                            const UnwindProof& proof) const {
@@ -107,13 +125,93 @@ UnwindProof LiveProbes::prove(const TargetView& view) const {
     return prove_no_unwinding(modules);
 }
 
-SpecSettings LiveProbes::settings_of(const Probe& probe) const {
+SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) const {
     SpecSettings settings;
     settings.reruns = probe.reruns;
+    settings.second = place.second;
+    settings.program = place.program;
+    settings.terms = probe.terms;
     ThresholdState state = probe.follower.state();
     if (state.in_force())
         settings.slow_ns = state.value_ns;
     return settings;
+}
+
+ValueScope LiveProbes::values_of(const PlaceMatch& match, const TargetView& view) const {
+    ValueScope scope;
+    scope.pids = view.started ? view.pids : std::vector<pid_t>();
+    scope.call_site = match.kind == PlaceKind::call_site;
+    if (!match.site) {
+        scope.function = match.name;
+        scope.file = view.modules[match.module].file;
+        scope.debug = view.modules[match.module].debug;
+        scope.address = match.address;
+        return scope;
+    }
+    scope.function = match.site->function;
+    if (match.site->callee) {
+        const TargetModule& holder = view.modules[match.site->callee->module];
+        scope.file = holder.file;
+        scope.debug = holder.debug;
+        scope.address = match.site->callee->address;
+    }
+    return scope;
+}
+
+ProgramRequest LiveProbes::request_for(const Probe& probe) const {
+    ProgramRequest request;
+    request.conditions = probe.info.conditions;
+    request.traces_slow = probe.info.slow.kind != Threshold::Kind::none;
+    if (split_ && split_->probe == probe.info.id) {
+        request.split_if = split_->predicate;
+        request.split_by = split_->label;
+        if (split_->mark)
+            request.split_mark = static_cast<uint8_t>(split_->mark->bit);
+    }
+    return request;
+}
+
+Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view) {
+    const ProgramRequest request = request_for(probe);
+    std::vector<std::optional<CallProgram>> programs;
+    for (const Place& place : probe.places) {
+        auto program = compile_program(request, place.values);
+        if (!program)
+            return program.error();
+        if (*program && !can_read(**program, place))
+            return overwritten(place.match);
+        programs.push_back(std::move(*program));
+    }
+    std::vector<PlaceGroup*> old;
+    for (size_t i = 0; i < programs.size(); i++) {
+        Place& place = probe.places[i];
+        // The flags of those that have none any more go first, and of those that have one come
+        // last.
+        place.program &= programs[i].has_value();
+        if (!programs[i] || !needs_other_entry(*programs[i], place))
+            continue;
+        place.at_arguments = true;
+        for (PlaceGroup& group : probe.groups) {
+            if (group.file() == place.file && group.request().exit == place.exit &&
+                std::ranges::find(old, &group) == old.end())
+                old.push_back(&group);
+        }
+    }
+    publish(probe);
+    for (PlaceGroup* group : old) {
+        if (auto renewed = renew_group(probe, *group, group->request().exit, view); !renewed)
+            return renewed;
+    }
+    for (size_t i = 0; i < programs.size(); i++) {
+        Place& place = probe.places[i];
+        place.program = programs[i].has_value();
+        if (auto set =
+                call_programs_.set(place.spec, specs_.slot(place.spec), std::move(programs[i]));
+            !set)
+            return set;
+    }
+    publish(probe);
+    return {};
 }
 
 AttachmentRequest LiveProbes::request_for(ExitWay exit) const {
@@ -127,7 +225,8 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     if (place.match.site)
         cookie |= WIRE_COOKIE_CALL_SITE | uint64_t{place.match.site->length}
                                               << WIRE_COOKIE_CALL_LENGTH_SHIFT;
-    request.entries.add(place.match.entry.file_offset, cookie);
+    const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
+    request.entries.add(entry.file_offset, cookie);
     for (const ExitPlace& exit : place.match.exits) {
         uint64_t condition = 0;
         if (exit.code.conditional)
@@ -137,35 +236,6 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     }
 }
 
-Result<void> LiveProbes::attach_group(Group& group, const TargetView& view) {
-    group.request.file_fd = group.elf->fd();
-    if (!group.per_process) {
-        if (!group.attachments.empty())
-            return {};
-        group.request.pid = 0;
-        auto attachment = Attachment::make(programs_, group.request);
-        if (!attachment)
-            return attachment.error();
-        group.attachments.push_back(std::move(*attachment));
-        return {};
-    }
-    for (const TargetModule& module : view.modules) {
-        if (module.identity() != group.file)
-            continue;
-        for (pid_t pid : module.pids) {
-            if (std::any_of(group.attachments.begin(), group.attachments.end(),
-                            [&](const Attachment& made) { return made.pid() == pid; }))
-                continue;
-            group.request.pid = pid;
-            auto attachment = Attachment::make(programs_, group.request);
-            if (!attachment)
-                return attachment.error();
-            group.attachments.push_back(std::move(*attachment));
-        }
-    }
-    return {};
-}
-
 Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                     const TargetView& view, ProbeReport& report) {
     UnwindProof proof{false, ""};
@@ -173,12 +243,12 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         proof = prove(view);
 
     std::vector<Place> places;
-    std::vector<Group> groups;
+    std::vector<PlaceGroup> groups;
     std::set<std::string> reasons;
     auto give_up = [&](const Error& error) {
         groups.clear();
         for (const Place& place : places)
-            specs_.remove(place.spec);
+            remove_spec(place.spec);
         return error;
     };
     // With some to spare for those that turn out to be known or impossible.
@@ -215,32 +285,35 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                                                             : "return trampoline",
                                        choice.why));
         probe.reruns = module.file->is_go() && match.kind == PlaceKind::function;
-        auto spec = specs_.add(settings_of(probe));
+        Place fresh{{}, match, module.identity(), choice.exit};
+        fresh.values = values_of(match, view);
+        auto program = compile_program(request_for(probe), fresh.values);
+        if (!program)
+            return give_up(program.error());
+        if (*program && !can_read(**program, fresh))
+            return give_up(overwritten(match));
+        fresh.at_arguments = *program && needs_other_entry(**program, fresh);
+        auto spec = specs_.add(settings_of(probe, fresh));
         if (!spec)
             return give_up(spec.error());
-        places.push_back({*spec, match, module.identity(), choice.exit});
+        fresh.spec = *spec;
+        places.push_back(std::move(fresh));
+        if (auto asked = ask(probe, places.back(), std::move(*program)); !asked)
+            return give_up(asked.error());
 
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& candidate) {
-            return candidate.file == module.identity() && candidate.request.exit == choice.exit;
+        auto group = std::ranges::find_if(groups, [&](const PlaceGroup& candidate) {
+            return candidate.file() == module.identity() && candidate.request().exit == choice.exit;
         });
         if (group == groups.end()) {
-            Group fresh;
-            fresh.file = module.identity();
-            fresh.elf = module.file;
-            fresh.request = request_for(choice.exit);
-            fresh.request.subject = fmt::format("{} in {}", probe.info.text, module.path);
-            // A library that others map too is probed in the target's processes only: a probe costs
-            // whoever runs into it. A program of the target's own is probed as a file, so that even
-            // a child's first instructions are covered.
-            fresh.per_process = !view.everything && !module.pids.empty() && !module.main_program &&
-                                ModuleCatalogue::mapped_elsewhere(module, view.pids);
-            groups.push_back(std::move(fresh));
+            AttachmentRequest attachments = request_for(choice.exit);
+            attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
+            groups.emplace_back(module, view, std::move(attachments));
             group = std::prev(groups.end());
         }
-        add_sites(group->request, places.back(), specs_.cookie(*spec));
+        add_sites(group->request(), places.back(), specs_.cookie(*spec));
     }
-    for (Group& group : groups) {
-        if (auto attached = attach_group(group, view); !attached)
+    for (PlaceGroup& group : groups) {
+        if (auto attached = group.attach(programs_, view); !attached)
             return give_up(attached.error());
     }
 
@@ -270,9 +343,8 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         probe.places.push_back(std::move(place));
     }
     size_t perf_events = 0;
-    for (Group& group : groups) {
-        for (const Attachment& attachment : group.attachments)
-            perf_events += way_ == AttachWay::perf ? attachment.links() : 0;
+    for (PlaceGroup& group : groups) {
+        perf_events += way_ == AttachWay::perf ? group.links() : 0;
         probe.groups.push_back(std::move(group));
     }
     if (perf_events >= many_perf_events)
@@ -291,10 +363,11 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     info.id = request.id;
     info.text = request.text;
     info.slow = request.slow;
+    info.conditions = request.conditions;
     Probe probe{
-        std::move(info), *parsed.pattern, way_out_, ThresholdFollower(request.slow), {}, {}, false};
+        std::move(info), *parsed.pattern, way_out_, ThresholdFollower(request.slow), {}, {}};
     ProbeReport report;
-    std::vector<ProbeModule> modules = as_probe_modules(view.modules);
+    std::vector<ProbeModule> modules = view.probe_modules();
     auto matches = match_probe(probe.pattern, modules);
     if (matches) {
         for (const SkippedPlace& skipped : matches->skipped)
@@ -330,7 +403,7 @@ Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const
     ParsedProbe parsed = parse_probe(function + "@*");
     if (parsed.error)
         return parsed.error->error;
-    auto matches = match_probe(*parsed.pattern, as_probe_modules(view.modules));
+    auto matches = match_probe(*parsed.pattern, view.probe_modules());
     if (!matches)
         return matches.error();
     CallSites found;
@@ -351,7 +424,7 @@ Result<void> LiveProbes::remove(ProbeId id) {
     Probe& probe = found->second;
     // First the specs: a probe that fires while it is being detached does nothing.
     for (const Place& place : probe.places) {
-        specs_.remove(place.spec);
+        remove_spec(place.spec);
         spec_places_.erase(place.spec);
     }
     probe.info.deleted = true;
@@ -360,80 +433,166 @@ Result<void> LiveProbes::remove(ProbeId id) {
     return {};
 }
 
-Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold) {
+Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
+                                  const CallConditions& conditions, const TargetView& view) {
     auto found = probes_.find(id);
     if (found == probes_.end())
         return Error{"set threshold", fmt::format("#{}", id.value), "there is no such probe",
                      "`probes` lists them"};
     Probe& probe = found->second;
-    probe.follower.set_threshold(threshold);
+    const ProbeInfo before = probe.info;
     probe.info.slow = threshold;
+    probe.info.conditions = conditions;
+    const bool same_values =
+        before.conditions == conditions &&
+        (before.slow.kind == Threshold::Kind::none) == (threshold.kind == Threshold::Kind::none);
+    if (!same_values) {
+        if (auto set = set_programs(probe, view); !set) {
+            probe.info = before;
+            return set;
+        }
+    }
+    probe.follower.set_threshold(threshold);
     publish(probe);
     sink_.on_probe(probe.info);
     return {};
 }
 
-void LiveProbes::publish(const Probe& probe) {
-    SpecSettings settings = settings_of(probe);
-    for (const Place& place : probe.places) {
-        settings.second = place.second;
-        (void)specs_.set(place.spec, settings);
+Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split,
+                                   const TargetView& view) {
+    const std::optional<SplitRequest> before = std::exchange(split_, split);
+    // Both probes are asked for what they need now.
+    auto asked = [&](const std::optional<SplitRequest>& request) {
+        auto found = request ? probes_.find(request->probe) : probes_.end();
+        return found == probes_.end() ? nullptr : &found->second;
+    };
+    auto needs_program = [](const std::optional<SplitRequest>& request) {
+        return request && !(request->predicate.empty() && request->label.empty());
+    };
+    if (Probe* probe = asked(split); probe && needs_program(split)) {
+        if (auto set = set_programs(*probe, view); !set) {
+            split_ = before;
+            return set;
+        }
+    }
+    if (Probe* probe = asked(before)) {
+        if (before->mark) {
+            for (const Place& place : probe->places)
+                specs_.forget_mark(place.spec, before->mark->bit);
+        }
+        if (needs_program(before) && !(probe == asked(split) && needs_program(split)))
+            (void)set_programs(*probe, view);
+    }
+    if (Probe* probe = asked(split); probe && split->mark) {
+        for (const Place& place : probe->places) {
+            if (auto counted =
+                    specs_.count_mark(place.spec, split->mark->bit, split->mark->since_ns);
+                !counted)
+                return counted;
+        }
+    }
+    return {};
+}
+
+Result<void> LiveProbes::ask(const Probe& probe, Place& place, std::optional<CallProgram> program) {
+    if (program) {
+        if (auto set = call_programs_.set(place.spec, specs_.slot(place.spec), std::move(program));
+            !set)
+            return set;
+        place.program = true;
+        if (auto set = specs_.set(place.spec, settings_of(probe, place)); !set)
+            return set;
+    }
+    if (split_ && split_->probe == probe.info.id && split_->mark)
+        return specs_.count_mark(place.spec, split_->mark->bit, split_->mark->since_ns);
+    return {};
+}
+
+void LiveProbes::remove_spec(SpecId spec) {
+    const uint16_t slot = specs_.slot(spec);
+    specs_.remove(spec);
+    call_programs_.remove(spec, slot);
+}
+
+void LiveProbes::set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms) {
+    for (auto& [id, probe] : probes_) {
+        auto found = terms.find(id);
+        uint32_t wanted = (probe.terms & ~mask) | (found == terms.end() ? 0 : found->second);
+        if (wanted == probe.terms)
+            continue;
+        probe.terms = wanted;
+        publish(probe);
     }
 }
 
-// What was proven holds no longer: exit instructions take over from the return probes. The new
-// probes are attached beside the old ones and put in force by one store, so that no call is missed
-// or counted twice; calls that are open at that moment end at the exit instructions.
+const ThresholdFollower* LiveProbes::follower(ProbeId id) const {
+    auto found = probes_.find(id);
+    return found == probes_.end() ? nullptr : &found->second.follower;
+}
+
+void LiveProbes::publish(const Probe& probe) {
+    for (const Place& place : probe.places)
+        (void)specs_.set(place.spec, settings_of(probe, place));
+}
+
+Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay exit,
+                                     const TargetView& view) {
+    std::vector<Place*> places;
+    for (Place& place : probe.places) {
+        if (place.file == group.file() && place.exit == group.request().exit)
+            places.push_back(&place);
+    }
+    AttachmentRequest attachments = request_for(exit);
+    attachments.subject = group.request().subject;
+    PlaceGroup fresh(group, std::move(attachments));
+    for (const Place* place : places)
+        add_sites(fresh.request(), *place,
+                  specs_.cookie(place->spec) | (place->second ? 0 : WIRE_COOKIE_SECOND));
+    if (auto attached = fresh.attach(programs_, view); !attached)
+        return attached;
+    for (Place* place : places) {
+        place->exit = exit;
+        place->second = !place->second;
+    }
+    publish(probe);
+    group = std::move(fresh);
+    return {};
+}
+
+// What was proven holds no longer: exit instructions take over from the return probes. Calls that
+// are open at that moment end at the exit instructions.
 void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                                     uint64_t now_ns) {
-    for (Group& group : probe.groups) {
-        if (group.request.exit == ExitWay::instructions)
-            continue;
-        std::vector<Place*> places;
-        for (Place& place : probe.places) {
-            if (place.file == group.file && place.exit == group.request.exit)
-                places.push_back(&place);
-        }
-        Group safe;
-        safe.file = group.file;
-        safe.elf = group.elf;
-        safe.per_process = group.per_process;
-        safe.request = request_for(ExitWay::instructions);
-        safe.request.subject = group.request.subject;
-        for (const Place* place : places)
-            add_sites(safe.request, *place, specs_.cookie(place->spec) | WIRE_COOKIE_SECOND);
-        if (auto attached = attach_group(safe, view); !attached)
+    std::erase_if(probe.groups, [&](PlaceGroup& group) {
+        if (group.request().exit == ExitWay::instructions)
+            return false;
+        auto renewed = renew_group(probe, group, ExitWay::instructions, view);
+        if (!renewed)
             sink_.on_notice(now_ns, fmt::format("{} is no longer timed: {}", probe.info.text,
-                                                attached.error().message()));
-        for (Place* place : places) {
-            place->exit = ExitWay::instructions;
-            place->second = true;
-        }
-        publish(probe);
-        group = std::move(safe);
-    }
+                                                renewed.error().message()));
+        return !renewed.ok();
+    });
     sink_.on_notice(now_ns, fmt::format("{}: exit instructions instead of the return trampoline, "
                                         "because {}",
                                         probe.info.text, reason));
 }
 
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
-    std::vector<ProbeModule> modules = as_probe_modules(view.modules);
+    std::vector<ProbeModule> modules = view.probe_modules();
     std::optional<UnwindProof> proof;
     for (auto& [id, probe] : probes_) {
-        bool automatic_trampoline =
-            probe.way_out == WayOut::automatic &&
-            std::any_of(probe.groups.begin(), probe.groups.end(), [](const Group& group) {
-                return group.request.exit != ExitWay::instructions;
-            });
+        bool automatic_trampoline = probe.way_out == WayOut::automatic &&
+                                    std::ranges::any_of(probe.groups, [](const PlaceGroup& group) {
+                                        return group.request().exit != ExitWay::instructions;
+                                    });
         if (automatic_trampoline) {
             if (!proof)
                 proof = prove(view);
             if (!proof->proven && !view.pids.empty())
                 fall_back_to_exits(probe, view, proof->reason, now_ns);
         }
-        for (Group& group : probe.groups) {
-            if (auto attached = attach_group(group, view); !attached)
+        for (PlaceGroup& group : probe.groups) {
+            if (auto attached = group.attach(programs_, view); !attached)
                 sink_.on_notice(now_ns, attached.error().message());
         }
         if (!probe.places.empty() && probe.pattern.library.empty() &&
@@ -464,22 +623,19 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
 
 void LiveProbes::forget_process(pid_t pid) {
     for (auto& [id, probe] : probes_) {
-        for (Group& group : probe.groups) {
-            if (group.per_process)
-                std::erase_if(group.attachments, [&](const Attachment& attachment) {
-                    return attachment.pid() == pid;
-                });
-        }
+        for (PlaceGroup& group : probe.groups)
+            group.forget_process(pid);
     }
 }
 
-void LiveProbes::read_statistics(uint64_t now_ns) {
+void LiveProbes::read_statistics(uint64_t now_ns, const Told& told) {
     for (auto& [id, probe] : probes_) {
         bool moved = false;
         for (const Place& place : probe.places) {
             if (auto event = specs_.read(place.spec, now_ns)) {
                 moved |= probe.follower.on_stats(*event);
                 sink_.on_stats(*event);
+                told(id, *event);
             }
         }
         if (moved)
@@ -508,12 +664,8 @@ uint64_t LiveProbes::slow_threshold_ns(SpecId spec) const {
 std::vector<uint64_t> LiveProbes::link_ids() const {
     std::vector<uint64_t> ids;
     for (const auto& [id, probe] : probes_) {
-        for (const Group& group : probe.groups) {
-            for (const Attachment& attachment : group.attachments) {
-                auto some = attachment.link_ids();
-                ids.insert(ids.end(), some.begin(), some.end());
-            }
-        }
+        for (const PlaceGroup& group : probe.groups)
+            group.add_link_ids(ids);
     }
     return ids;
 }

@@ -5,13 +5,14 @@
 #pragma once
 
 #include "loader/backend.h"
-#include "loader/kernel/attachment.h"
+#include "loader/kernel/call_programs.h"
 #include "loader/kernel/features.h"
-#include "loader/kernel/module_catalogue.h"
+#include "loader/kernel/place_group.h"
 #include "loader/kernel/spec_table.h"
-#include "loader/probes/probe_match.h"
+#include "loader/kernel/target_view.h"
 #include "loader/stats/threshold_follower.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,13 +21,12 @@
 
 namespace auger {
 
-// What the target is made of at this moment.
-struct TargetView {
-    std::vector<pid_t> pids;           // running ones
-    std::vector<TargetModule> modules; // main programs first
-    bool everything = false;           // -a: probes are never restricted to processes
-    // False for a command that waits to be started: `modules` is what it will map, as far as known.
-    bool started = true;
+// What a split asks of its probe's calls, beside their durations.
+struct SplitRequest {
+    ProbeId probe;
+    std::string predicate;        // sets the mark; empty: the mark is a line's, or there is none
+    std::optional<MarkInfo> mark; // how many calls have it is counted
+    std::string label;            // expression; empty: none
 };
 
 class LiveProbes {
@@ -42,7 +42,14 @@ class LiveProbes {
     static Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
-    Result<void> set_slow(ProbeId id, const Threshold& threshold);
+    // Both fail without a change, for predicates and expressions that the calls have no values for.
+    Result<void> set_slow(ProbeId id, const Threshold& threshold, const CallConditions& conditions,
+                          const TargetView& view);
+    Result<void> set_split(const std::optional<SplitRequest>& split, const TargetView& view);
+    // Of wire_spec.terms: those in `mask` are the ones given, of other probes none.
+    void set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms);
+    // What is known of a probe's durations; null: there is no such probe.
+    const ThresholdFollower* follower(ProbeId id) const;
 
     // The target has new processes or modules: attaches what is missing. Problems become notices.
     void update(const TargetView& view, uint64_t now_ns);
@@ -50,8 +57,9 @@ class LiveProbes {
     void forget_process(pid_t pid);
     bool empty() const { return probes_.empty(); }
 
-    // Reads the counters, tells the sink, and moves thresholds after them.
-    void read_statistics(uint64_t now_ns);
+    // Reads the counters, tells the sink and `told`, and moves thresholds after them.
+    using Told = std::function<void(ProbeId, const StatsEvent&)>;
+    void read_statistics(uint64_t now_ns, const Told& told);
 
     std::optional<SpecId> find_spec(uint16_t slot, uint16_t generation) const {
         return specs_.find(slot, generation);
@@ -66,6 +74,11 @@ class LiveProbes {
     };
     const FunctionPlace* place_of(SpecId spec) const;
     uint64_t slow_threshold_ns(SpecId spec) const;
+    // How values of the spec's calls are to be read; null: not known any more.
+    const CallProgram* program_of(SpecId spec, uint32_t version) const {
+        return call_programs_.find(spec, version);
+    }
+    const CallProgram* newest_program_of(SpecId spec) const { return call_programs_.newest(spec); }
     std::vector<uint64_t> link_ids() const;
 
   private:
@@ -75,15 +88,9 @@ class LiveProbes {
         FileIdentity file;
         ExitWay exit;
         bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
-    };
-    // The attachments of the functions of one file that share a way out. With a scope, each process
-    // has one of its own.
-    struct Group {
-        FileIdentity file;
-        AttachmentRequest request; // file_fd and pid are filled in for each attachment
-        std::shared_ptr<const ElfFile> elf;
-        bool per_process = false;
-        std::vector<Attachment> attachments;
+        ValueScope values{};
+        bool program = false;      // it has a call program
+        bool at_arguments = false; // its entry probe is where arguments can be read
     };
     struct Probe {
         ProbeInfo info;
@@ -91,9 +98,13 @@ class LiveProbes {
         WayOut way_out;
         ThresholdFollower follower;
         std::vector<Place> places;
-        std::vector<Group> groups;
+        std::vector<PlaceGroup> groups; // one a file and way out
         bool reruns = false;
+        uint32_t terms = 0; // of gates
     };
+
+    static bool can_read(const CallProgram& program, const Place& place);
+    static bool needs_other_entry(const CallProgram& program, const Place& place);
 
     struct Choice {
         ExitWay exit;
@@ -104,10 +115,19 @@ class LiveProbes {
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
-    Result<void> attach_group(Group& group, const TargetView& view);
     void fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                             uint64_t now_ns);
-    SpecSettings settings_of(const Probe& probe) const;
+    SpecSettings settings_of(const Probe& probe, const Place& place) const;
+    ValueScope values_of(const PlaceMatch& match, const TargetView& view) const;
+    ProgramRequest request_for(const Probe& probe) const;
+    // All of the places' programs for what is asked of the probe now, or none is changed.
+    Result<void> set_programs(Probe& probe, const TargetView& view);
+    // Attaches the group's places anew, beside the present probes, and puts them in force by one
+    // store, so that no call is missed or counted twice.
+    Result<void> renew_group(Probe& probe, PlaceGroup& group, ExitWay exit, const TargetView& view);
+    // What is asked of the calls of a new place.
+    Result<void> ask(const Probe& probe, Place& place, std::optional<CallProgram> program);
+    void remove_spec(SpecId spec);
     void publish(const Probe& probe);
     AttachmentRequest request_for(ExitWay exit) const;
     static void add_sites(AttachmentRequest& request, const Place& place, uint64_t cookie);
@@ -119,6 +139,8 @@ class LiveProbes {
     AttachWay way_;
     WayOut way_out_ = WayOut::automatic;
     SpecTable specs_;
+    CallPrograms call_programs_;
+    std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     std::map<SpecId, std::pair<ProbeId, FunctionPlace>> spec_places_;
 };

@@ -91,8 +91,8 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     skeleton.rodata->possible_cpus = state->cpus;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpus);
     if (options.uprobe_multi) {
-        for (bpf_program* program :
-             {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return})
+        for (bpf_program* program : {skeleton.progs.call_entry, skeleton.progs.call_exit,
+                                     skeleton.progs.call_return, skeleton.progs.line_reached})
             bpf_program__set_expected_attach_type(
                 program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
     }
@@ -150,6 +150,8 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.call_return);
     case ProgramKind::call_session:
         return bpf_program__fd(programs.call_session);
+    case ProgramKind::line_reached:
+        return bpf_program__fd(programs.line_reached);
     case ProgramKind::sampler:
         return bpf_program__fd(programs.take_sample);
     case ProgramKind::off_cpu_switch:
@@ -183,6 +185,12 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.filter_cgroups);
     case MapKind::filter_comms:
         return bpf_map__fd(maps.filter_comms);
+    case MapKind::call_programs:
+        return bpf_map__fd(maps.call_programs);
+    case MapKind::mark_counts:
+        return bpf_map__fd(maps.mark_counts);
+    case MapKind::gates:
+        return bpf_map__fd(maps.gates);
     }
     return -1;
 }
@@ -218,6 +226,7 @@ wire_sampler_stats Programs::sampler_stats() const {
                                                sum.ticks += one.ticks;
                                                sum.samples += one.samples;
                                                sum.filtered += one.filtered;
+                                               sum.gated += one.gated;
                                            });
     return sum;
 }
@@ -228,7 +237,15 @@ wire_wait_stats Programs::wait_stats() const {
                                         state_->cpus, [&](const wire_wait_stats& one) {
                                             sum.waits += one.waits;
                                             sum.samples += one.samples;
+                                            sum.gated += one.gated;
                                         });
+    return sum;
+}
+
+uint64_t Programs::gated_slow_calls() const {
+    uint64_t sum = 0;
+    for_each_cpu_value<uint64_t>(bpf_map__fd(state_->skeleton->maps.gated_slow_calls), 0,
+                                 state_->cpus, [&](uint64_t count) { sum += count; });
     return sum;
 }
 

@@ -26,6 +26,7 @@ enum class ProgramKind {
     call_exit,
     call_return,
     call_session,
+    line_reached,
     sampler,
     off_cpu_switch,
     off_cpu_waking,
@@ -42,6 +43,9 @@ enum class MapKind {
     filter_tids,
     filter_cgroups,
     filter_comms,
+    call_programs,
+    mark_counts,
+    gates,
 };
 
 class Programs {
@@ -64,6 +68,7 @@ class Programs {
     std::array<uint64_t, WIRE_LOSSES> losses() const;
     wire_sampler_stats sampler_stats() const;
     wire_wait_stats wait_stats() const;
+    uint64_t gated_slow_calls() const;
 
     uint32_t possible_cpus() const;
     // Of the process tracepoints.

@@ -107,6 +107,7 @@ Result<SpecId> SpecTable::add(const SpecSettings& settings) {
     if (slot.generation == 0)
         slot.generation = 1;
     slot.last = {};
+    slot.marks.clear();
     slot.last_buckets.assign(WIRE_HIST_BUCKETS, 0);
     if (auto written = write(index, settings, true); !written)
         return written.error();
@@ -125,10 +126,15 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
                  (settings.reruns ? WIRE_SPEC_RERUNS : 0) |
-                 (settings.second ? WIRE_SPEC_SECOND : 0);
+                 (settings.second ? WIRE_SPEC_SECOND : 0) |
+                 (settings.program ? WIRE_SPEC_PROGRAM : 0);
+    spec.terms = settings.terms;
+    for (const auto& [bit, count] : slots_[index].marks)
+        spec.counted_marks |= 1u << bit;
     uint32_t key = index;
     if (bpf_map_update_elem(programs_.map_fd(MapKind::specs), &key, &spec, BPF_ANY) < 0)
         return system_error("write spec", std::to_string(index));
+    slots_[index].settings = settings;
     return {};
 }
 
@@ -140,10 +146,57 @@ void SpecTable::remove(SpecId spec) {
     auto found = slot_of_.find(spec);
     if (found == slot_of_.end())
         return;
+    while (!slots_[found->second].marks.empty())
+        forget_mark(spec, slots_[found->second].marks.begin()->first);
     // Failing to switch it off here would only leave probes counting that are about to go.
     (void)write(found->second, {}, false);
     slots_[found->second].owner.reset();
     slot_of_.erase(found);
+}
+
+// As the tracker makes it (bpf/call_tracker.bpf.c).
+uint64_t SpecTable::mark_key(uint16_t slot, uint32_t bit) const {
+    return uint64_t{slots_[slot].generation} << WIRE_COOKIE_GENERATION_SHIFT | uint64_t{bit} << 16 |
+           slot;
+}
+
+Result<void> SpecTable::count_mark(SpecId spec, uint32_t bit, uint64_t since_ns) {
+    uint16_t index = slot_of_.at(spec);
+    std::vector<wire_mark_count> counts(programs_.possible_cpus(), {since_ns, 0, 0});
+    uint64_t key = mark_key(index, bit);
+    if (bpf_map_update_elem(programs_.map_fd(MapKind::mark_counts), &key, counts.data(), BPF_ANY) <
+        0)
+        return system_error("count marks", "");
+    slots_[index].marks[bit] = {bit, 0, 0};
+    return write(index, slots_[index].settings, true);
+}
+
+void SpecTable::forget_mark(SpecId spec, uint32_t bit) {
+    auto found = slot_of_.find(spec);
+    if (found == slot_of_.end() || !slots_[found->second].marks.erase(bit))
+        return;
+    (void)write(found->second, slots_[found->second].settings, true);
+    uint64_t key = mark_key(found->second, bit);
+    bpf_map_delete_elem(programs_.map_fd(MapKind::mark_counts), &key);
+}
+
+std::vector<StatsEvent::MarkCount> SpecTable::read_marks(uint16_t index) {
+    std::vector<StatsEvent::MarkCount> changes;
+    std::vector<wire_mark_count> counts(programs_.possible_cpus());
+    for (auto& [bit, last] : slots_[index].marks) {
+        uint64_t key = mark_key(index, bit);
+        if (bpf_map_lookup_elem(programs_.map_fd(MapKind::mark_counts), &key, counts.data()) < 0)
+            continue;
+        StatsEvent::MarkCount now{bit, 0, 0};
+        for (const wire_mark_count& count : counts) {
+            now.taken += count.taken;
+            now.not_taken += count.not_taken;
+        }
+        if (now.taken != last.taken || now.not_taken != last.not_taken)
+            changes.push_back({bit, now.taken - last.taken, now.not_taken - last.not_taken});
+        last = now;
+    }
+    return changes;
 }
 
 uint64_t SpecTable::cookie(SpecId spec) const {
@@ -165,6 +218,7 @@ StatsEvent SpecTable::totals(uint16_t slot) const {
         sum.returns += load(counters.returns);
         sum.unwound += load(counters.unwound);
         sum.dropped += load(counters.dropped);
+        sum.filtered += load(counters.filtered);
         sum.open += __atomic_load_n(&counters.open, __ATOMIC_RELAXED);
         sum.sum_ns += load(counters.sum_ns);
         uint64_t min = load(counters.min_ns);
@@ -182,14 +236,14 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     // The counters are not read in one moment. While calls run, try to catch one in which they
     // agree; a function that never pauses may show a call or two between its counters.
     for (int tries = 0; tries < 8; tries++) {
-        if (now.entries ==
-            now.returns + now.unwound + now.dropped + static_cast<uint64_t>(now.open))
+        if (now.entries == now.returns + now.unwound + now.dropped + now.filtered +
+                               static_cast<uint64_t>(now.open))
             break;
         now = totals(index);
     }
     const StatsEvent& last = slot.last;
     if (now.entries == last.entries && now.returns == last.returns && now.unwound == last.unwound &&
-        now.dropped == last.dropped && now.open == last.open)
+        now.dropped == last.dropped && now.open == last.open && now.filtered == last.filtered)
         return {};
 
     StatsEvent event;
@@ -199,6 +253,7 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     event.returns = now.returns - last.returns;
     event.unwound = now.unwound - last.unwound;
     event.dropped = now.dropped - last.dropped;
+    event.filtered = now.filtered - last.filtered;
     event.open = now.open - last.open;
     event.sum_ns = now.sum_ns - last.sum_ns;
     event.min_ns = now.min_ns;
@@ -212,6 +267,7 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
             slot.last_buckets[bucket] = count;
         }
     }
+    event.marked = read_marks(index);
     slot.last = now;
     return event;
 }

@@ -23,6 +23,8 @@ struct SpecSettings {
     std::optional<uint64_t> slow_ns; // trace calls longer than this
     bool reruns = false;             // Go; see WIRE_SPEC_RERUNS
     bool second = false;             // see WIRE_SPEC_SECOND
+    bool program = false;            // it has a call program
+    uint32_t terms = 0;              // of gates; see wire_spec
 };
 
 class SpecTable {
@@ -40,6 +42,13 @@ class SpecTable {
     // Probes of it that still fire do nothing from now on. Read its statistics before.
     void remove(SpecId spec);
 
+    // Counts returned calls that began at `since_ns` or later by whether they have this mark, from
+    // zero; set() keeps it so. Until forgotten.
+    Result<void> count_mark(SpecId spec, uint32_t bit, uint64_t since_ns);
+    void forget_mark(SpecId spec, uint32_t bit);
+
+    // The spec's slot in the kernel's tables.
+    uint16_t slot(SpecId spec) const { return slot_of_.at(spec); }
     // What probes of the spec must carry; see wire_cookie.
     uint64_t cookie(SpecId spec) const;
     // The spec that an event means; nothing when it is gone.
@@ -55,6 +64,8 @@ class SpecTable {
         // Totals at the last read. Bucket counts wrap at 2^32, like the kernel's.
         StatsEvent last;
         std::vector<uint32_t> last_buckets;
+        SpecSettings settings;
+        std::map<uint32_t, StatsEvent::MarkCount> marks; // counted ones by bit, at the last read
     };
     // Histograms, [spec in block][cpu].
     struct Block {
@@ -67,6 +78,9 @@ class SpecTable {
     Result<void> write(uint16_t slot, const SpecSettings& settings, bool enabled);
     wire_call_histogram* histograms_of(uint16_t slot) const; // [cpu]
     StatsEvent totals(uint16_t slot) const;
+    uint64_t mark_key(uint16_t slot, uint32_t bit) const;
+    // What was counted of each mark since the last call.
+    std::vector<StatsEvent::MarkCount> read_marks(uint16_t slot);
 
     Programs& programs_;
     std::vector<Slot> slots_;

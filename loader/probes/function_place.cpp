@@ -166,10 +166,12 @@ class Placing {
 
     PlaceOutcome whole() const {
         PlaceMatch match = begin(PlaceKind::function);
-        std::optional<uint64_t> entry_offset = file_.offset_of_address(code_.entry);
-        if (!entry_offset)
+        std::optional<EntryPlace> entry = place(code_.entry);
+        if (!entry)
             return skip("has no code in the file");
-        match.entry = {code_.entry, *entry_offset, code_.entry_cost};
+        match.entry = *entry;
+        if (code_.argument_entry)
+            match.argument_entry = place(*code_.argument_entry);
         for (const CodeExit& exit : code_.exits)
             if (std::optional<uint64_t> exit_offset = file_.offset_of_address(exit.address))
                 match.exits.push_back({exit, *exit_offset});
@@ -203,6 +205,12 @@ class Placing {
     }
 
   private:
+    std::optional<EntryPlace> place(const FunctionCode::Entry& entry) const {
+        if (auto offset = file_.offset_of_address(entry.address))
+            return EntryPlace{entry.address, *offset, entry.cost};
+        return {};
+    }
+
     PlaceMatch begin(PlaceKind kind) const {
         PlaceMatch match{};
         match.kind = kind;

@@ -70,6 +70,8 @@ struct PlaceMatch {
     uint64_t file_offset; // of the first byte
     std::optional<CallSite> site;
     EntryPlace entry;
+    // Where the arguments can be read, as FunctionCode has it; only of functions.
+    std::optional<EntryPlace> argument_entry;
     std::vector<ExitPlace> exits;
     // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
     // in the function itself (see also unwind_proof.h).

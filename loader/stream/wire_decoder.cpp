@@ -29,6 +29,19 @@ std::optional<WireView> decode_sample(std::span<const std::byte> record) {
                           {addresses + head->user_frames, head->kernel_frames}};
 }
 
+std::optional<WireView> decode_call_end(std::span<const std::byte> record) {
+    const auto* end = as<wire_call_end>(record);
+    if (!end)
+        return {};
+    if (end->label != WIRE_LABEL_STRING)
+        return WireCallEndView{end, {}};
+    std::span<const std::byte> tail = record.subspan(sizeof(*end));
+    if (tail.size() < WIRE_STRING)
+        return {};
+    const auto* text = reinterpret_cast<const char*>(tail.data());
+    return WireCallEndView{end, {text, strnlen(text, WIRE_STRING)}};
+}
+
 } // namespace
 
 std::optional<WireView> decode_wire(std::span<const std::byte> record) {
@@ -42,13 +55,12 @@ std::optional<WireView> decode_wire(std::span<const std::byte> record) {
     case WIRE_SAMPLE:
         return decode_sample(record);
     case WIRE_CALL_END:
-        if (const auto* end = as<wire_call_end>(record))
-            return end;
-        return {};
+        return decode_call_end(record);
     case WIRE_SLOW_CALL:
         if (const auto* slow = as<wire_slow_call>(record);
-            slow && slow->user_frames <= WIRE_MAX_FRAMES)
-            return WireSlowCallView{slow, {slow->frames, slow->user_frames}};
+            slow && slow->user_frames <= WIRE_MAX_FRAMES && slow->enclosing <= WIRE_MAX_OPEN_CALLS)
+            return WireSlowCallView{
+                slow, {slow->call, slow->enclosing}, {slow->frames, slow->user_frames}};
         return {};
     case WIRE_PROCESS:
         if (const auto* process = as<wire_process>(record))

@@ -20,13 +20,18 @@ struct WireSampleView {
     std::span<const uint64_t> user_frames;   // leaf first
     std::span<const uint64_t> kernel_frames; // leaf first
 };
+struct WireCallEndView {
+    const wire_call_end* head;
+    std::string_view label; // of WIRE_LABEL_STRING; without its NUL
+};
 struct WireSlowCallView {
     const wire_slow_call* head;
+    std::span<const wire_call> enclosing; // outermost first
     std::span<const uint64_t> user_frames;
 };
 
 using WireView =
-    std::variant<WireSampleView, const wire_call_end*, WireSlowCallView, const wire_process*>;
+    std::variant<WireSampleView, WireCallEndView, WireSlowCallView, const wire_process*>;
 
 // Nothing for a record that is short, misaligned, of an unknown kind or lies about its size.
 std::optional<WireView> decode_wire(std::span<const std::byte> record);

@@ -42,18 +42,18 @@ struct ValueScope {
     std::string function; // as in messages, and for parameters of well-known functions: "recv"
     // The module that holds the function (of a call site: the function that is called); null: not
     // known, and there is only the calling convention.
-    std::shared_ptr<const ElfFile> file;
-    std::shared_ptr<ModuleDebug> debug;
+    std::shared_ptr<const ElfFile> file{};
+    std::shared_ptr<ModuleDebug> debug{};
     uint64_t address = 0; // of the function, as linked
     // The values are read around the call instruction, not in the function.
     bool call_site = false;
-    std::vector<pid_t> pids; // running processes of the target, for errno's place
+    std::vector<pid_t> pids{}; // running processes of the target, for errno's place
 };
 
-// How one value is shown.
+// What a value is, to people.
 struct ValueFormat {
-    std::string name; // as asked for, or of the parameter
     enum class Kind : uint8_t {
+        word, // 64 bits of which nothing more is known
         signed_number,
         unsigned_number,
         pointer,
@@ -64,17 +64,28 @@ struct ValueFormat {
         error_number,
         descriptor
     };
-    Kind kind = Kind::signed_number;
+    Kind kind = Kind::word;
     uint8_t size = 8;                                   // bytes
     std::vector<std::pair<int64_t, std::string>> names; // of an enumeration
-    bool shown = true; // false: only predicates or the split ask for it
+};
+
+// A value that slow calls show.
+struct ShownValue {
+    std::string name; // as asked for, or of the parameter
+    uint8_t value = 0;
+    // Shown only when this value (the result) says that the call failed, as errno is.
+    std::optional<uint8_t> failed_by{};
 };
 
 struct CallProgram {
-    wire_call_program wire{};
+    wire_call_program wire{};         // but for its version
     std::vector<ValueFormat> formats; // one a fetch
+    std::vector<ShownValue> shown;    // in the order asked for
 };
 
+// Values that are read when a call begins are those at the function's first byte: its entry probe
+// must not sit behind an instruction that writes a register that an argument may be in.
+//
 // Nothing when nothing is asked. Fails with a Range within the text concerned (which is the
 // error's subject): a syntax error, an unknown parameter or member (with near ones), what is too
 // deep or of a type that is no number, pointer or string, a comparison that does not type-check,

@@ -21,7 +21,9 @@ class Patience {
 } // namespace
 
 Session::Session(const LiveOptions& options) {
-    auto backend = make_live_backend(options, model_);
+    sinks_.add(model_);
+    sinks_.add(log);
+    auto backend = make_live_backend(options, sinks_);
     if (!backend)
         throw std::runtime_error(backend.error().message());
     backend_ = std::move(*backend);
@@ -34,13 +36,14 @@ void Session::observe(const std::vector<pid_t>& pids) {
     observe(target);
 }
 
-ProbeId Session::time(const std::string& text, Threshold slow) {
-    return must(try_time(text, slow));
+ProbeId Session::time(const std::string& text, Threshold slow, const CallConditions& conditions) {
+    return must(try_time(text, slow, conditions));
 }
 
-Result<ProbeId> Session::try_time(const std::string& text, Threshold slow) {
+Result<ProbeId> Session::try_time(const std::string& text, Threshold slow,
+                                  const CallConditions& conditions) {
     ProbeId id{next_probe_++};
-    auto added = backend_->add_probe({id, text, slow});
+    auto added = backend_->add_probe({id, text, slow, conditions});
     if (!added)
         return added.error();
     report = *added;
@@ -95,8 +98,8 @@ uint64_t Session::lost(const std::string& cause) {
 void Session::expect_samples_add_up() {
     must(backend_->refresh());
     const LedgerEvent& ledger = model_.ledger();
-    EXPECT_EQ(ledger.ticks,
-              ledger.samples + ledger.filtered + ledger.lost.at("samples: event ring full"));
+    EXPECT_EQ(ledger.ticks, ledger.samples + ledger.filtered + ledger.gated +
+                                ledger.lost.at("samples: event ring full"));
     EXPECT_EQ(ledger.samples, model_.samples_received());
     EXPECT_EQ(ledger.lost.at("records: malformed"), 0u);
 }

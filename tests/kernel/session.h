@@ -3,6 +3,8 @@
 #pragma once
 
 #include "loader/kernel/live_backend.h"
+#include "loader/stream/tee.h"
+#include "tests/kernel/stream_log.h"
 #include "tests/support/kernel_test.h"
 #include "views/model/model.h"
 
@@ -28,8 +30,9 @@ T must(Result<T> result) {
 struct Calls {
     uint64_t entries = 0, returns = 0, unwound = 0, dropped = 0;
     int64_t open = 0;
+    uint64_t filtered = 0;
     bool add_up() const {
-        return entries == returns + unwound + dropped + static_cast<uint64_t>(open);
+        return entries == returns + unwound + dropped + filtered + static_cast<uint64_t>(open);
     }
 };
 
@@ -47,9 +50,11 @@ class Session {
     void filter(const FilterSpec& filter) { must(backend_->set_filter(filter)); }
     void sample(uint32_t rate_hz) { must(backend_->set_sampling({rate_hz, false})); }
     // Adds a probe and returns its id; fails the test when that fails or nothing matched.
-    ProbeId time(const std::string& text, Threshold slow = {});
+    ProbeId time(const std::string& text, Threshold slow = {},
+                 const CallConditions& conditions = {});
     // The same for a probe that may be refused, and then has the error.
-    Result<ProbeId> try_time(const std::string& text, Threshold slow = {});
+    Result<ProbeId> try_time(const std::string& text, Threshold slow = {},
+                             const CallConditions& conditions = {});
     ProbeReport report; // of the last probe that was added
 
     // Pumps events until the condition holds (checked after each delivery); false at a generous
@@ -68,8 +73,11 @@ class Session {
     // The names on a stack, leaf first, inlined functions included.
     std::vector<std::string> stack_names(StackId stack) const;
 
+    StreamLog log; // beside the model
+
   private:
     Model model_;
+    Tee sinks_;
     std::unique_ptr<Backend> backend_;
     uint32_t next_probe_ = 1;
 };

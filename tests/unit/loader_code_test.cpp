@@ -52,41 +52,45 @@ using Offsets = std::vector<uint64_t>;
 
 TEST(CodeEntry, StaysOnPush) {
     FunctionCode code = good({0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}); // push; mov; pop; ret
-    EXPECT_EQ(code.entry, base);
-    EXPECT_EQ(code.entry_cost, ProbeCost::emulated);
+    EXPECT_EQ(code.entry.address, base);
+    EXPECT_EQ(code.entry.cost, ProbeCost::emulated);
     EXPECT_EQ(exit_offsets(code), Offsets{5});
     EXPECT_EQ(code.exits[0].cost, ProbeCost::single_stepped);
 }
 
 TEST(CodeEntry, WalksFromEndbrToPush) {
     FunctionCode code = good({0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0x57, 0x41, 0x5f, 0xc3});
-    EXPECT_EQ(code.entry, base + 4); // push %r15
-    EXPECT_EQ(code.entry_cost, ProbeCost::emulated);
+    EXPECT_EQ(code.entry.address, base + 4); // push %r15
+    EXPECT_EQ(code.entry.cost, ProbeCost::emulated);
 }
 
 TEST(CodeEntry, WalksOverMovAndXorToPush) {
     // mov %rdi,%rax; xor %ecx,%ecx; push %rbx; pop %rbx; ret
-    EXPECT_EQ(good({0x48, 0x89, 0xf8, 0x31, 0xc9, 0x53, 0x5b, 0xc3}).entry, base + 5);
+    const FunctionCode beyond = good({0x48, 0x89, 0xf8, 0x31, 0xc9, 0x53, 0x5b, 0xc3});
+    EXPECT_EQ(beyond.entry.address, base + 5);
+    // The xor overwrites an argument.
+    ASSERT_TRUE(beyond.argument_entry);
+    EXPECT_EQ(beyond.argument_entry->address, base);
 }
 
 TEST(CodeEntry, DoesNotWalkOverMovedStack) {
     // sub $8,%rsp; push %rbx; pop; add $8,%rsp; ret
     FunctionCode code = good({0x48, 0x83, 0xec, 0x08, 0x53, 0x5b, 0x48, 0x83, 0xc4, 0x08, 0xc3});
-    EXPECT_EQ(code.entry, base);
-    EXPECT_EQ(code.entry_cost, ProbeCost::single_stepped);
+    EXPECT_EQ(code.entry.address, base);
+    EXPECT_EQ(code.entry.cost, ProbeCost::single_stepped);
     // mov %rdi,%rsp (a stack switch) before the push
-    EXPECT_EQ(good({0x48, 0x89, 0xfc, 0x53, 0x5b, 0xc3}).entry, base);
+    EXPECT_EQ(good({0x48, 0x89, 0xfc, 0x53, 0x5b, 0xc3}).entry.address, base);
     // lea -8(%rsp),%rsp; push
-    EXPECT_EQ(good({0x48, 0x8d, 0x64, 0x24, 0xf8, 0x53, 0x5b, 0xc3}).entry, base);
+    EXPECT_EQ(good({0x48, 0x8d, 0x64, 0x24, 0xf8, 0x53, 0x5b, 0xc3}).entry.address, base);
 }
 
 TEST(CodeEntry, DoesNotWalkOverABranchTarget) {
     // 0: xor %eax,%eax  2: push %rbx  3: pop %rbx  4: dec %edi  6: jne 2  8: ret
     FunctionCode code = good({0x31, 0xc0, 0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfa, 0xc3});
-    EXPECT_EQ(code.entry, base);
-    EXPECT_EQ(code.entry_cost, ProbeCost::single_stepped);
+    EXPECT_EQ(code.entry.address, base);
+    EXPECT_EQ(code.entry.cost, ProbeCost::single_stepped);
     // The same with the jump to the instruction behind the push: no obstacle.
-    EXPECT_EQ(good({0x31, 0xc0, 0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfb, 0xc3}).entry, base + 2);
+    EXPECT_EQ(good({0x31, 0xc0, 0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfb, 0xc3}).entry.address, base + 2);
 }
 
 TEST(CodeEntry, DoesNotWalkOverABranchTargetOfAColdPart) {
@@ -96,36 +100,36 @@ TEST(CodeEntry, DoesNotWalkOverABranchTargetOfAColdPart) {
     CodePart part{0x2000, cold};
     Result<FunctionCode> code = analyse_function({base, body}, std::span(&part, 1), no_data);
     ASSERT_TRUE(code.ok());
-    EXPECT_EQ(code->entry, base);
+    EXPECT_EQ(code->entry.address, base);
     EXPECT_EQ(exit_offsets(*code), Offsets{0xa}); // neither jump between the parts
 }
 
 TEST(CodeEntry, FiveByteNopOnlyAtTheStart) {
     FunctionCode first = good({0x0f, 0x1f, 0x44, 0x00, 0x00, 0x31, 0xc0, 0xc3});
-    EXPECT_EQ(first.entry, base);
-    EXPECT_EQ(first.entry_cost, ProbeCost::optimised);
+    EXPECT_EQ(first.entry.address, base);
+    EXPECT_EQ(first.entry.cost, ProbeCost::optimised);
     // Behind endbr64 it is passed by: endbr64; nop5; push
     FunctionCode inside =
         good({0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x53, 0x5b, 0xc3});
-    EXPECT_EQ(inside.entry, base + 9);
+    EXPECT_EQ(inside.entry.address, base + 9);
     // Across a page the kernel leaves it alone.
     Bytes nop = bytes({0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3});
     Result<FunctionCode> across = analyse_function({0x1ffd, nop}, {}, no_data);
     ASSERT_TRUE(across.ok());
-    EXPECT_NE(across->entry_cost, ProbeCost::optimised);
+    EXPECT_NE(across->entry.cost, ProbeCost::optimised);
 }
 
 TEST(CodeEntry, NeverOnAnExit) {
     // mov $1,%edi; jmp away: the jump would be cheap, but it ends the call
     FunctionCode code = good({0xbf, 1, 0, 0, 0, 0xe9, 0, 1, 0, 0});
-    EXPECT_EQ(code.entry, base);
-    EXPECT_EQ(code.entry_cost, ProbeCost::single_stepped);
+    EXPECT_EQ(code.entry.address, base);
+    EXPECT_EQ(code.entry.cost, ProbeCost::single_stepped);
 }
 
 TEST(CodeEntry, PassesAnInstructionTheKernelRefuses) {
     // lock incl (%rdi); push; pop; ret
     FunctionCode code = good({0xf0, 0xff, 0x07, 0x53, 0x5b, 0xc3});
-    EXPECT_EQ(code.entry, base + 3);
+    EXPECT_EQ(code.entry.address, base + 3);
 }
 
 TEST(CodeEntry, WithAJumpTableOnlyOntoPush) {
@@ -133,9 +137,9 @@ TEST(CodeEntry, WithAJumpTableOnlyOntoPush) {
     FunctionCode code = good(
         {0xf3, 0x0f, 0x1e, 0xfa, 0x85, 0xff, 0x74, 0x06, 0x3e, 0xff, 0xe0, 0x90, 0x90, 0x90, 0xc3});
     EXPECT_TRUE(code.indirect_jumps);
-    EXPECT_EQ(code.entry, base); // not the je
+    EXPECT_EQ(code.entry.address, base); // not the je
     FunctionCode pushes = good({0xf3, 0x0f, 0x1e, 0xfa, 0x53, 0x3e, 0xff, 0xe0, 0x5b, 0xc3});
-    EXPECT_EQ(pushes.entry, base + 4);
+    EXPECT_EQ(pushes.entry.address, base + 4);
 }
 
 TEST(CodeExits, EveryFormOfRet) {
@@ -281,13 +285,13 @@ TEST(CodeHostile, RandomBytesKeepTheRules) {
         if (!code)
             continue;
         ++good_ones;
-        EXPECT_TRUE(code->is_boundary(code->entry));
-        EXPECT_GE(code->entry, base);
-        EXPECT_LT(code->entry, base + body.size());
+        EXPECT_TRUE(code->is_boundary(code->entry.address));
+        EXPECT_GE(code->entry.address, base);
+        EXPECT_LT(code->entry.address, base + body.size());
         for (const CodeExit& exit : code->exits) {
             EXPECT_TRUE(code->is_boundary(exit.address));
             EXPECT_NE(exit.cost, ProbeCost::refused);
-            EXPECT_NE(exit.address, code->entry);
+            EXPECT_NE(exit.address, code->entry.address);
         }
     }
     EXPECT_GT(good_ones, 100u);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Runs a spec's wire_call_program: fetches values and evaluates predicates. Functions of their own,
+// verified once each.
+#include "call_values.h"
+
+struct thread_values_map thread_values SEC(".maps");
+
+/* Written by user space, whole elements at a time, so that a call meets one version or another;
+ * read by the tracker. Keyed by spec. Full cannot be: it has room for every spec. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_MAX_SPECS);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, u32);
+    __type(value, struct wire_call_program);
+} call_programs SEC(".maps");
+
+// In the order of DWARF's register numbers (System V AMD64 psABI, figure 3.36).
+static __always_inline void note_registers(struct thread_values* thread, struct pt_regs* ctx,
+                                           u64 cfa) {
+    u64* registers = thread->registers;
+
+    registers[0] = ctx->rax;
+    registers[1] = ctx->rdx;
+    registers[2] = ctx->rcx;
+    registers[3] = ctx->rbx;
+    registers[4] = ctx->rsi;
+    registers[5] = ctx->rdi;
+    registers[6] = ctx->rbp;
+    registers[7] = ctx->rsp;
+    registers[8] = ctx->r8;
+    registers[9] = ctx->r9;
+    registers[10] = ctx->r10;
+    registers[11] = ctx->r11;
+    registers[12] = ctx->r12;
+    registers[13] = ctx->r13;
+    registers[14] = ctx->r14;
+    registers[15] = ctx->r15;
+    registers[16] = ctx->rip;
+    registers[REGISTER_CFA] = cfa;
+    registers[REGISTER_THREAD] = BPF_CORE_READ(bpf_get_current_task_btf(), thread.fsbase);
+}
+
+static __always_inline u64 base_of(const struct thread_values* thread,
+                                   const struct wire_fetch* fetch) {
+    u32 number = fetch->base == WIRE_BASE_CFA      ? REGISTER_CFA
+                 : fetch->base == WIRE_BASE_THREAD ? REGISTER_THREAD
+                                                   : fetch->number;
+
+    return thread->registers[number & (REGISTERS - 1)];
+}
+
+// `value`'s low `bits`, as they are or with their sign.
+static __always_inline u64 extend(u64 value, u32 bits, bool is_signed) {
+    u32 unused = (64 - bits) & 63;
+
+    return is_signed ? (u64)((s64)(value << unused) >> unused) : value << unused >> unused;
+}
+
+static __always_inline bool read_number(const struct wire_fetch* fetch, u64 address, u64* value) {
+    *value = 0;
+    switch (fetch->size) {
+    case 1:
+        return !bpf_probe_read_user(value, 1, (void*)address);
+    case 2:
+        return !bpf_probe_read_user(value, 2, (void*)address);
+    case 4:
+        return !bpf_probe_read_user(value, 4, (void*)address);
+    default:
+        return !bpf_probe_read_user(value, 8, (void*)address);
+    }
+}
+
+__noinline int fetch_value(const struct thread_values* thread, const struct wire_fetch* fetch,
+                           struct wire_values* values, u32 index) {
+    u64 value;
+
+    if (!thread || !fetch || !values)
+        return 0;
+    value = base_of(thread, fetch);
+    for (u32 i = 0; i < WIRE_MAX_OFFSETS; i++) {
+        value += fetch->offset[i];
+        if (i + 1 >= fetch->offsets)
+            break;
+        if (bpf_probe_read_user(&value, sizeof(value), (void*)value))
+            return 0;
+    }
+    if ((fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, value, &value))
+        return 0;
+    if (fetch->flags & WIRE_FETCH_STRING) {
+        char* string = values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
+
+        // What lies behind the NUL is compared, too.
+        __builtin_memset(string, 0, WIRE_STRING);
+        if (bpf_probe_read_user_str(string, WIRE_STRING, (void*)value) < 0)
+            return 0;
+    } else if (fetch->bit_size) {
+        value = extend(value >> (fetch->bit_shift & 63), fetch->bit_size,
+                       fetch->flags & WIRE_FETCH_SIGNED);
+    } else {
+        value = extend(value, 8 * fetch->size, fetch->flags & WIRE_FETCH_SIGNED);
+    }
+    values->value[index & (WIRE_MAX_VALUES - 1)] = value;
+    values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
+    return 0;
+}
+
+// Those that are read at the end of a call, or else at its beginning.
+__noinline int fetch_values(struct thread_values* thread, const struct wire_call_program* program,
+                            struct wire_values* values, bool at_end) {
+    if (!thread || !program || !values)
+        return 0;
+    for (u32 i = 0; i < WIRE_MAX_VALUES; i++) {
+        if (i >= program->fetches)
+            break;
+        if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) == !at_end)
+            fetch_value(thread, &program->fetch[i], values, i);
+    }
+    return 0;
+}
+
+static __always_inline bool compare_numbers(u32 operation, bool is_signed, u64 a, u64 b) {
+    switch (operation) {
+    case WIRE_EQUAL:
+        return a == b;
+    case WIRE_UNEQUAL:
+        return a != b;
+    case WIRE_LESS:
+        return is_signed ? (s64)a < (s64)b : a < b;
+    case WIRE_LESS_EQUAL:
+        return is_signed ? (s64)a <= (s64)b : a <= b;
+    case WIRE_GREATER:
+        return is_signed ? (s64)a > (s64)b : a > b;
+    case WIRE_GREATER_EQUAL:
+        return is_signed ? (s64)a >= (s64)b : a >= b;
+    case WIRE_BITS_SET:
+        return a & b;
+    case WIRE_BITS_CLEAR:
+        return !(a & b);
+    default:
+        return false;
+    }
+}
+
+static __always_inline bool is_same_string(const char* a, const char* b) {
+    const u64 *x = (const u64*)a, *y = (const u64*)b;
+    u64 difference = 0;
+
+    for (u32 i = 0; i < WIRE_STRING / sizeof(u64); i++)
+        difference |= x[i] ^ y[i];
+    return !difference;
+}
+
+__noinline int comparison_holds(const struct wire_call_program* program,
+                                const struct wire_values* values, u32 index) {
+    const struct wire_comparison* comparison;
+    u32 value, other;
+
+    if (!program || !values)
+        return 0;
+    comparison = &program->comparison[index & (WIRE_MAX_COMPARISONS - 1)];
+    value = comparison->value & (WIRE_MAX_VALUES - 1);
+    if (!(values->readable >> value & 1))
+        return 0;
+    if (comparison->flags & WIRE_COMPARE_STRING) {
+        u32 slot = program->fetch[value].string & (WIRE_MAX_STRINGS - 1);
+        u32 constant = comparison->constant & (WIRE_MAX_STRINGS - 1);
+
+        return is_same_string(values->string[slot], program->string[constant]) ==
+               (comparison->operation == WIRE_EQUAL);
+    }
+    if (comparison->flags & WIRE_COMPARE_VALUES) {
+        other = comparison->constant & (WIRE_MAX_VALUES - 1);
+        return (values->readable >> other & 1) &&
+               compare_numbers(comparison->operation, comparison->flags & WIRE_COMPARE_SIGNED,
+                               values->value[value], values->value[other]);
+    }
+    return compare_numbers(comparison->operation, comparison->flags & WIRE_COMPARE_SIGNED,
+                           values->value[value], comparison->constant);
+}
+
+// Which comparisons hold: bits.
+__noinline int comparisons_that_hold(const struct wire_call_program* program,
+                                     const struct wire_values* values) {
+    u32 holding = 0;
+
+    if (!program || !values)
+        return 0;
+    for (u32 i = 0; i < WIRE_MAX_COMPARISONS; i++) {
+        if (i >= program->comparisons)
+            break;
+        if (comparison_holds(program, values, i))
+            holding |= 1u << i;
+    }
+    return holding;
+}
+
+static __noinline bool predicate_holds(const struct wire_predicate* predicate, u32 holding) {
+    for (u32 i = 0; i < WIRE_MAX_CLAUSES; i++) {
+        if (i >= predicate->clauses)
+            break;
+        if ((predicate->clause[i] & holding) == predicate->clause[i])
+            return true;
+    }
+    return !predicate->clauses;
+}
+
+// The predicates that can be decided now; the others are as if they held.
+static __always_inline u32 judge(const struct wire_call_program* program,
+                                 const struct wire_values* values, struct open_call* call,
+                                 bool at_end) {
+    const struct wire_predicate* only = &program->predicate[WIRE_PREDICATE_ONLY];
+    const struct wire_predicate* slow = &program->predicate[WIRE_PREDICATE_SLOW];
+    const struct wire_predicate* split = &program->predicate[WIRE_PREDICATE_SPLIT];
+    u32 holding, verdict = 0;
+
+    if (!program->comparisons)
+        return 0;
+    holding = comparisons_that_hold(program, values);
+    if (only->clauses && only->at_end == at_end && !predicate_holds(only, holding))
+        verdict |= VERDICT_FILTERED;
+    if (slow->clauses && at_end && !predicate_holds(slow, holding))
+        verdict |= VERDICT_NOT_TRACED;
+    if (split->clauses && split->at_end == at_end && predicate_holds(split, holding))
+        call->marks |= 1u << (program->split_mark & (WIRE_MAX_MARKS - 1));
+    return verdict;
+}
+
+// Nothing is known of a call that has no memory for its values, or began under another program:
+// a predicate does not hold then.
+static __always_inline u32 judge_unknown(const struct wire_call_program* program) {
+    u32 verdict = 0;
+
+    if (program->predicate[WIRE_PREDICATE_ONLY].clauses)
+        verdict |= VERDICT_FILTERED;
+    if (program->predicate[WIRE_PREDICATE_SLOW].clauses)
+        verdict |= VERDICT_NOT_TRACED;
+    return verdict;
+}
+
+__noinline int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa) {
+    struct wire_call_program* program;
+    struct thread_values* thread;
+    struct call_values* own;
+    u32 spec;
+
+    if (!call)
+        return 0;
+    spec = call->spec;
+    program = bpf_map_lookup_elem(&call_programs, &spec);
+    if (!program)
+        return 0;
+    thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL,
+                                  BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!thread)
+        return judge_unknown(program) & VERDICT_FILTERED;
+    own = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
+    own->sequence = call->sequence;
+    own->spec = spec;
+    own->values.version = program->version;
+    own->values.readable = 0;
+    note_registers(thread, ctx, cfa);
+    fetch_values(thread, program, &own->values, false);
+    return judge(program, &own->values, call, false);
+}
+
+static __always_inline void note_label(const struct wire_call_program* program,
+                                       const struct wire_values* values,
+                                       struct wire_call_end* end) {
+    u32 index = program->label & (WIRE_MAX_VALUES - 1);
+
+    if (program->label == WIRE_NO_LABEL)
+        return;
+    if (!(values->readable >> index & 1)) {
+        end->label = WIRE_LABEL_UNREADABLE;
+        return;
+    }
+    end->label =
+        program->fetch[index].flags & WIRE_FETCH_STRING ? WIRE_LABEL_STRING : WIRE_LABEL_NUMBER;
+    end->label_value = end->label == WIRE_LABEL_STRING
+                           ? program->fetch[index].string & (WIRE_MAX_STRINGS - 1)
+                           : values->value[index];
+}
+
+__noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end) {
+    struct wire_call_program* program;
+    struct thread_values* thread;
+    struct call_values* own;
+    u32 spec;
+
+    if (!call || !end)
+        return 0;
+    end->label = WIRE_LABEL_NONE;
+    spec = call->spec;
+    program = bpf_map_lookup_elem(&call_programs, &spec);
+    if (!program)
+        return 0;
+    thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);
+    if (!thread)
+        return judge_unknown(program);
+    own = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
+    if (own->sequence != call->sequence || own->spec != call->spec ||
+        own->values.version != program->version)
+        return judge_unknown(program);
+    note_registers(thread, ctx, 0);
+    fetch_values(thread, program, &own->values, true);
+    note_label(program, &own->values, end);
+    return judge(program, &own->values, call, true);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Values of calls: arguments, results and what they point to, fetched when a call begins and when
+ * it returns, and the predicates on them. Only specs with WIRE_SPEC_PROGRAM pay for it.
+ */
+#ifndef AUGER_CALL_VALUES_H
+#define AUGER_CALL_VALUES_H
+
+#include "maps.h"
+
+/* Of one open call; see values_of. */
+struct call_values {
+    u32 sequence;
+    u16 spec;
+    u16 padding;
+    struct wire_values values;
+};
+
+/* The registers that values begin with: DWARF's numbers, and two more. */
+enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTERS = 32 };
+
+struct thread_values {
+    u64 registers[REGISTERS]; /* of the probe that runs just now */
+    struct call_values calls[WIRE_MAX_OPEN_CALLS];
+};
+
+/* Written and read by the tracker alone, for threads with such calls. A failed creation leaves
+ * the values unread. */
+struct thread_values_map {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct thread_values);
+};
+
+extern struct thread_values_map thread_values SEC(".maps");
+
+/* What became of a call's predicates. */
+enum verdict {
+    VERDICT_FILTERED = 1,   /* WIRE_PREDICATE_ONLY does not hold */
+    VERDICT_NOT_TRACED = 2, /* WIRE_PREDICATE_SLOW does not hold */
+};
+
+/* A call that begins: reads its values; `cfa` as in WIRE_BASE_CFA. Sets marks. */
+int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa);
+
+/* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
+int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);
+
+/* Of a call that has just ended; NULL when there are none. */
+static __always_inline struct call_values* values_of(const struct open_call* call) {
+    struct thread_values* thread =
+        bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);
+    struct call_values* values;
+
+    if (!thread)
+        return NULL;
+    values = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
+    return values->sequence == call->sequence && values->spec == call->spec ? values : NULL;
+}
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_gates.h"
+
+#include "loader/kernel/live_probes.h"
+#include "loader/process/proc_info.h"
+
+#include <bpf/bpf.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+
+// The age from which on a call fulfils a term. While a percentile has no value yet, none does.
+uint64_t age_of(const ThresholdFollower& follower) {
+    ThresholdState state = follower.state();
+    if (state.kind == ThresholdState::Kind::none)
+        return 0;
+    return state.in_force() ? state.value_ns + 1 : UINT64_MAX;
+}
+
+Result<wire_gate_term> compile(const GateTerm& term) {
+    wire_gate_term wire = {};
+    switch (term.kind) {
+    case GateTerm::Kind::call:
+        wire.kind = WIRE_TERM_CALL;
+        break;
+    case GateTerm::Kind::pid:
+        wire.kind = WIRE_TERM_PID;
+        wire.value = term.number;
+        break;
+    case GateTerm::Kind::tid:
+        wire.kind = WIRE_TERM_TID;
+        wire.value = term.number;
+        break;
+    case GateTerm::Kind::comm:
+        if (term.text.size() >= WIRE_COMM)
+            return Error{"only comm", term.text, "thread names have at most 15 bytes",
+                         "give the first 15, as `ps -L` shows them"};
+        wire.kind = WIRE_TERM_COMM;
+        term.text.copy(wire.comm, WIRE_COMM - 1);
+        break;
+    case GateTerm::Kind::cgroup: {
+        auto cgroup = cgroup_by_path(term.text);
+        if (!cgroup)
+            return cgroup.error();
+        wire.kind = WIRE_TERM_CGROUP;
+        wire.value = cgroup->id;
+        break;
+    }
+    }
+    return wire;
+}
+
+uint16_t bits_of(const std::vector<uint32_t>& terms) {
+    uint32_t bits = 0;
+    for (uint32_t term : terms)
+        bits |= 1u << term;
+    return static_cast<uint16_t>(bits);
+}
+
+} // namespace
+
+Result<void> LiveGates::write(uint32_t index, const wire_gate& gate) const {
+    if (bpf_map_update_elem(programs_.map_fd(MapKind::gates), &index, &gate, BPF_ANY) < 0)
+        return system_error("write gate", "");
+    return {};
+}
+
+Result<void> LiveGates::set(wire_gate_use use, const Gate& gate) {
+    InForce& before = gates_[use];
+    if (gate.empty()) {
+        programs_.config().gate[use] = 0;
+        before = {};
+        return {};
+    }
+    if (gate.terms.size() > WIRE_MAX_GATE_TERMS || gate.clauses.size() > WIRE_MAX_CLAUSES)
+        return Error{"only", "", "the condition is too long",
+                     fmt::format("at most {} terms, and {} alternatives joined by `or`",
+                                 WIRE_MAX_GATE_TERMS, WIRE_MAX_CLAUSES)};
+    InForce next;
+    next.which = before.which == 1 ? 2 : 1;
+    next.wire.terms = static_cast<uint32_t>(gate.terms.size());
+    next.wire.clauses = static_cast<uint32_t>(gate.clauses.size());
+    std::map<ProbeId, uint32_t> terms_of;
+    const uint32_t index = 2 * use + next.which - 1;
+    for (uint32_t i = 0; i < gate.terms.size(); i++) {
+        const GateTerm& term = gate.terms[i];
+        auto wire = compile(term);
+        if (!wire)
+            return wire.error();
+        if (term.kind == GateTerm::Kind::call) {
+            const ThresholdFollower* learned = probes_.follower(term.probe);
+            if (!learned)
+                return Error{"only", fmt::format("#{}", term.probe.value), "there is no such probe",
+                             "`probes` lists them"};
+            Term& call = next.calls.emplace_back(Term{i, term.probe, *learned});
+            call.follower.set_threshold(term.older);
+            wire->value = age_of(call.follower);
+            terms_of[term.probe] |= 1u << (index * WIRE_MAX_GATE_TERMS + i);
+        }
+        next.wire.term[i] = *wire;
+    }
+    for (size_t i = 0; i < gate.clauses.size(); i++)
+        next.wire.clause[i] = {bits_of(gate.clauses[i].all), bits_of(gate.clauses[i].none)};
+    if (auto written = write(index, next.wire); !written)
+        return written;
+    const uint32_t mask = ((1u << WIRE_MAX_GATE_TERMS) - 1) << (index * WIRE_MAX_GATE_TERMS);
+    probes_.set_terms(mask, terms_of);
+    programs_.config().gate[use] = next.which;
+    before = std::move(next);
+    return {};
+}
+
+void LiveGates::on_stats(ProbeId probe, const StatsEvent& event) {
+    for (uint32_t use = 0; use < gates_.size(); use++) {
+        InForce& gate = gates_[use];
+        bool moved = false;
+        for (Term& term : gate.calls) {
+            if (term.probe != probe || !term.follower.on_stats(event))
+                continue;
+            gate.wire.term[term.index].value = age_of(term.follower);
+            moved = true;
+        }
+        if (moved)
+            (void)write(2 * use + gate.which - 1, gate.wire);
+    }
+}
+
+bool LiveGates::uses(ProbeId probe) const {
+    return std::ranges::any_of(gates_, [&](const InForce& gate) {
+        return std::ranges::any_of(gate.calls,
+                                   [&](const Term& term) { return term.probe == probe; });
+    });
+}
+
+} // namespace auger

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveMarks: the yes-or-no facts that are watched of calls. Each has a bit of wire_call_end.marks;
+// a line's is set by probes on every copy of the line, a predicate's by the call tracker.
+#pragma once
+
+#include "loader/kernel/place_group.h"
+#include "loader/stream/events.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+class LiveMarks {
+  public:
+    LiveMarks(const Programs& programs, EventSink& sink, AttachWay way)
+        : programs_(programs), sink_(sink), way_(way) {}
+
+    // Watches a line: `FILE:LINE`. Fails when it has no code (near lines), or WIRE_MAX_MARKS are
+    // watched already. How many copies it has is told as a notice.
+    Result<MarkInfo> watch_line(const std::string& line, const TargetView& view);
+    // A bit for a fact that the tracker finds out.
+    Result<MarkInfo> watch(const std::string& text);
+    void release(uint32_t bit);
+
+    // The target has new processes or modules. Problems become notices.
+    void update(const TargetView& view, uint64_t now_ns);
+    void forget_process(pid_t pid);
+    void add_link_ids(std::vector<uint64_t>& ids) const;
+    bool empty() const;
+
+  private:
+    struct Mark {
+        MarkInfo info;
+        std::string line; // empty: a predicate's
+        std::vector<PlaceGroup> groups;
+    };
+    Result<uint32_t> free_bit();
+    Result<size_t> attach_new(Mark& mark, const TargetView& view);
+
+    const Programs& programs_;
+    EventSink& sink_;
+    AttachWay way_;
+    std::array<std::optional<Mark>, WIRE_MAX_MARKS> marks_;
+    uint32_t next_bit_ = 0; // where the search for a free one begins: recent ones rest longest
+};
+
+} // namespace auger

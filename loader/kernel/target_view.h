@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TargetView: what the target is made of at one moment.
+#pragma once
+
+#include "loader/kernel/module_catalogue.h"
+#include "loader/probes/probe_match.h"
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace auger {
+
+struct TargetView {
+    std::vector<pid_t> pids;           // running ones
+    std::vector<TargetModule> modules; // main programs first
+    bool everything = false;           // -a: probes are never restricted to processes
+    // False for a command that waits to be started: `modules` is what it will map, as far as known.
+    bool started = true;
+
+    // The modules, in their order, for match_probe().
+    std::vector<ProbeModule> probe_modules() const {
+        std::vector<ProbeModule> result;
+        for (const TargetModule& module : modules)
+            result.push_back({module.index, module.path, module.main_program, module.debug});
+        return result;
+    }
+};
+
+} // namespace auger

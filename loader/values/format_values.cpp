@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Values as text. Strings of the target stay as they are: they are escaped where they are put out.
+#include "loader/values/call_program.h"
+#include "loader/values/constant.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace auger {
+namespace {
+
+using Kind = ValueFormat::Kind;
+
+std::string number_text(int64_t value, const ValueFormat& format) {
+    switch (format.kind) {
+    case Kind::unsigned_number:
+        return fmt::format("{}", static_cast<uint64_t>(value));
+    case Kind::pointer:
+        return value ? fmt::format("0x{:x}", static_cast<uint64_t>(value)) : "null";
+    case Kind::word:
+        // What is too large for most numbers is most likely an address.
+        return value >= INT32_MIN && value <= UINT32_MAX
+                   ? fmt::format("{}", value)
+                   : fmt::format("0x{:x}", static_cast<uint64_t>(value));
+    case Kind::boolean:
+        return value == 0 ? "false" : value == 1 ? "true" : fmt::format("{}", value);
+    case Kind::character:
+        return value >= ' ' && value < 0x7f
+                   ? fmt::format("{} '{}'", value, static_cast<char>(value))
+                   : fmt::format("{}", value);
+    case Kind::enumeration:
+        for (const auto& [number, name] : format.names)
+            if (number == value)
+                return fmt::format("{} ({})", name, value);
+        return fmt::format("{}", value);
+    case Kind::error_number:
+        if (const std::string name = error_name(value); !name.empty())
+            return fmt::format("{} ({})", name, value);
+        return fmt::format("{}", value);
+    default:
+        return fmt::format("{}", value);
+    }
+}
+
+// The bytes before the first NUL.
+std::string_view bytes_of(std::string_view slot) {
+    return slot.substr(0, slot.find('\0'));
+}
+
+std::string string_text(std::string_view slot) {
+    const std::string_view bytes = bytes_of(slot);
+    // As much as a slot holds: there was more, or nobody knows.
+    const bool cut = bytes.size() >= WIRE_STRING - 1;
+    return fmt::format("\"{}\"{}", bytes, cut ? "..." : "");
+}
+
+bool says_failed(const ValueFormat& format, int64_t result) {
+    return result == -1 || (format.kind == Kind::pointer && result == 0);
+}
+
+CallValue shown_value(const CallProgram& program, const ShownValue& shown,
+                      const wire_values& values, const DescribeDescriptor& describe) {
+    const ValueFormat& format = program.formats[shown.value];
+    const auto value = static_cast<int64_t>(values.value[shown.value]);
+    if (!(values.readable >> shown.value & 1)) {
+        if (format.kind == Kind::string && value == 0)
+            return {shown.name, "null", true};
+        return {shown.name,
+                value ? fmt::format("unreadable (address 0x{:x})", static_cast<uint64_t>(value))
+                      : "unreadable",
+                false};
+    }
+    if (format.kind == Kind::string) {
+        const uint8_t slot = program.wire.fetch[shown.value].string;
+        if (slot >= WIRE_MAX_STRINGS)
+            return {shown.name, "unreadable", false};
+        return {shown.name, string_text({values.string[slot], WIRE_STRING}), true};
+    }
+    CallValue text{shown.name, number_text(value, format), true};
+    if (format.kind == Kind::descriptor && value >= 0 && describe)
+        if (const std::string what = describe(static_cast<uint64_t>(value)); !what.empty())
+            text.text += fmt::format(" ({})", what);
+    return text;
+}
+
+} // namespace
+
+std::vector<CallValue> format_values(const CallProgram& program, const wire_values& values,
+                                     const DescribeDescriptor& describe) {
+    std::vector<CallValue> texts;
+    for (const ShownValue& shown : program.shown) {
+        if (shown.failed_by && (!(values.readable >> *shown.failed_by & 1) ||
+                                !says_failed(program.formats[*shown.failed_by],
+                                             static_cast<int64_t>(values.value[*shown.failed_by]))))
+            continue;
+        texts.push_back(shown_value(program, shown, values, describe));
+    }
+    return texts;
+}
+
+std::string format_label(const CallProgram& program, uint32_t kind, uint64_t value,
+                         std::string_view text) {
+    if (kind == WIRE_LABEL_STRING) {
+        const std::string_view bytes = bytes_of(text);
+        return bytes.empty() ? "\"\"" : std::string(bytes);
+    }
+    if (kind != WIRE_LABEL_NUMBER)
+        return "unreadable";
+    const uint8_t label = program.wire.label;
+    return number_text(static_cast<int64_t>(value),
+                       label < program.formats.size() ? program.formats[label] : ValueFormat{});
+}
+
+} // namespace auger

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Expressions and predicates where nothing is known of the function but the calling convention.
+#include "loader/values/call_program.h"
+#include "tests/unit/loader_values_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+namespace auger {
+namespace {
+
+using test::Machine;
+using test::Memory;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+CallProgram compiled(const ProgramRequest& request, const ValueScope& scope = {"f"}) {
+    auto program = compile_program(request, scope);
+    EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message());
+    return program.ok() && *program ? **program : CallProgram();
+}
+
+ProgramRequest shows(std::vector<std::string> show) {
+    ProgramRequest request;
+    request.traces_slow = true;
+    request.conditions.show = std::move(show);
+    request.conditions.show_default = false;
+    return request;
+}
+
+ProgramRequest only_if(std::string text) {
+    ProgramRequest request;
+    request.conditions.only_if = std::move(text);
+    return request;
+}
+
+// The marked part of a text that does not compile, and the reason.
+std::string complaint(const Result<std::optional<CallProgram>>& result) {
+    if (result.ok())
+        return "compiled";
+    const Error& error = result.error();
+    if (!error.at || error.at->offset + error.at->length > error.subject.size())
+        return "not placed: " + error.message();
+    return error.subject.substr(error.at->offset, error.at->length) + ": " + error.cause;
+}
+std::string complaint_of(const std::string& predicate) {
+    return complaint(compile_program(only_if(predicate), {"f"}));
+}
+
+// arg0 to arg5 and what is on the stack behind them.
+Machine call_with(const std::vector<uint64_t>& arguments, const Memory& memory = {}) {
+    Machine machine;
+    constexpr int registers[] = {5, 4, 1, 2, 8, 9};
+    Memory all = memory;
+    machine.frame_address = 0x7000;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (i < 6)
+            machine.at_entry[registers[i]] = arguments[i];
+        else
+            all.put(machine.frame_address + 8 * (i - 6), arguments[i]);
+    }
+    machine.read = [all](uint64_t at, void* to, size_t size) { return all.read(at, to, size); };
+    return machine;
+}
+
+bool holds_in(const std::string& predicate, const Machine& machine) {
+    const CallProgram program = compiled(only_if(predicate));
+    return Machine::holds(program.wire, machine.run(program.wire), WIRE_PREDICATE_ONLY)
+        .value_or(false);
+}
+bool holds(const std::string& predicate, const std::vector<uint64_t>& arguments) {
+    return holds_in(predicate, call_with(arguments));
+}
+
+TEST(ValuesByPosition, RegistersAndStack) {
+    const std::vector<uint64_t> arguments{10, 11, 12, 13, 14, 15, 16, 17, 18};
+    const CallProgram program =
+        compiled(shows({"arg8", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg6"}));
+    const wire_values values = call_with(arguments).run(program.wire);
+    EXPECT_THAT(format_values(program, values, {}),
+                ElementsAre(CallValue{"arg8", "18"}, CallValue{"arg0", "10"},
+                            CallValue{"arg1", "11"}, CallValue{"arg2", "12"},
+                            CallValue{"arg3", "13"}, CallValue{"arg4", "14"},
+                            CallValue{"arg5", "15"}, CallValue{"arg6", "16"}));
+}
+
+TEST(ValuesByPosition, ResultIsReadAtTheEnd) {
+    const CallProgram program = compiled(shows({"arg0", "ret"}));
+    Machine machine = call_with({3});
+    machine.at_entry[0] = 100;
+    machine.at_end[0] = static_cast<uint64_t>(-7);
+    machine.at_end[5] = 99;
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}),
+                ElementsAre(CallValue{"arg0", "3"}, CallValue{"ret", "-7"}));
+}
+
+TEST(ValuesByPosition, Strings) {
+    const CallProgram program = compiled(shows({"str(arg0)", "str(arg1)", "arg1"}));
+    Memory memory;
+    memory.put_string(0x1000, "GET /\x1b[2J");
+    memory.put_string(0x2000, std::string(200, 'x'));
+    wire_values values = call_with({0x1000, 0x2000}, memory).run(program.wire);
+    EXPECT_THAT(format_values(program, values, {}),
+                ElementsAre(CallValue{"str(arg0)", "\"GET /\x1b[2J\""},
+                            CallValue{"str(arg1)", "\"" + std::string(63, 'x') + "\"..."},
+                            CallValue{"arg1", "8192"}));
+    values = call_with({0, 0xdead0000dead}, memory).run(program.wire);
+    EXPECT_THAT(format_values(program, values, {}),
+                ElementsAre(CallValue{"str(arg0)", "null"},
+                            CallValue{"str(arg1)", "unreadable (address 0xdead0000dead)", false},
+                            CallValue{"arg1", "0xdead0000dead"}));
+}
+
+TEST(ValuesByPosition, NothingIsAsked) {
+    auto program = compile_program({}, {"f"});
+    ASSERT_TRUE(program.ok());
+    EXPECT_FALSE(program->has_value());
+    // `show` is of slow calls, and there are none.
+    ProgramRequest request = shows({"arg0"});
+    request.traces_slow = false;
+    program = compile_program(request, {"f"});
+    ASSERT_TRUE(program.ok());
+    EXPECT_FALSE(program->has_value());
+}
+
+TEST(ValuesByPosition, EqualValuesAreReadOnce) {
+    ProgramRequest request = shows({"arg2", "ret"});
+    request.conditions.only_if = "arg2 > 5 and ret < 0";
+    request.conditions.slow_if = "arg2 > 5";
+    request.split_if = "not (arg2 <= 5) or ret == 3";
+    request.split_mark = 7;
+    request.split_by = "arg2";
+    const CallProgram program = compiled(request);
+    EXPECT_EQ(program.wire.fetches, 2);
+    EXPECT_EQ(program.wire.comparisons, 3);
+    EXPECT_EQ(program.wire.label, 0);
+    EXPECT_EQ(program.wire.split_mark, 7);
+    EXPECT_EQ(program.wire.predicate[WIRE_PREDICATE_ONLY].at_end, 1);
+    EXPECT_EQ(program.wire.predicate[WIRE_PREDICATE_SLOW].at_end, 0);
+    EXPECT_EQ(program.wire.predicate[WIRE_PREDICATE_SPLIT].at_end, 1);
+}
+
+TEST(Predicates, Comparisons) {
+    EXPECT_TRUE(holds("arg0 == 3", {3}));
+    EXPECT_FALSE(holds("arg0 != 3", {3}));
+    EXPECT_TRUE(holds("arg0 < -1", {static_cast<uint64_t>(-2)}));
+    EXPECT_FALSE(holds("arg0 < -2", {static_cast<uint64_t>(-2)}));
+    EXPECT_TRUE(holds("arg0 <= -2", {static_cast<uint64_t>(-2)}));
+    EXPECT_TRUE(holds("4096 < arg2", {0, 0, 4097}));
+    EXPECT_FALSE(holds("4096 < arg2", {0, 0, 4096}));
+    EXPECT_TRUE(holds("0x10 >= arg0", {16}));
+    EXPECT_TRUE(holds("arg1 > arg0", {1, 2}));
+    EXPECT_FALSE(holds("arg1 > arg0", {2, 2}));
+    EXPECT_TRUE(holds("arg0", {1}));
+    EXPECT_FALSE(holds("arg0", {0}));
+    EXPECT_TRUE(holds("arg0 == 'x'", {'x'}));
+    EXPECT_TRUE(holds("arg0 == null", {0}));
+    EXPECT_TRUE(holds("arg0 == 0xffffffffffffffff", {UINT64_MAX}));
+}
+
+TEST(Predicates, Bits) {
+    EXPECT_TRUE(holds("arg0 & 0x41", {0x40}));
+    EXPECT_FALSE(holds("arg0 & 0x40", {0x3f}));
+    EXPECT_TRUE(holds("not (arg0 & 0x40)", {0x3f}));
+    EXPECT_TRUE(holds("!(arg0 & 64)", {0x3f}));
+    EXPECT_TRUE(holds("(arg0 & 0x40) == 0", {0x3f}));
+    EXPECT_TRUE(holds("arg0 & 0x40 != 0", {0x40}));
+    EXPECT_TRUE(holds("arg0 & 0x8000000000000000", {uint64_t{1} << 63}));
+}
+
+TEST(Predicates, Strings) {
+    Memory memory;
+    memory.put_string(0x1000, "GET");
+    memory.put_string(0x2000, std::string(80, 'x'));
+    const Machine machine = call_with({0x1000, 0x2000, 0}, memory);
+    EXPECT_TRUE(holds_in("str(arg0) == \"GET\"", machine));
+    EXPECT_FALSE(holds_in("str(arg0) == 'GE'", machine));
+    EXPECT_FALSE(holds_in("str(arg0) != \"GET\"", machine));
+    EXPECT_TRUE(holds_in("'POST' != str(arg0)", machine));
+    EXPECT_TRUE(holds_in("str(arg0) == \"\\x47E\\x54\"", machine));
+    // A string that was cut equals nothing.
+    EXPECT_FALSE(holds_in("str(arg1) == '" + std::string(62, 'x') + "'", machine));
+    EXPECT_EQ(complaint_of("str(arg1) == '" + std::string(63, 'x') + "'"),
+              "'" + std::string(63, 'x') + "': is too long to compare with");
+}
+
+// What cannot be read is neither equal nor unequal to anything.
+TEST(Predicates, OfUnreadableValues) {
+    const Machine machine = call_with({0x1000});
+    for (const char* text : {"str(arg0) == 'x'", "str(arg0) != 'x'", "not (str(arg0) == 'x')",
+                             "not not (str(arg0) == 'x')", "not (str(arg0) != 'x' or arg0 == 7)"})
+        EXPECT_FALSE(holds_in(text, machine)) << text;
+    EXPECT_TRUE(holds_in("str(arg0) == 'x' or arg0 == 0x1000", machine));
+}
+
+// Every way to write a condition is the same as carrying it out in C++.
+TEST(Predicates, NormalForm) {
+    struct Case {
+        const char* text;
+        bool (*truth)(uint64_t a, uint64_t b, uint64_t c);
+    };
+    const Case cases[] = {
+        {"arg0 and arg1 or arg2", [](auto a, auto b, auto c) { return (a && b) || c; }},
+        {"arg0 and (arg1 or arg2)", [](auto a, auto b, auto c) { return a && (b || c); }},
+        {"not (arg0 and arg1) or arg2", [](auto a, auto b, auto c) { return !(a && b) || c; }},
+        {"not (arg0 and (arg1 or not arg2))",
+         [](auto a, auto b, auto c) { return !(a && (b || !c)); }},
+        {"not arg0 == 0 && arg1", [](auto a, auto b, auto) { return !(a == 0) && b; }},
+        {"!arg0 || !(arg1 || arg2)", [](auto a, auto b, auto c) { return !a || !(b || c); }},
+        {"(arg0 or arg1) and (arg1 or arg2) and (arg2 or arg0)",
+         [](auto a, auto b, auto c) { return (a || b) && (b || c) && (c || a); }},
+        {"not (arg0 < 1 or arg1 >= 1) and (arg2) or (arg2 != 0 and arg1)",
+         [](auto a, auto b, auto c) { return (!(a < 1 || b >= 1) && c) || (c && b); }},
+    };
+    for (const Case& one : cases)
+        for (uint64_t bits = 0; bits < 8; ++bits) {
+            const uint64_t a = bits & 1, b = bits >> 1 & 1, c = bits >> 2;
+            EXPECT_EQ(holds(one.text, {a, b, c}), one.truth(a, b, c)) << one.text << ' ' << bits;
+        }
+}
+
+TEST(Predicates, ComplaintsSayWhere) {
+    EXPECT_EQ(complaint_of("arg0 = 3"), "=: is no comparison");
+    EXPECT_EQ(complaint_of("arg0 == "), ": a value is missing at the end");
+    EXPECT_EQ(complaint_of("arg0 == 4k"), "4k: is no number");
+    EXPECT_EQ(complaint_of("arg0 == 18446744073709551616"),
+              "18446744073709551616: does not fit into 64 bits");
+    EXPECT_EQ(complaint_of("arg0 == -9223372036854775809"),
+              "-9223372036854775809: does not fit into 64 bits");
+    EXPECT_EQ(complaint_of("arg0 > 3 arg1"), "arg1: is too much here");
+    EXPECT_EQ(complaint_of("(arg0 > 3"), ": a ) is missing");
+    EXPECT_EQ(complaint_of("1 == 1"), "1 == 1: is the same for every call");
+    EXPECT_EQ(complaint_of("arg0 and 1"), "1: is the same for every call");
+    EXPECT_EQ(complaint_of("arg0 < arg1 < arg2"), "<: is a second comparison");
+    EXPECT_EQ(complaint_of("str(arg0)"), "str(arg0): is a string, and no condition");
+    EXPECT_EQ(complaint_of("arg0 == \"GET\""),
+              "\"GET\": is a string, and is compared with a number");
+    EXPECT_EQ(complaint_of("str(arg0) == 3"), "3: is no string, and is compared with one");
+    EXPECT_EQ(complaint_of("str(arg0) < \"a\""),
+              "str(arg0): is a string: it is equal (==) or not (!=)");
+    EXPECT_EQ(complaint_of("arg0 & 0"), "0: selects no bit");
+    EXPECT_EQ(complaint_of("(arg0 == 1) == 2"),
+              "(arg0 == 1): is a condition where a value is wanted");
+    EXPECT_EQ(complaint_of("len(arg0) > 3"), "len: there is no function \"len\"");
+    EXPECT_EQ(complaint_of("str(arg0) == \"a\\q\""), "\\q: is no escape");
+    EXPECT_EQ(complaint_of("str(arg0) == 'a"), "'a: has no end");
+    EXPECT_EQ(complaint_of("arg0 # 3"), "#: is not understood here");
+    EXPECT_EQ(complaint_of("-arg0 == 3"), "-: only numbers can be negative");
+}
+
+TEST(Predicates, Limits) {
+    std::string many;
+    for (int i = 0; i < 9; ++i)
+        many += (i ? " and arg0 != " : "arg0 != ") + std::to_string(i);
+    EXPECT_EQ(complaint_of(many), "arg0: is one comparison too many");
+    EXPECT_EQ(complaint_of("arg0 and arg1 and arg2 and arg3 and arg4 and arg5 and arg6 and arg7 "
+                           "and arg8"),
+              "arg8: is one value too many");
+    const std::string product = "(arg0 or arg1) and (arg2 or arg3) and (arg4 or arg5) and "
+                                "(arg6 or arg7)";
+    EXPECT_EQ(complaint_of(product),
+              product + ": has 16 alternatives when it is written out: 8 is the most");
+    EXPECT_EQ(complaint_of("str(arg0) == 'a' and str(arg1) == 'a' and str(arg2) == 'a'"),
+              "str(arg2): is one string too many");
+    EXPECT_EQ(complaint_of("str(arg0) == 'a' or str(arg0) == 'b' or str(arg0) == 'c'"),
+              "'c': is one string to compare with too many");
+    EXPECT_THAT(complaint_of(std::string(2000, '(') + "arg0"), HasSubstr("nested too deeply"));
+    EXPECT_THAT(complaint_of(std::string(4000, '*') + "arg0"), HasSubstr("nested too deeply"));
+    EXPECT_THAT(complaint_of(std::string(5000, ' ')), HasSubstr("is too long"));
+}
+
+TEST(Predicates, SyntaxAlone) {
+    EXPECT_TRUE(check_predicate("req->header.length > 4096 and not (flags & 0x40)").ok());
+    EXPECT_TRUE(check_expression("(*this).items[3]").ok());
+    EXPECT_FALSE(check_expression("arg0 > 3").ok());
+    EXPECT_FALSE(check_expression("7").ok());
+    EXPECT_FALSE(check_expression("a b").ok());
+    EXPECT_FALSE(check_predicate("").ok());
+    EXPECT_FALSE(check_predicate("a->").ok());
+    EXPECT_FALSE(check_predicate("a[b]").ok());
+}
+
+TEST(Labels, AsText) {
+    ProgramRequest request;
+    request.split_by = "str(arg0)";
+    const CallProgram program = compiled(request);
+    char text[WIRE_STRING] = "POST";
+    EXPECT_EQ(format_label(program, WIRE_LABEL_STRING, 0x1000, {text, sizeof text}), "POST");
+    EXPECT_EQ(format_label(program, WIRE_LABEL_STRING, 0x1000, ""), "\"\"");
+    EXPECT_EQ(format_label(program, WIRE_LABEL_UNREADABLE, 0, ""), "unreadable");
+    request.split_by = "arg0";
+    EXPECT_EQ(format_label(compiled(request), WIRE_LABEL_NUMBER, uint64_t(-3), ""), "-3");
+}
+
+// Whatever the text, there is a program or a complaint with a place within the text.
+TEST(Expressions, RandomTexts) {
+    std::mt19937 random(42);
+    const std::vector<std::string> words{
+        "arg0", "arg6", "ret", "str(",  ")",    "(",    "and",
+        "or",   "not",  "==",  "<",     ">=",   "&",    "&&",
+        "!",    "-",    "->",  ".",     "x",    "[",    "]",
+        "3",    "0x40", "'a'", "\"b",   "\"",   "*",    "true",
+        "::",   " ",    "\\",  "\n",    "\xff", "arg1", "!=",
+        "||",   "null", "4k",  "errno", "'",    "0x",   "9999999999999999999999"};
+    size_t fine = 0;
+    for (int round = 0; round < 20'000; ++round) {
+        std::string text;
+        for (uint32_t length = random() % 12; length; --length) {
+            text += words[random() % words.size()];
+            if (random() % 3)
+                text += ' ';
+        }
+        auto program = compile_program(only_if(text), {"f"});
+        if (!program.ok()) {
+            ASSERT_TRUE(program.error().at) << text;
+            ASSERT_LE(program.error().at->offset + program.error().at->length,
+                      program.error().subject.size())
+                << text;
+        }
+        fine += program.ok() && !text.empty();
+    }
+    EXPECT_GT(fine, 20u);
+}
+
+} // namespace
+} // namespace auger

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/unit/loader_values_machine.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace auger::test {
+namespace {
+
+// The low `bits` as a 64-bit number.
+uint64_t extended(uint64_t value, unsigned bits, bool is_signed) {
+    if (bits == 0 || bits >= 64)
+        return value;
+    value &= (uint64_t{1} << bits) - 1;
+    if (is_signed && value >> (bits - 1))
+        value |= ~uint64_t{0} << bits;
+    return value;
+}
+
+bool compare(const wire_call_program& program, const wire_values& values,
+             const wire_comparison& comparison) {
+    const auto readable = [&](uint64_t index) { return values.readable >> index & 1; };
+    if (!readable(comparison.value))
+        return false;
+    if (comparison.flags & WIRE_COMPARE_STRING) {
+        const bool equal = std::memcmp(values.string[program.fetch[comparison.value].string],
+                                       program.string[comparison.constant], WIRE_STRING) == 0;
+        return equal == (comparison.operation == WIRE_EQUAL);
+    }
+    const uint64_t left = values.value[comparison.value];
+    uint64_t right = comparison.constant;
+    if (comparison.flags & WIRE_COMPARE_VALUES) {
+        if (!readable(right))
+            return false;
+        right = values.value[right];
+    }
+    const bool less = comparison.flags & WIRE_COMPARE_SIGNED
+                          ? static_cast<int64_t>(left) < static_cast<int64_t>(right)
+                          : left < right;
+    switch (comparison.operation) {
+    case WIRE_EQUAL:
+        return left == right;
+    case WIRE_UNEQUAL:
+        return left != right;
+    case WIRE_LESS:
+        return less;
+    case WIRE_LESS_EQUAL:
+        return less || left == right;
+    case WIRE_GREATER:
+        return !less && left != right;
+    case WIRE_GREATER_EQUAL:
+        return !less;
+    case WIRE_BITS_SET:
+        return left & right;
+    case WIRE_BITS_CLEAR:
+        return !(left & right);
+    }
+    return false;
+}
+
+} // namespace
+
+bool Machine::fetch(const wire_fetch& fetch, uint64_t& value) const {
+    const auto& registers = fetch.flags & WIRE_FETCH_AT_END ? at_end : at_entry;
+    uint64_t at = fetch.base == WIRE_BASE_REGISTER ? registers.at(fetch.number)
+                  : fetch.base == WIRE_BASE_CFA    ? frame_address
+                                                   : thread;
+    for (unsigned i = 0; i + 1 < fetch.offsets; ++i)
+        if (!read(at + static_cast<int64_t>(fetch.offset[i]), &at, 8))
+            return false;
+    at += static_cast<int64_t>(fetch.offset[fetch.offsets - 1]);
+    const bool string = fetch.flags & WIRE_FETCH_STRING;
+    const unsigned size = string ? 8 : fetch.size;
+    value = at;
+    if (fetch.flags & WIRE_FETCH_IN_MEMORY) {
+        value = 0;
+        if (!read(at, &value, size))
+            return false;
+    }
+    if (string)
+        return true;
+    const bool is_signed = fetch.flags & WIRE_FETCH_SIGNED;
+    if (fetch.bit_size)
+        value = extended(value >> fetch.bit_shift, fetch.bit_size, is_signed);
+    else
+        value = extended(value, 8 * size, is_signed);
+    return true;
+}
+
+wire_values Machine::run(const wire_call_program& program) const {
+    wire_values values{};
+    for (unsigned i = 0; i < program.fetches; ++i) {
+        const wire_fetch& wanted = program.fetch[i];
+        bool readable = fetch(wanted, values.value[i]);
+        if (readable && (wanted.flags & WIRE_FETCH_STRING)) {
+            char* slot = values.string[wanted.string];
+            size_t length = 0;
+            for (; length + 1 < wanted.size; ++length) {
+                readable = read(values.value[i] + length, slot + length, 1);
+                if (!readable || !slot[length])
+                    break;
+            }
+            std::memset(slot + length, 0, WIRE_STRING - length);
+        }
+        values.readable |= static_cast<uint32_t>(readable) << i;
+    }
+    return values;
+}
+
+std::optional<bool> Machine::holds(const wire_call_program& program, const wire_values& values,
+                                   wire_predicate_use use) {
+    const wire_predicate& predicate = program.predicate[use];
+    if (predicate.clauses == 0)
+        return std::nullopt;
+    for (unsigned i = 0; i < predicate.clauses; ++i) {
+        bool all = true;
+        for (unsigned c = 0; c < WIRE_MAX_COMPARISONS; ++c)
+            if (predicate.clause[i] >> c & 1)
+                all = all && compare(program, values, program.comparison[c]);
+        if (all)
+            return true;
+    }
+    return false;
+}
+
+bool Memory::read(uint64_t address, void* to, size_t size) const {
+    for (const Part& part : parts_)
+        if (address >= part.address && address + size <= part.address + part.bytes.size()) {
+            std::memcpy(to, part.bytes.data() + (address - part.address), size);
+            return true;
+        }
+    return false;
+}
+
+bool read_own_memory(uint64_t address, void* to, size_t size) {
+    iovec local{to, size}, remote{reinterpret_cast<void*>(address), size};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+} // namespace auger::test
