@@ -12,7 +12,8 @@
 #include <chrono>
 #include <optional>
 #include <span>
-#include <unordered_set>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace auger {
@@ -42,7 +43,7 @@ class LiveNames {
                                           std::span<const uint64_t> user_frames);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
     // A thread whose present name is not at hand: the one under which it was seen last.
-    ThreadId thread(uint32_t pid, uint32_t tid) { return interner_.thread(pid, tid); }
+    ThreadId thread(uint32_t pid, uint32_t tid);
     // The module of a file that was seen mapped; unknown_module when none was.
     ModuleId find_module(uint64_t device, uint64_t inode) const;
 
@@ -64,7 +65,8 @@ class LiveNames {
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;
-    std::unordered_set<uint32_t> named_processes_; // whose main thread is in the stream
+    // Of the processes whose main thread is in the stream, their control group; empty: unknown.
+    std::unordered_map<uint32_t, std::string> cgroups_;
     struct Waiting {
         LocationId location;
         Detail told;

@@ -33,7 +33,7 @@ Parsed<Command> parse_flame(Arguments& arguments) {
         }
         if (arguments.take_if("by")) {
             if (arguments.at_end())
-                return arguments.missing("what to tell apart: process, comm or tid");
+                return arguments.missing("what to tell apart: process, comm, tid, cgroup or cpu");
             const Word& key = arguments.take();
             const auto* name = std::find(group_names.begin(), group_names.end(), key.text);
             if (name == group_names.end())
@@ -155,18 +155,20 @@ std::vector<CommandRow> view_commands() {
         {"flame",
          "f",
          "Views",
-         "flame [slow | fast | open | outside | all] [by process | comm | tid] [--folded]",
+         "flame [slow | fast | open | outside | all] [by KEY] [--folded]",
          "where the time goes, as a tree of calls",
          "With a class of the split, only its samples. Threads of a process are one, unless they "
          "are\n"
-         "told apart by their name (by comm) or each by itself (by tid). --folded prints collapsed "
-         "stacks, one a "
+         "told apart: KEY is process, comm (the thread's name), tid, cgroup (of the process when "
+         "it "
+         "was\n"
+         "first seen) or cpu (of a wait: where it ended). --folded prints collapsed stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
-         "flame\nflame slow\nflame by comm\nflame slow --folded",
+         "flame\nflame slow\nflame by comm\nflame by cgroup\nflame slow --folded",
          {{.words = "slow fast open outside all by --folded"},
-          {.words = "by process comm tid --folded"},
-          {.words = "process comm tid --folded"},
+          {.words = "by process comm tid cgroup cpu --folded"},
+          {.words = "process comm tid cgroup cpu --folded"},
           {.words = "--folded"},
           {}},
          parse_flame},
