@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/dwarf_unit.h"
 
+#include "loader/symbols/dwarf_walk.h"
+
 #include <dwarf.h>
 
 #include <algorithm>
@@ -9,33 +11,8 @@
 namespace auger {
 namespace {
 
-// Honest units stay far below these. A unit may be built to loop (siblings that lead backwards) or
-// to nest without end.
-constexpr size_t depth_limit = 256;
-constexpr uint64_t die_limit = 20'000'000;
 constexpr size_t range_limit = 8'000'000;
 constexpr size_t chain_limit = 256;
-
-// What may hold code within.
-bool may_hold_functions(int tag) {
-    switch (tag) {
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_lexical_block:
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_union_type:
-    case DW_TAG_interface_type:
-    case DW_TAG_enumeration_type: // Rust puts methods there
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-        return true;
-    default:
-        return false;
-    }
-}
 
 uint32_t small_number(Dwarf_Die& die, unsigned name) {
     Dwarf_Attribute attribute;
@@ -105,7 +82,7 @@ void DwarfUnit::collect(const WorkProgress& progress) {
         Level level = path.back();
         const int tag = dwarf_tag(&level.die);
         uint32_t inner = level.function;
-        bool descend = may_hold_functions(tag) && path.size() < depth_limit;
+        bool descend = may_hold_functions(tag) && path.size() < die_depth_limit;
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
             inner = add_function(level.die, level.function, tag == DW_TAG_inlined_subroutine);
             descend = descend && inner != none; // abstract functions and declarations hold no code

@@ -43,18 +43,41 @@ const std::shared_ptr<const ElfFile>& ModuleDebug::debug_file() {
     return *debug_file_;
 }
 
-Result<std::shared_ptr<const LineTable>> ModuleDebug::read_lines() {
+Result<std::shared_ptr<const ElfFile>> ModuleDebug::file_with_debug(const char* operation) {
     const auto& separate = debug_file();
-    if (!separate && !has_dwarf(*file_))
-        return Error{"read line table of", path_,
-                     "it has no debug information, and no separate debug file was found",
-                     file_->build_id().empty()
-                         ? "compile it with -g"
-                         : "compile it with -g, or install the debug file of build id " +
-                               file_->build_id()};
+    if (separate)
+        return separate;
+    if (has_dwarf(*file_))
+        return file_;
+    return Error{
+        operation, path_, "it has no debug information, and no separate debug file was found",
+        file_->build_id().empty()
+            ? "compile it with -g"
+            : "compile it with -g, or install the debug file of build id " + file_->build_id()};
+}
+
+Result<std::shared_ptr<const LineTable>> ModuleDebug::read_lines() {
+    auto file = file_with_debug("read line table of");
+    if (!file)
+        return file.error();
     const Roots roots(pid_);
     WorkProgress progress;
-    return LineTable::read(separate ? separate : file_, roots.folders, progress);
+    return LineTable::read(*file, roots.folders, progress);
+}
+
+Result<std::shared_ptr<DwarfFile>> ModuleDebug::dwarf() {
+    if (auto held = dwarf_.lock())
+        return held;
+    auto file = file_with_debug("read types of");
+    if (!file)
+        return file.error();
+    const Roots roots(pid_);
+    auto opened = DwarfFile::open(*file, roots.folders);
+    if (!opened)
+        return opened.error();
+    std::shared_ptr<DwarfFile> shared = *std::move(opened);
+    dwarf_ = shared;
+    return shared;
 }
 
 const Result<std::shared_ptr<const LineTable>>& ModuleDebug::lines() {

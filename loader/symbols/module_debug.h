@@ -15,6 +15,8 @@
 
 namespace auger {
 
+class DwarfFile;
+
 class ModuleDebug {
   public:
     // `path` as the target sees it; `pid`: a process that maps it, whose root folder is searched
@@ -24,8 +26,12 @@ class ModuleDebug {
     // The separate debug file; null when the file is complete, or there is none.
     const std::shared_ptr<const ElfFile>& debug_file();
     const Result<std::shared_ptr<const LineTable>>& lines();
+    // All of it. It may take as much memory as the debug information has, so it is kept only for as
+    // long as somebody holds it.
+    Result<std::shared_ptr<DwarfFile>> dwarf();
 
   private:
+    Result<std::shared_ptr<const ElfFile>> file_with_debug(const char* operation);
     Result<std::shared_ptr<const LineTable>> read_lines();
 
     std::shared_ptr<const ElfFile> file_;
@@ -33,6 +39,7 @@ class ModuleDebug {
     pid_t pid_;
     std::optional<std::shared_ptr<const ElfFile>> debug_file_;
     std::optional<Result<std::shared_ptr<const LineTable>>> lines_;
+    std::weak_ptr<DwarfFile> dwarf_;
 };
 
 } // namespace auger

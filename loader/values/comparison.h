@@ -14,7 +14,7 @@ namespace auger {
 
 class ComparisonCompiler {
   public:
-    ComparisonCompiler(std::string_view text, FunctionValues& values, ProgramBuilder& builder)
+    ComparisonCompiler(std::string_view text, const FunctionValues& values, ProgramBuilder& builder)
         : text_(text), reader_(text, values), builder_(builder) {}
 
     // The index of the comparison, or with `negated` of its opposite.

@@ -2,6 +2,7 @@
 // Values that are shown come first, so that they stay in the order asked for; what is shown by
 // default takes the room that is left.
 #include "loader/values/call_program.h"
+#include "loader/values/default_values.h"
 #include "loader/values/expression.h"
 #include "loader/values/function_values.h"
 #include "loader/values/operand.h"
@@ -36,6 +37,9 @@ class ProgramCompiler {
             if (!text->empty())
                 if (auto compiled = predicate(use, *text); !compiled)
                     return compiled.error();
+        if (request_.traces_slow && request_.conditions.show.empty() &&
+            request_.conditions.show_default)
+            show_default_values(values_, builder_);
         if (program.wire.fetches == 0)
             return std::optional<CallProgram>();
         return std::optional<CallProgram>(std::move(program));
@@ -60,7 +64,7 @@ class ProgramCompiler {
         auto index = value(text);
         if (!index)
             return index.error();
-        builder_.program().shown.push_back({text, *index});
+        builder_.program().shown.push_back({text, *index, {}});
         return {};
     }
 

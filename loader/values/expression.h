@@ -28,7 +28,7 @@ struct Expression {
         number,     // `number`
         string,     // `text`; of one character it may be compared with a number
         member,     // `text` of operands[0]: a->b and a.b
-        pointee,    // *operands[0]
+        pointee,    // *operands[0]; `number` is 0
         element,    // operands[0][number]
         string_at,  // str(operands[0])
         bits,       // operands[0] & operands[1]

@@ -21,21 +21,29 @@ struct Operand {
     bool is_signed() const { return fetch.flags & WIRE_FETCH_SIGNED; }
 };
 
+// Errors have cause and hint. A number, pointer, enumerator ...
+Result<Operand> number_operand(FunctionValue value);
+// ... and the text that a value is or points to.
+Result<Operand> string_operand(FunctionValue value);
+
 class OperandReader {
   public:
     // `text`: of which the expressions are.
-    OperandReader(std::string_view text, FunctionValues& values) : text_(text), values_(values) {}
+    OperandReader(std::string_view text, const FunctionValues& values)
+        : text_(text), values_(values) {}
 
-    Result<Operand> read(const Expression& expression);
+    Result<Operand> read(const Expression& expression) const;
     Error error(const Expression& expression, std::string cause, std::string hint = {}) const;
 
   private:
-    Result<FunctionValue> resolve(const Expression& expression);
-    Result<FunctionValue> resolve_name(const Expression& expression);
-    Result<Operand> read_string(const Expression& expression);
+    Result<FunctionValue> resolve(const Expression& expression) const;
+    Result<FunctionValue> resolve_name(const Expression& expression) const;
+    Result<FunctionValue> resolve_member(const Expression& expression) const;
+    Result<FunctionValue> resolve_element(const Expression& expression) const;
+    Error at(const Expression& expression, Error error) const;
 
     std::string_view text_;
-    FunctionValues& values_;
+    const FunctionValues& values_;
 };
 
 } // namespace auger

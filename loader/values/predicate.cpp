@@ -30,7 +30,7 @@ Clauses shortest(Clauses clauses) {
 
 class Compiler {
   public:
-    Compiler(std::string_view text, FunctionValues& values, ProgramBuilder& builder)
+    Compiler(std::string_view text, const FunctionValues& values, ProgramBuilder& builder)
         : comparisons_(text, values, builder) {}
 
     // There are at most 2^WIRE_MAX_COMPARISONS different clauses, however long the text is.
@@ -80,7 +80,7 @@ class Compiler {
 } // namespace
 
 Result<wire_predicate> compile_predicate(std::string_view text, const Expression& expression,
-                                         FunctionValues& values, ProgramBuilder& builder) {
+                                         const FunctionValues& values, ProgramBuilder& builder) {
     auto clauses = Compiler(text, values, builder).clauses(expression, false);
     if (!clauses)
         return clauses.error();

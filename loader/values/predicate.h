@@ -14,6 +14,6 @@ namespace auger {
 
 // Adds the predicate's comparisons and values to the program.
 Result<wire_predicate> compile_predicate(std::string_view text, const Expression& expression,
-                                         FunctionValues& values, ProgramBuilder& builder);
+                                         const FunctionValues& values, ProgramBuilder& builder);
 
 } // namespace auger

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ThreadLocalBlock: what an ELF file says of its thread-local variables.
+#pragma once
+
+#include "loader/elf/elf_file.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace auger {
+
+struct ThreadLocalBlock {
+    // A pointer-sized place that gets a variable's offset from the thread's control block.
+    struct Slot {
+        uint64_t address;  // as linked
+        uint64_t variable; // offset in the block
+    };
+
+    uint64_t size = 0;                    // of the block, in multiples of its alignment
+    std::optional<uint64_t> error_number; // offset of the variable errno in it
+    std::vector<Slot> slots;
+    bool interpreter = false; // a dynamic linker loads it
+    std::vector<ElfSegment> segments;
+
+    // Where a part of the file is linked to, of which only the page is given.
+    std::optional<uint64_t> address_of_offset(uint64_t offset) const;
+
+    static ThreadLocalBlock read(const ElfFile& file);
+};
+
+} // namespace auger
