@@ -172,10 +172,10 @@ ProgramRequest LiveProbes::request_for(const Probe& probe) const {
 }
 
 Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view) {
-    const ProgramRequest request = request_for(probe);
+    ProgramCompiler compiler(request_for(probe));
     std::vector<std::optional<CallProgram>> programs;
     for (const Place& place : probe.places) {
-        auto program = compile_program(request, place.values);
+        auto program = compiler.compile(place.values);
         if (!program)
             return program.error();
         if (*program && !can_read(**program, place))
@@ -254,6 +254,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     // With some to spare for those that turn out to be known or impossible.
     if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
         return reserved;
+    ProgramCompiler compiler(request_for(probe));
     for (const PlaceMatch& match : matches.places) {
         const TargetModule& module = view.modules[match.module];
         bool known = std::any_of(probe.places.begin(), probe.places.end(), [&](const Place& place) {
@@ -287,7 +288,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         probe.reruns = module.file->is_go() && match.kind == PlaceKind::function;
         Place fresh{{}, match, module.identity(), choice.exit};
         fresh.values = values_of(match, view);
-        auto program = compile_program(request_for(probe), fresh.values);
+        auto program = compiler.compile(fresh.values);
         if (!program)
             return give_up(program.error());
         if (*program && !can_read(**program, fresh))

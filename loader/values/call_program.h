@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -92,6 +93,18 @@ struct CallProgram {
 // too many values.
 Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
                                                    const ValueScope& scope);
+
+// The same for many places: the debug information of their modules is read once, and kept for as
+// long as this lives.
+class ProgramCompiler {
+  public:
+    explicit ProgramCompiler(ProgramRequest request) : request_(std::move(request)) {}
+    Result<std::optional<CallProgram>> compile(const ValueScope& scope);
+
+  private:
+    ProgramRequest request_;
+    std::set<std::shared_ptr<DwarfFile>> kept_;
+};
 
 // Checks what needs no target: for the console, before anything is attached.
 Result<void> check_predicate(std::string_view text);

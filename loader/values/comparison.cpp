@@ -2,6 +2,7 @@
 #include "loader/values/comparison.h"
 
 #include "loader/values/constant.h"
+#include "loader/values/names.h"
 
 #include <fmt/format.h>
 
@@ -196,11 +197,21 @@ Result<uint8_t> ComparisonCompiler::compare(const Expression& expression, bool n
                 ? fmt::format("write str({})", text_.substr(left->at.offset, left->at.length))
                 : "");
     auto second = reader_.read(*right);
+    if (!second && right->kind == Kind::name && !first->format.names.empty())
+        return no_enumerator(*right, *first);
     if (!second)
         return second.error();
     if (second->is_string())
         return reader_.error(*right, "is a string, and is compared with a number");
     return compare_values(expression, *first, *second, operation);
+}
+
+Error ComparisonCompiler::no_enumerator(const Expression& name, const Operand& operand) const {
+    std::vector<std::string> names;
+    for (const auto& [number, enumerator] : operand.format.names)
+        names.push_back(enumerator);
+    return reader_.error(name, fmt::format("{} has no \"{}\"", operand.type.name, name.text),
+                         known_names(name.text, names));
 }
 
 Result<uint8_t> ComparisonCompiler::compare_values(const Expression& expression,

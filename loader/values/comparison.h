@@ -32,6 +32,7 @@ class ComparisonCompiler {
     Result<uint8_t> add(const Expression& expression, const Operand& operand,
                         wire_comparison comparison);
     Result<uint8_t> value(const Expression& expression, const Operand& operand);
+    Error no_enumerator(const Expression& name, const Operand& operand) const;
     Error at(const Expression& expression, Error error) const;
 
     std::string_view text_;

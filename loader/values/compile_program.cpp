@@ -12,9 +12,9 @@
 namespace auger {
 namespace {
 
-class ProgramCompiler {
+class Compilation {
   public:
-    ProgramCompiler(const ProgramRequest& request, const ValueScope& scope)
+    Compilation(const ProgramRequest& request, const ValueScope& scope)
         : request_(request), values_(scope) {}
 
     Result<std::optional<CallProgram>> run() {
@@ -84,11 +84,27 @@ class ProgramCompiler {
     ProgramBuilder builder_;
 };
 
+bool asks_nothing(const ProgramRequest& request) {
+    const CallConditions& conditions = request.conditions;
+    return conditions.only_if.empty() && conditions.slow_if.empty() && request.split_if.empty() &&
+           request.split_by.empty() &&
+           !(request.traces_slow && (conditions.show_default || !conditions.show.empty()));
+}
+
 } // namespace
 
 Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
                                                    const ValueScope& scope) {
-    return ProgramCompiler(request, scope).run();
+    if (asks_nothing(request)) // nor is debug information read
+        return std::optional<CallProgram>();
+    return Compilation(request, scope).run();
+}
+
+Result<std::optional<CallProgram>> ProgramCompiler::compile(const ValueScope& scope) {
+    if (scope.debug && !asks_nothing(request_))
+        if (auto dwarf = scope.debug->dwarf())
+            kept_.insert(*std::move(dwarf));
+    return compile_program(request_, scope);
 }
 
 } // namespace auger

@@ -173,7 +173,7 @@ class Evaluation {
         if (operation.atom == DW_OP_call_frame_cfa)
             return true;
         place.offsets[0] = static_cast<int64_t>(operation.number) - return_address;
-        return operation.atom == DW_OP_breg0 + register_rsp &&
+        return operation.atom == DW_OP_breg7 && // the stack pointer
                static_cast<int64_t>(
                    operation.number)<INT32_MAX&& static_cast<int64_t>(operation.number)>
                    INT32_MIN;

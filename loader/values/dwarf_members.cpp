@@ -2,6 +2,7 @@
 // What structures, classes and unions are made of.
 #include "loader/probes/edit_distance.h"
 #include "loader/values/dwarf_attribute.h"
+#include "loader/values/dwarf_definition.h"
 #include "loader/values/dwarf_types.h"
 #include "loader/values/names.h"
 
@@ -154,14 +155,19 @@ bool flatten_into(const ValueType& type, int64_t offset, unsigned depth,
 } // namespace
 
 Result<TypeMember> find_member(const ValueType& structure, const std::string& name) {
-    if (dwarf_flag(structure.die, DW_AT_declaration))
-        return Error{
-            {},
-            {},
-            fmt::format("{} is only declared where the function was compiled", structure.name),
-            "its members are not known there"};
+    ValueType whole = structure;
+    if (dwarf_flag(structure.die, DW_AT_declaration)) {
+        auto definition = definition_of(structure);
+        if (!definition)
+            return Error{
+                {},
+                {},
+                fmt::format("{} is only declared, and its members are not known", structure.name),
+                {}};
+        whole.die = *definition;
+    }
     MemberSearch search(name);
-    if (!search.search(structure, 0, 0))
+    if (!search.search(whole, 0, 0))
         return Error{{},
                      {},
                      fmt::format("{} has no member \"{}\"", structure.name, name),

@@ -97,8 +97,8 @@ Objection take_address(Place& place, ValueType pointer) {
 Objection to_fetch(const Place& place, bool string, uint8_t string_size, wire_fetch& fetch) {
     fetch = {};
     if (place.offsets.size() > WIRE_MAX_OFFSETS)
-        return fmt::format("leads through {} pointers: {} is the most", place.offsets.size() - 1,
-                           WIRE_MAX_OFFSETS - 1);
+        return fmt::format("takes {} steps through memory: {} is the most", place.offsets.size(),
+                           int{WIRE_MAX_OFFSETS});
     fetch.base = place.base;
     fetch.number = place.number;
     fetch.offsets = static_cast<uint8_t>(place.offsets.size());

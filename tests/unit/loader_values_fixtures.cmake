@@ -5,7 +5,8 @@ set(VALUES_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/values)
 file(MAKE_DIRECTORY ${VALUES_FOLDER})
 
 function(auger_values_program name source)
-    add_executable(${name} ${VALUES_SOURCE}/${source})
+    add_executable(${name} ${VALUES_SOURCE}/${source} ${VALUES_SOURCE}/opaque.c
+        ${VALUES_SOURCE}/other.c)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${VALUES_FOLDER}
         INTERPROCEDURAL_OPTIMIZATION OFF)
     target_compile_options(${name} PRIVATE -fno-pie -fno-sanitize=all -w ${ARGN})
@@ -34,7 +35,9 @@ foreach(level 0 2)
     set(program ${VALUES_FOLDER}/values_c_clang${level})
     add_custom_command(OUTPUT ${program}
         COMMAND ${CLANG} -O${level} -g -w -no-pie -o ${program} ${VALUES_SOURCE}/values.c
-        DEPENDS ${VALUES_SOURCE}/values.c ${VALUES_SOURCE}/note.h VERBATIM)
+            ${VALUES_SOURCE}/opaque.c ${VALUES_SOURCE}/other.c
+        DEPENDS ${VALUES_SOURCE}/values.c ${VALUES_SOURCE}/note.h ${VALUES_SOURCE}/opaque.c
+            ${VALUES_SOURCE}/opaque.h ${VALUES_SOURCE}/other.c VERBATIM)
     list(APPEND VALUES_OTHERS ${program})
 endforeach()
 add_custom_target(values_clang DEPENDS ${VALUES_OTHERS})

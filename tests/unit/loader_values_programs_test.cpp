@@ -2,9 +2,7 @@
 // Real calls of programs that say themselves what they were given: every expression that a program
 // notes is compiled, carried out on the registers and the memory of the stopped program, and
 // compared.
-#include "loader/process/safe_open.h"
-#include "loader/symbols/demangle.h"
-#include "loader/values/call_program.h"
+#include "tests/unit/loader_values_program.h"
 #include "tests/unit/loader_values_tracer.h"
 
 #include <gmock/gmock.h>
@@ -49,39 +47,6 @@ Truths truths_of(const std::string& output) {
     }
     return truths;
 }
-
-struct Program {
-    std::string path;
-    std::shared_ptr<const ElfFile> file;
-    std::shared_ptr<ModuleDebug> debug;
-
-    explicit Program(const std::string& name)
-        : path(std::string(AUGER_VALUES_DIR) + "/" + name),
-          file(*ElfFile::open(std::move(*open_regular(path)), path)),
-          debug(std::make_shared<ModuleDebug>(file, path, 0)) {}
-
-    // By its last name; 0: there is none.
-    uint64_t address_of(const std::string& function) const {
-        const auto& separate = debug->debug_file();
-        for (const ElfFunction& symbol : (separate ? *separate : *file).functions()) {
-            std::string name =
-                demangle_without_parameters(symbol.name.substr(0, symbol.name.find('.')));
-            name = name.substr(0, name.find_first_of("<["));
-            if (name == function || name.ends_with("::" + function))
-                return symbol.address;
-        }
-        return 0;
-    }
-    ValueScope scope(const std::string& function, pid_t pid = 0) const {
-        ValueScope scope{function};
-        scope.file = file;
-        scope.debug = debug;
-        scope.address = address_of(function);
-        if (pid)
-            scope.pids = {pid};
-        return scope;
-    }
-};
 
 ProgramRequest shows(std::vector<std::string> show) {
     ProgramRequest request;
@@ -152,7 +117,7 @@ bool check(const Truth& truth, const test::Stop& stop, const ValueScope& scope) 
 class ValuesOf : public testing::TestWithParam<std::string> {};
 
 TEST_P(ValuesOf, RealCallsAreWhatTheProgramSays) {
-    const Program program(GetParam());
+    const test::ValuesProgram program(GetParam());
     const Truths truths = truths_of(test::output_of(program.path));
     std::map<uint64_t, std::string> functions;
     std::vector<uint64_t> addresses;
@@ -170,7 +135,7 @@ TEST_P(ValuesOf, RealCallsAreWhatTheProgramSays) {
     ASSERT_TRUE(test::trace(program.path, addresses, [&](const test::Stop& stop) {
         const std::string& function = functions[stop.function];
         for (const Truth& truth : truths.at(function))
-            checked += check(truth, stop, program.scope(function, stop.pid));
+            checked += check(truth, stop, program.scope(function, {stop.pid}));
     }));
     EXPECT_EQ(checked, expected);
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One of the fixture programs of the tests of values.
+#pragma once
+
+#include "loader/process/safe_open.h"
+#include "loader/symbols/demangle.h"
+#include "loader/values/call_program.h"
+#include "tests/unit/loader_values_machine.h"
+
+#include <cstring>
+#include <map>
+#include <string>
+
+namespace auger::test {
+
+struct ValuesProgram {
+    std::string path;
+    std::shared_ptr<const ElfFile> file;
+    std::shared_ptr<ModuleDebug> debug;
+
+    explicit ValuesProgram(const std::string& name)
+        : path(name.starts_with('/') ? name : std::string(AUGER_VALUES_DIR) + "/" + name),
+          file(*ElfFile::open(std::move(*open_regular(path)), path)),
+          debug(std::make_shared<ModuleDebug>(file, path, 0)) {}
+
+    // By its last name; 0: there is none.
+    uint64_t address_of(const std::string& function) const {
+        const auto& separate = debug->debug_file();
+        for (const ElfFunction& symbol : (separate ? *separate : *file).functions()) {
+            std::string name =
+                demangle_without_parameters(symbol.name.substr(0, symbol.name.find('.')));
+            name = name.substr(0, name.find_first_of("<["));
+            if (name == function || name.ends_with("::" + function))
+                return symbol.address;
+        }
+        return 0;
+    }
+    ValueScope scope(const std::string& function, std::vector<pid_t> pids = {}) const {
+        ValueScope scope{function};
+        scope.file = file;
+        scope.debug = debug;
+        scope.address = address_of(function);
+        scope.pids = std::move(pids);
+        return scope;
+    }
+};
+
+} // namespace auger::test
