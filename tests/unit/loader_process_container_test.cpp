@@ -35,7 +35,7 @@ TEST(Containers, AreKnownByTheLastComponentOfTheirGroup) {
         ASSERT_TRUE(found);
         EXPECT_EQ(*found, (Container{one.id, one.name, one.path}));
     }
-    for (const std::string path :
+    for (const std::string& path :
          {std::string("/"), std::string(""), std::string("/system.slice/docker.service"),
           "/machine.slice/libpod-conmon-" + db_id + ".scope", std::string("/docker/buildkit"),
           std::string("/docker-xyz.scope"), std::string("/docker-.scope"),
@@ -72,7 +72,7 @@ class ContainerList : public testing::Test {
     }
     std::string name_of(std::string_view text) {
         const auto found = find_container(list(), text);
-        return found ? found->name : found.error().message() + "; " + found.error().hint;
+        return found ? found->name : found.error().message();
     }
     test::TemporaryFolder folder_;
 };
@@ -101,7 +101,7 @@ TEST_F(ContainerList, TooShortOrUnknownOnesAreNotGuessed) {
 
 TEST_F(ContainerList, SeveralAreListed) {
     group("machine.slice/libpod-abcd" + std::string(60, '9') + ".scope");
-    EXPECT_THAT(name_of("abcd"), HasSubstr("2 containers are meant by it; one of: "));
+    EXPECT_THAT(name_of("abcd"), HasSubstr("2 containers are meant by it (one of: "));
     EXPECT_THAT(name_of("abcd"), HasSubstr("db (abcd11111111)"));
     EXPECT_THAT(name_of("abcd"), HasSubstr("abcd99999999"));
     EXPECT_EQ(name_of("abcd1"), "db");
