@@ -140,7 +140,6 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
 ValueScope LiveProbes::values_of(const PlaceMatch& match, const TargetView& view) const {
     ValueScope scope;
     scope.pids = view.started ? view.pids : std::vector<pid_t>();
-    scope.call_site = match.kind == PlaceKind::call_site;
     if (!match.site) {
         scope.function = match.name;
         scope.file = view.modules[match.module].file;

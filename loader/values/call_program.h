@@ -45,9 +45,9 @@ struct ValueScope {
     // known, and there is only the calling convention.
     std::shared_ptr<const ElfFile> file{};
     std::shared_ptr<ModuleDebug> debug{};
-    uint64_t address = 0; // of the function, as linked
-    // The values are read around the call instruction, not in the function.
-    bool call_site = false;
+    // Of the function, as linked. At a call instruction everything is where it is when the function
+    // begins.
+    uint64_t address = 0;
     std::vector<pid_t> pids{}; // running processes of the target, for errno's place
 };
 

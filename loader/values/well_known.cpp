@@ -159,12 +159,10 @@ constexpr KnownFunction functions[] = {
 } // namespace
 
 const KnownFunction* known_function(std::string_view name) {
-    // The C library's own names of the same functions.
-    for (std::string_view prefix : {"__libc_", "__GI_", "__"})
-        if (name.starts_with(prefix)) {
+    // The C library's own names of the same functions: __libc_recv, ___pthread_mutex_lock.
+    for (std::string_view prefix : {"__GI_", "_", "_", "_", "libc_"})
+        if (name.starts_with(prefix))
             name.remove_prefix(prefix.size());
-            break;
-        }
     const auto found = std::find_if(std::begin(functions), std::end(functions),
                                     [&](const KnownFunction& known) { return known.name == name; });
     return found == std::end(functions) ? nullptr : found;

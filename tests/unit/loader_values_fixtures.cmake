@@ -42,7 +42,7 @@ foreach(level 0 2)
 endforeach()
 add_custom_target(values_clang DEPENDS ${VALUES_OTHERS})
 auger_values_program(values_c_static values.c -O2 -g -static)
-auger_values_program(values_c_bare values.c -O2)
+auger_values_program(values_c_bare values.c -O2 -g0)
 
 add_dependencies(unit_loader ${VALUES_PROGRAMS} values_clang)
 target_compile_definitions(unit_loader PRIVATE AUGER_VALUES_DIR="${VALUES_FOLDER}")

@@ -2,18 +2,18 @@
 // Expressions and predicates where nothing is known of the function but the calling convention.
 #include "loader/values/call_program.h"
 #include "tests/unit/loader_values_machine.h"
+#include "tests/unit/loader_values_requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cstring>
-#include <random>
 
 namespace auger {
 namespace {
 
 using test::Machine;
 using test::Memory;
+using test::only_if;
+using test::shows;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -21,20 +21,6 @@ CallProgram compiled(const ProgramRequest& request, const ValueScope& scope = {"
     auto program = compile_program(request, scope);
     EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message());
     return program.ok() && *program ? **program : CallProgram();
-}
-
-ProgramRequest shows(std::vector<std::string> show) {
-    ProgramRequest request;
-    request.traces_slow = true;
-    request.conditions.show = std::move(show);
-    request.conditions.show_default = false;
-    return request;
-}
-
-ProgramRequest only_if(std::string text) {
-    ProgramRequest request;
-    request.conditions.only_if = std::move(text);
-    return request;
 }
 
 // The marked part of a text that does not compile, and the reason.
@@ -270,59 +256,6 @@ TEST(Predicates, Limits) {
     EXPECT_THAT(complaint_of(std::string(2000, '(') + "arg0"), HasSubstr("nested too deeply"));
     EXPECT_THAT(complaint_of(std::string(4000, '*') + "arg0"), HasSubstr("nested too deeply"));
     EXPECT_THAT(complaint_of(std::string(5000, ' ')), HasSubstr("is too long"));
-}
-
-TEST(Predicates, SyntaxAlone) {
-    EXPECT_TRUE(check_predicate("req->header.length > 4096 and not (flags & 0x40)").ok());
-    EXPECT_TRUE(check_expression("(*this).items[3]").ok());
-    EXPECT_FALSE(check_expression("arg0 > 3").ok());
-    EXPECT_FALSE(check_expression("7").ok());
-    EXPECT_FALSE(check_expression("a b").ok());
-    EXPECT_FALSE(check_predicate("").ok());
-    EXPECT_FALSE(check_predicate("a->").ok());
-    EXPECT_FALSE(check_predicate("a[b]").ok());
-}
-
-TEST(Labels, AsText) {
-    ProgramRequest request;
-    request.split_by = "str(arg0)";
-    const CallProgram program = compiled(request);
-    char text[WIRE_STRING] = "POST";
-    EXPECT_EQ(format_label(program, WIRE_LABEL_STRING, 0x1000, {text, sizeof text}), "POST");
-    EXPECT_EQ(format_label(program, WIRE_LABEL_STRING, 0x1000, ""), "\"\"");
-    EXPECT_EQ(format_label(program, WIRE_LABEL_UNREADABLE, 0, ""), "unreadable");
-    request.split_by = "arg0";
-    EXPECT_EQ(format_label(compiled(request), WIRE_LABEL_NUMBER, uint64_t(-3), ""), "-3");
-}
-
-// Whatever the text, there is a program or a complaint with a place within the text.
-TEST(Expressions, RandomTexts) {
-    std::mt19937 random(42);
-    const std::vector<std::string> words{
-        "arg0", "arg6", "ret", "str(",  ")",    "(",    "and",
-        "or",   "not",  "==",  "<",     ">=",   "&",    "&&",
-        "!",    "-",    "->",  ".",     "x",    "[",    "]",
-        "3",    "0x40", "'a'", "\"b",   "\"",   "*",    "true",
-        "::",   " ",    "\\",  "\n",    "\xff", "arg1", "!=",
-        "||",   "null", "4k",  "errno", "'",    "0x",   "9999999999999999999999"};
-    size_t fine = 0;
-    for (int round = 0; round < 20'000; ++round) {
-        std::string text;
-        for (uint32_t length = random() % 12; length; --length) {
-            text += words[random() % words.size()];
-            if (random() % 3)
-                text += ' ';
-        }
-        auto program = compile_program(only_if(text), {"f"});
-        if (!program.ok()) {
-            ASSERT_TRUE(program.error().at) << text;
-            ASSERT_LE(program.error().at->offset + program.error().at->length,
-                      program.error().subject.size())
-                << text;
-        }
-        fine += program.ok() && !text.empty();
-    }
-    EXPECT_GT(fine, 20u);
 }
 
 } // namespace

@@ -69,6 +69,9 @@ TEST(LibraryValues, ErrnoOnlyOfACallThatFailed) {
     const auto failed = texts(program, call({17, 0x1000, 4096, 0}, UINT64_MAX));
     errno = EAGAIN;
     const auto done = texts(program, call({5, 0x1000, 4096, 0}, 12));
+    errno = EAGAIN;
+    const auto negative = texts(program, call({5, 0x1000, 4096, 0}, uint64_t(-2)));
+    EXPECT_EQ(negative.back(), (CallValue{"ret", "-2"}));
     EXPECT_THAT(failed,
                 ElementsAre(CallValue{"fd", "17 (tcp 10.0.0.1:80)"}, CallValue{"buf", "0x1000"},
                             CallValue{"len", "4096"}, CallValue{"flags", "0"},
@@ -90,7 +93,7 @@ TEST(LibraryValues, SizesStringsAndKinds) {
                 ElementsAre(CallValue{"size", "18446744073709551615"}, CallValue{"ret", "null"}));
     EXPECT_THAT(texts(by_default(library_scope("free")), call({0x7f0000001000}, 5)),
                 ElementsAre(CallValue{"ptr", "0x7f0000001000"}));
-    EXPECT_THAT(texts(by_default(library_scope("pthread_mutex_timedlock")),
+    EXPECT_THAT(texts(by_default(library_scope("___pthread_mutex_timedlock")),
                       call({0x1000, 0x2000}, 0xdead00000000 + ETIMEDOUT)),
                 ElementsAre(CallValue{"mutex", "0x1000"}, CallValue{"time", "0x2000"},
                             CallValue{"ret", "ETIMEDOUT (110)"}));

@@ -3,6 +3,7 @@
 // notes is compiled, carried out on the registers and the memory of the stopped program, and
 // compared.
 #include "tests/unit/loader_values_program.h"
+#include "tests/unit/loader_values_requests.h"
 #include "tests/unit/loader_values_tracer.h"
 
 #include <gmock/gmock.h>
@@ -48,13 +49,6 @@ Truths truths_of(const std::string& output) {
     return truths;
 }
 
-ProgramRequest shows(std::vector<std::string> show) {
-    ProgramRequest request;
-    request.traces_slow = true;
-    request.conditions.show = std::move(show);
-    return request;
-}
-
 bool is_condition(const std::string& expression) {
     return expression.find("==") != expression.npos;
 }
@@ -91,7 +85,7 @@ bool check(const Truth& truth, const test::Stop& stop, const ValueScope& scope) 
             check_condition(truth, stop.call, scope, stop.machine);
         return !stop.returns;
     }
-    auto program = compile_program(shows({truth.expression}), scope);
+    auto program = compile_program(test::shows({truth.expression}), scope);
     if (!program.ok()) {
         ADD_FAILURE() << scope.function << " " << truth.expression << ": "
                       << program.error().message();
