@@ -59,6 +59,10 @@ class Called {
     Child child_;
 };
 
+// A peer says nowhere that its probes on the function are in place, but the calls tell: they cost
+// `bare` ns without. Throws when it does not come to that.
+void wait_until_attached(Child& peer, Called& called, const std::string& function, double bare);
+
 // The path of a program in PATH or a folder of administrators' programs; empty when there is none.
 std::string find_program(const std::string& name);
 

@@ -8,11 +8,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <stdexcept>
-#include <thread>
 
 namespace auger::bench {
 
@@ -28,18 +26,6 @@ double cost(Called& called, const std::string& function) {
     for (int batch = 0; batch < batches; batch++)
         series.push_back(called.call(function, calls));
     return median(series);
-}
-
-// A peer says nowhere that its probes are in place, but the calls tell.
-void wait_until_attached(Child& peer, Called& called, const std::string& function, double bare) {
-    for (int tries = 0; tries < 1'500; tries++) {
-        if (called.call(function, 50) > bare * 10 + 100)
-            return;
-        if (!peer.running())
-            break;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    throw std::runtime_error("it did not attach");
 }
 
 struct Peer {

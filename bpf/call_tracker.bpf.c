@@ -374,7 +374,7 @@ static __always_inline int enter(struct pt_regs* ctx) {
     call->marks = 0;
     call->gated = 0;
     call->traced_inside = 0;
-    if (spec->flags & WIRE_SPEC_PROGRAM) {
+    if (spec->program) {
         // Where the return address will lie, or lies: above it was the stack pointer.
         u64 cfa = at_call_site ? PT_REGS_SP(ctx) : PT_REGS_SP(ctx) + sizeof(u64);
 
@@ -419,6 +419,7 @@ enum told {
     TOLD_SLOW = 1,
     TOLD_IN_CALLER = 2,
     TOLD_WITH_VALUES = 4,
+    TOLD_JUDGED = 8, // its values have been read, and the label is in calls->end
 };
 
 // A returned call of which something is told.
@@ -427,11 +428,16 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
     struct open_call* call = &calls->ending;
     struct wire_call_end* end = &calls->end;
     struct call_values* values = NULL;
-    u32 label = end->label;
-    u64 label_value = end->label_value, return_address = 0;
+    u64 label_value, return_address = 0;
+    u32 label;
 
-    if (how & TOLD_WITH_VALUES)
+    if (how & TOLD_WITH_VALUES) {
+        if (!(how & TOLD_JUDGED) && (end_values(ctx, call, end) & VERDICT_NOT_TRACED))
+            how &= ~TOLD_SLOW;
         values = values_of(call);
+    }
+    label = end->label;
+    label_value = end->label_value;
     fill_end(end, calls, call, now);
     if (values && label) {
         end->label = label;
@@ -518,9 +524,8 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     struct wire_call_histogram* histogram;
     struct open_calls* calls;
     struct open_call* call;
-    u32 flags, verdict = 0;
+    u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : 0;
     u64 duration;
-    bool slow;
 
     if (!spec)
         return 0;
@@ -539,9 +544,12 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     histogram = histogram_of(spec_index(cookie));
     if (!counters || !histogram)
         return 0;
-    flags = spec->flags;
-    if (flags & WIRE_SPEC_PROGRAM) {
-        verdict = end_values(ctx, call, &calls->end);
+    if (spec->program) {
+        how |= TOLD_WITH_VALUES;
+        if (is_judged_at_end(call)) {
+            verdict = end_values(ctx, call, &calls->end);
+            how |= TOLD_JUDGED;
+        }
         if (verdict & VERDICT_FILTERED) {
             __sync_fetch_and_add(&counters->open, -1);
             __sync_fetch_and_add(&counters->filtered, 1);
@@ -552,14 +560,13 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     count_return(counters, histogram, duration);
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
-    slow = (flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns &&
-           !(verdict & VERDICT_NOT_TRACED);
-    // Most calls are neither: nothing is put together for them.
-    if (!slow && !is_end_wanted(call))
+    if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns &&
+        !(verdict & VERDICT_NOT_TRACED))
+        how |= TOLD_SLOW;
+    // Of most calls there is nothing to tell: nothing is put together for them.
+    if (!(how & TOLD_SLOW) && !is_end_wanted(call))
         return 0;
-    return tell_end(ctx, calls, sp, now,
-                    (slow ? TOLD_SLOW : 0) | (in_caller ? TOLD_IN_CALLER : 0) |
-                        (flags & WIRE_SPEC_PROGRAM ? TOLD_WITH_VALUES : 0));
+    return tell_end(ctx, calls, sp, now, how);
 }
 
 SEC("uprobe")

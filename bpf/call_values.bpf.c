@@ -5,15 +5,23 @@
 
 struct thread_values_map thread_values SEC(".maps");
 
-/* Written by user space, whole elements at a time, so that a call meets one version or another;
- * read by the tracker. Keyed by spec. Full cannot be: it has room for every spec. */
+/* Written by user space, an element before a spec refers to it (wire_spec.program), so that a call
+ * meets one version or another; read by the tracker. Full: user space gets an error for its edit.
+ */
 struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, WIRE_MAX_SPECS);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_MAX_PROGRAMS);
     __type(key, u32);
     __type(value, struct wire_call_program);
 } call_programs SEC(".maps");
+
+static __always_inline struct wire_call_program* program_of(const struct open_call* call) {
+    u32 index = call->spec;
+    struct wire_spec* spec = bpf_map_lookup_elem(&specs, &index);
+    u32 program = spec ? *(volatile u32*)&spec->program - 1 : 0;
+
+    return spec ? bpf_map_lookup_elem(&call_programs, &program) : NULL;
+}
 
 // In the order of DWARF's register numbers (System V AMD64 psABI, figure 3.36).
 static __always_inline void note_registers(struct thread_values* thread, struct pt_regs* ctx,
@@ -38,7 +46,7 @@ static __always_inline void note_registers(struct thread_values* thread, struct 
     registers[15] = ctx->r15;
     registers[16] = ctx->rip;
     registers[REGISTER_CFA] = cfa;
-    registers[REGISTER_THREAD] = BPF_CORE_READ(bpf_get_current_task_btf(), thread.fsbase);
+    registers[REGISTER_THREAD] = bpf_get_current_task_btf()->thread.fsbase;
 }
 
 static __always_inline u64 base_of(const struct thread_values* thread,
@@ -59,7 +67,7 @@ static __always_inline u64 extend(u64 value, u32 bits, bool is_signed) {
 
 static __always_inline bool read_number(const struct wire_fetch* fetch, u64 address, u64* value) {
     *value = 0;
-    switch (fetch->size) {
+    switch (fetch->flags & WIRE_FETCH_STRING ? sizeof(u64) : fetch->size) {
     case 1:
         return !bpf_probe_read_user(value, 1, (void*)address);
     case 2:
@@ -71,37 +79,55 @@ static __always_inline bool read_number(const struct wire_fetch* fetch, u64 addr
     }
 }
 
+// A value that cannot be read leaves the address that was tried.
+static __always_inline bool find_value(const struct wire_fetch* fetch, u64* value) {
+    for (u32 i = 0; i < WIRE_MAX_OFFSETS; i++) {
+        u64 address;
+
+        *value += fetch->offset[i];
+        if (i + 1 >= fetch->offsets)
+            break;
+        address = *value;
+        if (bpf_probe_read_user(value, sizeof(*value), (void*)address)) {
+            *value = address;
+            return false;
+        }
+    }
+    return true;
+}
+
 __noinline int fetch_value(const struct thread_values* thread, const struct wire_fetch* fetch,
                            struct wire_values* values, u32 index) {
-    u64 value;
+    u64 value, address;
+    bool readable;
 
     if (!thread || !fetch || !values)
         return 0;
     value = base_of(thread, fetch);
-    for (u32 i = 0; i < WIRE_MAX_OFFSETS; i++) {
-        value += fetch->offset[i];
-        if (i + 1 >= fetch->offsets)
-            break;
-        if (bpf_probe_read_user(&value, sizeof(value), (void*)value))
-            return 0;
+    readable = find_value(fetch, &value);
+    address = value;
+    if (readable && (fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, address, &value)) {
+        value = address;
+        readable = false;
     }
-    if ((fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, value, &value))
-        return 0;
-    if (fetch->flags & WIRE_FETCH_STRING) {
+    if (readable && (fetch->flags & WIRE_FETCH_STRING)) {
         char* string = values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
+        u32 size = fetch->size;
 
+        if (!size || size > WIRE_STRING)
+            size = WIRE_STRING;
         // What lies behind the NUL is compared, too.
         __builtin_memset(string, 0, WIRE_STRING);
-        if (bpf_probe_read_user_str(string, WIRE_STRING, (void*)value) < 0)
-            return 0;
-    } else if (fetch->bit_size) {
+        readable = bpf_probe_read_user_str(string, size, (void*)value) >= 0;
+    } else if (readable && fetch->bit_size) {
         value = extend(value >> (fetch->bit_shift & 63), fetch->bit_size,
                        fetch->flags & WIRE_FETCH_SIGNED);
-    } else {
+    } else if (readable) {
         value = extend(value, 8 * fetch->size, fetch->flags & WIRE_FETCH_SIGNED);
     }
     values->value[index & (WIRE_MAX_VALUES - 1)] = value;
-    values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
+    if (readable)
+        values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
     return 0;
 }
 
@@ -238,16 +264,20 @@ static __always_inline u32 judge_unknown(const struct wire_call_program* program
     return verdict;
 }
 
+__noinline int is_judged_at_end(const struct open_call* call) {
+    struct wire_call_program* program = call ? program_of(call) : NULL;
+
+    return program && program->judges_end;
+}
+
 __noinline int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa) {
     struct wire_call_program* program;
     struct thread_values* thread;
     struct call_values* own;
-    u32 spec;
 
     if (!call)
         return 0;
-    spec = call->spec;
-    program = bpf_map_lookup_elem(&call_programs, &spec);
+    program = program_of(call);
     if (!program)
         return 0;
     thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL,
@@ -256,7 +286,7 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa
         return judge_unknown(program) & VERDICT_FILTERED;
     own = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
     own->sequence = call->sequence;
-    own->spec = spec;
+    own->spec = call->spec;
     own->values.version = program->version;
     own->values.readable = 0;
     note_registers(thread, ctx, cfa);
@@ -286,13 +316,11 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     struct wire_call_program* program;
     struct thread_values* thread;
     struct call_values* own;
-    u32 spec;
 
     if (!call || !end)
         return 0;
     end->label = WIRE_LABEL_NONE;
-    spec = call->spec;
-    program = bpf_map_lookup_elem(&call_programs, &spec);
+    program = program_of(call);
     if (!program)
         return 0;
     thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);

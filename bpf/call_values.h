@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * Values of calls: arguments, results and what they point to, fetched when a call begins and when
- * it returns, and the predicates on them. Only specs with WIRE_SPEC_PROGRAM pay for it.
+ * it returns, and the predicates on them. Only specs with a program pay for it.
  */
 #ifndef AUGER_CALL_VALUES_H
 #define AUGER_CALL_VALUES_H
@@ -43,6 +43,9 @@ enum verdict {
 
 /* A call that begins: reads its values; `cfa` as in WIRE_BASE_CFA. Sets marks. */
 int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa);
+
+/* Whether every returned call must be judged, or only those of which something is told. */
+int is_judged_at_end(const struct open_call* call);
 
 /* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
 int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);

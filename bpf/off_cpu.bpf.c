@@ -22,8 +22,9 @@ struct wait {
     u32 epoch;     /* of wire_config, when it began */
     u32 scope;     /* ... in which the thread was found to be observed */
     u32 preempted; /* 1: it never ceased to be runnable */
-    u64 argument;  /* of the system call */
-    u32 in_calls;  /* bit i: the wait is in the thread's open call i */
+    u32 waker;    /* words of the buffer that say who woke it, behind the frames; 0: nobody asked */
+    u64 argument; /* of the system call */
+    u32 in_calls; /* bit i: the wait is in the thread's open call i */
     struct sample_buffer buffer;
 };
 
@@ -83,6 +84,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
     wait->woken_ns = 0;
     wait->epoch = config.wall_epoch;
     wait->in_calls = 0;
+    wait->waker = 0;
     sample = &wait->buffer.sample;
     sample->calls = 0;
     regs = (void*)bpf_task_pt_regs(task);
@@ -109,6 +111,11 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
     wait->since_ns = bpf_ktime_get_ns();
 }
 
+// How many words calls and the waiting thread's own frames take.
+static __always_inline u32 words_of_frames(const struct wire_sample* sample) {
+    return words_of_calls(sample) + (sample->user_frames & WIRE_MAX_FRAMES);
+}
+
 static __always_inline void send_wait(struct task_struct* task, struct wait* wait, u64 end_ns,
                                       u64 ticks, u32 kind, struct wire_wait_stats* stats) {
     struct wire_sample* sample = &wait->buffer.sample;
@@ -116,8 +123,10 @@ static __always_inline void send_wait(struct task_struct* task, struct wait* wai
 
     if (!ticks)
         return;
-    size = sizeof(*sample) +
-           (words_of_calls(sample) + (sample->user_frames & WIRE_MAX_FRAMES)) * sizeof(u64);
+    sample->with_waker = kind == WIRE_SAMPLE_BLOCKED && wait->waker;
+    size = sizeof(*sample) + (words_of_frames(sample) +
+                              (sample->with_waker ? wait->waker & (2 * WIRE_MAX_FRAMES + 1) : 0)) *
+                                 sizeof(u64);
     if (size > sizeof(wait->buffer))
         return;
     sample->event.kind = WIRE_SAMPLE;
@@ -244,12 +253,41 @@ int off_cpu_switch(u64* ctx) {
     return 0;
 }
 
+// Whether the current thread does what happens now itself: it has called the kernel. What
+// interrupted it has no number of a system call, but a negative one. (An interrupt within a system
+// call cannot be told from it.)
+static __always_inline bool is_own_doing(struct task_struct* task) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
+
+    return !task->mm || (int)regs->orig_ax >= 0;
+}
+
+// The current thread wakes another one, or an interrupt does while it runs.
+static __always_inline void note_waker(void* ctx, struct wait* wait) {
+    u32 offset = words_of_frames(&wait->buffer.sample);
+    struct task_struct* task = bpf_get_current_task_btf();
+    struct wire_waker* waker = (void*)&wait->buffer.words[offset];
+
+    __builtin_memset(waker, 0, sizeof(*waker));
+    if (task->pid && is_own_doing(task)) {
+        waker->pid = task->tgid;
+        waker->tid = task->pid;
+        __builtin_memcpy(waker->comm, task->comm, sizeof(waker->comm));
+        if (task->mm)
+            waker->frames = take_user_stack(ctx, &wait->buffer.words[offset + WAKER_WORDS]);
+    }
+    wait->waker = WAKER_WORDS + waker->frames;
+}
+
 SEC("tp_btf/sched_waking")
 int off_cpu_waking(u64* ctx) {
     struct task_struct* task = (void*)ctx[0];
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
 
-    if (wait && wait->since_ns && !wait->woken_ns)
-        wait->woken_ns = bpf_ktime_get_ns();
+    if (!wait || !wait->since_ns || wait->woken_ns)
+        return 0;
+    if (config.with_wakers)
+        note_waker(ctx, wait);
+    wait->woken_ns = bpf_ktime_get_ns();
     return 0;
 }

@@ -8,11 +8,14 @@
 
 /* Twice as many words for calls as there can be: the verifier knows no tighter bound than a mask.
  */
-enum { SAMPLE_WORDS = 2 * WIRE_MAX_FRAMES + 4 * WIRE_MAX_OPEN_CALLS };
+enum {
+    WAKER_WORDS = sizeof(struct wire_waker) / sizeof(u64),
+    SAMPLE_WORDS = 2 * (WIRE_MAX_FRAMES + 1) + 4 * WIRE_MAX_OPEN_CALLS + WAKER_WORDS,
+};
 
 struct sample_buffer {
     struct wire_sample sample;
-    u64 words[SAMPLE_WORDS]; /* calls, user frames, kernel frames */
+    u64 words[SAMPLE_WORDS]; /* calls, user frames, kernel frames or waker */
 };
 
 /*

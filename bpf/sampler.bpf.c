@@ -144,6 +144,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
         ticks * (config.sample_weight_ns ? config.sample_weight_ns : ctx->sample_period);
     sample->cpu = bpf_get_smp_processor_id();
     sample->sample_kind = WIRE_SAMPLE_CPU;
+    sample->with_waker = 0;
     sample->syscall = WIRE_SYSCALL_NONE;
     bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 

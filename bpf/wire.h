@@ -45,6 +45,7 @@ enum wire_limit {
     WIRE_MAX_COMPARISONS = 8,  /* in the predicates of one spec, all together */
     WIRE_MAX_CLAUSES = 8,      /* of one predicate or gate */
     WIRE_MAX_GATE_TERMS = 8,   /* of one gate */
+    WIRE_MAX_PROGRAMS = 2048,  /* specs of whose calls something is read or asked */
 };
 
 /*
@@ -196,6 +197,10 @@ struct wire_call_program {
     __wire_u8 comparisons;
     __wire_u8 label;      /* index of the value that a split is by, or WIRE_NO_LABEL */
     __wire_u8 split_mark; /* that WIRE_PREDICATE_SPLIT sets */
+    /* 1: every call is judged at its end, since that decides whether it counts or has a mark; 0:
+     * only calls of which something is told. */
+    __wire_u8 judges_end;
+    __wire_u8 padding[7];
     struct wire_fetch fetch[WIRE_MAX_VALUES];
     struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
     struct wire_predicate predicate[WIRE_PREDICATES];
@@ -264,7 +269,6 @@ enum wire_spec_flag {
     WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
     WIRE_SPEC_RERUNS = 4,     /* Go: the same entry twice at one stack pointer is one call */
     WIRE_SPEC_SECOND = 8,     /* its second set of probes is in force: see wire_cookie */
-    WIRE_SPEC_PROGRAM = 16,   /* it has a wire_call_program */
 };
 
 struct wire_spec {
@@ -274,6 +278,8 @@ struct wire_spec {
     /* Which terms of gates its calls are meant by: WIRE_MAX_GATE_TERMS bits a gate. */
     __wire_u32 terms;
     __wire_u32 counted_marks; /* returned calls with these marks are counted each */
+    __wire_u32 program;       /* its wire_call_program, from 1; 0: none */
+    __wire_u32 padding;
 };
 
 /*
@@ -368,7 +374,7 @@ struct wire_config {
     /* Of the ticks for which WIRE_GATE_RAISED does not hold every how manieth is a sample, with so
      * much more weight: 1 all, 0 none. */
     __wire_u32 base_every;
-    __wire_u32 padding;
+    __wire_u32 with_wakers; /* 1: samples of blocked threads say who woke them */
 };
 
 /* Events of the ring. */
@@ -416,18 +422,29 @@ enum wire_sample_kind {
     WIRE_SAMPLE_RUNNABLE = 2,
 };
 
-/* Followed by `calls` records of wire_call, outermost first, and then by user_frames and
- * kernel_frames addresses, leaf first. */
+/* Followed by `calls` records of wire_call, outermost first, then by user_frames and kernel_frames
+ * addresses, leaf first, and `with_waker` by a wire_waker. */
 struct wire_sample {
     struct wire_event event;
     char comm[WIRE_COMM];
     __wire_u64 weight_ns;
     __wire_u32 cpu;
-    __wire_u16 sample_kind;
+    __wire_u8 sample_kind;
+    __wire_u8 with_waker;
     __wire_u16 user_frames;
     __wire_u16 kernel_frames;
     __wire_u16 calls;
     __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
+};
+
+/* The thread that ended a wait, and its stack; followed by `frames` addresses, leaf first. pid 0:
+ * no thread did, but an interrupt while the CPU was idle. */
+struct wire_waker {
+    __wire_u32 pid;
+    __wire_u32 tid;
+    char comm[WIRE_COMM];
+    __wire_u32 frames;
+    __wire_u32 padding;
 };
 
 /* How a call ended. */

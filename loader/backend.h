@@ -129,6 +129,7 @@ struct SamplingSettings {
     // is sampled.
     uint32_t raised_hz = 0;
     Gate raised{};
+    bool wakers = false; // with `wall`: blocked stacks go on with the stack of who woke them
     friend bool operator==(const SamplingSettings&, const SamplingSettings&) = default;
 };
 

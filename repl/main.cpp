@@ -94,7 +94,7 @@ class Program {
         note(result.error().kind);
         return false;
     }
-    bool run_lines(const std::vector<SourceLine>& lines) {
+    bool run_lines(const std::vector<ScriptLine>& lines) {
         const auto kind = session_.run(lines);
         note(kind);
         return !kind;

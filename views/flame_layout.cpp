@@ -15,13 +15,13 @@ std::vector<uint32_t> children_of(const FlameTree& tree, uint32_t node) {
     return children;
 }
 
-uint32_t count_below(const FlameTree& tree, uint32_t node, ClassFilter filter) {
+uint32_t count_below(const FlameTree& tree, uint32_t node) {
     uint32_t count = 0;
     std::vector<uint32_t> stack{node};
     while (!stack.empty()) {
         uint32_t at = stack.back();
         stack.pop_back();
-        if (tree.nodes[at].total.sum(filter).samples == 0)
+        if (tree.nodes[at].total.sum().samples == 0)
             continue;
         count++;
         for (uint32_t c = tree.nodes[at].first_child; c; c = tree.nodes[c].next_sibling)
@@ -32,15 +32,14 @@ uint32_t count_below(const FlameTree& tree, uint32_t node, ClassFilter filter) {
 
 } // namespace
 
-FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t root, uint32_t width,
-                         ClassFilter filter) {
+FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t root, uint32_t width) {
     FlameLayout layout;
     if (width == 0 || root >= tree.nodes.size())
         return layout;
     layout.boxes.push_back({root, 0, 0, width});
     for (size_t i = 0; i < layout.boxes.size(); i++) {
         const FlameBox box = layout.boxes[i];
-        double whole = tree.nodes[box.node].total.sum(filter).weight_ns;
+        double whole = tree.nodes[box.node].total.sum().weight_ns;
         std::vector<uint32_t> children = children_of(tree, box.node);
         std::sort(children.begin(), children.end(), [&](uint32_t a, uint32_t b) {
             return node_name(model, tree, tree.nodes[a]) < node_name(model, tree, tree.nodes[b]);
@@ -48,7 +47,7 @@ FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t roo
         // Edges are rounded, not widths: what is cut from one box is not added to the next.
         double before = 0;
         for (uint32_t child : children) {
-            SampleSum sum = tree.nodes[child].total.sum(filter);
+            SampleSum sum = tree.nodes[child].total.sum();
             if (sum.samples == 0)
                 continue;
             double scale = whole > 0 ? box.width / whole : 0;
@@ -59,7 +58,7 @@ FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t roo
             if (right > left) {
                 layout.boxes.push_back({child, box.row + 1, box.x + left, right - left});
             } else {
-                layout.hidden_nodes += count_below(tree, child, filter);
+                layout.hidden_nodes += count_below(tree, child);
                 layout.hidden += sum;
             }
         }
@@ -71,18 +70,17 @@ namespace {
 
 class RowLister {
   public:
-    RowLister(const FlameTree& tree, ClassFilter filter, double min_share)
-        : tree_(tree), filter_(filter),
-          min_weight_(min_share * tree.root().total.sum(filter).weight_ns) {}
+    RowLister(const FlameTree& tree, double min_share)
+        : tree_(tree), min_weight_(min_share * tree.root().total.sum().weight_ns) {}
 
     std::vector<FlameRow> list() {
-        if (tree_.root().total.sum(filter_).samples > 0)
+        if (tree_.root().total.sum().samples > 0)
             add_all();
         return std::move(rows_);
     }
 
   private:
-    SampleSum total(uint32_t node) const { return tree_.nodes[node].total.sum(filter_); }
+    SampleSum total(uint32_t node) const { return tree_.nodes[node].total.sum(); }
 
     std::vector<uint32_t> visible_children(uint32_t node) const {
         std::vector<uint32_t> children = children_of(tree_, node);
@@ -116,11 +114,11 @@ class RowLister {
             std::vector<uint32_t> children = visible_children(item.node);
             // Only where nothing is lost by it: the node has nothing of its own and one child.
             while (children.size() == 1 && row.chain.back() != 0 &&
-                   tree_.nodes[row.chain.back()].self.sum(filter_).samples == 0) {
+                   tree_.nodes[row.chain.back()].self.sum().samples == 0) {
                 row.chain.push_back(children[0]);
                 children = visible_children(row.chain.back());
             }
-            row.self = tree_.nodes[row.chain.back()].self.sum(filter_);
+            row.self = tree_.nodes[row.chain.back()].self.sum();
             FlameRow cut;
             cut.indent = item.indent + 1;
             std::vector<Item> below;
@@ -128,7 +126,7 @@ class RowLister {
                 if (total(child).weight_ns >= min_weight_) {
                     below.push_back({child, item.indent + 1, false, {}});
                 } else {
-                    cut.cut_frames += count_below(tree_, child, filter_);
+                    cut.cut_frames += count_below(tree_, child);
                     cut.total += total(child);
                 }
             }
@@ -141,15 +139,14 @@ class RowLister {
     }
 
     const FlameTree& tree_;
-    ClassFilter filter_;
     double min_weight_;
     std::vector<FlameRow> rows_;
 };
 
 } // namespace
 
-std::vector<FlameRow> list_flame(const FlameTree& tree, ClassFilter filter, double min_share) {
-    return RowLister(tree, filter, min_share).list();
+std::vector<FlameRow> list_flame(const FlameTree& tree, double min_share) {
+    return RowLister(tree, min_share).list();
 }
 
 } // namespace auger

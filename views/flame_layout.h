@@ -20,10 +20,9 @@ struct FlameLayout {
     SampleSum hidden;            // samples below a box that no box of its children shows
 };
 
-// Lays out `root` and everything below it over `width` cells, by weight in the classes of `filter`.
+// Lays out `root` and everything below it over `width` cells, by weight.
 // Siblings are ordered by name, so that they keep their places while sums change.
-FlameLayout layout_flame(const Model&, const FlameTree&, uint32_t root, uint32_t width,
-                         ClassFilter filter = {});
+FlameLayout layout_flame(const Model&, const FlameTree&, uint32_t root, uint32_t width);
 
 // Rows of the text flame: a tree, root first, heaviest child first. A chain of single children of
 // about the same weight is one row.
@@ -37,6 +36,6 @@ struct FlameRow {
 
 // Children under `min_share` of the whole are cut; the rows' sums always add up: the total of a row
 // is its own self plus the totals of the rows directly below it.
-std::vector<FlameRow> list_flame(const FlameTree&, ClassFilter filter, double min_share);
+std::vector<FlameRow> list_flame(const FlameTree&, double min_share);
 
 } // namespace auger

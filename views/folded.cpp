@@ -45,13 +45,13 @@ double ticks(const Model& model, const SampleSum& sum) {
 
 } // namespace
 
-std::string folded_stacks(const Model& model, const Window& window, ClassFilter filter,
+std::string folded_stacks(const Model& model, const Window& window, const ClassFilter& filter,
                           GroupBy by) {
     std::map<std::string, double> lines; // many addresses lead to the same line
-    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by);
+    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by, filter);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        double samples = ticks(model, entry.sums.sum(filter));
+        double samples = ticks(model, entry.sums.sum());
         if (samples == 0)
             continue;
         std::string line = folded_frame(summed.labels[entry.label]);

@@ -3,38 +3,67 @@
 
 #include <bpf/bpf.h>
 
+#include <fmt/format.h>
+
+#include <utility>
+
 namespace auger {
 
-Result<void> CallPrograms::set(SpecId spec, uint16_t slot, std::optional<CallProgram> program) {
-    uint32_t key = slot;
-    int map = programs_.map_fd(MapKind::call_programs);
-    if (!program) {
-        bpf_map_delete_elem(map, &key);
-        return {};
-    }
-    if (++last_version_ == 0)
-        last_version_ = 1;
-    program->wire.version = last_version_;
-    if (bpf_map_update_elem(map, &key, &program->wire, BPF_ANY) < 0)
-        return system_error("enter what is read of calls", "");
-    auto& versions = versions_[spec];
-    versions.push_back(std::move(*program));
-    if (versions.size() > kept_versions)
-        versions.pop_front();
-    return {};
+namespace {
+
+// Predicates that decide whether a call counts, or has a mark that is counted. Others wait until
+// there is something to tell of the call.
+bool is_judged_at_end(const wire_call_program& program) {
+    const wire_predicate& split = program.predicate[WIRE_PREDICATE_SPLIT];
+    return program.predicate[WIRE_PREDICATE_ONLY].clauses || (split.clauses && split.at_end);
 }
 
-void CallPrograms::remove(SpecId spec, uint16_t slot) {
-    uint32_t key = slot;
-    bpf_map_delete_elem(programs_.map_fd(MapKind::call_programs), &key);
-    versions_.erase(spec);
+} // namespace
+
+Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> program) {
+    Entered& entered = entered_[spec];
+    uint32_t place = 0;
+    if (program) {
+        size_t tried = 0;
+        while (used_[next_place_] && tried++ < used_.size())
+            next_place_ = (next_place_ + 1) % WIRE_MAX_PROGRAMS;
+        if (used_[next_place_])
+            return Error{"read values", fmt::format("of more than {} functions", WIRE_MAX_PROGRAMS),
+                         "all places are taken", "name fewer functions"};
+        if (++last_version_ == 0)
+            last_version_ = 1;
+        program->wire.version = last_version_;
+        program->wire.judges_end = is_judged_at_end(program->wire);
+        uint32_t key = next_place_;
+        if (bpf_map_update_elem(programs_.map_fd(MapKind::call_programs), &key, &program->wire,
+                                BPF_ANY) < 0)
+            return system_error("enter what is read of calls", "");
+        used_[key] = true;
+        place = key + 1;
+        next_place_ = (next_place_ + 1) % WIRE_MAX_PROGRAMS;
+        entered.versions.push_back(std::move(*program));
+        if (entered.versions.size() > kept_versions)
+            entered.versions.pop_front();
+    }
+    if (uint32_t before = std::exchange(entered.place, place))
+        used_[before - 1] = false;
+    return place;
+}
+
+void CallPrograms::remove(SpecId spec) {
+    auto found = entered_.find(spec);
+    if (found == entered_.end())
+        return;
+    if (found->second.place)
+        used_[found->second.place - 1] = false;
+    entered_.erase(found);
 }
 
 const CallProgram* CallPrograms::find(SpecId spec, uint32_t version) const {
-    auto found = versions_.find(spec);
-    if (found == versions_.end())
+    auto found = entered_.find(spec);
+    if (found == entered_.end())
         return nullptr;
-    for (const CallProgram& program : found->second) {
+    for (const CallProgram& program : found->second.versions) {
         if (program.wire.version == version)
             return &program;
     }
@@ -42,8 +71,10 @@ const CallProgram* CallPrograms::find(SpecId spec, uint32_t version) const {
 }
 
 const CallProgram* CallPrograms::newest(SpecId spec) const {
-    auto found = versions_.find(spec);
-    return found == versions_.end() || found->second.empty() ? nullptr : &found->second.back();
+    auto found = entered_.find(spec);
+    return found == entered_.end() || found->second.versions.empty()
+               ? nullptr
+               : &found->second.versions.back();
 }
 
 } // namespace auger

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// CallPrograms: what is read and asked of each spec's calls, in the kernel's map, and how the
-// values that come back are to be read. Calls may still come back with the values of a program that
-// was edited since, so the last few versions are kept.
+// CallPrograms: what is read and asked of each spec's calls, in the kernel's array, and how the
+// values that come back are to be read. A program is entered before a spec refers to it, and its
+// place is not used again soon, so that a call meets one program or another. Calls may still come
+// back with the values of one that was edited since, so the last few are kept.
 #pragma once
 
 #include "loader/base/ids.h"
@@ -11,17 +12,19 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <vector>
 
 namespace auger {
 
 class CallPrograms {
   public:
-    explicit CallPrograms(const Programs& programs) : programs_(programs) {}
+    explicit CallPrograms(const Programs& programs)
+        : programs_(programs), used_(WIRE_MAX_PROGRAMS) {}
 
-    // `slot`: the spec's in the kernel. Nothing: the spec has no program any more; first take the
-    // spec's flag away, and set it after a program was entered.
-    Result<void> set(SpecId spec, uint16_t slot, std::optional<CallProgram> program);
-    void remove(SpecId spec, uint16_t slot);
+    // Enters the spec's next program; returns what its wire_spec.program must be from now on (0 for
+    // no program). Fails when WIRE_MAX_PROGRAMS are in use.
+    Result<uint32_t> enter(SpecId spec, std::optional<CallProgram> program);
+    void remove(SpecId spec);
 
     // Null: not known any more, or never.
     const CallProgram* find(SpecId spec, uint32_t version) const;
@@ -30,8 +33,15 @@ class CallPrograms {
   private:
     static constexpr size_t kept_versions = 4;
 
+    struct Entered {
+        uint32_t place = 0;               // from 1; 0: none in force
+        std::deque<CallProgram> versions; // newest last
+    };
+
     const Programs& programs_;
-    std::map<SpecId, std::deque<CallProgram>> versions_; // newest last
+    std::vector<bool> used_;  // by place - 1
+    uint32_t next_place_ = 0; // where the search for a free one begins: recent ones rest longest
+    std::map<SpecId, Entered> entered_;
     uint32_t last_version_ = 0;
 };
 

@@ -394,6 +394,7 @@ Result<void> LiveBackend::set_sampling(const SamplingSettings& settings) {
                      fmt::format("no higher than the rate outside of it, {}", settings.rate_hz),
                      "lower that first: `sample RATE`, or `sample off`"};
     SamplingSettings ticks{raised ? settings.raised_hz : settings.rate_hz, settings.wall};
+    programs_->config().with_wakers = settings.wall && settings.wakers;
     if (auto set = gates_.set(WIRE_GATE_RAISED, raised ? settings.raised : Gate{}); !set)
         return set;
     const uint32_t base_before = programs_->config().base_every;

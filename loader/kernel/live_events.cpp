@@ -49,15 +49,19 @@ void LiveEvents::on_sample(const WireSampleView& sample) {
     auto pid = static_cast<pid_t>(head.event.pid);
     event.kind = kind_of(head);
     // A preempted thread waits where it was running. A blocked one waits in the kernel.
-    if (event.kind != SampleKind::cpu && head.syscall >= 0)
+    if (head.syscall >= 0 ? event.kind != SampleKind::cpu : event.kind == SampleKind::blocked) {
+        std::optional<LiveNames::Waker> waker;
+        if (sample.waker)
+            waker = {static_cast<pid_t>(sample.waker->pid), wire_comm(sample.waker->comm),
+                     sample.waker_frames};
         event.stack = names_.waiting_stack(pid, head.event.time_ns,
-                                           static_cast<uint64_t>(head.syscall), sample.user_frames);
-    else if (event.kind == SampleKind::blocked)
-        event.stack = names_.waiting_stack(pid, head.event.time_ns, LiveNames::no_syscall,
-                                           sample.user_frames);
-    else
+                                           head.syscall >= 0 ? static_cast<uint64_t>(head.syscall)
+                                                             : LiveNames::no_syscall,
+                                           sample.user_frames, waker);
+    } else {
         event.stack =
             names_.stack(pid, head.event.time_ns, sample.kernel_frames, sample.user_frames);
+    }
     event.cpu = head.cpu;
     event.calls = calls_;
     sink_.on_sample(event);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace auger {
 
 LiveNames::LiveNames(EventSink& sink)
@@ -49,10 +51,28 @@ StackId LiveNames::stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> 
     return interner_.stack(stack_);
 }
 
+LocationId LiveNames::intern_waker(const Waker& waker) {
+    Frame frame;
+    frame.function = waker.pid ? fmt::format("[woken by {}]", waker.comm) : "[woken by interrupt]";
+    const auto [found, fresh] = wakers_.emplace(frame.function, wakers_.size());
+    const LocationId id = interner_.location({waker_module, found->second, false});
+    if (fresh)
+        sink_.on_frames(id, {&frame, 1});
+    return id;
+}
+
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
-                                 std::span<const uint64_t> user_frames) {
+                                 std::span<const uint64_t> user_frames,
+                                 const std::optional<Waker>& waker) {
     know_process(pid, time_ns);
     stack_.clear();
+    if (waker) {
+        if (waker->pid)
+            know_process(waker->pid, time_ns);
+        append_user_frames(waker->pid, time_ns, waker->frames, false);
+        std::ranges::reverse(stack_);
+        stack_.push_back(intern_waker(*waker));
+    }
     stack_.push_back(intern({syscall_module, syscall, false}));
     append_user_frames(pid, time_ns, user_frames, false);
     return interner_.stack(stack_);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -28,9 +29,16 @@ class LiveNames {
     // address is a return address too.
     StackId stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> kernel_frames,
                   std::span<const uint64_t> user_frames, bool user_leaf_is_return = false);
-    // Of a thread that waits. `syscall`: what it waits in; see no_syscall.
+    // Of a thread that waits. `syscall`: what it waits in; see no_syscall. With a waker the stack
+    // goes on inwards with who ended the wait, and on to the beginning of that thread's stack.
+    struct Waker {
+        pid_t pid = 0; // 0: no thread
+        std::string_view comm;
+        std::span<const uint64_t> frames; // leaf first
+    };
     StackId waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
-                          std::span<const uint64_t> user_frames);
+                          std::span<const uint64_t> user_frames,
+                          const std::optional<Waker>& waker = {});
     // Instead of a number: blocked without having asked the kernel for anything.
     static constexpr uint64_t no_syscall = UINT64_MAX;
     // The same with a function, given by its file and linked address, as the leaf.
@@ -54,6 +62,7 @@ class LiveNames {
 
   private:
     LocationId intern(const Location& location);
+    LocationId intern_waker(const Waker& waker);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
     void know_process(pid_t pid, uint64_t time_ns);
@@ -65,6 +74,7 @@ class LiveNames {
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;
+    std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     // Of the processes whose main thread is in the stream, their control group; empty: unknown.
     std::unordered_map<uint32_t, std::string> cgroups_;
     struct Waiting {

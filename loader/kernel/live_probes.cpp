@@ -196,18 +196,16 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view) {
                 old.push_back(&group);
         }
     }
-    publish(probe);
     for (PlaceGroup* group : old) {
         if (auto renewed = renew_group(probe, *group, group->request().exit, view); !renewed)
             return renewed;
     }
     for (size_t i = 0; i < programs.size(); i++) {
         Place& place = probe.places[i];
-        place.program = programs[i].has_value();
-        if (auto set =
-                call_programs_.set(place.spec, specs_.slot(place.spec), std::move(programs[i]));
-            !set)
-            return set;
+        auto entered = call_programs_.enter(place.spec, std::move(programs[i]));
+        if (!entered)
+            return entered.error();
+        place.program = *entered;
     }
     publish(probe);
     return {};
@@ -496,10 +494,10 @@ Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split,
 
 Result<void> LiveProbes::ask(const Probe& probe, Place& place, std::optional<CallProgram> program) {
     if (program) {
-        if (auto set = call_programs_.set(place.spec, specs_.slot(place.spec), std::move(program));
-            !set)
-            return set;
-        place.program = true;
+        auto entered = call_programs_.enter(place.spec, std::move(program));
+        if (!entered)
+            return entered.error();
+        place.program = *entered;
         if (auto set = specs_.set(place.spec, settings_of(probe, place)); !set)
             return set;
     }
@@ -509,9 +507,8 @@ Result<void> LiveProbes::ask(const Probe& probe, Place& place, std::optional<Cal
 }
 
 void LiveProbes::remove_spec(SpecId spec) {
-    const uint16_t slot = specs_.slot(spec);
     specs_.remove(spec);
-    call_programs_.remove(spec, slot);
+    call_programs_.remove(spec);
 }
 
 void LiveProbes::set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms) {

@@ -89,7 +89,7 @@ class LiveProbes {
         ExitWay exit;
         bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
         ValueScope values{};
-        bool program = false;      // it has a call program
+        uint32_t program = 0;      // its call program; see wire_spec
         bool at_arguments = false; // its entry probe is where arguments can be read
     };
     struct Probe {

@@ -126,9 +126,9 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
                  (settings.reruns ? WIRE_SPEC_RERUNS : 0) |
-                 (settings.second ? WIRE_SPEC_SECOND : 0) |
-                 (settings.program ? WIRE_SPEC_PROGRAM : 0);
+                 (settings.second ? WIRE_SPEC_SECOND : 0);
     spec.terms = settings.terms;
+    spec.program = settings.program;
     for (const auto& [bit, count] : slots_[index].marks)
         spec.counted_marks |= 1u << bit;
     uint32_t key = index;

@@ -23,7 +23,7 @@ struct SpecSettings {
     std::optional<uint64_t> slow_ns; // trace calls longer than this
     bool reruns = false;             // Go; see WIRE_SPEC_RERUNS
     bool second = false;             // see WIRE_SPEC_SECOND
-    bool program = false;            // it has a call program
+    uint32_t program = 0;            // its call program; see wire_spec
     uint32_t terms = 0;              // of gates; see wire_spec
 };
 
@@ -47,8 +47,6 @@ class SpecTable {
     Result<void> count_mark(SpecId spec, uint32_t bit, uint64_t since_ns);
     void forget_mark(SpecId spec, uint32_t bit);
 
-    // The spec's slot in the kernel's tables.
-    uint16_t slot(SpecId spec) const { return slot_of_.at(spec); }
     // What probes of the spec must carry; see wire_cookie.
     uint64_t cookie(SpecId spec) const;
     // The spec that an event means; nothing when it is gone.

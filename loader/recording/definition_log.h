@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DefinitionLog: remembers every definition of the stream, so that a recording which begins later
 // can be preceded by them. Definitions are kept encoded as in a recording, which is compact; of
-// probes and the split only the present state is kept.
+// probes, the split and `only` just the present state is kept.
 #pragma once
 
 #include "loader/recording/record_encoder.h"
@@ -32,7 +32,7 @@ class DefinitionLog final : public EventSink {
     void on_probe(const ProbeInfo& info) override { probes_.insert_or_assign(info.id, info); }
     void on_split(const SplitInfo& info) override { split_ = info; }
     void on_only(const OnlyInfo& info) override { only_ = info; }
-    void on_label(LabelId, const std::string&) override {}
+    void on_label(LabelId id, const std::string& text) override { encoder_.on_label(id, text); }
 
     void on_sample(const SampleEvent&) override {}
     void on_call_end(const CallEndEvent&) override {}

@@ -20,7 +20,8 @@ namespace auger::recording {
 // The first byte is no text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 2;
+inline constexpr uint32_t version = 3;
+inline constexpr uint32_t oldest_version = 2; // that can be read: without marks, gates and values
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;
 
@@ -34,6 +35,8 @@ enum class RecordKind : uint8_t {
     spec = 6,
     probe = 7,
     split = 8,
+    only = 9,
+    label = 10,
     // From here on records begin with a time.
     sample = 16,
     call_end = 17,
@@ -57,6 +60,8 @@ inline constexpr size_t max_stack = 1024;      // locations of one stack
 inline constexpr size_t max_calls = 256;       // open calls of one sample
 inline constexpr size_t max_probe_specs = 1 << 16;
 inline constexpr size_t max_causes = 256;
+inline constexpr size_t max_expressions = 64; // shown of one probe's calls, or values of one call
+inline constexpr size_t max_terms = 64;       // of a gate; and its clauses
 inline constexpr size_t max_probes = 1 << 20;
 inline constexpr size_t max_ids = 1 << 28; // of each kind
 

@@ -66,6 +66,10 @@ void RecordDecoder::definition(uint64_t kind, EventSink& sink) {
         return probe(sink);
     case RecordKind::split:
         return split(sink);
+    case RecordKind::only:
+        return has_marks() ? only(sink) : (void)in_.fail();
+    case RecordKind::label:
+        return has_marks() ? label(sink) : (void)in_.fail();
     default:
         in_.fail();
     }
@@ -166,7 +170,38 @@ CallEndEvent RecordDecoder::call_end(uint64_t time_ns) {
         event.waits->blocked_ns = in_.varint();
         event.waits->runnable_ns = in_.varint();
     }
+    if (has_marks()) {
+        event.marks = in_.varint32();
+        if (const uint64_t label = in_.varint_up_to(labels_))
+            event.label = LabelId{static_cast<uint32_t>(label - 1)};
+    }
     return event;
+}
+
+CallConditions RecordDecoder::conditions() {
+    CallConditions conditions;
+    conditions.only_if = text();
+    conditions.slow_if = text();
+    conditions.show_default = in_.boolean();
+    conditions.show.resize(in_.count(recording::max_expressions));
+    for (std::string& expression : conditions.show)
+        expression = text();
+    return conditions;
+}
+
+std::vector<Clause> RecordDecoder::clauses(size_t terms) {
+    std::vector<Clause> clauses(in_.count(recording::max_terms));
+    for (Clause& clause : clauses) {
+        for (auto* list : {&clause.all, &clause.none}) {
+            list->resize(in_.count(recording::max_terms));
+            for (uint32_t& term : *list) {
+                term = in_.varint32();
+                if (term >= terms)
+                    in_.fail();
+            }
+        }
+    }
+    return clauses;
 }
 
 // An id that must have been defined, out of `count`.
@@ -192,7 +227,7 @@ void RecordDecoder::module(EventSink& sink) {
     const ModuleId id{in_.varint32()};
     ModuleInfo info;
     info.kind =
-        static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::syscall)));
+        static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::waker)));
     info.path = text();
     info.build_id = text();
     if (define(id.value, modules_))
@@ -237,6 +272,8 @@ void RecordDecoder::thread(EventSink& sink) {
     info.pid = in_.varint32();
     info.tid = in_.varint32();
     info.comm = text();
+    if (has_marks())
+        info.cgroup = text();
     if (define(id.value, threads_))
         sink.on_thread(id, info);
 }
@@ -262,6 +299,8 @@ void RecordDecoder::probe(EventSink& sink) {
         spec = defined<SpecId>(specs_);
     info.slow = threshold();
     info.deleted = in_.boolean();
+    if (has_marks())
+        info.conditions = conditions();
     if (in_.failed())
         return;
     probes_.insert(info.id);
@@ -277,10 +316,55 @@ void RecordDecoder::split(EventSink& sink) {
     info.probe = ProbeId{in_.varint32()};
     info.threshold = threshold();
     info.so_far = in_.boolean();
+    if (has_marks()) {
+        info.branch = text();
+        info.label = text();
+        info.branch_bit = static_cast<uint32_t>(in_.varint_up_to(WIRE_MAX_MARKS - 1));
+        for (uint64_t* time_ns : {&info.branch_since_ns, &info.branch_until_ns,
+                                  &info.label_since_ns, &info.label_until_ns})
+            *time_ns = in_.varint();
+    }
     if (info.active && !probes_.contains(info.probe))
         in_.fail();
     if (!in_.failed())
         sink.on_split(info);
+}
+
+void RecordDecoder::only(EventSink& sink) {
+    OnlyInfo info;
+    info.text = text();
+    info.gate.terms.resize(in_.count(recording::max_terms));
+    for (GateTerm& term : info.gate.terms) {
+        term.kind = static_cast<GateTerm::Kind>(
+            in_.varint_up_to(static_cast<uint64_t>(GateTerm::Kind::cgroup)));
+        term.probe = ProbeId{in_.varint32()};
+        term.older = threshold();
+        term.number = in_.varint();
+        term.text = text();
+        if (term.kind == GateTerm::Kind::call && !probes_.contains(term.probe))
+            in_.fail();
+    }
+    info.gate.clauses = clauses(info.gate.terms.size());
+    info.lines.resize(in_.count(recording::max_terms));
+    for (std::string& line : info.lines)
+        line = text();
+    info.line_clauses = clauses(info.lines.size());
+    info.marks.resize(in_.count(recording::max_terms));
+    for (MarkInfo& mark : info.marks) {
+        mark.bit = static_cast<uint32_t>(in_.varint_up_to(WIRE_MAX_MARKS - 1));
+        mark.text = text();
+        mark.since_ns = in_.varint();
+        mark.until_ns = in_.varint();
+    }
+    if (!in_.failed())
+        sink.on_only(info);
+}
+
+void RecordDecoder::label(EventSink& sink) {
+    const LabelId id{in_.varint32()};
+    const std::string text(this->text());
+    if (define(id.value, labels_))
+        sink.on_label(id, text);
 }
 
 void RecordDecoder::sample(uint64_t time_ns, EventSink& sink) {
@@ -307,6 +391,18 @@ void RecordDecoder::slow_call(uint64_t time_ns, EventSink& sink) {
     event.stack = defined<StackId>(stacks_);
     event.longest_wait.blocked_ns = in_.varint();
     event.longest_wait.what = text();
+    if (has_marks()) {
+        event.values.resize(in_.count(recording::max_expressions));
+        for (CallValue& value : event.values) {
+            value.name = text();
+            value.text = text();
+            value.readable = in_.boolean();
+        }
+        call_buffer_.resize(in_.count(recording::max_calls));
+        for (CallKey& key : call_buffer_)
+            key = call(time_ns);
+        event.enclosing = call_buffer_;
+    }
     if (!in_.failed())
         sink.on_slow_call(event);
 }
@@ -335,6 +431,17 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
         bucket.index = static_cast<uint32_t>(index);
         next = index + 1;
     }
+    event.marked.clear();
+    event.filtered = 0;
+    if (has_marks()) {
+        event.marked.resize(in_.count(WIRE_MAX_MARKS));
+        for (StatsEvent::MarkCount& count : event.marked) {
+            count.bit = static_cast<uint32_t>(in_.varint_up_to(WIRE_MAX_MARKS - 1));
+            count.taken = in_.varint();
+            count.not_taken = in_.varint();
+        }
+        event.filtered = in_.varint();
+    }
     if (!in_.failed())
         sink.on_stats(event);
 }
@@ -354,6 +461,11 @@ void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
     event.waits = in_.varint();
     event.wait_samples = in_.varint();
     event.wall = in_.boolean();
+    if (has_marks()) {
+        event.gated = in_.varint();
+        event.gated_waits = in_.varint();
+        event.gated_slow_calls = in_.varint();
+    }
     const size_t causes = in_.count(recording::max_causes);
     for (size_t i = 0; i < causes; ++i) {
         std::string cause(text());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/recording/bytes.h"
+#include "loader/recording/format.h"
 #include "loader/stream/events.h"
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct StreamSpan {
 
 class RecordDecoder {
   public:
+    explicit RecordDecoder(uint32_t version = recording::version) : version_(version) {}
+
     // The records that follow; `block` must stay where it is until they are decoded.
     void start_block(std::string_view block);
 
@@ -45,6 +48,10 @@ class RecordDecoder {
     Threshold threshold();
     CallKey call(uint64_t time_ns);
     CallEndEvent call_end(uint64_t time_ns);
+    CallConditions conditions();
+    std::vector<Clause> clauses(size_t terms);
+    // Fields that format 2 did not have are then as if nobody had asked for them.
+    bool has_marks() const { return version_ >= 3; }
     template <typename IdType>
     IdType defined(size_t count);
     bool define(uint32_t id, size_t& count);
@@ -60,17 +67,20 @@ class RecordDecoder {
     void spec(EventSink& sink);
     void probe(EventSink& sink);
     void split(EventSink& sink);
+    void only(EventSink& sink);
+    void label(EventSink& sink);
     void sample(uint64_t time_ns, EventSink& sink);
     void slow_call(uint64_t time_ns, EventSink& sink);
     void stats(uint64_t time_ns, EventSink& sink);
     void ledger(uint64_t time_ns, EventSink& sink);
 
+    uint32_t version_;
     ByteReader in_;
     uint64_t last_time_ = 0; // of this block, for the differences
     uint64_t clock_ = 0;     // the last on_time
     StreamSpan span_;
     std::string problem_;
-    size_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0;
+    size_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0, labels_ = 0;
     std::unordered_set<ProbeId> probes_;
     // Reused from record to record.
     std::vector<Frame> frame_buffer_;

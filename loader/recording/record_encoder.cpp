@@ -62,6 +62,32 @@ void RecordEncoder::put_call_end(const CallEndEvent& event) {
         out_.varint(event.waits->blocked_ns);
         out_.varint(event.waits->runnable_ns);
     }
+    out_.varint(event.marks);
+    out_.varint(event.label ? uint64_t{event.label->value} + 1 : 0);
+}
+
+void RecordEncoder::put_conditions(const CallConditions& conditions) {
+    put_string(conditions.only_if);
+    put_string(conditions.slow_if);
+    out_.varint(conditions.show_default);
+    const auto show =
+        at_most(std::span<const std::string>(conditions.show), recording::max_expressions);
+    out_.varint(show.size());
+    for (const std::string& expression : show)
+        put_string(expression);
+}
+
+void RecordEncoder::put_clauses(std::span<const Clause> clauses) {
+    clauses = at_most(clauses, recording::max_terms);
+    out_.varint(clauses.size());
+    for (const Clause& clause : clauses) {
+        for (const auto* terms : {&clause.all, &clause.none}) {
+            const auto list = at_most(std::span<const uint32_t>(*terms), recording::max_terms);
+            out_.varint(list.size());
+            for (const uint32_t term : list)
+                out_.varint(term);
+        }
+    }
 }
 
 void RecordEncoder::put_end(uint64_t events) {
@@ -113,6 +139,7 @@ void RecordEncoder::on_thread(ThreadId id, const ThreadInfo& info) {
     out_.varint(info.pid);
     out_.varint(info.tid);
     put_string(info.comm);
+    put_string(info.cgroup);
 }
 
 void RecordEncoder::on_spec(SpecId id, const SpecInfo& info) {
@@ -135,6 +162,7 @@ void RecordEncoder::on_probe(const ProbeInfo& info) {
         out_.varint(spec.value);
     put_threshold(info.slow);
     out_.varint(info.deleted);
+    put_conditions(info.conditions);
 }
 
 void RecordEncoder::on_split(const SplitInfo& info) {
@@ -143,6 +171,46 @@ void RecordEncoder::on_split(const SplitInfo& info) {
     out_.varint(info.probe.value);
     put_threshold(info.threshold);
     out_.varint(info.so_far);
+    put_string(info.branch);
+    put_string(info.label);
+    out_.varint(info.branch_bit);
+    for (const uint64_t time_ns :
+         {info.branch_since_ns, info.branch_until_ns, info.label_since_ns, info.label_until_ns})
+        out_.varint(time_ns);
+}
+
+void RecordEncoder::on_only(const OnlyInfo& info) {
+    put_kind(RecordKind::only);
+    put_string(info.text);
+    const auto terms = at_most(std::span<const GateTerm>(info.gate.terms), recording::max_terms);
+    out_.varint(terms.size());
+    for (const GateTerm& term : terms) {
+        out_.varint(static_cast<uint64_t>(term.kind));
+        out_.varint(term.probe.value);
+        put_threshold(term.older);
+        out_.varint(term.number);
+        put_string(term.text);
+    }
+    put_clauses(info.gate.clauses);
+    const auto lines = at_most(std::span<const std::string>(info.lines), recording::max_terms);
+    out_.varint(lines.size());
+    for (const std::string& line : lines)
+        put_string(line);
+    put_clauses(info.line_clauses);
+    const auto marks = at_most(std::span<const MarkInfo>(info.marks), recording::max_terms);
+    out_.varint(marks.size());
+    for (const MarkInfo& mark : marks) {
+        out_.varint(mark.bit);
+        put_string(mark.text);
+        out_.varint(mark.since_ns);
+        out_.varint(mark.until_ns);
+    }
+}
+
+void RecordEncoder::on_label(LabelId id, const std::string& text) {
+    put_kind(RecordKind::label);
+    out_.varint(id.value);
+    put_string(text);
 }
 
 void RecordEncoder::on_sample(const SampleEvent& event) {
@@ -170,6 +238,18 @@ void RecordEncoder::on_slow_call(const SlowCallEvent& event) {
     out_.varint(event.stack.value);
     out_.varint(event.longest_wait.blocked_ns);
     put_string(event.longest_wait.what);
+    const auto values =
+        at_most(std::span<const CallValue>(event.values), recording::max_expressions);
+    out_.varint(values.size());
+    for (const CallValue& value : values) {
+        put_string(value.name);
+        put_string(value.text);
+        out_.varint(value.readable);
+    }
+    const auto enclosing = at_most(event.enclosing, recording::max_calls);
+    out_.varint(enclosing.size());
+    for (const CallKey& call : enclosing)
+        put_call(call, event.end.time_ns);
 }
 
 void RecordEncoder::on_stats(const StatsEvent& event) {
@@ -190,6 +270,15 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
         out_.varint(bucket.count);
         next = bucket.index + 1;
     }
+    const auto marked =
+        at_most(std::span<const StatsEvent::MarkCount>(event.marked), WIRE_MAX_MARKS);
+    out_.varint(marked.size());
+    for (const StatsEvent::MarkCount& count : marked) {
+        out_.varint(count.bit);
+        out_.varint(count.taken);
+        out_.varint(count.not_taken);
+    }
+    out_.varint(event.filtered);
 }
 
 void RecordEncoder::on_ledger(const LedgerEvent& event) {
@@ -204,6 +293,9 @@ void RecordEncoder::on_ledger(const LedgerEvent& event) {
     out_.varint(event.waits);
     out_.varint(event.wait_samples);
     out_.varint(event.wall);
+    out_.varint(event.gated);
+    out_.varint(event.gated_waits);
+    out_.varint(event.gated_slow_calls);
     const size_t causes = std::min(event.lost.size(), recording::max_causes);
     out_.varint(causes);
     auto lost = event.lost.begin();

@@ -28,8 +28,8 @@ class RecordEncoder final : public EventSink {
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
-    void on_only(const OnlyInfo&) override {}
-    void on_label(LabelId, const std::string&) override {}
+    void on_only(const OnlyInfo&) override;
+    void on_label(LabelId, const std::string&) override;
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
@@ -45,6 +45,8 @@ class RecordEncoder final : public EventSink {
     void put_threshold(const Threshold&);
     void put_call(const CallKey&, uint64_t time_ns);
     void put_call_end(const CallEndEvent&);
+    void put_conditions(const CallConditions&);
+    void put_clauses(std::span<const Clause>);
 
     std::string bytes_;
     ByteWriter out_{bytes_};

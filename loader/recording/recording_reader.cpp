@@ -16,7 +16,7 @@ uint32_t checksum(std::string_view bytes) {
 }
 
 // Why these first bytes are not those of a recording that can be read.
-std::optional<std::string> header_problem(std::string_view header) {
+std::optional<std::string> header_problem(std::string_view header, uint32_t& version) {
     const std::string_view magic = header.substr(0, recording::magic.size());
     if (header.empty())
         return "is empty";
@@ -25,12 +25,12 @@ std::optional<std::string> header_problem(std::string_view header) {
     if (header.size() < recording::header_size)
         return "ends inside its header";
     ByteReader in(header.substr(magic.size()));
-    const uint32_t version = in.fixed32();
+    version = in.fixed32();
     if (in.fixed32() != checksum(header.substr(0, recording::header_size - 4)))
         return "its header is damaged";
-    if (version != recording::version)
-        return fmt::format("has format {}, and this auger reads format {}", version,
-                           recording::version);
+    if (version < recording::oldest_version || version > recording::version)
+        return fmt::format("has format {}, and this auger reads formats {} to {}", version,
+                           recording::oldest_version, recording::version);
     return std::nullopt;
 }
 
@@ -49,8 +49,9 @@ Result<RecordingReader> RecordingReader::open(const std::string& path) {
     if (!size)
         return size.error();
     header.resize(*size);
-    if (auto problem = header_problem(header))
+    if (auto problem = header_problem(header, reader.version_))
         return Error{"replay", path, *problem, {}};
+    reader.decoder_ = RecordDecoder(reader.version_);
     reader.offset_ = header.size();
     return reader;
 }
@@ -61,7 +62,7 @@ RecordingReader::RecordingReader(UniqueFd file, std::string path)
 Result<void> RecordingReader::rewind() {
     if (lseek(file_.get(), recording::header_size, SEEK_SET) < 0)
         return system_error("replay", path_);
-    decoder_ = RecordDecoder();
+    decoder_ = RecordDecoder(version_);
     offset_ = recording::header_size;
     ended_ = false;
     damage_.reset();

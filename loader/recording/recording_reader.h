@@ -50,6 +50,7 @@ class RecordingReader {
     std::string path_;
     std::string stored_;
     std::string block_;
+    uint32_t version_ = 0; // of the format
     RecordDecoder decoder_;
     uint64_t offset_ = 0;       // of the next block
     uint64_t block_offset_ = 0; // of the present one

@@ -5,7 +5,9 @@
 
 #include "loader/stream/events.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,9 +15,16 @@ namespace auger {
 
 // A probe as the whole recording shows it.
 struct RecordedProbe {
-    ProbeInfo first;             // as it was added
-    std::vector<Threshold> slow; // thresholds of slow calls that it ever had, none twice
-    std::set<SpecId> specs;      // functions that it ever had
+    ProbeInfo first;                        // as it was added
+    std::vector<Threshold> slow;            // thresholds of slow calls that it ever had, none twice
+    std::set<SpecId> specs;                 // functions that it ever had
+    std::vector<CallConditions> conditions; // that its calls ever were under, none twice
+};
+
+// What was known of calls between two times: a mark, or the value of an expression.
+struct RecordedFact {
+    std::optional<ProbeId> probe; // of whose calls; nothing: of every timed one
+    MarkInfo mark;                // text: "at main.cc:1290", "if ..."; of a value the expression
 };
 
 class RecordingSummary final : public EventSink {
@@ -23,6 +32,9 @@ class RecordingSummary final : public EventSink {
     const std::map<ProbeId, RecordedProbe>& probes() const { return probes_; }
     const std::vector<SpecInfo>& specs() const { return specs_; }                   // by id
     const std::map<uint32_t, std::string>& processes() const { return processes_; } // pid, comm
+    const std::vector<RecordedFact>& marks() const { return marks_; }
+    const std::vector<RecordedFact>& labels() const { return labels_; }
+    const std::vector<Gate>& gates() const { return gates_; } // of `only`, with recorded ids
     // Every rate of sampling that was ever asked for; true: waits were sampled too.
     const std::set<std::pair<uint64_t, bool>>& rates() const { return rates_; }
 
@@ -33,20 +45,28 @@ class RecordingSummary final : public EventSink {
     void on_thread(ThreadId, const ThreadInfo&) override;
     void on_spec(SpecId, const SpecInfo& info) override { specs_.push_back(info); }
     void on_probe(const ProbeInfo&) override;
-    void on_split(const SplitInfo&) override {}
-    void on_only(const OnlyInfo&) override {}
+    void on_split(const SplitInfo&) override;
+    void on_only(const OnlyInfo&) override;
     void on_label(LabelId, const std::string&) override {}
     void on_sample(const SampleEvent&) override {}
     void on_call_end(const CallEndEvent&) override {}
     void on_slow_call(const SlowCallEvent&) override {}
-    void on_stats(const StatsEvent&) override {}
+    void on_stats(const StatsEvent& stats) override { now_ns_ = std::max(now_ns_, stats.time_ns); }
     void on_ledger(const LedgerEvent& ledger) override {
+        now_ns_ = std::max(now_ns_, ledger.time_ns);
         rates_.insert({ledger.rate_hz, ledger.wall});
     }
     void on_notice(uint64_t, const std::string&) override {}
-    void on_time(uint64_t) override {}
+    void on_time(uint64_t time_ns) override { now_ns_ = std::max(now_ns_, time_ns); }
 
   private:
+    void watch(std::vector<RecordedFact>& facts, const RecordedFact& fact);
+    void end(std::vector<RecordedFact>& facts, const std::vector<RecordedFact>& still);
+
+    std::vector<RecordedFact> marks_, labels_;
+    std::vector<RecordedFact> split_marks_, only_marks_; // in force
+    std::vector<Gate> gates_;
+    uint64_t now_ns_ = 0;
     std::map<ProbeId, RecordedProbe> probes_;
     std::vector<SpecInfo> specs_;
     std::map<uint32_t, std::string> processes_;

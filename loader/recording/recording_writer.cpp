@@ -186,6 +186,12 @@ void RecordingWriter::on_probe(const ProbeInfo& info) {
 void RecordingWriter::on_split(const SplitInfo& info) {
     define([&] { encoder_.on_split(info); });
 }
+void RecordingWriter::on_only(const OnlyInfo& info) {
+    define([&] { encoder_.on_only(info); });
+}
+void RecordingWriter::on_label(LabelId id, const std::string& text) {
+    define([&] { encoder_.on_label(id, text); });
+}
 void RecordingWriter::on_sample(const SampleEvent& sample) {
     event(sample.time_ns, [&] { encoder_.on_sample(sample); });
 }

@@ -48,8 +48,8 @@ class RecordingWriter final : public EventSink {
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
-    void on_only(const OnlyInfo&) override {}
-    void on_label(LabelId, const std::string&) override {}
+    void on_only(const OnlyInfo&) override;
+    void on_label(LabelId, const std::string&) override;
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;

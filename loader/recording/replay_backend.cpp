@@ -78,7 +78,7 @@ class ReplayBackend final : public Backend {
     }
     Result<void> remove_probe(ProbeId) override;
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override;
-    Result<void> set_only(const OnlyInfo&) override { return Error{"only", "", "a recording", ""}; }
+    Result<void> set_only(const OnlyInfo&) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
         return Error{"list open calls", "", "a recording does not hold what is running now",
                      "look at the program while it runs: `auger -p PID`"};
@@ -121,6 +121,7 @@ class ReplayBackend final : public Backend {
     }
     std::string probe_list() const;
     Result<void> check_slow(ProbeId recorded, const Threshold& slow) const;
+    Result<void> check_conditions(ProbeId recorded, const CallConditions& conditions) const;
     std::optional<ProbeId> find(const ProbeRequest& request) const;
     // The recorded id of a probe that the console has not deleted.
     Result<ProbeId> known(std::string operation, ProbeId shown) const;
@@ -186,12 +187,34 @@ Result<void> ReplayBackend::check_slow(ProbeId recorded, const Threshold& slow) 
     return error;
 }
 
+Result<void> ReplayBackend::check_conditions(ProbeId recorded,
+                                             const CallConditions& conditions) const {
+    const RecordedProbe& probe = summary_.probes().at(recorded);
+    const auto had = [&](std::string CallConditions::*predicate) {
+        return std::any_of(
+            probe.conditions.begin(), probe.conditions.end(),
+            [&](const CallConditions& known) { return known.*predicate == conditions.*predicate; });
+    };
+    for (auto predicate : {&CallConditions::only_if, &CallConditions::slow_if})
+        if (!had(predicate))
+            return Error{"ask of calls of " + probe.first.text, conditions.*predicate,
+                         "the recording was not made with that",
+                         "a recording cannot be asked anew"};
+    return {};
+}
+
 Result<ProbeReport> ReplayBackend::add_probe(const ProbeRequest& request) {
     const auto recorded = find(request);
     if (!recorded)
         return refuse("add probe", request.text);
     if (auto checked = check_slow(*recorded, request.slow); !checked)
         return checked.error();
+    // Nothing asked for: as it was recorded.
+    if (!(request.conditions == CallConditions())) {
+        if (auto checked = check_conditions(*recorded, request.conditions); !checked)
+            return checked.error();
+        stream_.set_conditions(*recorded, request.conditions);
+    }
     stream_.show(*recorded, request.id);
     if (request.slow.kind != Threshold::Kind::none)
         stream_.set_slow(*recorded, request.slow);
@@ -222,21 +245,92 @@ Result<void> ReplayBackend::remove_probe(ProbeId id) {
     return {};
 }
 
-Result<void> ReplayBackend::set_slow(ProbeId id, const Threshold& slow, const CallConditions&) {
+Result<void> ReplayBackend::set_slow(ProbeId id, const Threshold& slow,
+                                     const CallConditions& conditions) {
     const auto recorded = known("trace slow calls of probe", id);
     if (!recorded)
         return recorded.error();
     if (auto checked = check_slow(*recorded, slow); !checked)
         return checked;
+    if (auto checked = check_conditions(*recorded, conditions); !checked)
+        return checked;
     stream_.set_slow(*recorded, slow);
+    stream_.set_conditions(*recorded, conditions);
     return {};
 }
 
-Result<void> ReplayBackend::set_split(const SplitInfo& split) {
-    if (split.active)
-        if (const auto recorded = known("split on probe", split.probe); !recorded)
+// The fact that was known last.
+const RecordedFact* last_known(const std::vector<RecordedFact>& facts, ProbeId probe,
+                               const std::string& text) {
+    for (auto fact = facts.rbegin(); fact != facts.rend(); ++fact)
+        if (fact->mark.text == text && (!fact->probe || *fact->probe == probe))
+            return &*fact;
+    return nullptr;
+}
+
+Error not_watched(std::string operation, std::string subject,
+                  const std::vector<RecordedFact>& facts) {
+    std::set<std::string> had;
+    for (const RecordedFact& fact : facts)
+        had.insert(fact.mark.text);
+    return {std::move(operation), std::move(subject), "that was not watched in the recording",
+            had.empty() ? "nothing of the kind was"
+                        : fmt::format("it has {}", fmt::join(had, ", "))};
+}
+
+Result<void> ReplayBackend::set_split(const SplitInfo& asked) {
+    SplitInfo split = asked;
+    if (split.active) {
+        const auto recorded = known("split on probe", split.probe);
+        if (!recorded)
             return recorded.error();
+        if (!split.branch.empty()) {
+            const RecordedFact* fact = last_known(summary_.marks(), *recorded, split.branch);
+            if (!fact)
+                return not_watched("split", split.branch, summary_.marks());
+            split.branch_bit = fact->mark.bit;
+            split.branch_since_ns = fact->mark.since_ns;
+            split.branch_until_ns = fact->mark.until_ns;
+        }
+        if (!split.label.empty()) {
+            const RecordedFact* fact = last_known(summary_.labels(), *recorded, split.label);
+            if (!fact)
+                return not_watched("split by", split.label, summary_.labels());
+            split.label_since_ns = fact->mark.since_ns;
+            split.label_until_ns = fact->mark.until_ns;
+        }
+    }
     stream_.set_split(split);
+    return {};
+}
+
+Result<void> ReplayBackend::set_only(const OnlyInfo& asked) {
+    // What the kernel kept back is in no recording, and what it let through was not asked anew.
+    Gate gate = asked.gate;
+    for (GateTerm& term : gate.terms) {
+        if (term.kind != GateTerm::Kind::call)
+            continue;
+        const auto recorded = known("keep calls of probe", term.probe);
+        if (!recorded)
+            return recorded.error();
+        term.probe = *recorded;
+    }
+    const auto& gates = summary_.gates();
+    if (!gate.empty() && std::find(gates.begin(), gates.end(), gate) == gates.end())
+        return Error{"only", asked.text, "the recording was not made with that",
+                     "lines that it watched can be chosen anew: only at FILE:LINE"};
+    OnlyInfo only = asked;
+    only.marks.clear();
+    for (const std::string& line : asked.lines) {
+        const RecordedFact* found = nullptr;
+        for (const RecordedFact& fact : summary_.marks())
+            if (fact.mark.text == "at " + line)
+                found = &fact;
+        if (!found)
+            return not_watched("only", line, summary_.marks());
+        only.marks.push_back(found->mark);
+    }
+    stream_.set_only(only);
     return {};
 }
 
@@ -244,7 +338,9 @@ Result<void> ReplayBackend::set_sampling(const SamplingSettings& settings) {
     const auto text = [](uint64_t rate_hz, bool wall) {
         return fmt::format("{}{} Hz", wall ? "wall " : "", rate_hz);
     };
-    if (summary_.rates().contains({settings.rate_hz, settings.wall}) || settings.rate_hz == 0)
+    if (summary_.rates().contains({settings.rate_hz, settings.wall}) ||
+        summary_.rates().contains({settings.raised_hz, settings.wall}) ||
+        (settings.rate_hz == 0 && settings.raised_hz == 0))
         return {};
     std::vector<std::string> rates;
     for (const auto& [rate_hz, wall] : summary_.rates())

@@ -51,6 +51,14 @@ void ReplayStream::show(ProbeId recorded_id, ProbeId as) {
         split_->probe = split_->probe == before ? as : before;
         split_pending_ = true;
     }
+    if (!only_)
+        return;
+    for (GateTerm& term : only_->gate.terms) {
+        if (term.kind != GateTerm::Kind::call || (term.probe != before && term.probe != as))
+            continue;
+        term.probe = term.probe == before ? as : before;
+        only_pending_ = true;
+    }
 }
 
 void ReplayStream::remove(ProbeId recorded) {
@@ -63,6 +71,18 @@ void ReplayStream::set_slow(ProbeId recorded, const Threshold& slow) {
     Probe& probe = probes_.at(recorded);
     probe.slow = slow;
     probe.pending = true;
+}
+
+void ReplayStream::set_conditions(ProbeId recorded, const CallConditions& conditions) {
+    Probe& probe = probes_.at(recorded);
+    probe.conditions = conditions;
+    probe.pending = true;
+}
+
+void ReplayStream::set_only(const OnlyInfo& only) {
+    only_ = only;
+    own_only_ = true;
+    only_pending_ = true;
 }
 
 void ReplayStream::set_split(const SplitInfo& split) {
@@ -83,6 +103,8 @@ void ReplayStream::announce() {
             deliver(probe);
     if (std::exchange(split_pending_, false))
         sink_.on_split(*split_);
+    if (std::exchange(only_pending_, false))
+        sink_.on_only(*only_);
 }
 
 void ReplayStream::deliver(Probe& probe) {
@@ -98,6 +120,8 @@ void ReplayStream::deliver(Probe& probe) {
     info.id = probe.shown;
     if (probe.slow)
         info.slow = *probe.slow;
+    if (probe.conditions)
+        info.conditions = *probe.conditions;
     info.deleted |= probe.removed;
     probe.announced = true;
     sink_.on_probe(info);
@@ -141,6 +165,17 @@ void ReplayStream::on_split(const SplitInfo& info) {
     if (const auto found = probes_.find(info.probe); found != probes_.end())
         split_->probe = found->second.shown;
     sink_.on_split(*split_);
+}
+
+void ReplayStream::on_only(const OnlyInfo& info) {
+    if (own_only_)
+        return;
+    only_ = info;
+    for (GateTerm& term : only_->gate.terms)
+        if (const auto found = probes_.find(term.probe);
+            term.kind == GateTerm::Kind::call && found != probes_.end())
+            term.probe = found->second.shown;
+    sink_.on_only(*only_);
 }
 
 void ReplayStream::on_slow_call(const SlowCallEvent& event) {

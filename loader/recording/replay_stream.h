@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ReplayStream: stands between a recording and the console's sink, and makes the recorded stream
 // obey what the console says: recorded probes take the ids that the console gave them and are
-// announced as soon as it asks for them, its own split outlives the recorded ones, and slow calls
-// below its own threshold are left out.
+// announced as soon as it asks for them, its own split and `only` outlive the recorded ones, and
+// slow calls below its own threshold are left out.
 #pragma once
 
 #include "loader/recording/recording_summary.h"
@@ -22,7 +22,9 @@ class ReplayStream final : public EventSink {
     void show(ProbeId recorded, ProbeId as);
     void remove(ProbeId recorded);
     void set_slow(ProbeId recorded, const Threshold& slow);
+    void set_conditions(ProbeId recorded, const CallConditions& conditions);
     void set_split(const SplitInfo& split); // with a shown id
+    void set_only(const OnlyInfo& only);    // likewise
     bool removed(ProbeId recorded) const { return probes_.at(recorded).removed; }
     bool asked_for(ProbeId recorded) const { return probes_.at(recorded).asked_for; }
 
@@ -44,8 +46,8 @@ class ReplayStream final : public EventSink {
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
-    void on_only(const OnlyInfo&) override {}
-    void on_label(LabelId, const std::string&) override {}
+    void on_only(const OnlyInfo&) override;
+    void on_label(LabelId id, const std::string& text) override { sink_.on_label(id, text); }
     void on_sample(const SampleEvent& event) override { sink_.on_sample(event); }
     void on_call_end(const CallEndEvent& event) override { sink_.on_call_end(event); }
     void on_slow_call(const SlowCallEvent&) override;
@@ -60,11 +62,12 @@ class ReplayStream final : public EventSink {
     struct Probe {
         ProbeInfo info; // as last recorded, with the recorded id
         ProbeId shown;
-        std::optional<Threshold> slow; // the console's own
-        bool announced = false;        // the sink knows it
-        bool pending = false;          // to be announced
-        bool asked_for = false;        // by the console
-        bool removed = false;          // by the console
+        std::optional<Threshold> slow;            // the console's own
+        std::optional<CallConditions> conditions; // likewise
+        bool announced = false;                   // the sink knows it
+        bool pending = false;                     // to be announced
+        bool asked_for = false;                   // by the console
+        bool removed = false;                     // by the console
     };
 
     Probe& probe(ProbeId recorded, const ProbeInfo& info);
@@ -81,6 +84,9 @@ class ReplayStream final : public EventSink {
     std::optional<SplitInfo> split_;   // in force, with a shown id
     bool own_split_ = false;
     bool split_pending_ = false;
+    std::optional<OnlyInfo> only_; // likewise
+    bool own_only_ = false;
+    bool only_pending_ = false;
     uint64_t time_ns_ = 0;
 };
 

@@ -25,12 +25,14 @@ enum class ModuleKind : uint8_t {
     jit = 3,     // code written at run time; addresses are the process's
     unknown = 4, // in no mapping that was known at the time
     syscall = 5, // not code: the address is the number of a system call that a thread waits in
+    waker = 6,   // not code: the address stands for the name of a thread that ended a wait
 };
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
     std::string
-        path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]"
+        path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]",
+              // "[waker]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 
@@ -179,6 +181,7 @@ struct MarkInfo {
     uint32_t bit = 0;
     std::string text; // "at main.cc:1290", "if arg2 > 4096"
     uint64_t since_ns = 0;
+    uint64_t until_ns = UINT64_MAX; // nor of those that ended later (of a recording)
     friend bool operator==(const MarkInfo&, const MarkInfo&) = default;
 };
 
@@ -193,7 +196,9 @@ struct SplitInfo {
     // Filled in by the backend.
     uint32_t branch_bit = 0; // of the mark
     uint64_t branch_since_ns = 0;
+    uint64_t branch_until_ns = UINT64_MAX; // as in MarkInfo
     uint64_t label_since_ns = 0; // labels of calls that began before are none, or another split's
+    uint64_t label_until_ns = UINT64_MAX;
 };
 
 // What `only` keeps. `clauses`: of the terms, in disjunctive normal form; empty: everything.

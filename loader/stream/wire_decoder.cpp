@@ -23,10 +23,22 @@ std::optional<WireView> decode_sample(std::span<const std::byte> record) {
         return {};
     const auto* calls = reinterpret_cast<const wire_call*>(head + 1);
     const auto* addresses = reinterpret_cast<const uint64_t*>(calls + head->calls);
-    return WireSampleView{head,
-                          {calls, head->calls},
-                          {addresses, head->user_frames},
-                          {addresses + head->user_frames, head->kernel_frames}};
+    WireSampleView view{head,
+                        {calls, head->calls},
+                        {addresses, head->user_frames},
+                        {addresses + head->user_frames, head->kernel_frames},
+                        nullptr,
+                        {}};
+    if (!head->with_waker)
+        return view;
+    std::span<const std::byte> tail =
+        record.subspan(sizeof(*head) + head->calls * sizeof(wire_call) + frames * sizeof(uint64_t));
+    view.waker = as<wire_waker>(tail);
+    if (!view.waker || view.waker->frames > WIRE_MAX_FRAMES ||
+        tail.size() < sizeof(wire_waker) + view.waker->frames * sizeof(uint64_t))
+        return {};
+    view.waker_frames = {reinterpret_cast<const uint64_t*>(view.waker + 1), view.waker->frames};
+    return view;
 }
 
 std::optional<WireView> decode_call_end(std::span<const std::byte> record) {

@@ -19,6 +19,8 @@ struct WireSampleView {
     std::span<const wire_call> calls;        // outermost first
     std::span<const uint64_t> user_frames;   // leaf first
     std::span<const uint64_t> kernel_frames; // leaf first
+    const wire_waker* waker;                 // null: the sample says nothing of one
+    std::span<const uint64_t> waker_frames;  // leaf first
 };
 struct WireCallEndView {
     const wire_call_end* head;

@@ -161,7 +161,8 @@ std::unique_ptr<ModuleNames> make_module_names(ModuleSource source, const NameSo
     case ModuleKind::jit:
         return std::make_unique<JitNames>(std::move(source), sources.own_root);
     case ModuleKind::unknown:
-    case ModuleKind::syscall: // has names from the start
+    case ModuleKind::syscall: // have names from the start
+    case ModuleKind::waker:
         break;
     }
     return std::make_unique<NoNames>();

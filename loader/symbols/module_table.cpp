@@ -54,6 +54,7 @@ ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) 
     special(ModuleKind::kernel, "[kernel]");
     special(ModuleKind::vdso, "[vdso]");
     special(ModuleKind::syscall, "[syscall]");
+    special(ModuleKind::waker, "[waker]");
 }
 
 ModuleId ModuleTable::add(Module module) {

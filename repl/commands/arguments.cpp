@@ -71,14 +71,76 @@ Span Arguments::since(size_t begin) const {
     return {first.offset, last.offset + last.length - first.offset};
 }
 
-std::optional<ClassFilter> take_class(Arguments& arguments) {
-    if (arguments.take_if("all"))
-        return std::make_optional<ClassFilter>(std::nullopt);
-    for (const CallClass c : all_call_classes) {
-        if (arguments.take_if(to_string(c)))
-            return ClassFilter{c};
+Span Arguments::rest() const {
+    const Span first = peek().span, last = words_.back().span;
+    return {first.offset, last.offset + last.length - first.offset};
+}
+
+Parsed<ClassFilter> class_of(const Word& word, bool exact) {
+    static const std::vector<std::string> names{"slow",  "fast",      "open", "outside",
+                                                "taken", "not-taken", "all"};
+    ClassFilter filter;
+    for (size_t begin = 0; begin <= word.text.size();) {
+        if (begin < word.text.size() && word.text[begin] == '=') { // the rest is its value
+            filter.label = word.text.substr(begin + 1);
+            return filter;
+        }
+        const size_t end = std::min(word.text.find('+', begin), word.text.size());
+        const std::string part = word.text.substr(begin, end - begin);
+        const Span at = word.quoted ? word.span : Span{word.span.offset + begin, end - begin};
+        // Exactly, or as an unambiguous beginning.
+        std::vector<std::string> meant;
+        for (const std::string& name : names) {
+            if (name == part)
+                meant = {name};
+            if (name == part)
+                break;
+            if (!exact && !part.empty() && name.starts_with(part))
+                meant.push_back(name);
+        }
+        if (meant.size() != 1) {
+            std::string hint = did_you_mean(part, names);
+            if (hint.empty())
+                hint = fmt::format("one of: {}, =VALUE; joined by +", fmt::join(names, ", "));
+            return Complaint{at,
+                             meant.empty() ? fmt::format("\"{}\" is not a class", part)
+                                           : fmt::format("\"{}\" is ambiguous", part),
+                             std::move(hint), Error::Kind::usage};
+        }
+        const std::string& name = meant.front();
+        const auto twice = [&] {
+            return Complaint{at, fmt::format("\"{}\" excludes what stands before it", part), "",
+                             Error::Kind::usage};
+        };
+        if (name == "taken" || name == "not-taken") {
+            if (filter.taken)
+                return twice();
+            filter.taken = name == "taken";
+        } else if (name != "all") {
+            if (filter.duration)
+                return twice();
+            for (const CallClass c : all_call_classes) {
+                if (to_string(c) == name)
+                    filter.duration = c;
+            }
+        }
+        begin = end + 1;
     }
-    return std::nullopt;
+    return filter;
+}
+
+std::optional<ClassFilter> take_class(Arguments& arguments) {
+    if (arguments.at_end() || arguments.peek().comparison || arguments.peek().text == "=")
+        return std::nullopt;
+    const Word& word = arguments.peek();
+    const char first = arguments.line()[word.span.offset];
+    if (first == '\'' || first == '"')
+        return std::nullopt;
+    auto filter = class_of(word, true);
+    if (!filter)
+        return std::nullopt;
+    arguments.take();
+    return *filter;
 }
 
 Parsed<std::optional<size_t>> take_rows(Arguments& arguments) {

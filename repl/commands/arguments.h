@@ -35,6 +35,10 @@ class Arguments {
     Complaint missing(std::string_view what) const;
     // About the words from the first taken one of `begin` to the last taken.
     Span since(size_t begin) const;
+    // From the next word to the command's end, as written; must not be at the end.
+    Span rest() const;
+    void take_rest() { next_ = words_.size(); }
+    Span span_of(size_t position) const { return words_[position].span; }
     size_t position() const { return next_; }
     std::string_view line() const { return line_; }
     std::string_view usage() const { return usage_; }
@@ -46,8 +50,10 @@ class Arguments {
     size_t next_ = 1;
 };
 
-// "slow", "fast", "open", "outside" or "all", when the next word is one of them; nothing taken
-// else. The outer optional says whether a word was taken.
+// A class: parts joined by '+', which are slow, fast, open or outside, taken or not-taken, and
+// =VALUE; or "all". Complains about the part that is none. Parts may be abbreviated unless `exact`.
+Parsed<ClassFilter> class_of(const Word& word, bool exact = false);
+// The next word, if it is a class; nothing taken else.
 std::optional<ClassFilter> take_class(Arguments& arguments);
 
 // "-n ROWS", if it stands there. (A number alone could be a probe's.)

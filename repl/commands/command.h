@@ -5,6 +5,7 @@
 
 #include "loader/backend.h"
 #include "repl/commands/condition.h"
+#include "repl/commands/keep_condition.h"
 #include "repl/language/complaint.h"
 #include "views/model/call_class.h"
 #include "views/model/fold.h"
@@ -33,7 +34,9 @@ struct WayOutCommand {
     WayOut way_out = WayOut::automatic;
 };
 struct SampleCommand {
-    SamplingSettings sampling;
+    SamplingSettings sampling; // without `raised`
+    // The rate is for what this lets through, beside the rate in force.
+    std::optional<KeepCondition> only;
 };
 
 struct TimeCommand {
@@ -42,17 +45,32 @@ struct TimeCommand {
 struct SlowCommand {
     ProbeRef probe;
     Threshold threshold; // kind none: off
+    std::string slow_if; // predicate, as typed; empty: none
+    std::vector<std::string> show;
+    bool show_default = true;
 };
+// The parts that are given; those in force on the same probe stay.
 struct SplitCommand {
-    ProbeRef probe;
-    Threshold threshold;
-    bool so_far = false;
+    std::optional<ProbeRef> probe; // else that of the split in force
+    Span at;                       // of the first part, where there is no probe
+    std::optional<Threshold> threshold;
+    bool so_far = false;               // belongs to the threshold
+    std::optional<std::string> branch; // as in SplitInfo
+    std::optional<std::string> label;
 };
 struct ThresholdCommand {
     ProbeRef probe;
     Threshold threshold;
 };
 struct UnsplitCommand {};
+struct OnlyCommand {
+    enum class Kind { show, off, condition, calls };
+    Kind kind = Kind::show;
+    KeepCondition condition;
+    // calls: of this probe only those for which the predicate holds; empty: all again
+    ProbeRef probe;
+    std::string only_if;
+};
 struct DeleteCommand {
     std::vector<ProbeRef> probes;
 };
@@ -63,8 +81,8 @@ struct FlameCommand {
     bool folded = false;
 };
 struct DiffCommand {
-    CallClass first = CallClass::slow;
-    CallClass second = CallClass::fast;
+    ClassFilter first = CallClass::slow;
+    ClassFilter second = CallClass::fast;
 };
 struct TopCommand {
     ClassFilter filter;
@@ -75,6 +93,7 @@ struct HistCommand {
 };
 struct CallsCommand {
     std::optional<ProbeRef> probe;
+    ClassFilter filter;
     std::optional<size_t> limit; // rows
 };
 struct OpenCommand {
@@ -121,9 +140,9 @@ struct QuitCommand {};
 using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
-                 DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand, CallsCommand,
-                 OpenCommand, ProbesCommand, SitesCommand, StatusCommand, RecordCommand,
-                 SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand,
-                 DoctorCommand, HelpCommand, QuitCommand>;
+                 OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand,
+                 CallsCommand, OpenCommand, ProbesCommand, SitesCommand, StatusCommand,
+                 RecordCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
+                 UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
 
 } // namespace auger

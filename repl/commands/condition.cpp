@@ -21,22 +21,14 @@ struct Name {
     Kind kind;
 };
 
-constexpr std::array<Name, 16> names{{{"calls", Kind::calls},
-                                      {"count", Kind::calls},
-                                      {"entries", Kind::entries},
-                                      {"unwound", Kind::unwound},
-                                      {"open", Kind::open},
-                                      {"dropped", Kind::dropped},
-                                      {"slow", Kind::slow_calls},
-                                      {"min", Kind::min},
-                                      {"max", Kind::max},
-                                      {"mean", Kind::mean},
-                                      {"samples", Kind::samples},
-                                      {"share", Kind::share},
-                                      {"diff", Kind::difference},
-                                      {"lost", Kind::lost},
-                                      {"rate", Kind::rate},
-                                      {"exited", Kind::exited}}};
+constexpr std::array<Name, 20> names{
+    {{"calls", Kind::calls},       {"count", Kind::calls},     {"entries", Kind::entries},
+     {"unwound", Kind::unwound},   {"open", Kind::open},       {"dropped", Kind::dropped},
+     {"filtered", Kind::filtered}, {"taken", Kind::taken},     {"not-taken", Kind::not_taken},
+     {"gated", Kind::gated},       {"slow", Kind::slow_calls}, {"min", Kind::min},
+     {"max", Kind::max},           {"mean", Kind::mean},       {"samples", Kind::samples},
+     {"share", Kind::share},       {"diff", Kind::difference}, {"lost", Kind::lost},
+     {"rate", Kind::rate},         {"exited", Kind::exited}}};
 
 Parsed<Quantity> parse_quantity(Arguments& arguments) {
     auto word = arguments.expect("a quantity (calls, p99, samples, lost, ...)");

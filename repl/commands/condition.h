@@ -30,6 +30,9 @@ struct Quantity {
         unwound,    // PROBE: ended by an exception, longjmp or thread exit
         open,       // PROBE: now
         dropped,    // PROBE: entries that could not be followed
+        filtered,   // PROBE: entries that `only PROBE if ...` does not count
+        taken,      // PROBE: returned calls that took the split's branch, as counted
+        not_taken,  // PROBE: ... that did not
         slow_calls, // PROBE: calls traced by `slow`
         min,        // PROBE, duration
         max,
@@ -38,6 +41,7 @@ struct Quantity {
         samples,    // [CLASS]
         share,      // [CLASS] FUNCTION: part of the weight with the function on the stack
         difference, // FUNCTION: slow minus fast, per call, duration
+        gated,      // samples and slow calls that `only` or a raised rate kept back
         lost,       // [CAUSE]: events of every cause together, or of one
         rate,       // samples per second of on-CPU time
         exited,     // every process of the target has ended; stands alone

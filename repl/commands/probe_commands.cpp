@@ -1,45 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Timing calls and splitting by them: time, slow, split, threshold, unsplit, delete.
+// Timing calls: time, slow, threshold, delete.
+#include "repl/commands/probe_arguments.h"
+#include "repl/commands/sections.h"
 #include "repl/commands/table.h"
-
-#include "repl/language/values.h"
-
-#include <fmt/format.h>
 
 namespace auger {
 namespace {
-
-Parsed<ProbeRef> parse_probe(Arguments& arguments) {
-    if (!arguments.at_end() && arguments.peek().comparison)
-        return Complaint{arguments.peek().span, "a probe is missing before this",
-                         fmt::format("usage: {}", arguments.usage()), Error::Kind::usage};
-    auto word = arguments.expect("a probe");
-    if (!word)
-        return word.complaint();
-    if (word->text.empty())
-        return Complaint{word->span, "a probe cannot be empty", "", Error::Kind::usage};
-    return probe_ref(*word);
-}
-
-// `> p95`; the '>' may be left out, as in `threshold`.
-Parsed<Threshold> parse_threshold_value(Arguments& arguments, const ProbeRef& probe) {
-    if (!arguments.take_if(">") && !arguments.take_if(">=") && !arguments.at_end() &&
-        arguments.peek().comparison)
-        return Complaint{arguments.peek().span, "slow calls are those above a threshold", "write >",
-                         Error::Kind::usage};
-    if (arguments.at_end()) {
-        const size_t sign = probe.text.rfind('>');
-        if (sign != std::string::npos && sign + 1 < probe.text.size() &&
-            (read_duration(probe.text.substr(sign + 1)) ||
-             read_percentile(probe.text.substr(sign + 1))))
-            return Complaint{probe.at, "blanks are missing around \">\"",
-                             fmt::format("write {} > {}", probe.text.substr(0, sign),
-                                         probe.text.substr(sign + 1)),
-                             Error::Kind::usage};
-        return arguments.missing("a threshold (p95, 5ms)");
-    }
-    return threshold_of(arguments.take());
-}
 
 Parsed<Command> parse_time(Arguments& arguments) {
     auto probe = parse_probe(arguments);
@@ -52,25 +18,34 @@ Parsed<Command> parse_slow(Arguments& arguments) {
     auto probe = parse_probe(arguments);
     if (!probe)
         return probe.complaint();
+    SlowCommand command{std::move(*probe), {}, {}, {}};
     if (arguments.take_if("off"))
-        return Command(SlowCommand{std::move(*probe), {}});
-    auto threshold = parse_threshold_value(arguments, *probe);
+        return Command(std::move(command));
+    auto threshold = parse_threshold_value(arguments, command.probe);
     if (!threshold)
         return threshold.complaint();
-    return Command(SlowCommand{std::move(*probe), *threshold});
-}
-
-Parsed<Command> parse_split(Arguments& arguments) {
-    auto probe = parse_probe(arguments);
-    if (!probe)
-        return probe.complaint();
-    if (probe->text == "off" && arguments.at_end())
-        return Command(UnsplitCommand{});
-    auto threshold = parse_threshold_value(arguments, *probe);
-    if (!threshold)
-        return threshold.complaint();
-    const bool so_far = arguments.take_if("so-far");
-    return Command(SplitCommand{std::move(*probe), *threshold, so_far});
+    command.threshold = *threshold;
+    constexpr std::string_view keywords[]{"if", "show"};
+    auto sections = parse_sections(arguments, keywords);
+    if (!sections)
+        return sections.complaint();
+    for (const Section& section : *sections) {
+        if (section.keyword == "if") {
+            auto predicate = predicate_of(section);
+            if (!predicate)
+                return predicate.complaint();
+            command.slow_if = std::move(*predicate);
+            continue;
+        }
+        command.show_default = false;
+        if (section.text == "off")
+            continue;
+        auto expressions = expressions_of(section);
+        if (!expressions)
+            return expressions.complaint();
+        command.show = std::move(*expressions);
+    }
+    return Command(std::move(command));
 }
 
 Parsed<Command> parse_threshold(Arguments& arguments) {
@@ -83,10 +58,6 @@ Parsed<Command> parse_threshold(Arguments& arguments) {
     return Command(ThresholdCommand{std::move(*probe), *threshold});
 }
 
-Parsed<Command> parse_unsplit(Arguments&) {
-    return Command(UnsplitCommand{});
-}
-
 Parsed<Command> parse_delete(Arguments& arguments) {
     DeleteCommand command;
     do {
@@ -97,9 +68,6 @@ Parsed<Command> parse_delete(Arguments& arguments) {
     } while (!arguments.at_end());
     return Command(std::move(command));
 }
-
-constexpr ArgumentKind probe_or_function{.probe = true, .function = true};
-constexpr std::string_view thresholds = "p90 p95 p99 p99.9 1ms 10ms";
 
 } // namespace
 
@@ -123,27 +91,28 @@ std::vector<CommandRow> probe_commands() {
         {"slow",
          "",
          "Calls",
-         "slow PROBE > DURATION | PERCENTILE   or   slow PROBE off",
-         "trace the calls that take longer, with stack and thread",
+         "slow PROBE > DURATION | PERCENTILE [if PREDICATE] [show EXPRESSION, ...]   or   slow "
+         "PROBE "
+         "off",
+         "trace the calls that take longer, with stack, thread and values",
          "A percentile moves with the function's own recent calls. `calls` lists what was traced.\n"
          "Times the function if it is not timed yet; on a timed one it edits the threshold and\n"
-         "leaves everything attached.",
-         "slow handle > 5ms\nslow libc:recv > p99\nslow recv@main.cc:1312 > 1ms\nslow handle off",
-         {probe_or_function, {.words = "> off"}, {.words = thresholds}, {}},
+         "leaves everything attached.\n\n"
+         "An EXPRESSION is a value of the call: arg0 to argN by position, str(arg1) the string "
+         "that\n"
+         "it points to, a parameter by name and its members (req->len) where there is debug\n"
+         "information, ret, errno. A PREDICATE compares them with numbers, strings or each other,\n"
+         "joined by and, or, not: arg2 > 4096 and ret < 0. Without `show`, parameters and result\n"
+         "are shown as far as they are known; `show off` shows none.",
+         "slow handle > 5ms\nslow libc:recv > p99\nslow recv@main.cc:1312 > 1ms\n"
+         "slow recv > 1ms if arg2 > 4096 and ret < 0 show arg0, arg2, ret, errno\nslow handle off",
+         {probe_or_function,
+          {.words = "> off"},
+          {.words = thresholds},
+          {.words = "if show"},
+          {.words = "arg0 arg1 arg2 ret errno off"},
+          {.words = "and or not show"}},
          parse_slow},
-        {"split",
-         "",
-         "Calls",
-         "split PROBE > PERCENTILE | DURATION [so-far]",
-         "class the samples by whether the enclosing call was slow",
-         "Each sample is classed by how long the call around it turned out to take: slow, fast, "
-         "open\n"
-         "(still running) or outside (in no such call). A percentile moves with the load. so-far\n"
-         "classes by the time already elapsed at the sample instead. Times the function if it is\n"
-         "not timed yet; what was collected before is split too.",
-         "split handle > p95\nsplit handle > 10ms so-far",
-         {probe_or_function, {.words = ">"}, {.words = thresholds}, {.words = "so-far"}, {}},
-         parse_split},
         {"threshold",
          "",
          "Calls",
@@ -155,21 +124,12 @@ std::vector<CommandRow> probe_commands() {
          "threshold handle p99\nthreshold 1 10ms",
          {{.probe = true}, {.words = thresholds}, {}},
          parse_threshold},
-        {"unsplit",
-         "",
-         "Calls",
-         "unsplit",
-         "end the split; the probe stays timed",
-         "",
-         "",
-         {{}},
-         parse_unsplit},
         {"delete",
          "",
          "Calls",
          "delete PROBE...",
          "remove probes, by number or text",
-         "What they collected stays. Ends a split on one of them.",
+         "What they collected stays. Ends a split on one of them, and an `only` that needs one.",
          "delete 2\ndelete libc:recv",
          {{.probe = true}},
          parse_delete},

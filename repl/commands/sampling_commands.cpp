@@ -13,11 +13,13 @@ constexpr uint64_t default_rate_hz = 999; // not in step with timers of 100 or 1
 constexpr uint64_t highest_rate_hz = 49'999;
 
 Parsed<Command> parse_sample(Arguments& arguments) {
-    SamplingSettings sampling{default_rate_hz, arguments.take_if("wall")};
+    SamplingSettings sampling;
+    sampling.rate_hz = default_rate_hz;
+    sampling.wall = arguments.take_if("wall");
     if (arguments.at_end())
-        return Command(SampleCommand{sampling});
+        return Command(SampleCommand{sampling, {}});
     if (!sampling.wall && arguments.take_if("off"))
-        return Command(SampleCommand{{}});
+        return Command(SampleCommand{});
     Word word = arguments.take();
     if (word.text.ends_with("Hz") || word.text.ends_with("hz"))
         word.text.resize(word.text.size() - 2);
@@ -30,7 +32,16 @@ Parsed<Command> parse_sample(Arguments& arguments) {
     if (!arguments.at_end() && arguments.peek().text == "Hz")
         arguments.take();
     sampling.rate_hz = static_cast<uint32_t>(*rate);
-    return Command(SampleCommand{sampling});
+    if (!arguments.take_if("only"))
+        return Command(SampleCommand{sampling, {}});
+    auto condition = parse_keep_condition(arguments);
+    if (!condition)
+        return condition.complaint();
+    if (!condition->lines.empty())
+        return Complaint{
+            condition->first_line, "a line is known only when the call ends: too late to sample it",
+            "\"only at FILE:LINE\" leaves other samples out of views", Error::Kind::usage};
+    return Command(SampleCommand{sampling, std::move(*condition)});
 }
 
 Parsed<Command> parse_span(Arguments& arguments, Window::Kind kind) {
@@ -63,7 +74,7 @@ std::vector<CommandRow> sampling_commands() {
         {"sample",
          "",
          "Sampling",
-         "sample [wall] [RATE] | sample off",
+         "sample [wall] [RATE [only CONDITION]] | sample off",
          "sample stacks RATE times a second (999)",
          "RATE is from 1 to 49,999 Hz; 999 when none is given. Changing it keeps what was "
          "collected.\n"
@@ -72,9 +83,18 @@ std::vector<CommandRow> sampling_commands() {
          "the same flame: `blocked` until they are woken, then `runnable` until they have a CPU. "
          "Only wall\n"
          "time can account for a call that waits. A wait is seen when it ends.\n"
-         "`status` shows the rate that is really achieved.",
-         "sample\nsample 9999\nsample wall 199\nsample off",
-         {{.words = "wall 99 999 9999 off"}, {.words = "99 999 9999"}},
+         "`status` shows the rate that is really achieved.\n\n"
+         "With `only`, RATE is for what CONDITION lets through (\"help only\"; no lines), and the "
+         "rate in\n"
+         "force before, or none, stays for the rest: rare slow calls get many samples while\n"
+         "everything else costs little. `sample RATE` without `only` ends that.",
+         "sample\nsample 9999\nsample wall 199\nsample 4999 only handle > p95\nsample off",
+         {{.words = "wall 99 999 9999 off"},
+          {.words = "99 999 9999 only"},
+          {.probe = true, .words = "only in pid tid comm cgroup not"},
+          {.probe = true,
+           .function = true,
+           .words = "> and or not in pid tid comm cgroup p95 p99"}},
          parse_sample},
         {"window",
          "",

@@ -60,8 +60,9 @@ Parsed<Command> parse_echo(Arguments& arguments) {
 }
 
 constexpr std::string_view quantities =
-    "calls entries unwound open dropped slow min max mean p50 p90 p95 p99 p99.9 samples share diff "
-    "lost rate exited";
+    "calls entries unwound open dropped filtered taken not-taken slow min max mean p50 p90 p95 p99 "
+    "p99.9 samples share diff "
+    "gated lost rate exited";
 constexpr std::string_view comparisons = "< <= > >= == !=";
 
 } // namespace
@@ -92,18 +93,22 @@ std::vector<CommandRow> script_commands() {
          "fail unless something holds",
          "COMPARISON is one of < <= > >= == !=, with blanks around it. QUANTITY is one of\n"
          "  calls PROBE              calls that returned (also: count)\n"
-         "  entries | unwound | open | dropped PROBE\n"
+         "  entries | unwound | open | dropped | filtered PROBE\n"
+         "  taken | not-taken PROBE  returned calls by the split's branch, as counted\n"
          "  slow PROBE               calls traced by `slow`\n"
          "  min | max | mean PROBE   a duration: 5ms\n"
          "  p50 ... p99.9 PROBE      a duration\n"
          "  samples [CLASS]          samples, all or of a class of the split\n"
          "  share [CLASS] FUNCTION   part of the time with FUNCTION on the stack: 50%\n"
          "  diff FUNCTION            extra time of slow calls in FUNCTION, per call: 1ms\n"
+         "  gated                    samples and slow calls that `only` or a raised rate kept "
+         "back\n"
          "  lost [CAUSE]             events lost; \"status\" lists the causes\n"
          "  rate                     samples a second achieved\n"
          "  exited                   every process of the target has ended (stands alone)\n"
-         "All but rate, lost and exited follow `window`.",
-         "assert p99 handle < 5ms\nassert lost == 0\nassert share slow parse > 50%",
+         "All but rate, gated, lost and exited follow `window`.",
+         "assert p99 handle < 5ms\nassert lost == 0\nassert share slow parse > 50%\n"
+         "assert samples slow+taken > 0\nassert taken handle == 5312",
          {{.words = quantities}, {.probe = true}, {.words = comparisons}, {}},
          parse_assert},
         {"echo",

@@ -56,6 +56,7 @@ std::string help_text(const CommandRow& row);
 std::vector<CommandRow> target_commands();
 std::vector<CommandRow> sampling_commands();
 std::vector<CommandRow> probe_commands();
+std::vector<CommandRow> split_commands();
 std::vector<CommandRow> view_commands();
 std::vector<CommandRow> open_commands();
 std::vector<CommandRow> file_commands();

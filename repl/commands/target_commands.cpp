@@ -2,25 +2,12 @@
 // What is observed: target, filter, exit (the way out of a function; alone, the way out of auger).
 #include "repl/commands/table.h"
 
-#include "repl/language/suggest.h"
+#include "repl/commands/thread_names.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace auger {
 namespace {
-
-constexpr size_t comm_limit = 15; // bytes that the kernel keeps of a thread's name
-
-Parsed<pid_t> parse_pid(std::string_view text, Span at, std::string_view what) {
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
-        return Complaint{at, fmt::format("\"{}\" is no {}", text, what),
-                         "these are numbers from 1 to 4194304", Error::Kind::usage};
-    return pid;
-}
 
 bool number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789,") == std::string_view::npos;
@@ -31,8 +18,7 @@ Parsed<std::vector<pid_t>> parse_pids(const Word& word, std::string_view what) {
     std::vector<pid_t> pids;
     for (size_t begin = 0; begin <= word.text.size();) {
         const size_t end = std::min(word.text.find(',', begin), word.text.size());
-        auto pid =
-            parse_pid(std::string_view(word.text).substr(begin, end - begin), word.span, what);
+        auto pid = pid_of(std::string_view(word.text).substr(begin, end - begin), word.span, what);
         if (!pid)
             return pid.complaint();
         pids.push_back(*pid);
@@ -109,11 +95,8 @@ Parsed<Command> parse_filter(Arguments& arguments) {
         if (word.text.empty())
             return Complaint{word.span, "an empty value matches nothing", "", Error::Kind::usage};
         if (command.kind == FilterCommand::Kind::comm) {
-            if (word.text.size() > comm_limit)
-                return Complaint{
-                    word.span, fmt::format("thread names have at most {} bytes", comm_limit),
-                    fmt::format("did you mean \"{}\"?", word.text.substr(0, comm_limit)),
-                    Error::Kind::usage};
+            if (auto fits = check_comm(word); !fits)
+                return fits.complaint();
             command.values.comms.push_back(word.text);
         } else if (command.kind == FilterCommand::Kind::cgroup) {
             command.values.cgroups.push_back(word.text);

@@ -11,16 +11,11 @@
 namespace auger {
 namespace {
 
-const std::vector<std::string>& class_names() {
-    static const std::vector<std::string> names{"slow", "fast", "open", "outside", "all"};
-    return names;
-}
-
 Parsed<ClassFilter> parse_class(Arguments& arguments) {
-    auto choice = arguments.expect_choice("a class", class_names());
-    if (!choice)
-        return choice.complaint();
-    return *choice < call_classes ? ClassFilter{all_call_classes[*choice]} : ClassFilter{};
+    auto word = arguments.expect("a class");
+    if (!word)
+        return word.complaint();
+    return class_of(*word);
 }
 
 Parsed<Command> parse_flame(Arguments& arguments) {
@@ -52,7 +47,7 @@ Parsed<Command> parse_flame(Arguments& arguments) {
         auto filter = parse_class(arguments);
         if (!filter)
             return filter.complaint();
-        command.filter = *filter;
+        command.filter = std::move(*filter);
         classed = true;
     }
     return Command(command);
@@ -72,18 +67,20 @@ Parsed<Command> parse_diff(Arguments& arguments) {
     if (!second)
         return second.complaint();
     for (const auto& [filter, at] : {std::pair{*first, first_at}, std::pair{*second, second_at}}) {
-        if (!filter || *filter == CallClass::open || *filter == CallClass::outside) {
-            const Span span =
-                at == first_at ? Span{arguments.since(at).offset, 1} : arguments.since(at);
-            return Complaint{span, "only slow and fast calls can be compared, per call",
-                             "write diff slow fast", Error::Kind::usage};
-        }
+        if (filter.all() || filter.duration == CallClass::open ||
+            filter.duration == CallClass::outside)
+            return Complaint{arguments.span_of(at), "only ended calls can be compared, per call",
+                             "write diff slow fast, or diff taken not-taken", Error::Kind::usage};
     }
     if (*first == *second)
-        return Complaint{arguments.since(second_at), "this compares a class with itself",
+        return Complaint{arguments.span_of(second_at), "this compares a class with itself",
                          "write diff slow fast", Error::Kind::usage};
-    command.first = **first;
-    command.second = **second;
+    if (!first->excludes(*second))
+        return Complaint{arguments.since(first_at), "a call can be in both of these",
+                         "compare classes that exclude each other: diff slow fast",
+                         Error::Kind::usage};
+    command.first = std::move(*first);
+    command.second = std::move(*second);
     return Command(command);
 }
 
@@ -111,8 +108,18 @@ Parsed<Command> parse_hist(Arguments& arguments) {
 
 Parsed<Command> parse_calls(Arguments& arguments) {
     CallsCommand command;
-    if (!arguments.at_end() && !arguments.peek().text.starts_with('-'))
+    auto filter = take_class(arguments);
+    if (!filter && !arguments.at_end() && !arguments.peek().text.starts_with('-')) {
         command.probe = probe_ref(arguments.take());
+        if (!arguments.at_end() && arguments.peek().text != "-n") {
+            auto of_probe = parse_class(arguments);
+            if (!of_probe)
+                return of_probe.complaint();
+            filter = std::move(*of_probe);
+        }
+    }
+    if (filter)
+        command.filter = std::move(*filter);
     auto rows = take_rows(arguments);
     if (!rows)
         return rows.complaint();
@@ -146,7 +153,7 @@ Parsed<Command> parse_status(Arguments&) {
     return Command(StatusCommand{});
 }
 
-constexpr std::string_view classes = "slow fast open outside all";
+constexpr std::string_view classes = "slow fast open outside taken not-taken all";
 
 } // namespace
 
@@ -155,9 +162,12 @@ std::vector<CommandRow> view_commands() {
         {"flame",
          "f",
          "Views",
-         "flame [slow | fast | open | outside | all] [by KEY] [--folded]",
+         "flame [CLASS] [by KEY] [--folded]",
          "where the time goes, as a tree of calls",
-         "With a class of the split, only its samples. Threads of a process are one, unless they "
+         "CLASS joins classes of the split by +: slow, fast, open or outside; taken or not-taken; "
+         "=VALUE.\n"
+         "Without one, every sample, and how many each class has. Threads of a process are one, "
+         "unless they "
          "are\n"
          "told apart: KEY is process, comm (the thread's name), tid, cgroup (of the process when "
          "it "
@@ -165,8 +175,8 @@ std::vector<CommandRow> view_commands() {
          "first seen) or cpu (of a wait: where it ended). --folded prints collapsed stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
-         "flame\nflame slow\nflame by comm\nflame by cgroup\nflame slow --folded",
-         {{.words = "slow fast open outside all by --folded"},
+         "flame\nflame slow\nflame slow+taken\nflame by comm\nflame by cgroup\nflame slow --folded",
+         {{.words = "slow fast open outside taken not-taken all by --folded"},
           {.words = "by process comm tid cgroup cpu --folded"},
           {.words = "process comm tid cgroup cpu --folded"},
           {.words = "--folded"},
@@ -175,22 +185,24 @@ std::vector<CommandRow> view_commands() {
         {"diff",
          "",
          "Views",
-         "diff [slow fast]",
+         "diff [CLASS CLASS]",
          "what slow calls do that fast ones do not, per call",
          "Per call: slow calls have more samples just by being longer. Each difference has its 95 "
          "%\n"
-         "margin; what could be chance is marked. Needs a split.",
-         "diff slow fast",
-         {{.words = "slow fast"}, {.words = "slow fast"}, {}},
+         "margin; what could be chance is marked. Needs a split. Any two classes that exclude each "
+         "other\n"
+         "can be compared; the number of calls in a combined one is estimated.",
+         "diff slow fast\ndiff taken not-taken\ndiff slow+taken slow+not-taken\ndiff =3 =7",
+         {{.words = "slow fast taken not-taken"}, {.words = "slow fast taken not-taken"}, {}},
          parse_diff},
         {"top",
          "",
          "Views",
          "top [CLASS] [-n ROWS]",
          "functions by their own and their total time",
-         "",
-         "top\ntop slow -n 10",
-         {{.words = "slow fast open outside all -n"}, {.words = "-n"}, {}},
+         "CLASS as for `flame`.",
+         "top\ntop slow -n 10\ntop =3",
+         {{.words = "slow fast open outside taken not-taken all -n"}, {.words = "-n"}, {}},
          parse_top},
         {"hist",
          "",
@@ -204,12 +216,14 @@ std::vector<CommandRow> view_commands() {
         {"calls",
          "",
          "Views",
-         "calls [PROBE] [-n ROWS]",
+         "calls [PROBE] [CLASS] [-n ROWS]",
          "the slow calls that were traced",
-         "Duration, thread and stack of each; of all probes when none is given. `slow` traces "
-         "them.",
-         "calls\ncalls handle -n 5",
-         {{.probe = true, .words = "-n"}, {.words = "-n"}, {}},
+         "Duration, thread, values and stack of each; of all probes when none is given. CLASS as "
+         "for "
+         "`flame`:\n"
+         "that of the split's call around it. `slow` traces them.",
+         "calls\ncalls handle -n 5\ncalls recv slow+taken",
+         {{.probe = true, .words = classes}, {.words = "-n slow fast taken not-taken"}, {}},
          parse_calls},
         {"probes",
          "",
@@ -239,7 +253,8 @@ std::vector<CommandRow> view_commands() {
          "Views",
          "status",
          "target, rates, and the account of everything lost",
-         "entries = returns + unwound + open + dropped, and every lost event has a cause.",
+         "entries = returns + unwound + open + dropped + filtered, and every lost event has a "
+         "cause.",
          "",
          {{}},
          parse_status},

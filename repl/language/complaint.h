@@ -67,14 +67,14 @@ class [[nodiscard]] Parsed<void> {
 };
 
 // One line of a script, of -e, or of the prompt.
-struct SourceLine {
+struct ScriptLine {
     std::string name;  // "demo.aug", "-e", "stdin"; empty: typed at the prompt
     size_t number = 1; // of the line, from 1
     std::string text;
 };
 
 struct Diagnostic {
-    SourceLine line;
+    ScriptLine line;
     Complaint complaint;
 
     // From 1, in characters (not bytes): where the complaint begins.

@@ -11,10 +11,10 @@
 
 namespace auger {
 
-std::vector<SourceLine> script_lines(const std::string& name, std::string_view text) {
+std::vector<ScriptLine> script_lines(const std::string& name, std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF"))
         text.remove_prefix(3);
-    std::vector<SourceLine> lines;
+    std::vector<ScriptLine> lines;
     for (size_t number = 1; !text.empty(); ++number) {
         const size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);

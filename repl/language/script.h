@@ -15,7 +15,7 @@ namespace auger {
 inline constexpr size_t script_limit = 16 << 20; // bytes
 
 // Lines of `text`; `name` is what messages call it.
-std::vector<SourceLine> script_lines(const std::string& name, std::string_view text);
+std::vector<ScriptLine> script_lines(const std::string& name, std::string_view text);
 
 // Reads a script from a file or pipe. Errors: cannot be opened or read, a directory, too long.
 Result<std::string> read_script(const std::string& path);

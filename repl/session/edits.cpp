@@ -16,8 +16,7 @@ ProbeSetting& at(Settings& settings, ProbeId id) {
 }
 
 // The probe, added to the settings where it is not there yet.
-Parsed<ProbeId> find_or_add(Settings& settings, const ProbeRef& ref, const EditContext& context,
-                            const Threshold& slow = {}) {
+Parsed<ProbeId> find_or_add(Settings& settings, const ProbeRef& ref, const EditContext& context) {
     if (ref.number || settings.find(ref.text)) {
         auto probe = find_probe(settings, ref);
         if (!probe)
@@ -28,8 +27,11 @@ Parsed<ProbeId> find_or_add(Settings& settings, const ProbeRef& ref, const EditC
         return Complaint{
             ref.at, fmt::format("\"{}\" cannot be looked up: there is no target yet", ref.text),
             "first target PID, target NAME or target -- COMMAND", Error::Kind::failed};
-    settings.probes.push_back({context.fresh, ref.text, slow});
-    return context.fresh;
+    ProbeId id = context.fresh;
+    while (settings.find(id))
+        id.value++;
+    settings.probes.push_back({id, ref.text, {}});
+    return id;
 }
 
 struct EditOf {
@@ -71,7 +73,23 @@ struct EditOf {
         return std::move(edited);
     }
     Parsed<Edited> operator()(const SampleCommand& command) {
-        edited.settings.sampling = command.sampling;
+        SamplingSettings& sampling = edited.settings.sampling;
+        if (!command.only) {
+            sampling = command.sampling;
+            return std::move(edited);
+        }
+        if (command.sampling.rate_hz <= sampling.rate_hz)
+            return Complaint{
+                command.only->at,
+                fmt::format("everything is sampled at {} Hz already", sampling.rate_hz),
+                "give a higher rate, or first \"sample off\" or a lower one for the rest",
+                Error::Kind::failed};
+        auto gate = resolved(*command.only);
+        if (!gate)
+            return gate.complaint();
+        sampling.wall |= command.sampling.wall;
+        sampling.raised_hz = command.sampling.rate_hz;
+        sampling.raised = std::move(*gate);
         return std::move(edited);
     }
     Parsed<Edited> operator()(const RecordCommand& command) {
@@ -87,20 +105,65 @@ struct EditOf {
     }
     Parsed<Edited> operator()(const SlowCommand& command) {
         const bool off = command.threshold.kind == Threshold::Kind::none;
-        auto id = off ? existing(command.probe)
-                      : find_or_add(edited.settings, command.probe, context, command.threshold);
+        auto id =
+            off ? existing(command.probe) : find_or_add(edited.settings, command.probe, context);
         if (!id)
             return id.complaint();
         edited.probe = *id;
-        at(edited.settings, *id).slow = command.threshold;
+        ProbeSetting& probe = at(edited.settings, *id);
+        probe.slow = command.threshold;
+        probe.conditions.slow_if = command.slow_if;
+        probe.conditions.show = command.show;
+        probe.conditions.show_default = command.show_default;
         return std::move(edited);
     }
     Parsed<Edited> operator()(const SplitCommand& command) {
-        auto id = find_or_add(edited.settings, command.probe, context);
+        SplitSetting& split = edited.settings.split;
+        if (!command.probe && !split.active)
+            return Complaint{command.at, "there is no split whose probe this could mean",
+                             "name it: split PROBE at ..., split PROBE if ..., split PROBE by ...",
+                             Error::Kind::failed};
+        const auto id = command.probe ? find_or_add(edited.settings, *command.probe, context)
+                                      : Parsed<ProbeId>(split.probe);
         if (!id)
             return id.complaint();
         edited.probe = *id;
-        edited.settings.split = {true, *id, command.threshold, command.so_far};
+        if (!split.active || split.probe != *id)
+            split = {true, *id, {}, false};
+        if (command.threshold) {
+            split.threshold = *command.threshold;
+            split.so_far = command.so_far;
+        }
+        if (command.branch)
+            split.branch = *command.branch;
+        if (command.label)
+            split.label = *command.label;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const OnlyCommand& command) {
+        if (command.kind == OnlyCommand::Kind::calls) {
+            auto id = command.only_if.empty()
+                          ? existing(command.probe)
+                          : find_or_add(edited.settings, command.probe, context);
+            if (!id)
+                return id.complaint();
+            edited.probe = *id;
+            at(edited.settings, *id).conditions.only_if = command.only_if;
+            return std::move(edited);
+        }
+        OnlyInfo only;
+        if (command.kind == OnlyCommand::Kind::condition) {
+            auto gate = resolved(command.condition);
+            if (!gate)
+                return gate.complaint();
+            only.text = command.condition.text;
+            only.gate = std::move(*gate);
+            only.lines = command.condition.lines;
+            only.line_clauses = command.condition.line_clauses;
+            if (!only.lines.empty() && edited.settings.probes.empty())
+                edited.note = "until calls are timed (time, split), no line is seen in any";
+        }
+        edited.settings.only = std::move(only);
         return std::move(edited);
     }
     Parsed<Edited> operator()(const ThresholdCommand& command) {
@@ -138,7 +201,16 @@ struct EditOf {
                 return id.complaint();
             if (edited.settings.split.active && edited.settings.split.probe == *id) {
                 edited.settings.split = {};
-                edited.note = "the split on it has ended";
+                add_note("the split on it has ended");
+            }
+            if (needs_probe(edited.settings.only.gate, *id)) {
+                edited.settings.only = {};
+                add_note("`only`, which needs it, has ended");
+            }
+            if (needs_probe(edited.settings.sampling.raised, *id)) {
+                edited.settings.sampling.raised_hz = 0;
+                edited.settings.sampling.raised = {};
+                add_note("the raised rate, which needs it, has ended");
             }
             std::erase_if(edited.settings.probes,
                           [&](const ProbeSetting& probe) { return probe.id == *id; });
@@ -149,6 +221,25 @@ struct EditOf {
     Parsed<Edited> operator()(const auto&) { return std::move(edited); }
 
   private:
+    void add_note(std::string_view text) {
+        edited.note += edited.note.empty() ? "" : "; ";
+        edited.note += text;
+    }
+
+    // The gate with its probes, which are timed from now on if they are not yet.
+    Parsed<Gate> resolved(const KeepCondition& condition) {
+        Gate gate = condition.gate;
+        for (size_t i = 0; i < gate.terms.size(); ++i) {
+            if (!condition.probes[i])
+                continue;
+            auto id = find_or_add(edited.settings, *condition.probes[i], context);
+            if (!id)
+                return id.complaint();
+            gate.terms[i].probe = *id;
+        }
+        return gate;
+    }
+
     Parsed<ProbeId> existing(const ProbeRef& ref) {
         auto probe = find_probe(edited.settings, ref);
         if (!probe)
@@ -168,6 +259,7 @@ struct IsEdit {
     bool operator()(const SplitCommand&) const { return true; }
     bool operator()(const ThresholdCommand&) const { return true; }
     bool operator()(const UnsplitCommand&) const { return true; }
+    bool operator()(const OnlyCommand& c) const { return c.kind != OnlyCommand::Kind::show; }
     bool operator()(const DeleteCommand&) const { return true; }
     bool operator()(const RecordCommand&) const { return true; }
     bool operator()(const auto&) const { return false; }

@@ -17,7 +17,7 @@ struct Edited {
 
 struct EditContext {
     const Settings& settings;
-    ProbeId fresh;  // for a probe that has to be added
+    ProbeId fresh;  // for the first probe that has to be added; the next ones count on
     bool replaying; // a recording needs no target
 };
 

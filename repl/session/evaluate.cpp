@@ -59,16 +59,17 @@ Result<std::vector<bool>> functions_named(const Model& model, const std::string&
 
 Result<double> share(const Quantity& quantity, const EvaluateContext& context) {
     const Model& model = context.model;
-    if (quantity.filter && !model.split().active)
-        return no_value("there is no split, so there are no classes", "first split PROBE > p95");
+    if (auto lacking = lacking_part(model, quantity.filter))
+        return *lacking;
     auto named = functions_named(model, quantity.text);
     if (!named)
         return named.error();
-    const std::vector<ClassSums> sums = sum_stacks(model, Classifier(model), context.window);
+    const std::vector<ClassSums> sums =
+        sum_stacks(model, Classifier(model), context.window, quantity.filter);
     double all = 0, with_function = 0;
     std::vector<FunctionId> functions;
     for (uint32_t i = 0; i < sums.size(); ++i) {
-        const double weight = sums[i].sum(quantity.filter).weight_ns;
+        const double weight = sums[i].sum().weight_ns;
         if (weight == 0)
             continue;
         all += weight;
@@ -99,13 +100,15 @@ Result<double> difference(const Quantity& quantity, const EvaluateContext& conte
 
 Result<double> samples(const Quantity& quantity, const EvaluateContext& context) {
     const Model& model = context.model;
-    if (!quantity.filter && context.window.kind == Window::Kind::all)
+    if (quantity.filter.all() && context.window.kind == Window::Kind::all &&
+        model.only().line_clauses.empty())
         return static_cast<double>(model.samples_received());
-    if (quantity.filter && !model.split().active)
-        return no_value("there is no split, so there are no classes", "first split PROBE > p95");
+    if (auto lacking = lacking_part(model, quantity.filter))
+        return *lacking;
     double count = 0;
-    for (const ClassSums& sums : sum_stacks(model, Classifier(model), context.window))
-        count += sums.sum(quantity.filter).samples;
+    for (const ClassSums& sums :
+         sum_stacks(model, Classifier(model), context.window, quantity.filter))
+        count += sums.sum().samples;
     return count;
 }
 
@@ -128,8 +131,17 @@ Result<double> lost(const Quantity& quantity, const EvaluateContext& context) {
 
 Result<double> of_probe(const Quantity& quantity, const EvaluateContext& context) {
     if (quantity.kind == Kind::slow_calls)
-        return static_cast<double>(
-            find_slow_calls(context.model, context.window, *context.probe).size());
+        return static_cast<double>(find_slow_calls(context.model, Classifier(context.model),
+                                                   context.window, *context.probe)
+                                       .size());
+    if (quantity.kind == Kind::taken || quantity.kind == Kind::not_taken) {
+        const SplitInfo& split = context.model.split();
+        if (!split.active || split.branch.empty() || split.probe != *context.probe)
+            return no_value("there is no branch that the probe's calls are split by",
+                            "first split PROBE at FILE:LINE, or split PROBE if ...");
+        const MarkCounts counts = context.model.branch_counts(context.window);
+        return quantity.kind == Kind::taken ? counts.taken : counts.not_taken;
+    }
     const CallStatistics calls = context.model.probe_statistics(*context.probe, context.window);
     switch (quantity.kind) {
     case Kind::calls:
@@ -142,6 +154,8 @@ Result<double> of_probe(const Quantity& quantity, const EvaluateContext& context
         return static_cast<double>(calls.open);
     case Kind::dropped:
         return calls.dropped;
+    case Kind::filtered:
+        return calls.filtered;
     default:
         break;
     }
@@ -184,6 +198,10 @@ Result<double> evaluate(const Quantity& quantity, const EvaluateContext& context
         return share(quantity, context);
     case Kind::difference:
         return difference(quantity, context);
+    case Kind::gated: {
+        const LedgerEvent& ledger = context.model.ledger();
+        return static_cast<double>(ledger.gated + ledger.gated_waits + ledger.gated_slow_calls);
+    }
     case Kind::lost:
         return lost(quantity, context);
     case Kind::rate:

@@ -56,7 +56,10 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
             return self.backend_.set_way_out(edit.after);
         }
         Result<void> operator()(const SetSampling& edit) const {
-            return self.backend_.set_sampling(edit.after);
+            SamplingSettings sampling = edit.after;
+            for (const Rename& rename : execution.renames)
+                rename_probe(sampling.raised, rename);
+            return self.backend_.set_sampling(sampling);
         }
         Result<void> operator()(const SetRecording& edit) const {
             return self.backend_.record(edit.after);
@@ -66,8 +69,15 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
             split.probe = renamed(split.probe, execution.renames);
             return self.backend_.set_split(split);
         }
+        Result<void> operator()(const SetOnly& edit) const {
+            OnlyInfo only = edit.after;
+            for (const Rename& rename : execution.renames)
+                rename_probe(only.gate, rename);
+            return self.backend_.set_only(only);
+        }
         Result<void> operator()(const SetSlow& edit) const {
-            return self.backend_.set_slow(renamed(edit.id, execution.renames), edit.after);
+            return self.backend_.set_slow(renamed(edit.after.id, execution.renames),
+                                          edit.after.slow, edit.after.conditions);
         }
         Result<void> operator()(const RemoveProbe& edit) const {
             return self.backend_.remove_probe(renamed(edit.probe.id, execution.renames));
@@ -77,7 +87,8 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
             const bool used_before = id < self.next_;
             if (used_before)
                 id = self.next_;
-            auto report = self.backend_.add_probe({id, edit.probe.text, edit.probe.slow});
+            auto report = self.backend_.add_probe(
+                {id, edit.probe.text, edit.probe.slow, edit.probe.conditions});
             if (!report)
                 return report.error();
             if (used_before)

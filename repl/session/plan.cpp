@@ -13,9 +13,7 @@ void add_if_changed(std::vector<auger::Operation>& operations, const T& before, 
 struct Reverse {
     Operation operator()(const AddProbe& add) const { return RemoveProbe{add.probe}; }
     Operation operator()(const RemoveProbe& remove) const { return AddProbe{remove.probe}; }
-    Operation operator()(const SetSlow& slow) const {
-        return SetSlow{slow.id, slow.after, slow.before};
-    }
+    Operation operator()(const SetSlow& slow) const { return SetSlow{slow.after, slow.before}; }
     Operation operator()(const auto& edit) const {
         auto other = edit;
         std::swap(other.before, other.after);
@@ -34,16 +32,17 @@ std::vector<Operation> plan(const Settings& from, const Settings& to) {
         const ProbeSetting* old = from.find(probe.id);
         if (!old)
             operations.push_back(AddProbe{probe});
-        else if (!(old->slow == probe.slow))
-            operations.push_back(SetSlow{probe.id, old->slow, probe.slow});
+        else if (!(*old == probe))
+            operations.push_back(SetSlow{*old, probe});
     }
-    // After the probe that it needs is there, and before the one that it no longer needs goes.
+    // After the probes that they need are there, and before those that they no longer need go.
     add_if_changed<SetSplit>(operations, from.split, to.split);
+    add_if_changed<SetOnly>(operations, from.only, to.only);
+    add_if_changed<SetSampling>(operations, from.sampling, to.sampling);
     for (const ProbeSetting& probe : from.probes) {
         if (!to.find(probe.id))
             operations.push_back(RemoveProbe{probe});
     }
-    add_if_changed<SetSampling>(operations, from.sampling, to.sampling);
     add_if_changed<SetRecording>(operations, from.recording, to.recording);
     return operations;
 }

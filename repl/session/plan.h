@@ -20,6 +20,7 @@ using SetFilter = Edit<FilterSpec, struct FilterTag>;
 using SetWayOut = Edit<WayOut, struct WayOutTag>;
 using SetSampling = Edit<SamplingSettings, struct SamplingTag>;
 using SetSplit = Edit<SplitSetting, struct SplitTag>;
+using SetOnly = Edit<OnlyInfo, struct OnlyTag>;
 using SetRecording = Edit<std::string, struct RecordingTag>;
 struct AddProbe {
     ProbeSetting probe;
@@ -27,14 +28,14 @@ struct AddProbe {
 struct RemoveProbe {
     ProbeSetting probe;
 };
+// Its threshold of slow calls, and what is asked of its calls.
 struct SetSlow {
-    ProbeId id;
-    Threshold before;
-    Threshold after;
+    ProbeSetting before;
+    ProbeSetting after; // with the same id
 };
 
 using Operation = std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetSplit,
-                               RemoveProbe, SetSampling, SetRecording>;
+                               SetOnly, RemoveProbe, SetSampling, SetRecording>;
 
 std::vector<Operation> plan(const Settings& from, const Settings& to);
 Operation reversed(const Operation& operation);

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace auger {
 namespace {
 
@@ -41,13 +44,17 @@ struct Told {
         return fmt::format("exits of functions timed from now on: {}", describe(now.way_out));
     }
     std::string operator()(const SampleCommand&) const {
-        if (now.sampling.rate_hz == 0)
+        const SamplingSettings& sampling = now.sampling;
+        if (sampling.rate_hz == 0 && sampling.raised_hz == 0)
             return "not sampling";
+        std::string rate = fmt::format("{} Hz", sampling.rate_hz);
+        if (sampling.raised_hz)
+            rate = fmt::format("{} Hz where the condition holds, {} elsewhere", sampling.raised_hz,
+                               sampling.rate_hz ? rate : "not");
         return fmt::format(
-            "sampling {} at {} Hz{}",
-            now.sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)"
-                              : "CPU time",
-            now.sampling.rate_hz,
+            "sampling {} at {}{}",
+            sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
+            rate,
             now.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
     }
     std::string operator()(const TimeCommand&) const {
@@ -57,13 +64,36 @@ struct Told {
     std::string operator()(const SlowCommand& command) const {
         if (command.threshold.kind == Threshold::Kind::none)
             return fmt::format("slow calls of {} are no longer traced", probe_name(*probe));
-        return fmt::format("tracing calls of {} > {}", probe_name(*probe),
-                           spell_threshold(command.threshold));
+        std::string text = fmt::format("tracing calls of {} > {}", probe_name(*probe),
+                                       spell_threshold(command.threshold));
+        if (!command.slow_if.empty())
+            text += " if " + escape_untrusted(command.slow_if);
+        return text;
     }
-    std::string operator()(const SplitCommand& command) const {
-        return fmt::format("split by {} > {}{}", probe_name(*probe),
-                           spell_threshold(command.threshold),
-                           command.so_far ? ", by the time elapsed so far" : "");
+    std::string operator()(const SplitCommand&) const {
+        const SplitSetting& split = now.split;
+        std::string text = fmt::format("split by {}", probe_name(*probe));
+        if (split.threshold.kind != Threshold::Kind::none)
+            text += fmt::format(" > {}{}", spell_threshold(split.threshold),
+                                split.so_far ? ", by the time elapsed so far" : "");
+        if (!split.branch.empty())
+            text += fmt::format(", taken or not {}", escape_untrusted(split.branch));
+        if (!split.label.empty())
+            text += fmt::format(", by {}", escape_untrusted(split.label));
+        return text;
+    }
+    std::string operator()(const OnlyCommand& command) const {
+        switch (command.kind) {
+        case OnlyCommand::Kind::calls:
+            return command.only_if.empty()
+                       ? fmt::format("every call of {} counts", probe_name(*probe))
+                       : fmt::format("only calls of {} count if {}", probe_name(*probe),
+                                     escape_untrusted(command.only_if));
+        case OnlyCommand::Kind::condition:
+            return fmt::format("only {}", escape_untrusted(now.only.text));
+        default:
+            return before.only.text.empty() ? "there was no `only`" : "everything is kept";
+        }
     }
     std::string operator()(const ThresholdCommand& command) const {
         const bool split = now.split.active && now.split.probe == probe->id;
@@ -94,13 +124,42 @@ struct Told {
     }
 };
 
+// Where `subject` stands in a part of the line, as a whole word or more; nothing when nowhere.
+std::optional<Span> place_of(std::string_view subject, std::string_view line, Span part) {
+    const auto of_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    const std::string_view text = line.substr(0, part.offset + part.length);
+    for (size_t at = part.offset;
+         !subject.empty() && (at = text.find(subject, at)) != std::string_view::npos; ++at) {
+        const size_t end = at + subject.size();
+        if ((at == 0 || !of_word(text[at - 1]) || !of_word(subject.front())) &&
+            (end == text.size() || !of_word(text[end]) || !of_word(subject.back())))
+            return Span{at, subject.size()};
+    }
+    return std::nullopt;
+}
+
+// What an error of the backend is about, as exactly as it says; else `otherwise`.
+Span place_of(const Error& error, std::string_view line, Span part, Span otherwise) {
+    const auto found = place_of(error.subject, line, part);
+    if (!found)
+        return otherwise;
+    if (!error.at || error.at->offset > found->length)
+        return *found;
+    return {found->offset + error.at->offset,
+            std::min(error.at->length, found->length - error.at->offset)};
+}
+
 // The part of the line that a failure is about: the probe, where there is one.
 struct Subject {
     Span whole;
 
     Span operator()(const TimeCommand& command) const { return command.probe.at; }
     Span operator()(const SlowCommand& command) const { return command.probe.at; }
-    Span operator()(const SplitCommand& command) const { return command.probe.at; }
+    Span operator()(const SplitCommand& command) const {
+        return command.probe ? command.probe->at : whole;
+    }
     template <typename Other>
     Span operator()(const Other&) const {
         return whole;
@@ -115,8 +174,10 @@ std::string next_step(const Command& command, const ProbeSetting* probe) {
         return fmt::format("\"hist {}\" shows its durations", probe->id.value);
     if (std::holds_alternative<SlowCommand>(command))
         return fmt::format("\"calls {}\" lists them", probe->id.value);
-    if (std::holds_alternative<SplitCommand>(command))
-        return "\"flame slow\" and \"diff\" show what slow calls do";
+    if (const auto* split = std::get_if<SplitCommand>(&command))
+        return split->threshold ? "\"flame slow\" and \"diff\" show what slow calls do"
+               : split->branch  ? "\"flame taken\" and \"diff taken not-taken\" show the difference"
+                                : "\"flame\" lists the values, and \"flame =VALUE\" shows one";
     return {};
 }
 
@@ -135,7 +196,7 @@ Execution Session::change(Settings to) {
     return execution;
 }
 
-Parsed<Reply> Session::run_edit(const ParsedCommand& command, const SourceLine& line) {
+Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& line) {
     const auto* record = std::get_if<RecordCommand>(&command.command);
     auto edited = edit(command.command, {settings_, executor_.fresh_id(), backend_.replaying()});
     if (!edited)
@@ -143,7 +204,9 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const SourceLine& 
     const Settings before = settings_;
     Execution execution = change(std::move(edited->settings));
     if (execution.error)
-        return complaint_of(*execution.error, std::visit(Subject{command.at}, command.command));
+        return complaint_of(*execution.error,
+                            place_of(*execution.error, line.text, command.at,
+                                     std::visit(Subject{command.at}, command.command)));
     // Taking the end of a recording back would overwrite what was recorded.
     const bool ended_recording = record && record->path.empty();
     if (!(settings_ == before) && !ended_recording) {

@@ -68,7 +68,7 @@ Parsed<Reply> Session::run_source(const SourceCommand& command, Span at) {
     const auto failure_before = std::exchange(first_failure_, std::nullopt);
     size_t lines = 0;
     bool ok = true;
-    for (const SourceLine& line : script_lines(command.path, *text)) {
+    for (const ScriptLine& line : script_lines(command.path, *text)) {
         ++lines;
         ok = run_line(line);
         if (quit_ || interrupts_.stopping() || !output_.open() || (!ok && !options_.keep_going))

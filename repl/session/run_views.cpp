@@ -3,6 +3,7 @@
 #include "repl/session/runner.h"
 
 #include "repl/session/edits.h"
+#include "views/escape.h"
 #include "views/folded.h"
 #include "views/format.h"
 #include "views/json/json_views.h"
@@ -47,12 +48,11 @@ Parsed<Reply> Session::Runner::show(Draw draw, Write write) {
     return reply;
 }
 
-std::optional<Complaint> Session::Runner::not_ready(ClassFilter filter) {
+std::optional<Complaint> Session::Runner::not_ready(const ClassFilter& filter) {
     if (auto ready = session.prepare_view(); !ready)
         return complaint_of(ready.error(), at);
-    if (filter && !session.model_.split().active)
-        return Complaint{at, "there is no split, so there are no classes",
-                         "first split PROBE > p95", Error::Kind::failed};
+    if (auto lacking = lacking_part(session.model_, filter))
+        return complaint_of(*lacking, at);
     return std::nullopt;
 }
 
@@ -109,7 +109,7 @@ Parsed<Reply> Session::Runner::operator()(const HistCommand& command) {
 }
 
 Parsed<Reply> Session::Runner::operator()(const CallsCommand& command) {
-    if (auto complaint = not_ready())
+    if (auto complaint = not_ready(command.filter))
         return *complaint;
     std::optional<ProbeId> probe;
     if (command.probe) {
@@ -119,9 +119,13 @@ Parsed<Reply> Session::Runner::operator()(const CallsCommand& command) {
         probe = *id;
     }
     return show(
-        [&] { return calls_view(session.model_, session.view_options(command.limit), probe); },
+        [&] {
+            return calls_view(session.model_, session.view_options(command.limit), probe,
+                              command.filter);
+        },
         [&]() -> Result<Lines> {
-            auto lines = calls_json(session.model_, session.settings_.window, probe);
+            auto lines =
+                calls_json(session.model_, session.settings_.window, probe, command.filter);
             // Oldest first: the newest are what a limit keeps, as in the text.
             if (lines && command.limit && lines->size() > *command.limit)
                 lines->erase(lines->begin(), lines->end() - static_cast<ptrdiff_t>(*command.limit));
@@ -167,6 +171,28 @@ Parsed<Reply> Session::Runner::operator()(const FilterCommand&) {
 Parsed<Reply> Session::Runner::operator()(const WindowCommand&) {
     return Reply::message(fmt::format("window: {}", format_window(session.settings_.window)),
                           json_reply("window"));
+}
+
+Parsed<Reply> Session::Runner::operator()(const OnlyCommand&) {
+    const std::string& text = session.settings_.only.text;
+    JsonObject object = json_reply("only");
+    object["only"] = text.empty() ? JsonObject(nullptr) : JsonObject(escape_untrusted(text));
+    JsonObject probes = JsonObject::object();
+    std::string lines;
+    for (const ProbeSetting& probe : session.settings_.probes) {
+        if (probe.conditions.only_if.empty())
+            continue;
+        const std::string name = escape_untrusted(probe.text),
+                          predicate = escape_untrusted(probe.conditions.only_if);
+        probes[name] = predicate;
+        lines += fmt::format("only {} if {}\n", name, predicate);
+    }
+    object["probes"] = std::move(probes);
+    Reply reply = Reply::message(text.empty() ? "everything is kept"
+                                              : fmt::format("only {}", escape_untrusted(text)),
+                                 std::move(object));
+    reply.text += lines;
+    return reply;
 }
 
 Parsed<ProbeId> Session::shown_probe(const ProbeRef& ref) const {

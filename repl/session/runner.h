@@ -16,6 +16,7 @@ struct Session::Runner {
     Parsed<Reply> operator()(const TargetCommand&);
     Parsed<Reply> operator()(const FilterCommand&);
     Parsed<Reply> operator()(const WindowCommand&);
+    Parsed<Reply> operator()(const OnlyCommand&);
 
     Parsed<Reply> operator()(const FlameCommand&);
     Parsed<Reply> operator()(const DiffCommand&);
@@ -44,8 +45,9 @@ struct Session::Runner {
         return Reply{};
     }
 
-    // Makes ready for looking at what was collected; complains also about classes without a split.
-    std::optional<Complaint> not_ready(ClassFilter filter = {});
+    // Makes ready for looking at what was collected; complains also about classes that the
+    // split lacks.
+    std::optional<Complaint> not_ready(const ClassFilter& filter = {});
 
   private:
     // Only the form that is asked for is made: `draw` a Canvas, or `write` lines of JSON.

@@ -19,9 +19,9 @@ Session::Session(Backend& backend, const Model& model, Output& output, Interrupt
     : backend_(backend), model_(model), output_(output), interrupts_(interrupts),
       options_(std::move(options)), executor_(backend) {}
 
-std::optional<Error::Kind> Session::run(const std::vector<SourceLine>& lines) {
+std::optional<Error::Kind> Session::run(const std::vector<ScriptLine>& lines) {
     first_failure_.reset();
-    for (const SourceLine& line : lines) {
+    for (const ScriptLine& line : lines) {
         const bool ok = run_line(line);
         if (quit_ || interrupts_.stopping() || !output_.open())
             break;
@@ -31,7 +31,7 @@ std::optional<Error::Kind> Session::run(const std::vector<SourceLine>& lines) {
     return first_failure_;
 }
 
-bool Session::run_line(const SourceLine& line) {
+bool Session::run_line(const ScriptLine& line) {
     auto commands = commands_of(line.text);
     if (!commands) {
         report(line, commands.complaint(), "");
@@ -60,7 +60,7 @@ bool Session::run_line(const SourceLine& line) {
     return ok;
 }
 
-Parsed<Reply> Session::run_command(const ParsedCommand& command, const SourceLine& line) {
+Parsed<Reply> Session::run_command(const ParsedCommand& command, const ScriptLine& line) {
     if (backend_.replaying())
         adopt_recorded();
     if (is_edit(command.command))
@@ -68,7 +68,7 @@ Parsed<Reply> Session::run_command(const ParsedCommand& command, const SourceLin
     return std::visit(Runner{*this, command.at}, command.command);
 }
 
-void Session::report(const SourceLine& line, const Complaint& complaint, std::string_view command) {
+void Session::report(const ScriptLine& line, const Complaint& complaint, std::string_view command) {
     if (!first_failure_)
         first_failure_ = complaint.kind;
     const Diagnostic diagnostic{line, complaint};
@@ -115,18 +115,24 @@ void Session::adopt_recorded() {
             if (known != settings_.probes.end())
                 settings_.probes.erase(known);
         } else if (known == settings_.probes.end()) {
-            settings_.probes.push_back({id, info.text, info.slow});
+            settings_.probes.push_back({id, info.text, info.slow, info.conditions});
         } else {
             known->slow = info.slow;
+            known->conditions = info.conditions;
         }
     }
-    const SplitInfo& split = model_.split();
-    if (split.active != recorded_split_.active || split.probe != recorded_split_.probe ||
-        !(split.threshold == recorded_split_.threshold) || split.so_far != recorded_split_.so_far) {
-        recorded_split_ = split;
-        settings_.split = split.active
-                              ? SplitSetting{true, split.probe, split.threshold, split.so_far}
-                              : SplitSetting{};
+    const auto setting = [](const SplitInfo& split) {
+        return split.active ? SplitSetting{true,         split.probe,  split.threshold,
+                                           split.so_far, split.branch, split.label}
+                            : SplitSetting{};
+    };
+    if (!(setting(model_.split()) == setting(recorded_split_)))
+        settings_.split = setting(model_.split());
+    recorded_split_ = model_.split();
+    if (!(model_.only() == recorded_only_)) {
+        settings_.only = model_.only();
+        settings_.only.marks.clear();
+        recorded_only_ = model_.only();
     }
 }
 
@@ -135,6 +141,21 @@ Result<bool> Session::pump(std::chrono::nanoseconds timeout, int wake_fd) {
     show_notices();
     return more;
 }
+
+namespace {
+
+std::string split_summary(const std::string& probe, const SplitSetting& split) {
+    std::string text = probe;
+    if (split.threshold.kind != Threshold::Kind::none)
+        text += " " + format_threshold(split.threshold);
+    if (!split.branch.empty())
+        text += " " + split.branch;
+    if (!split.label.empty())
+        text += " by " + split.label;
+    return text;
+}
+
+} // namespace
 
 std::string Session::summary() const {
     std::string text;
@@ -161,13 +182,14 @@ std::string Session::summary() const {
             break;
         }
         }
-        if (settings_.sampling.rate_hz != 0)
-            text += fmt::format(" {}{} Hz", settings_.sampling.wall ? "wall " : "",
-                                settings_.sampling.rate_hz);
+        const SamplingSettings& sampling = settings_.sampling;
+        if (sampling.rate_hz != 0 || sampling.raised_hz != 0)
+            text += fmt::format(" {}{}{} Hz", sampling.wall ? "wall " : "", sampling.rate_hz,
+                                sampling.raised_hz ? fmt::format("/{}", sampling.raised_hz) : "");
     }
     if (settings_.split.active) {
         if (const ProbeSetting* probe = settings_.find(settings_.split.probe))
-            text += fmt::format(" {} {}", probe->text, format_threshold(settings_.split.threshold));
+            text += " " + split_summary(probe->text, settings_.split);
     }
     return elide_middle(escape_untrusted(text), 40);
 }

@@ -40,7 +40,7 @@ class Session {
 
     // Runs every command of the lines, up to the first that fails (unless keep_going) or `quit`.
     // Returns the first failure's kind, or nothing when all went well.
-    std::optional<Error::Kind> run(const std::vector<SourceLine>& lines);
+    std::optional<Error::Kind> run(const std::vector<ScriptLine>& lines);
 
     bool keeps_going() const { return options_.keep_going; }
     // Whether something may happen while nobody asks.
@@ -71,9 +71,9 @@ class Session {
     };
     struct Runner; // one overload a command
 
-    bool run_line(const SourceLine& line);
-    Parsed<Reply> run_command(const ParsedCommand& command, const SourceLine& line);
-    Parsed<Reply> run_edit(const ParsedCommand& command, const SourceLine& line);
+    bool run_line(const ScriptLine& line);
+    Parsed<Reply> run_command(const ParsedCommand& command, const ScriptLine& line);
+    Parsed<Reply> run_edit(const ParsedCommand& command, const ScriptLine& line);
     Parsed<Reply> undo(Span at);
     Parsed<Reply> wait_for(const WaitCommand& command, Span at);
     Parsed<Reply> check(const AssertCommand& command);
@@ -83,7 +83,7 @@ class Session {
     Result<void> start_command();
     // Makes `to` the settings in force.
     Execution change(Settings to);
-    void report(const SourceLine& line, const Complaint& complaint, std::string_view command);
+    void report(const ScriptLine& line, const Complaint& complaint, std::string_view command);
     void print(const Reply& reply);
     void show_notices();
     // A recording defines its probes while it plays.
@@ -108,6 +108,7 @@ class Session {
     Executor executor_;
     std::deque<UndoEntry> undo_;
     SplitInfo recorded_split_; // last adopted
+    OnlyInfo recorded_only_;   // likewise
     std::optional<Error::Kind> first_failure_;
     uint64_t notices_shown_ = 0;
     size_t source_depth_ = 0;

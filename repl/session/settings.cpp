@@ -26,6 +26,23 @@ void rename_probe(Settings& settings, const Rename& rename) {
     }
     if (settings.split.active && settings.split.probe == rename.from)
         settings.split.probe = rename.to;
+    rename_probe(settings.only.gate, rename);
+    rename_probe(settings.sampling.raised, rename);
+}
+
+void rename_probe(Gate& gate, const Rename& rename) {
+    for (GateTerm& term : gate.terms) {
+        if (term.kind == GateTerm::Kind::call && term.probe == rename.from)
+            term.probe = rename.to;
+    }
+}
+
+bool needs_probe(const Gate& gate, ProbeId probe) {
+    for (const GateTerm& term : gate.terms) {
+        if (term.kind == GateTerm::Kind::call && term.probe == probe)
+            return true;
+    }
+    return false;
 }
 
 } // namespace auger

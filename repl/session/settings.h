@@ -15,6 +15,7 @@ struct ProbeSetting {
     ProbeId id;
     std::string text;
     Threshold slow;
+    CallConditions conditions{};
     friend bool operator==(const ProbeSetting&, const ProbeSetting&) = default;
 };
 
@@ -23,8 +24,10 @@ struct SplitSetting {
     ProbeId probe;
     Threshold threshold;
     bool so_far = false;
+    std::string branch{}; // as in SplitInfo
+    std::string label{};
 
-    SplitInfo info() const { return {active, probe, threshold, so_far}; }
+    SplitInfo info() const { return {active, probe, threshold, so_far, branch, label}; }
     friend bool operator==(const SplitSetting&, const SplitSetting&) = default;
 };
 
@@ -35,6 +38,7 @@ struct Settings {
     SamplingSettings sampling;
     std::vector<ProbeSetting> probes;
     SplitSetting split;
+    OnlyInfo only;         // without marks
     std::string recording; // path; empty: none
     Window window;
 
@@ -49,5 +53,7 @@ struct Rename {
     ProbeId to;
 };
 void rename_probe(Settings& settings, const Rename& rename);
+void rename_probe(Gate& gate, const Rename& rename);
+bool needs_probe(const Gate& gate, ProbeId probe);
 
 } // namespace auger

@@ -27,7 +27,7 @@ kernel feature.
 
 "auger -e help --batch" lists the commands.)";
 
-SourceLine command(std::string option, std::string text) {
+ScriptLine command(std::string option, std::string text) {
     return {std::move(option), 1, std::move(text)};
 }
 

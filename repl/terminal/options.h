@@ -15,7 +15,7 @@
 namespace auger {
 
 struct Options {
-    std::vector<SourceLine> setup; // target, exit, record: a failure here ends auger
+    std::vector<ScriptLine> setup; // target, exit, record: a failure here ends auger
     struct Script {
         bool file;        // else a text
         std::string text; // path, or commands

@@ -117,8 +117,8 @@ class Prompt {
         }
         const std::string typed(text);
         std::free(text);
-        std::vector<SourceLine> lines = script_lines("", typed); // a paste has several
-        for (const SourceLine& line : lines)
+        std::vector<ScriptLine> lines = script_lines("", typed); // a paste has several
+        for (const ScriptLine& line : lines)
             remember(line.text);
         session_.view() = view_of_stdout();
         session_.run(lines);

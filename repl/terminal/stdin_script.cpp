@@ -42,7 +42,7 @@ std::optional<Error::Kind> run_stdin(Session& session, StreamOutput& output, Sig
             auto lines = script_lines("stdin", text);
             pending.erase(0, std::min(length + 1, pending.size()));
             ++number;
-            for (SourceLine& line : lines)
+            for (ScriptLine& line : lines)
                 line.number = number;
             const auto failed = session.run(lines);
             if (failed && !failure)

@@ -50,7 +50,8 @@ class Gates : public KernelTest {
   protected:
     void start() {
         service_ = std::make_unique<Program>(
-            "demo_service", std::vector<std::string>{"--calls", "2500", "--rate", "1000", "--wait"});
+            "demo_service",
+            std::vector<std::string>{"--calls", "2500", "--rate", "1000", "--wait"});
         service_->wait_ready();
         session_ = std::make_unique<Session>();
         session_->observe(service_->pid());

@@ -111,7 +111,7 @@ TEST_F(Branch, ALineWithoutCodeIsRefusedWithNearOnes) {
 
 // What `only` needs of lines is watched, too.
 TEST_F(Branch, OnlyWatchesItsLines) {
-    Program program("drilldown", {"--calls", "200", "--wait"});
+    Program program("drilldown", {"--calls", "60", "--wait"}); // within the rate of slow calls
     program.wait_ready();
     Session session;
     session.observe(program.pid());

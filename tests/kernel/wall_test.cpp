@@ -198,5 +198,49 @@ TEST_F(Wall, WaitsThatWereNotWatchedAreNotCounted) {
     EXPECT_TRUE(session.calls(probe).add_up());
 }
 
+// A blocked stack goes on with who ended the wait, from there outwards.
+TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
+    Program program("waits", {"--calls", "40", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    for (const std::string& kind : kinds)
+        session.time(kind);
+    SamplingSettings settings{999, true};
+    settings.wakers = true;
+    must(session.backend().set_sampling(settings));
+    program.go();
+    session.pump_to_end();
+    EXPECT_TRUE(program.account()["ok"].get<bool>());
+    session.backend().settle_symbols(std::chrono::seconds(60));
+    std::map<std::string, std::map<std::string, size_t>> wakers; // by thread
+    size_t fed_by_writer = 0;
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto names = session.stack_names(samples.stacks()[i]);
+        const auto waker = std::ranges::find_if(
+            names, [](const std::string& name) { return name.starts_with("[woken by"); });
+        const std::string& comm = session.model().symbols().thread(samples.threads()[i]).comm;
+        if (samples.kinds()[i] != SampleKind::blocked) {
+            EXPECT_EQ(waker, names.end()) << comm;
+            continue;
+        }
+        ASSERT_NE(waker, names.end()) << comm;
+        wakers[comm][*waker]++;
+        // Leaf first: what the waker did stands before, its own leaf last.
+        fed_by_writer += comm == "reads" && std::count(names.begin(), waker, "write") > 0;
+    }
+    auto share = [&](const std::string& comm, const std::string& name) {
+        size_t all = 0;
+        for (const auto& [waker, count] : wakers[comm])
+            all += count;
+        return all ? static_cast<double>(wakers[comm][name]) / static_cast<double>(all) : 0.0;
+    };
+    EXPECT_GT(share("reads", "[woken by feeder]"), 0.9);
+    EXPECT_GT(share("sleeps", "[woken by interrupt]"), 0.9);
+    EXPECT_GT(wakers["locks"]["[woken by holder]"], 0u);
+    EXPECT_GT(fed_by_writer, 0u);
+}
+
 } // namespace
 } // namespace auger::test

@@ -269,6 +269,105 @@ TEST_F(LoaderRecordingReplay, WhatWasNotRecordedIsRefusedWithWhatWas) {
     EXPECT_TRUE(backend_->links().empty());
 }
 
+// handle is split at main.cc:12 (bit 3) from 2 to 4 s, by arg1 from 2 s on, and `only` names
+// main.cc:20 (bit 5) and a gate from 3 s on; recv counts `if ret < 0` only.
+class LoaderReplayOfMarks : public LoaderRecordingReplay {
+  protected:
+    LoaderReplayOfMarks() {
+        auto writer = RecordingWriter::create(path_);
+        EXPECT_TRUE(writer);
+        EventSink& sink = **writer;
+        sink.on_thread(ThreadId{0}, {70, 70, "demo"});
+        sink.on_spec(SpecId{0}, {ProbeId{1}, "handle(int)", "/srv/demo", 0x1000, "ret"});
+        sink.on_spec(SpecId{1}, {ProbeId{2}, "recv", "/lib/libc.so.6", 0x2000, "ret"});
+        sink.on_probe({ProbeId{1}, "handle", {SpecId{0}}, {}, false});
+        sink.on_probe({ProbeId{2}, "recv", {SpecId{1}}, {}, false, {"ret < 0", "", {}, true}});
+        sink.on_time(start + 2 * second);
+        SplitInfo split{true, ProbeId{1}, fixed(1000), false, "at main.cc:12", "arg1"};
+        split.branch_bit = 3;
+        split.branch_since_ns = split.label_since_ns = start + 2 * second;
+        sink.on_split(split);
+        sink.on_time(start + 3 * second);
+        OnlyInfo only{"in recv and at main.cc:20", {}, {"main.cc:20"}, {{{0}, {}}}, {}};
+        only.gate.terms = {{GateTerm::Kind::call, ProbeId{2}, {}, 0, ""}};
+        only.gate.clauses = {{{0}, {}}};
+        only.marks = {{5, "at main.cc:20", start + 3 * second}};
+        sink.on_only(only);
+        sink.on_time(start + 4 * second);
+        split.branch.clear();
+        sink.on_split(split);
+        sink.on_time(start + 10 * second);
+        EXPECT_TRUE((*writer)->finish());
+    }
+};
+
+TEST_F(LoaderReplayOfMarks, WhatWasWatchedCanBeSplitByAgain) {
+    open();
+    SplitInfo split{true, ProbeId{1}, percentile(95), false, "at main.cc:12", "arg1"};
+    ASSERT_EQ(message(backend_->set_split(split)), "");
+    EXPECT_FALSE(poll(1h));
+    EXPECT_THAT(seen("split"),
+                ElementsAre("split true 1 threshold 2 0 95 false at main.cc:12 bit 3 from "
+                            "102000000000 to 104000000000 by arg1 from 102000000000 to "
+                            "18446744073709551615"));
+    split.branch = "at main.cc:20"; // of `only`: watched of every call
+    EXPECT_EQ(message(backend_->set_split(split)), "");
+    split.branch = "at main.cc:13";
+    EXPECT_EQ(message(backend_->set_split(split)),
+              "split at main.cc:13: that was not watched in the recording (it has at main.cc:12, "
+              "at main.cc:20)");
+    split.branch.clear();
+    split.label = "arg2";
+    EXPECT_EQ(message(backend_->set_split(split)),
+              "split by arg2: that was not watched in the recording (it has arg1)");
+    split.probe = ProbeId{2}; // another probe's calls
+    split.label = "arg1";
+    EXPECT_THAT(message(backend_->set_split(split)), HasSubstr("not watched"));
+}
+
+TEST_F(LoaderReplayOfMarks, OnlyAsRecordedOrOtherLines) {
+    open();
+    ASSERT_TRUE(backend_->add_probe({ProbeId{1}, "recv", {}})); // takes another id
+    OnlyInfo only;
+    only.text = "in recv and not at main.cc:12";
+    only.gate.terms = {{GateTerm::Kind::call, ProbeId{1}, {}, 0, ""}};
+    only.gate.clauses = {{{0}, {}}};
+    only.lines = {"main.cc:12"};
+    only.line_clauses = {{{}, {0}}};
+    ASSERT_EQ(message(backend_->set_only(only)), "");
+    EXPECT_FALSE(poll(1h));
+    EXPECT_THAT(seen("only"),
+                ElementsAre("only in recv and not at main.cc:12 (0 1 threshold 0 0 0 0 ) [ 0 ] at "
+                            "main.cc:12 [ !0 ] mark 3 at main.cc:12 from 102000000000 to "
+                            "104000000000"));
+    only.lines = {"main.cc:99"};
+    EXPECT_THAT(message(backend_->set_only(only)), HasSubstr("only main.cc:99: that was not"));
+    only.lines = {"main.cc:12"};
+    only.gate.terms[0].older = fixed(5);
+    EXPECT_THAT(message(backend_->set_only(only)), HasSubstr("was not made with that"));
+    EXPECT_EQ(message(backend_->set_only({})), "");
+}
+
+TEST_F(LoaderReplayOfMarks, TheRecordedOnlyNamesProbesAsTheConsoleDoes) {
+    open();
+    ASSERT_TRUE(backend_->add_probe({ProbeId{1}, "recv", {}}));
+    EXPECT_FALSE(poll(1h));
+    EXPECT_THAT(seen("only"), ElementsAre(HasSubstr("(0 1 threshold")));
+}
+
+TEST_F(LoaderReplayOfMarks, ConditionsOfCallsAreThoseRecorded) {
+    open();
+    EXPECT_TRUE(backend_->add_probe({ProbeId{1}, "handle", {}}));
+    EXPECT_TRUE(backend_->add_probe({ProbeId{2}, "recv", {}, {"ret < 0", "", {}, true}}));
+    EXPECT_EQ(message(backend_->set_slow(ProbeId{2}, {}, {"ret > 5", "", {}, true})),
+              "ask of calls of recv ret > 5: the recording was not made with that (a recording "
+              "cannot be asked anew)");
+    EXPECT_THAT(message(backend_->set_slow(ProbeId{2}, {})), HasSubstr("not made with that"));
+    const auto open_calls = backend_->open_calls(std::nullopt);
+    ASSERT_FALSE(open_calls);
+    EXPECT_THAT(open_calls.error().message(), HasSubstr("no calls that run now"));
+}
+
 TEST_F(LoaderRecordingReplay, SaysWhatItHas) {
     open();
     EXPECT_THAT(backend_->complete_function("ha", 10), ElementsAre("handle", "handle(int)"));

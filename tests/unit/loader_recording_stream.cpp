@@ -20,8 +20,22 @@ std::string text_of(const CallKey& call) {
 std::string text_of(const CallEndEvent& end) {
     std::string waits =
         end.waits ? fmt::format("{}+{}", end.waits->blocked_ns, end.waits->runnable_ns) : "-";
-    return fmt::format("{} {} {} {} {} {} {}", end.time_ns, end.duration_ns, end.thread.value,
-                       text_of(end.call), end.samples, end.unwound, waits);
+    return fmt::format("{} {} {} {} {} {} {} {:x} {}", end.time_ns, end.duration_ns,
+                       end.thread.value, text_of(end.call), end.samples, end.unwound, waits,
+                       end.marks, end.label ? std::to_string(end.label->value) : "-");
+}
+
+std::string text_of(const std::vector<Clause>& clauses) {
+    std::string text;
+    for (const Clause& clause : clauses) {
+        text += " [";
+        for (const uint32_t term : clause.all)
+            text += fmt::format(" {}", term);
+        for (const uint32_t term : clause.none)
+            text += fmt::format(" !{}", term);
+        text += " ]";
+    }
+    return text;
 }
 
 } // namespace
@@ -48,7 +62,8 @@ void Transcript::on_stack(StackId id, std::span<const LocationId> stack) {
     lines.push_back(line);
 }
 void Transcript::on_thread(ThreadId id, const ThreadInfo& info) {
-    lines.push_back(fmt::format("thread {} {} {} {}", id.value, info.pid, info.tid, info.comm));
+    lines.push_back(fmt::format("thread {} {} {} {}{}{}", id.value, info.pid, info.tid, info.comm,
+                                info.cgroup.empty() ? "" : " ", info.cgroup));
 }
 void Transcript::on_spec(SpecId id, const SpecInfo& info) {
     lines.push_back(fmt::format("spec {} {} {} {} {} {}", id.value, info.probe.value, info.function,
@@ -59,11 +74,40 @@ void Transcript::on_probe(const ProbeInfo& info) {
                                    text_of(info.slow), info.deleted);
     for (const SpecId spec : info.specs)
         line += fmt::format(" {}", spec.value);
+    if (!(info.conditions == CallConditions()))
+        line += fmt::format(" only if {} slow if {} show {}", info.conditions.only_if,
+                            info.conditions.slow_if, info.conditions.show_default);
+    for (const std::string& expression : info.conditions.show)
+        line += " " + expression;
     lines.push_back(line);
 }
 void Transcript::on_split(const SplitInfo& info) {
-    lines.push_back(fmt::format("split {} {} {} {}", info.active, info.probe.value,
-                                text_of(info.threshold), info.so_far));
+    std::string line = fmt::format("split {} {} {} {}", info.active, info.probe.value,
+                                   text_of(info.threshold), info.so_far);
+    if (!info.branch.empty())
+        line += fmt::format(" {} bit {} from {} to {}", info.branch, info.branch_bit,
+                            info.branch_since_ns, info.branch_until_ns);
+    if (!info.label.empty())
+        line += fmt::format(" by {} from {} to {}", info.label, info.label_since_ns,
+                            info.label_until_ns);
+    lines.push_back(line);
+}
+void Transcript::on_only(const OnlyInfo& info) {
+    std::string line = "only " + info.text;
+    for (const GateTerm& term : info.gate.terms)
+        line += fmt::format(" ({} {} {} {} {})", static_cast<int>(term.kind), term.probe.value,
+                            text_of(term.older), term.number, term.text);
+    line += text_of(info.gate.clauses);
+    for (const std::string& text : info.lines)
+        line += " at " + text;
+    line += text_of(info.line_clauses);
+    for (const MarkInfo& mark : info.marks)
+        line += fmt::format(" mark {} {} from {} to {}", mark.bit, mark.text, mark.since_ns,
+                            mark.until_ns);
+    lines.push_back(line);
+}
+void Transcript::on_label(LabelId id, const std::string& text) {
+    lines.push_back(fmt::format("label {} {}", id.value, text));
 }
 void Transcript::on_sample(const SampleEvent& event) {
     std::string line =
@@ -77,9 +121,14 @@ void Transcript::on_call_end(const CallEndEvent& event) {
     lines.push_back("call_end " + text_of(event));
 }
 void Transcript::on_slow_call(const SlowCallEvent& event) {
-    lines.push_back(fmt::format("slow_call {} {} {} {} {}", text_of(event.end), event.threshold_ns,
-                                event.stack.value, event.longest_wait.blocked_ns,
-                                event.longest_wait.what));
+    std::string line =
+        fmt::format("slow_call {} {} {} {} {}", text_of(event.end), event.threshold_ns,
+                    event.stack.value, event.longest_wait.blocked_ns, event.longest_wait.what);
+    for (const CallValue& value : event.values)
+        line += fmt::format(" {}={}{}", value.name, value.text, value.readable ? "" : "?");
+    for (const CallKey& call : event.enclosing)
+        line += " in " + text_of(call);
+    lines.push_back(line);
 }
 void Transcript::on_stats(const StatsEvent& event) {
     std::string line =
@@ -88,6 +137,9 @@ void Transcript::on_stats(const StatsEvent& event) {
                     event.sum_ns, event.min_ns, event.max_ns);
     for (const StatsEvent::Bucket& bucket : event.buckets)
         line += fmt::format(" {}:{}", bucket.index, bucket.count);
+    for (const StatsEvent::MarkCount& count : event.marked)
+        line += fmt::format(" mark {} {}+{}", count.bit, count.taken, count.not_taken);
+    line += event.filtered ? fmt::format(" filtered {}", event.filtered) : "";
     lines.push_back(line);
 }
 void Transcript::on_ledger(const LedgerEvent& event) {
@@ -96,6 +148,7 @@ void Transcript::on_ledger(const LedgerEvent& event) {
                     event.filtered, event.on_cpu_ns, event.rate_hz, event.rate_achieved_hz);
     line += fmt::format(" {} {} {} {}", event.sample_gap_ns, event.waits, event.wait_samples,
                         event.wall);
+    line += fmt::format(" {} {} {}", event.gated, event.gated_waits, event.gated_slow_calls);
     for (const auto& [cause, count] : event.lost)
         line += fmt::format(" {}={}", cause, count);
     lines.push_back(line);
@@ -143,8 +196,57 @@ CallEndEvent StreamGenerator::call_end() {
     end.samples = static_cast<uint32_t>(wide());
     end.unwound = number(2);
     if (number(2))
-        end.waits = {wide(), wide()};
+        end.waits = CallWaits{wide(), wide()};
+    end.marks = static_cast<uint32_t>(wide());
+    if (number(2))
+        end.label = LabelId{static_cast<uint32_t>(number(labels_))};
     return end;
+}
+
+CallConditions StreamGenerator::conditions() {
+    CallConditions conditions;
+    conditions.only_if = text(20);
+    conditions.slow_if = text(20);
+    conditions.show_default = number(2);
+    for (size_t i = number(3); i-- > 0;)
+        conditions.show.push_back(text(10));
+    return conditions;
+}
+
+std::vector<Clause> StreamGenerator::clauses(uint64_t terms) {
+    std::vector<Clause> clauses(number(4));
+    for (Clause& clause : clauses)
+        for (size_t i = number(terms + 1); i-- > 0;)
+            (number(2) ? clause.all : clause.none).push_back(static_cast<uint32_t>(number(terms)));
+    return clauses;
+}
+
+OnlyInfo StreamGenerator::only() {
+    OnlyInfo only;
+    only.text = text(30);
+    only.gate.terms.resize(number(4));
+    for (GateTerm& term : only.gate.terms)
+        term = {static_cast<GateTerm::Kind>(number(5)),
+                ProbeId{static_cast<uint32_t>(number(probes_))}, threshold(), wide(), text(15)};
+    only.gate.clauses = clauses(only.gate.terms.size());
+    for (size_t i = number(3); i-- > 0;) {
+        only.lines.push_back(text(20));
+        only.marks.push_back({static_cast<uint32_t>(number(32)), text(20), wide(), wide()});
+    }
+    only.line_clauses = clauses(only.lines.size());
+    return only;
+}
+
+SlowCallEvent StreamGenerator::slow_call() {
+    SlowCallEvent slow;
+    slow.end = call_end();
+    slow.threshold_ns = wide();
+    slow.stack = StackId{static_cast<uint32_t>(number(stacks_))};
+    slow.longest_wait.blocked_ns = wide();
+    slow.longest_wait.what = text(60);
+    for (size_t i = number(4); i-- > 0;)
+        slow.values.push_back({text(10), text(60), number(2) == 0});
+    return slow;
 }
 
 ProbeInfo StreamGenerator::probe(uint32_t id) {
@@ -155,6 +257,7 @@ ProbeInfo StreamGenerator::probe(uint32_t id) {
         info.specs.push_back(SpecId{static_cast<uint32_t>(number(specs_))});
     info.slow = threshold();
     info.deleted = number(2);
+    info.conditions = conditions();
     return info;
 }
 
@@ -170,14 +273,21 @@ void StreamGenerator::define_one(EventSink& sink) {
     for (LocationId& location : stack)
         location = LocationId{static_cast<uint32_t>(number(locations_))};
     sink.on_stack(StackId{stacks_++}, stack);
-    sink.on_thread(ThreadId{threads_++},
-                   {static_cast<uint32_t>(wide()), static_cast<uint32_t>(wide()), text(15)});
+    sink.on_thread(ThreadId{threads_++}, {static_cast<uint32_t>(wide()),
+                                          static_cast<uint32_t>(wide()), text(15), text(30)});
     sink.on_spec(SpecId{specs_++}, {ProbeId{static_cast<uint32_t>(number(50))}, text(30), text(30),
                                     wide(), text(10)});
     sink.on_probe(probe(probes_++));
     SplitInfo split{number(2) == 0, ProbeId{static_cast<uint32_t>(number(probes_))}, threshold(),
                     number(2) == 0};
+    split.branch = text(20);
+    split.label = text(10);
+    split.branch_bit = static_cast<uint32_t>(number(32));
+    split.branch_since_ns = wide();
+    split.label_until_ns = wide();
     sink.on_split(split);
+    sink.on_only(only());
+    sink.on_label(LabelId{labels_++}, text(40));
 }
 
 void StreamGenerator::definitions(EventSink& sink) {
@@ -196,12 +306,15 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
         case 1:
             sink.on_call_end(call_end());
             break;
-        case 2:
-            sink.on_slow_call({call_end(),
-                               wide(),
-                               StackId{static_cast<uint32_t>(number(stacks_))},
-                               {wide(), text(60)}});
+        case 2: {
+            std::vector<CallKey> enclosing(number(3));
+            for (CallKey& key : enclosing)
+                key = call();
+            SlowCallEvent slow = slow_call();
+            slow.enclosing = enclosing;
+            sink.on_slow_call(slow);
             break;
+        }
         case 3: {
             StatsEvent stats{time_,
                              SpecId{static_cast<uint32_t>(number(specs_))},
@@ -217,6 +330,10 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
             for (uint32_t bucket = 0; bucket < WIRE_HIST_BUCKETS; ++bucket)
                 if (number(200) == 0 || bucket == 0 || bucket == WIRE_HIST_BUCKETS - 1)
                     stats.buckets.push_back({bucket, wide() | 1});
+            for (uint32_t bit = 0; bit < WIRE_MAX_MARKS; ++bit)
+                if (number(8) == 0)
+                    stats.marked.push_back({bit, wide(), wide()});
+            stats.filtered = wide();
             sink.on_stats(stats);
             break;
         }
@@ -225,7 +342,8 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
             ledger.time_ns = time_;
             for (uint64_t* field :
                  {&ledger.ticks, &ledger.samples, &ledger.filtered, &ledger.on_cpu_ns,
-                  &ledger.rate_hz, &ledger.sample_gap_ns, &ledger.waits, &ledger.wait_samples})
+                  &ledger.rate_hz, &ledger.sample_gap_ns, &ledger.waits, &ledger.wait_samples,
+                  &ledger.gated, &ledger.gated_waits, &ledger.gated_slow_calls})
                 *field = wide();
             ledger.rate_achieved_hz = 98.7;
             ledger.wall = number(2);

@@ -25,8 +25,8 @@ class Transcript final : public EventSink {
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
-    void on_only(const OnlyInfo&) override {}
-    void on_label(LabelId, const std::string&) override {}
+    void on_only(const OnlyInfo&) override;
+    void on_label(LabelId, const std::string&) override;
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
@@ -55,12 +55,17 @@ class StreamGenerator {
     CallEndEvent call_end();
     Threshold threshold();
     ProbeInfo probe(uint32_t id);
+    CallConditions conditions();
+    std::vector<Clause> clauses(uint64_t terms);
+    OnlyInfo only();
+    SlowCallEvent slow_call();
     void define_one(EventSink& sink);
 
     std::mt19937_64 random_;
     uint64_t gap_ns_;
     uint64_t time_ = 5'000'000'000;
-    uint32_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0, probes_ = 0;
+    uint32_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0, probes_ = 0,
+             labels_ = 0;
 };
 
 } // namespace auger

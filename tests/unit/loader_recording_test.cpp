@@ -132,6 +132,26 @@ TEST_F(LoaderRecording, EveryEventComesBackAsItWas) {
         ASSERT_EQ(reading.transcript.lines[i], expected.lines[i]) << "event " << i;
 }
 
+// Written by the auger that knew no marks, gates and values.
+TEST_F(LoaderRecording, TheFormatBeforeIsRead) {
+    const Reading reading =
+        read(std::string(AUGER_SOURCE_DIR) + "/tests/unit/fixtures/recordings/format-2.auger");
+    EXPECT_EQ(reading.refused, "");
+    EXPECT_EQ(reading.damage, "");
+    EXPECT_THAT(reading.transcript.lines,
+                testing::ElementsAre(
+                    "module 0 0 /srv/demo abcd", "location 0 0 4096 false", "stack 0 0",
+                    "thread 0 70 71 worker", "spec 0 1 handle(int) /srv/demo 4096 ret",
+                    "probe 1 handle threshold 1 5000000 0 false 0",
+                    "split true 1 threshold 2 0 95 true", "time 1000",
+                    "sample 2000 10 0 0 0 3 call 1000 1 0",
+                    "call_end 6001000 6000000 0 call 1000 1 0 1 false 5+6 0 -",
+                    "slow_call 6001000 6000000 0 call 1000 1 0 1 false 5+6 0 - 5000000 0 4 futex",
+                    "stats 6002000 0 1 1 0 0 0 6000000 6000000 6000000 700:1",
+                    "ledger 6003000 7 1 6 9 99 98.5 11 12 13 true 0 0 0 x=2",
+                    "notice 6004000 70 demo: exited", "time 6005000"));
+}
+
 TEST_F(LoaderRecording, ABlockIsWrittenEverySecondOfTheStream) {
     auto writer = RecordingWriter::create(path());
     ASSERT_TRUE(writer);
@@ -171,21 +191,26 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
     ASSERT_GT(reading.transcript.lines.size(), late.lines.size());
     EXPECT_TRUE(
         std::equal(late.lines.rbegin(), late.lines.rend(), reading.transcript.lines.rbegin()));
-    // All definitions that came before are there, but of probes and the split the last state only.
+    // All definitions that came before are there, but of probes, split and only the last state.
     std::vector<std::string> wanted, got;
     for (const std::string& line : early.lines)
-        for (const char* kind : {"module", "location", "frames", "stack ", "thread", "spec "})
+        for (const char* kind :
+             {"module", "location", "frames", "stack ", "thread", "spec ", "label "})
             if (line.starts_with(kind))
                 wanted.push_back(line);
     got.assign(reading.transcript.lines.begin(),
                reading.transcript.lines.end() - static_cast<ptrdiff_t>(late.lines.size()));
-    std::string last_split;
-    for (const std::string& line : early.lines)
+    std::string last_split, last_only;
+    for (const std::string& line : early.lines) {
         if (line.starts_with("split"))
             last_split = line;
-    EXPECT_EQ(got.back(), last_split);
+        if (line.starts_with("only"))
+            last_only = line;
+    }
+    EXPECT_EQ(got[got.size() - 2], last_split);
+    EXPECT_EQ(got.back(), last_only);
     std::erase_if(got, [](const std::string& line) {
-        return line.starts_with("probe") || line.starts_with("split");
+        return line.starts_with("probe") || line.starts_with("split") || line.starts_with("only");
     });
     EXPECT_EQ(got, wanted);
 }

@@ -140,6 +140,7 @@ TEST(Predicates, Comparisons) {
     EXPECT_TRUE(holds("0x10 >= arg0", {16}));
     EXPECT_TRUE(holds("arg1 > arg0", {1, 2}));
     EXPECT_FALSE(holds("arg1 > arg0", {2, 2}));
+    EXPECT_TRUE(holds("arg0 < arg1", {static_cast<uint64_t>(-1), 1}));
     EXPECT_TRUE(holds("arg0", {1}));
     EXPECT_FALSE(holds("arg0", {0}));
     EXPECT_TRUE(holds("arg0 == 'x'", {'x'}));

@@ -139,6 +139,7 @@ TEST(ExitCommand, QuitsOrChoosesTheWayOut) {
 TEST(SampleCommand, Rates) {
     using Settings = SamplingSettings;
     EXPECT_EQ(parsed<SampleCommand>("sample").sampling, (Settings{999, false}));
+    EXPECT_FALSE(parsed<SampleCommand>("sample").only);
     EXPECT_EQ(parsed<SampleCommand>("sample 49,999").sampling, (Settings{49'999, false}));
     EXPECT_EQ(parsed<SampleCommand>("sample 99 Hz").sampling, (Settings{99, false}));
     EXPECT_EQ(parsed<SampleCommand>("sample wall").sampling, (Settings{999, true}));
@@ -167,7 +168,7 @@ TEST(ProbeCommands, ProbesAndThresholds) {
     EXPECT_FALSE(parsed<TimeCommand>("time f2").probe.number);
     EXPECT_EQ(parsed<SlowCommand>("slow f > 5ms").threshold.fixed_ns, 5'000'000u);
     EXPECT_EQ(parsed<SlowCommand>("slow f off").threshold.kind, Threshold::Kind::none);
-    EXPECT_EQ(parsed<SplitCommand>("split f >p95").threshold.percentile, 95);
+    EXPECT_EQ(parsed<SplitCommand>("split f >p95").threshold->percentile, 95);
     EXPECT_TRUE(parsed<SplitCommand>("split f > 10ms so-far").so_far);
     EXPECT_FALSE(parsed<SplitCommand>("split f > 10ms").so_far);
     EXPECT_EQ(parsed<ThresholdCommand>("threshold f p99").threshold.percentile, 99);
@@ -185,7 +186,7 @@ TEST(ProbeCommands, ProbesAndThresholds) {
 
 TEST(ViewCommands, ClassesAndRows) {
     EXPECT_EQ(parsed<FlameCommand>("flame slow").filter, CallClass::slow);
-    EXPECT_EQ(parsed<FlameCommand>("flame all").filter, std::nullopt);
+    EXPECT_EQ(parsed<FlameCommand>("flame all").filter, ClassFilter());
     EXPECT_TRUE(parsed<FlameCommand>("flame --folded open").folded);
     EXPECT_EQ(parsed<TopCommand>("top slow -n 10").limit, 10u);
     EXPECT_EQ(parsed<DiffCommand>("diff fast slow").first, CallClass::fast);
@@ -198,9 +199,167 @@ TEST(ViewCommands, ClassesAndRows) {
     EXPECT_EQ(wrong("flame slw"), "7: \"slw\" is not a class (did you mean \"slow\"?)");
     EXPECT_THAT(wrong("flame --svg"), HasSubstr("7: there is no option"));
     EXPECT_THAT(wrong("flame slow fast"), HasSubstr("12: \"fast\" is too much"));
-    EXPECT_THAT(wrong("diff slow open"), HasSubstr("only slow and fast"));
+    EXPECT_THAT(wrong("diff slow open"), HasSubstr("11: only ended calls"));
     EXPECT_THAT(wrong("diff slow slow"), HasSubstr("with itself"));
     EXPECT_THAT(wrong("top -n 0"), HasSubstr("0 rows"));
+}
+
+TEST(SplitCommand, PartsInAnyCombination) {
+    const auto split = [](const std::string& text) {
+        return parsed<SplitCommand>("split " + text);
+    };
+    EXPECT_EQ(split("f at main.cc:12").branch, "at main.cc:12");
+    EXPECT_FALSE(split("f at main.cc:12").threshold);
+    EXPECT_FALSE(split("at main.cc:12").probe);
+    EXPECT_EQ(split("if arg2 > 4096 and not (ret < 0)").branch, "if arg2 > 4096 and not (ret < 0)");
+    EXPECT_EQ(split("f by arg1").label, "arg1");
+    const SplitCommand all = split("f > p95 so-far by str(arg1) if arg0 == \"a by b\"");
+    EXPECT_EQ(all.threshold->percentile, 95);
+    EXPECT_TRUE(all.so_far);
+    EXPECT_EQ(all.label, "str(arg1)");
+    EXPECT_EQ(all.branch, "if arg0 == \"a by b\"");
+    // Where '<' and '>' stick to words, what the lexer joins is still the text as typed.
+    EXPECT_EQ(split("f if arg0<4 and arg1>3 by arg2").branch, "if arg0<4 and arg1>3");
+    // A function may be called like a keyword.
+    EXPECT_EQ(split("at > p95").probe->text, "at");
+    EXPECT_EQ(wrong("split f at main.cc"),
+              "12: \"main.cc\" is no line (write FILE:LINE, as in main.cc:1290)");
+    EXPECT_THAT(wrong("split f at main.cc:0"), HasSubstr("12: \"main.cc:0\" is no line"));
+    EXPECT_THAT(wrong("split f at"), HasSubstr("11: something is missing after \"at\""));
+    EXPECT_THAT(wrong("split f at a.c:1 if arg0 > 1"), HasSubstr("21: a split has one branch"));
+    EXPECT_THAT(wrong("split f at a.c:1 at a.c:2"), HasSubstr("18: there is another \"at\""));
+    EXPECT_THAT(wrong("split f > p95 at a.c:1 if"), HasSubstr("26: something is missing"));
+    EXPECT_THAT(wrong("split f if arg2 >"), HasSubstr(": "));
+    EXPECT_THAT(wrong("split f if (arg2 > 4"), HasSubstr("21: "));
+}
+
+TEST(SlowCommand, PredicatesAndValues) {
+    const auto slow = [](const std::string& text) { return parsed<SlowCommand>("slow " + text); };
+    EXPECT_TRUE(slow("f > 1ms").show_default);
+    EXPECT_EQ(slow("f > 1ms if ret < 0").slow_if, "ret < 0");
+    const SlowCommand all = slow("f > 1ms if ret < 0 show arg0,  str(arg1) ,errno");
+    EXPECT_EQ(all.slow_if, "ret < 0");
+    EXPECT_THAT(all.show, ElementsAre("arg0", "str(arg1)", "errno"));
+    EXPECT_FALSE(all.show_default);
+    EXPECT_TRUE(slow("f > 1ms show off").show.empty());
+    EXPECT_FALSE(slow("f > 1ms show off").show_default);
+    EXPECT_EQ(wrong("slow f > 1ms show arg0,,arg1"), "24: an expression is missing here");
+    EXPECT_THAT(wrong("slow f > 1ms show arg0, str("), HasSubstr(": "));
+    EXPECT_THAT(wrong("slow f > 1ms when ret < 0"), HasSubstr("14: \"when\" is too much"));
+    // The place of a mistake is that within the predicate.
+    EXPECT_THAT(wrong("slow f > 1ms if ret < 0 and"), Not(HasSubstr("17: ")));
+}
+
+TEST(OnlyCommand, FormsAndParentheses) {
+    const auto only = [](const std::string& text) { return parsed<OnlyCommand>("only " + text); };
+    EXPECT_EQ(parsed<OnlyCommand>("only").kind, OnlyCommand::Kind::show);
+    EXPECT_EQ(only("off").kind, OnlyCommand::Kind::off);
+    EXPECT_EQ(only("recv if ret < 0").only_if, "ret < 0");
+    EXPECT_EQ(only("recv if off").only_if, "");
+    EXPECT_EQ(only("recv if off").kind, OnlyCommand::Kind::calls);
+
+    const KeepCondition glued = only("(comm a or comm b)and not(in ns::f(int, char))").condition;
+    ASSERT_EQ(glued.gate.terms.size(), 3u);
+    EXPECT_EQ(glued.gate.terms[0].text, "a");
+    EXPECT_EQ(glued.gate.terms[1].text, "b");
+    EXPECT_EQ(glued.probes[2]->text, "ns::f(int, char)");
+    EXPECT_THAT(glued.gate.clauses, ElementsAre(Clause{{0}, {2}}, Clause{{1}, {2}}));
+    EXPECT_EQ(glued.text, "(comm a or comm b)and not(in ns::f(int, char))");
+
+    const KeepCondition call = only("handle > p95 and tid 5").condition;
+    EXPECT_EQ(call.gate.terms[0].older.percentile, 95);
+    EXPECT_EQ(call.gate.terms[1].number, 5u);
+    EXPECT_EQ(only("handle >5ms").condition.gate.terms[0].older.fixed_ns, 5'000'000u);
+    EXPECT_EQ(only("in #2").condition.probes[0]->number, 2u);
+    EXPECT_EQ(only("comm 'a b'").condition.gate.terms[0].text, "a b");
+    EXPECT_EQ(only("in std::map<a, b>::at").condition.probes[0]->text, "std::map<a, b>::at");
+    // A probe may be called like a kind of term.
+    EXPECT_EQ(only("pid > 5ms").condition.probes[0]->text, "pid");
+}
+
+TEST(OnlyCommand, NormalForm) {
+    const auto clauses = [](const std::string& text) {
+        return parsed<OnlyCommand>("only " + text).condition.gate.clauses;
+    };
+    EXPECT_THAT(clauses("not (comm a and comm b)"), ElementsAre(Clause{{}, {0}}, Clause{{}, {1}}));
+    EXPECT_THAT(clauses("not not comm a"), ElementsAre(Clause{{0}, {}}));
+    // What holds only when something else does adds nothing; the same term is one.
+    EXPECT_THAT(clauses("comm a or comm a and pid 5"), ElementsAre(Clause{{0}, {}}));
+    EXPECT_THAT(clauses("comm a and (not comm a or pid 5)"), ElementsAre(Clause{{0, 1}, {}}));
+    EXPECT_THAT(clauses("(comm a or comm b) and (pid 1 or pid 2)").size(), 4u);
+    EXPECT_THAT(wrong("only comm a and not comm a"), HasSubstr("6: this can never hold"));
+    EXPECT_THAT(wrong("only (comm a or comm b) and (pid 1 or pid 2) and (tid 1 or tid 2 or tid 3)"),
+                HasSubstr("12 alternatives, and at most 8"));
+    EXPECT_THAT(wrong("only pid 1 or pid 2 or pid 3 or pid 4 or pid 5 or pid 6 or pid 7 or pid 8 "
+                      "or pid 9"),
+                HasSubstr("78: this is one too many: at most 8 different terms"));
+}
+
+TEST(OnlyCommand, LinesStandBesideTheRest) {
+    const auto only = [](const std::string& text) {
+        return parsed<OnlyCommand>("only " + text).condition;
+    };
+    const KeepCondition both = only("comm a and (at x.c:3 or not at y.c:4) and pid 5");
+    EXPECT_THAT(both.lines, ElementsAre("x.c:3", "y.c:4"));
+    EXPECT_THAT(both.line_clauses, ElementsAre(Clause{{0}, {}}, Clause{{}, {1}}));
+    EXPECT_THAT(both.gate.clauses, ElementsAre(Clause{{0, 1}, {}}));
+    EXPECT_TRUE(only("at x.c:3").gate.empty());
+    // A `not` over both is an `or` of opposites; over an `or` it is an `and`.
+    EXPECT_THAT(only("not (comm a or at x.c:3)").line_clauses, ElementsAre(Clause{{}, {0}}));
+    EXPECT_THAT(wrong("only comm a or at x.c:3"),
+                HasSubstr("16: a line is known only when the call ends, so it can be joined with "
+                          "other conditions by \"and\" only"));
+    EXPECT_THAT(wrong("only not (at x.c:3 and comm a)"), HasSubstr("11: a line is known only"));
+}
+
+TEST(OnlyCommand, MistakesHaveTheirPlace) {
+    EXPECT_THAT(wrong("only comm a comm b"),
+                HasSubstr("13: \"and\" or \"or\" is missing before \"comm\""));
+    EXPECT_THAT(wrong("only (comm a"), HasSubstr("6: this \"(\" is not closed"));
+    EXPECT_THAT(wrong("only comm a)"), HasSubstr("12: no \"(\" belongs to this"));
+    EXPECT_THAT(wrong("only comm a and"), HasSubstr("16: a condition is missing here"));
+    EXPECT_THAT(wrong("only handle"), HasSubstr("6: \"handle\" alone is no condition (write in "
+                                                "handle, or handle > p95)"));
+    EXPECT_THAT(wrong("only handle < p95"), HasSubstr("13: calls are kept beyond a threshold"));
+    EXPECT_THAT(wrong("only handle > 5"), HasSubstr("15: \"5\" has no unit"));
+    EXPECT_THAT(wrong("only tid x"), HasSubstr("10: \"x\" is no tid"));
+    EXPECT_THAT(wrong("only comm a-name-of-16-byte"), HasSubstr("did you mean"));
+    EXPECT_THAT(wrong("only (comm a or) and pid 1"),
+                HasSubstr("16: a condition is missing before"));
+    EXPECT_THAT(wrong("only " + std::string(200, '(')), HasSubstr("nested too deep"));
+}
+
+TEST(SampleCommand, RaisedRates) {
+    const auto sample = parsed<SampleCommand>("sample wall 4999 Hz only handle > p95");
+    EXPECT_EQ(sample.sampling.rate_hz, 4999u);
+    EXPECT_TRUE(sample.sampling.wall);
+    ASSERT_TRUE(sample.only);
+    EXPECT_EQ(sample.only->text, "handle > p95");
+    EXPECT_THAT(wrong("sample 4999 only comm a and at x.c:3"),
+                HasSubstr("29: a line is known only when the call ends"));
+    EXPECT_THAT(wrong("sample 4999 only"), HasSubstr("17: a condition is missing here"));
+}
+
+TEST(Classes, PartsAreJoined) {
+    const auto filter = [](const std::string& text) {
+        return to_string(parsed<FlameCommand>("flame " + text).filter);
+    };
+    EXPECT_EQ(filter("slow"), "slow");
+    EXPECT_EQ(filter("not-taken+slow"), "slow+not-taken");
+    EXPECT_EQ(filter("=3"), "=3");
+    EXPECT_EQ(filter("slow+taken+='a + b'"), "slow+taken+=a + b");
+    EXPECT_EQ(filter("sl+not"), "slow+not-taken");
+    EXPECT_EQ(parsed<DiffCommand>("diff taken not-taken").second.taken, false);
+    EXPECT_EQ(parsed<DiffCommand>("diff slow+taken fast").first.taken, true);
+    EXPECT_EQ(parsed<DiffCommand>("diff =1 =2").first.label, "1");
+    EXPECT_EQ(parsed<CallsCommand>("calls slow+taken -n 3").filter.taken, true);
+    EXPECT_FALSE(parsed<CallsCommand>("calls slow+taken -n 3").probe);
+    EXPECT_EQ(parsed<CallsCommand>("calls handle slow").filter, CallClass::slow);
+    EXPECT_EQ(parsed<CallsCommand>("calls 'slow'").probe->text, "slow");
+    EXPECT_THAT(wrong("flame slow+tkaen"), HasSubstr("12: \"tkaen\" is not a class (did you"));
+    EXPECT_THAT(wrong("flame slow+fast"), HasSubstr("12: \"fast\" excludes"));
+    EXPECT_THAT(wrong("diff slow taken"), HasSubstr("6: a call can be in both of these"));
+    EXPECT_THAT(wrong("diff outside+taken slow"), HasSubstr("only ended calls"));
 }
 
 TEST(SitesCommand, FunctionAndPattern) {
@@ -235,8 +394,14 @@ TEST(Conditions, Quantities) {
     EXPECT_EQ(condition("lost == 0").quantity.kind, Quantity::Kind::lost);
     EXPECT_EQ(condition("lost 'ring full' == 0").quantity.text, "ring full");
     EXPECT_EQ(condition("share slow parse > 50%").quantity.filter, CallClass::slow);
-    EXPECT_EQ(condition("share parse > 50%").quantity.filter, std::nullopt);
+    EXPECT_EQ(condition("share parse > 50%").quantity.filter, ClassFilter());
     EXPECT_EQ(condition("samples open > 0").quantity.filter, CallClass::open);
+    EXPECT_EQ(condition("samples slow+not-taken > 0").quantity.filter.taken, false);
+    EXPECT_EQ(condition("samples =3 >= 10").quantity.filter.label, "3");
+    EXPECT_EQ(condition("not-taken f == 5").quantity.kind, Quantity::Kind::not_taken);
+    EXPECT_EQ(condition("taken f == 5").quantity.probe->text, "f");
+    EXPECT_EQ(condition("filtered f == 5").quantity.kind, Quantity::Kind::filtered);
+    EXPECT_EQ(condition("gated > 5").quantity.kind, Quantity::Kind::gated);
     EXPECT_EQ(condition("exited").quantity.kind, Quantity::Kind::exited);
     EXPECT_EQ(condition("p99   f < 5ms").spelled, "p99   f < 5ms");
     EXPECT_THAT(wrong("assert p99 f < 5"), HasSubstr("16: \"5\" has no unit"));
@@ -306,7 +471,8 @@ TEST(Completion, CommandsWordsProbesAndFiles) {
     EXPECT_EQ(start, 8u);
     EXPECT_THAT(completed("split ha", &start), ElementsAre("handle", "handle_all"));
     EXPECT_EQ(start, 6u);
-    EXPECT_THAT(completed("split handle "), ElementsAre(">"));
+    EXPECT_THAT(completed("split handle "), ElementsAre(">", "at", "by", "if"));
+    EXPECT_THAT(completed("only comm a an"), ElementsAre("and"));
     EXPECT_THAT(completed("split handle > p9"), ElementsAre("p90", "p95", "p99", "p99.9"));
     EXPECT_THAT(completed("hist "), ElementsAre("handle", "libc:recv"));
     EXPECT_THAT(completed("help sp"), ElementsAre("split"));

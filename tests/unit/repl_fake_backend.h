@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A Backend without a kernel: its clock moves only when somebody waits, every probe has 20 calls
-// every 20 ms of it (19 of 1 ms in `parse`, one of 10 ms in `rebuild`), and any operation can be
-// made to fail.
+// every 20 ms of it (19 of 1 ms in `parse`, one of 10 ms in `rebuild` which has marks 0 and 1), and
+// any operation can be made to fail.
 #pragma once
 
 #include "loader/backend.h"
@@ -27,6 +27,8 @@ class FakeBackend final : public Backend {
     // Operations that fail from now on, by their log line or its first word.
     std::set<std::string> failing;
     Error::Kind failure_kind = Error::Kind::failed;
+    std::string failing_subject = "it";
+    std::optional<Error::Range> failing_at;
     bool is_replay = false;
     bool command_started = false;
     uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
@@ -61,7 +63,7 @@ class FakeBackend final : public Backend {
         if (!ids_seen.insert(request.id.value).second)
             return Error{"add probe", request.text, "an id came twice", ""};
         const SpecId spec = stream_.add_spec(request.id.value, request.text);
-        probes_[request.id.value] = {request.text, spec, request.slow};
+        probes_[request.id.value] = {request.text, spec, request.slow, request.conditions};
         announce(request.id.value, false);
         ProbeReport report;
         report.places = {{spec, request.text, "/usr/bin/ser\tvice", 0x1000, "entry+ret", ""}};
@@ -88,8 +90,13 @@ class FakeBackend final : public Backend {
     }
     Result<void> set_only(const OnlyInfo& only) override {
         auto done = act("only " + only.text);
-        if (done)
-            sink_.on_only(only);
+        if (done) {
+            OnlyInfo in_force = only;
+            for (const std::string& line : only.lines)
+                in_force.marks.push_back(
+                    {uint32_t(1 + in_force.marks.size()), "at " + line, clock_});
+            sink_.on_only(in_force);
+        }
         return done;
     }
     std::vector<OpenCall> running; // what open_calls() finds
@@ -99,22 +106,32 @@ class FakeBackend final : public Backend {
             return done.error();
         return running;
     }
-    Result<void> set_slow(ProbeId id, const Threshold& slow, const CallConditions&) override {
+    Result<void> set_slow(ProbeId id, const Threshold& slow,
+                          const CallConditions& conditions) override {
         auto done = act(fmt::format("slow {}", id.value));
         if (done) {
             probes_[id.value].slow = slow;
+            probes_[id.value].conditions = conditions;
             announce(id.value, false);
         }
         return done;
     }
     Result<void> set_split(const SplitInfo& split) override {
         auto done = act(split.active ? fmt::format("split {}", split.probe.value) : "split off");
-        if (done)
-            sink_.on_split(split);
+        if (done) {
+            SplitInfo in_force = split;
+            in_force.branch_since_ns = in_force.label_since_ns = clock_;
+            sink_.on_split(in_force);
+        }
         return done;
     }
     Result<void> set_sampling(const SamplingSettings& settings) override {
-        return act(fmt::format("sample {}{}", settings.wall ? "wall " : "", settings.rate_hz));
+        std::string line =
+            fmt::format("sample {}{}", settings.wall ? "wall " : "", settings.rate_hz);
+        if (settings.raised_hz)
+            line += fmt::format("/{} in {} clauses", settings.raised_hz,
+                                settings.raised.clauses.size());
+        return act(line);
     }
     Result<void> set_filter(const FilterSpec& filter) override {
         return act(fmt::format("filter {} {} {} {}", filter.pids.size(), filter.tids.size(),
@@ -167,38 +184,46 @@ class FakeBackend final : public Backend {
         std::string text;
         SpecId spec;
         Threshold slow;
+        CallConditions conditions{};
     };
 
     Result<void> act(const std::string& line) {
         log.push_back(line);
         if (failing.contains(line) || failing.contains(line.substr(0, line.find(' '))))
-            return Error{line.substr(0, line.find(' ')), "it", "refused", "try later",
-                         failure_kind};
+            return Error{line.substr(0, line.find(' ')),
+                         failing_subject,
+                         "refused",
+                         "try later",
+                         failure_kind,
+                         failing_at};
         return {};
     }
     void announce(uint32_t id, bool deleted) {
         const Probe& probe = probes_.at(id);
-        sink_.on_probe({ProbeId{id}, probe.text, {probe.spec}, probe.slow, deleted});
+        sink_.on_probe(
+            {ProbeId{id}, probe.text, {probe.spec}, probe.slow, deleted, probe.conditions});
     }
     void play(const Probe& probe) {
         std::vector<uint64_t> durations(19, ms);
         durations.push_back(10 * ms);
-        stream_.stats(clock_ + round, probe.spec, durations);
+        stream_.stats(clock_ + round, probe.spec, durations, 0, 0, 0, {{0, 1, 19}});
         const CallKey fast = stream_.call(probe.spec, clock_),
                       slow = stream_.call(probe.spec, clock_ + ms);
         const StackId in_parse = stream_.stack({"main", probe.text, "ns::parse(int)"});
         const StackId in_rebuild = stream_.stack({"main", probe.text, "rebuild"});
         stream_.sample(clock_ + 1, 1, in_parse, {fast});
-        stream_.end(1, fast, ms);
+        stream_.end(1, fast, ms, false, 0, stream_.label("small"));
         for (uint64_t i = 0; i < 3; ++i)
             stream_.sample(clock_ + (2 + i) * ms, 1, in_rebuild, {slow});
-        stream_.end(1, slow, 10 * ms);
-        if (probe.slow.kind != Threshold::Kind::none)
-            sink_.on_slow_call(
-                {{slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}},
-                 5 * ms,
-                 in_rebuild,
-                 {}});
+        stream_.end(1, slow, 10 * ms, false, 3, stream_.label("big (large)"));
+        if (probe.slow.kind == Threshold::Kind::none)
+            return;
+        SlowCallEvent event;
+        event.end = {slow.start_ns + 10 * ms, 10 * ms, stream_.thread(1), slow, 3, false, {}, 3};
+        event.threshold_ns = 5 * ms;
+        event.stack = in_rebuild;
+        event.values = {{"fd", "17 (tcp)"}, {"req", "page not present", false}};
+        sink_.on_slow_call(event);
     }
 
     EventSink& sink_;
@@ -237,7 +262,7 @@ struct TestSession {
     std::string run(const std::string& script, const std::string& name = "test.aug") {
         output.results.clear();
         output.errors.clear();
-        std::vector<SourceLine> lines;
+        std::vector<ScriptLine> lines;
         size_t number = 1;
         for (size_t begin = 0; begin <= script.size(); ++number) {
             const size_t end = std::min(script.find('\n', begin), script.size());

@@ -259,7 +259,7 @@ TEST(Suggest, NearestWithinATypingErrorOrTwo) {
 TEST(Script, LinesOfAnyFile) {
     const auto texts = [](std::string_view text) {
         std::vector<std::string> all;
-        for (const SourceLine& line : script_lines("f", text))
+        for (const ScriptLine& line : script_lines("f", text))
             all.push_back(std::to_string(line.number) + line.text);
         return all;
     };

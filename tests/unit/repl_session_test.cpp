@@ -221,6 +221,151 @@ TEST(Session, ClassesNeedASplit) {
     }
 }
 
+TEST(Session, PartsOfASplitCombine) {
+    TestSession test;
+    EXPECT_THAT(test.run("target 4711\nsplit at main.cc:12"),
+                HasSubstr("test.aug:2:7: error: there is no split whose probe this could mean"));
+    EXPECT_THAT(test.run("split handle > 5ms"), HasSubstr("split by handle (probe 1) > 5ms\n"));
+    EXPECT_THAT(test.run("split at main.cc:12"),
+                HasSubstr("split by handle (probe 1) > 5ms, taken or not at main.cc:12\n"));
+    EXPECT_THAT(test.run("split handle by arg1"), HasSubstr("main.cc:12, by arg1\n"));
+    EXPECT_THAT(test.run("split if arg2 > 4"),
+                HasSubstr("> 5ms, taken or not if arg2 > 4, by arg1\n"));
+    EXPECT_EQ(test.session.summary(), "4711 handle > 5.00 ...f arg2 > 4 by arg1");
+    const SplitSetting before = test.session.settings().split;
+    EXPECT_THAT(test.run("split other by arg0"), HasSubstr("split by other (probe 2), by arg0\n"));
+    test.run("undo");
+    EXPECT_EQ(test.session.settings().split, before);
+    test.run("unsplit");
+    EXPECT_FALSE(test.session.settings().split.active);
+}
+
+TEST(Session, CombinedClassesAreShownAndCompared) {
+    TestSession test;
+    test.run("target 4711\nsample\nslow handle > 5ms\nsplit handle > 5ms at main.cc:12 by arg1\n"
+             "wait 2s");
+    EXPECT_EQ(test.failure, std::nullopt);
+    const std::string flame = test.run("flame");
+    EXPECT_THAT(flame, HasSubstr("split handle > 5.00 ms at main.cc:12 by arg1\n"));
+    EXPECT_THAT(flame, HasSubstr("at main.cc:12: taken in 100 of 2,000 calls\n"));
+    EXPECT_THAT(flame, HasSubstr("slow+taken 300 (75.0 %) in 100 calls"));
+    EXPECT_THAT(flame, HasSubstr("fast+not-taken 100 (25.0 %) in 100 calls"));
+    EXPECT_THAT(flame, HasSubstr("=big (large) 300 (75.0 %) in 100 calls"));
+    EXPECT_THAT(test.run("flame taken"), HasSubstr("rebuild"));
+    EXPECT_THAT(test.run("flame not-taken"), Not(HasSubstr("rebuild")));
+    EXPECT_THAT(test.run("flame slow+not-taken"), HasSubstr("No samples"));
+    EXPECT_THAT(test.run("top =small"), Not(HasSubstr("rebuild")));
+    EXPECT_THAT(test.run("top =large"), HasSubstr("rebuild")); // of "big (large)"
+    EXPECT_THAT(test.run("diff taken not-taken"), HasSubstr("rebuild"));
+    EXPECT_THAT(test.output.results, HasSubstr("not-taken  1,900 calls, 100 of them sampled"));
+    EXPECT_THAT(test.run("calls slow+taken"), HasSubstr("fd=17 (tcp) req=(unreadable: page not"));
+    EXPECT_THAT(test.output.results, HasSubstr("slow+taken+=big (large)"));
+    EXPECT_THAT(test.run("calls not-taken"), HasSubstr("No such slow call"));
+    EXPECT_THAT(test.run("status"), HasSubstr("classes     at main.cc:12: taken in 100 of 2,000"));
+    test.run(
+        "assert taken handle == 100\nassert not-taken handle == 1900\n"
+        "assert samples slow+taken == 300\nassert samples =small == 100\n"
+        "assert share slow+taken rebuild > 99%\nassert gated == 0\nassert filtered handle == 0");
+    EXPECT_EQ(test.failure, std::nullopt) << test.output.errors;
+    // What the split lacks is said.
+    test.run("split other > p95");
+    EXPECT_THAT(test.run("flame taken"), HasSubstr("the split has no branch"));
+    EXPECT_THAT(test.run("assert taken handle == 1"), HasSubstr("no branch"));
+    test.run("split other2 at main.cc:12");
+    EXPECT_THAT(test.run("flame slow"), HasSubstr("the split has no threshold"));
+    EXPECT_THAT(test.run("flame"), HasSubstr("inside 0 (0.0 %)   outside"));
+}
+
+TEST(Session, OnlyIsSetShownAndUndone) {
+    TestSession test;
+    EXPECT_THAT(test.run("target 4711\nonly"), HasSubstr("everything is kept\n"));
+    test.backend.log.clear();
+    EXPECT_THAT(test.run("only handle > p95 and not (comm x)"),
+                testing::StartsWith("only handle > p95 and not (comm x)\n"));
+    EXPECT_THAT(test.backend.log,
+                ElementsAre("add 1 handle", "only handle > p95 and not (comm x)"));
+    EXPECT_EQ(test.session.settings().only.gate.terms[0].probe, ProbeId{1});
+    EXPECT_THAT(test.run("only in a or in b"), HasSubstr("only in a or in b\n"));
+    EXPECT_EQ(test.session.settings().only.gate.terms[0].probe, ProbeId{2});
+    EXPECT_EQ(test.session.settings().only.gate.terms[1].probe, ProbeId{3});
+    EXPECT_THAT(test.run("status"), HasSubstr("only        in a or in b\n"));
+    EXPECT_THAT(test.run("flame"), HasSubstr("only in a or in b\n"));
+    test.backend.log.clear();
+    EXPECT_EQ(test.run("undo"), "undid \"only in a or in b\"\n");
+    EXPECT_THAT(test.backend.log,
+                ElementsAre("only handle > p95 and not (comm x)", "remove 2", "remove 3"));
+    EXPECT_EQ(test.run("only off"), "everything is kept\n");
+    EXPECT_EQ(test.run("only off"), "there was no `only`\n");
+}
+
+TEST(Session, OnlyOfAProbeIsACondition) {
+    TestSession test;
+    test.run("target 4711\nslow recv > 1ms if ret < 0");
+    EXPECT_THAT(test.run("only recv if arg2 > 4096"),
+                HasSubstr("only calls of recv (probe 1) count if arg2 > 4096\n"));
+    EXPECT_EQ(test.session.settings().probes[0].conditions.slow_if, "ret < 0");
+    EXPECT_THAT(test.run("only"), HasSubstr("only recv if arg2 > 4096\n"));
+    EXPECT_THAT(test.run("probes"), HasSubstr("only if arg2 > 4096"));
+    EXPECT_THAT(test.run("threshold recv 2ms"), HasSubstr("> 2ms"));
+    EXPECT_EQ(test.session.settings().probes[0].conditions.slow_if, "ret < 0");
+    EXPECT_THAT(test.run("only recv if off"), HasSubstr("every call of recv (probe 1) counts\n"));
+    EXPECT_EQ(test.session.settings().probes[0].conditions.only_if, "");
+    EXPECT_THAT(test.run("only nothing if off"), HasSubstr("1:6: error: \"nothing\" is not timed"));
+}
+
+TEST(Session, RaisedRatesKeepTheRateInForce) {
+    TestSession test;
+    test.run("target 4711\nsample 99\nsample 4999 only handle > p95");
+    EXPECT_EQ(test.backend.log.back(), "sample 99/4999 in 1 clauses");
+    EXPECT_EQ(test.session.summary(), "4711 99/4999 Hz");
+    EXPECT_THAT(test.run("sample 99 only in handle"),
+                HasSubstr("everything is sampled at 99 Hz already"));
+    test.run("sample off\nsample 999 only in handle");
+    EXPECT_EQ(test.backend.log.back(), "sample 0/999 in 1 clauses");
+    EXPECT_THAT(test.run("delete handle"), HasSubstr("the raised rate, which needs it, has ended"));
+    EXPECT_EQ(test.session.settings().sampling, SamplingSettings{});
+}
+
+TEST(Session, DeletingAProbeEndsTheOnlyThatNeedsIt) {
+    TestSession test;
+    test.run("target 4711\nonly in a and comm x");
+    test.backend.log.clear();
+    EXPECT_THAT(test.run("delete a"), HasSubstr("`only`, which needs it, has ended"));
+    EXPECT_THAT(test.backend.log, ElementsAre("only ", "remove 1"));
+    test.backend.log.clear();
+    EXPECT_THAT(test.run("undo"), HasSubstr("a is probe 2 now"));
+    EXPECT_THAT(test.backend.log, ElementsAre("add 2 a", "only in a and comm x"));
+    EXPECT_EQ(test.session.settings().only.gate.terms[0].probe, ProbeId{2});
+}
+
+TEST(Session, LinesOfOnlyFilterViews) {
+    TestSession test;
+    test.run("target 4711\nsample\nslow handle > 5ms\nonly not at main.cc:12\nwait 2s");
+    const std::string flame = test.run("flame");
+    EXPECT_THAT(flame, Not(HasSubstr("rebuild")));
+    EXPECT_THAT(flame, HasSubstr("300 samples are left out by `only`"));
+    EXPECT_THAT(test.run("calls"), HasSubstr("100 slow calls are left out by `only`."));
+    EXPECT_THAT(test.run("status"), HasSubstr("left out of views: 300 samples, 100 slow calls"));
+    EXPECT_THAT(test.run("assert samples == 100"), HasSubstr("holds"));
+    test.run("only off");
+    EXPECT_THAT(test.run("flame"), HasSubstr("rebuild"));
+}
+
+TEST(Session, ErrorsOfTheBackendPointIntoTheLine) {
+    TestSession test;
+    test.run("target 4711");
+    test.backend.failing = {"split", "only"};
+    test.backend.failing_subject = "req->tpye == 3";
+    test.backend.failing_at = Error::Range{5, 4};
+    EXPECT_THAT(test.run("split handle if req->tpye == 3"),
+                HasSubstr("test.aug:1:22: error: split req->tpye == 3: refused\n"
+                          "    split handle if req->tpye == 3\n"
+                          "                         ^~~~\n"));
+    test.backend.failing_subject = "main.cc:12";
+    test.backend.failing_at.reset();
+    EXPECT_THAT(test.run("echo main.cc:12; only at main.cc:12"), HasSubstr("test.aug:1:26: error"));
+}
+
 TEST(Session, CallSites) {
     TestSession test;
     test.run("target 4711");
@@ -303,6 +448,14 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "wait until calls handle >= 10",
                                          "assert lost == 0",
                                          "echo x",
+                                         "only comm x and at main.cc:12",
+                                         "only",
+                                         "only handle if arg0 > 3",
+                                         "sample 4999 only in handle",
+                                         "split at main.cc:12 by arg0",
+                                         "flame slow+taken",
+                                         "diff taken+=small not-taken+=small",
+                                         "status",
                                          "unsplit",
                                          "undo",
                                          "delete handle",
@@ -428,13 +581,18 @@ TEST(Plan, AddsBeforeTheSplitAndRemovesBehindIt) {
     from.target.kind = to.target.kind = TargetSpec::Kind::all;
     from.probes = {{ProbeId{1}, "a", {}}};
     from.split = {true, ProbeId{1}, {Threshold::Kind::percentile, 0, 95}, false};
+    from.only.text = "in a";
     to.probes = {{ProbeId{2}, "b", {}}};
     to.split = {true, ProbeId{2}, {Threshold::Kind::percentile, 0, 95}, false};
+    to.only.text = "in b";
+    to.sampling.raised_hz = 99;
     const auto operations = plan(from, to);
-    ASSERT_EQ(operations.size(), 3u);
+    ASSERT_EQ(operations.size(), 5u);
     EXPECT_TRUE(std::holds_alternative<AddProbe>(operations[0]));
     EXPECT_TRUE(std::holds_alternative<SetSplit>(operations[1]));
-    EXPECT_TRUE(std::holds_alternative<RemoveProbe>(operations[2]));
+    EXPECT_TRUE(std::holds_alternative<SetOnly>(operations[2]));
+    EXPECT_TRUE(std::holds_alternative<SetSampling>(operations[3]));
+    EXPECT_TRUE(std::holds_alternative<RemoveProbe>(operations[4]));
     EXPECT_TRUE(plan(from, from).empty());
 }
 

@@ -76,14 +76,29 @@ class SyntheticStream {
         (kind == SampleKind::cpu ? samples_ : wait_samples_)++;
     }
 
-    void end(uint32_t tid, const CallKey& call, uint64_t duration_ns, bool unwound = false) {
-        sink_.on_call_end(
-            {call.start_ns + duration_ns, duration_ns, thread(tid), call, 1, unwound, {}});
+    void end(uint32_t tid, const CallKey& call, uint64_t duration_ns, bool unwound = false,
+             uint32_t marks = 0, std::optional<LabelId> label = {}) {
+        sink_.on_call_end({call.start_ns + duration_ns,
+                           duration_ns,
+                           thread(tid),
+                           call,
+                           1,
+                           unwound,
+                           {},
+                           marks,
+                           label});
+    }
+    LabelId label(const std::string& text) {
+        auto [it, is_new] = labels_.try_emplace(text, LabelId{uint32_t(labels_.size())});
+        if (is_new)
+            sink_.on_label(it->second, text);
+        return it->second;
     }
 
     // Returned calls of these durations, as the counters report them.
     void stats(uint64_t time_ns, SpecId spec, const std::vector<uint64_t>& durations,
-               uint64_t unwound = 0, int64_t open = 0, uint64_t dropped = 0) {
+               uint64_t unwound = 0, int64_t open = 0, uint64_t dropped = 0,
+               std::vector<StatsEvent::MarkCount> marked = {}, uint64_t filtered = 0) {
         StatsEvent event;
         event.time_ns = time_ns;
         event.spec = spec;
@@ -101,7 +116,9 @@ class SyntheticStream {
         event.unwound = unwound;
         event.open = open;
         event.dropped = dropped;
-        event.entries = event.returns + unwound + dropped + static_cast<uint64_t>(open);
+        event.marked = std::move(marked);
+        event.filtered = filtered;
+        event.entries = event.returns + unwound + dropped + filtered + static_cast<uint64_t>(open);
         event.min_ns = low;
         event.max_ns = high;
         sink_.on_stats(event);
@@ -143,6 +160,7 @@ class SyntheticStream {
     std::map<std::string, LocationId> locations_;
     std::map<std::vector<std::string>, StackId> stacks_;
     std::map<std::pair<uint32_t, std::string>, ThreadId> threads_;
+    std::map<std::string, LabelId> labels_;
     std::map<uint32_t, std::pair<uint64_t, uint64_t>> bounds_; // min and max by spec
     uint32_t specs_ = 0;
     uint32_t sequence_ = 0;

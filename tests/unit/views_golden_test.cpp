@@ -69,7 +69,12 @@ class Golden : public testing::Test {
                       stream.call(slow, start + us), 8, i == 1907, CallWaits{7 * ms, ms / 4}},
                      5 * ms,
                      read,
-                     {7 * ms, "recvfrom(9) tcp 127.0.0.1:80 -> 127.0.0.1:4711"}});
+                     {7 * ms, "recvfrom(9) tcp 127.0.0.1:80 -> 127.0.0.1:4711"},
+                     {{"fd", "9 (tcp 127.0.0.1:80 -> 127.0.0.1:4711)"},
+                      {"buf", "page not present", false},
+                      {"ret", "-1"},
+                      {"errno", "EAGAIN (11)"}},
+                     {&call, 1}});
             if (i % 100 == 0) {
                 stream.stats(start, handle, durations, i == 1000 ? 2 : 0, i == 2000 ? 1 : 0);
                 stream.stats(start, slow, std::vector<uint64_t>(100, 40 * us), 0, 0, i == 500);

@@ -190,7 +190,7 @@ TEST_F(RandomTree, BoxesLieWithinTheirParents) {
 
 TEST_F(RandomTree, RowsOfTheTextFlameAddUp) {
     for (double share : {0.0, 0.005, 0.05, 0.5}) {
-        std::vector<FlameRow> rows = list_flame(tree, {}, share);
+        std::vector<FlameRow> rows = list_flame(tree, share);
         size_t nodes = 0;
         for (size_t i = 0; i < rows.size(); i++) {
             nodes += rows[i].chain.size() + rows[i].cut_frames;

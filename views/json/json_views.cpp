@@ -4,6 +4,7 @@
 
 #include "views/escape.h"
 #include "views/model/account.h"
+#include "views/model/class_table.h"
 #include "views/model/slow_call_query.h"
 
 #include <algorithm>
@@ -81,13 +82,51 @@ std::string probe_name(const Model& model, ProbeId id) {
     return probe ? escape_untrusted(probe->text) : "#" + std::to_string(id.value);
 }
 
+Line text_or_null(const std::string& text) {
+    return text.empty() ? Line(nullptr) : Line(escape_untrusted(text));
+}
+
 Line split_line(const Model& model) {
     if (!model.split().active)
         return nullptr;
     return {{"probe", probe_name(model, model.split().probe)},
             {"threshold", threshold_line(model.split().threshold, model.split_state())},
             {"so_far", model.split().so_far},
+            {"branch", text_or_null(model.split().branch)},
+            {"by", text_or_null(model.split().label)},
             {"near_sample_gap", model.split_near_sample_gap()}};
+}
+
+Line class_rows(const std::vector<ClassRow>& rows) {
+    Line list = Line::array();
+    for (const ClassRow& row : rows) {
+        Line line = {{"class", escape_untrusted(to_string(row.filter))}};
+        line.update(sums(row.samples));
+        line["calls"] = row.calls;
+        list.push_back(std::move(line));
+    }
+    return list;
+}
+
+// Where the split has a branch or a value: "branch" and "labels", with samples and the calls that
+// hold them by class; null else. Of the branch also the returned calls, as counted.
+void put_combined(Line& line, const Model& model, const ClassTable& table, const Window& window) {
+    line["branch"] = line["labels"] = nullptr;
+    const SplitInfo& split = model.split();
+    if (!split.active)
+        return;
+    if (!split.branch.empty()) {
+        MarkCounts counts = model.branch_counts(window);
+        line["branch"] = {{"text", escape_untrusted(split.branch)},
+                          {"taken", number(counts.taken)},
+                          {"not_taken", number(counts.not_taken)},
+                          {"classes", class_rows(branch_rows(model, table))},
+                          {"unknown", sums(unknown_branch(table))}};
+    }
+    if (!split.label.empty())
+        line["labels"] = {{"text", escape_untrusted(split.label)},
+                          {"classes", class_rows(label_rows(model, table))},
+                          {"unknown", sums(unknown_label(table))}};
 }
 
 Line names(const Model& model, std::span<const FunctionId> path) {
@@ -118,28 +157,30 @@ Error unknown_probe(const char* operation, ProbeId id) {
 
 } // namespace
 
-std::string flame_json(const Model& model, const Window& window, ClassFilter filter, GroupBy by) {
-    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by);
-    ClassSums whole;
-    for (const LabelledSums::Entry& entry : summed.entries)
-        whole += entry.sums;
+std::string flame_json(const Model& model, const Window& window, const ClassFilter& filter,
+                       GroupBy by) {
+    Classifier classify(model);
+    LabelledSums summed = sum_labelled_stacks(model, classify, window, by, filter);
+    ClassTable table = tabulate_classes(model, classify, window);
     Line line = start("flame");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
     line["by"] = group_names[static_cast<size_t>(by)];
-    line["classes"] = class_sums(whole);
+    line["only"] = text_or_null(model.only().text);
+    line["class"] = escape_untrusted(to_string(filter));
+    line["classes"] = class_sums(table.by_duration);
+    put_combined(line, model, table, window);
+    line["left_out"] = sums(table.left_out);
     // Stacks of different addresses but the same functions are one.
     std::map<std::pair<Line, CallClass>, SampleSum> stacks;
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        if (entry.sums.sum(filter).samples == 0)
-            continue;
         expand_stack(model.symbols(), entry.stack, path);
         Line stack = Line::array({escape_untrusted(summed.labels[entry.label])});
         for (Line& name : names(model, path))
             stack.push_back(std::move(name));
         for (CallClass c : all_call_classes)
-            if ((!filter || *filter == c) && entry.sums[c].samples > 0)
+            if (entry.sums[c].samples > 0)
                 stacks[{stack, c}] += entry.sums[c];
     }
     Line list = Line::array();
@@ -153,7 +194,7 @@ std::string flame_json(const Model& model, const Window& window, ClassFilter fil
     return finish(line);
 }
 
-std::string top_json(const Model& model, const Window& window, ClassFilter filter) {
+std::string top_json(const Model& model, const Window& window, const ClassFilter& filter) {
     std::vector<FunctionSums> functions = sum_functions(model, window, filter);
     std::sort(functions.begin(), functions.end(), [](const FunctionSums& a, const FunctionSums& b) {
         double x = a.self.sum().weight_ns, y = b.self.sum().weight_ns;
@@ -172,6 +213,8 @@ std::string top_json(const Model& model, const Window& window, ClassFilter filte
     Line line = start("top");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
+    line["only"] = text_or_null(model.only().text);
+    line["class"] = escape_untrusted(to_string(filter));
     line["functions"] = std::move(list);
     return finish(line);
 }
@@ -184,15 +227,20 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["ticks"] = account.ticks;
     line["sent"] = account.sent;
     line["filtered"] = account.filtered;
+    line["gated"] = {{"ticks", ledger.gated},
+                     {"waits", ledger.gated_waits},
+                     {"slow_calls", ledger.gated_slow_calls}};
     line["kept"] = account.kept;
     line["evicted"] = account.evicted;
     line["classes"] = class_sums(account.classes);
+    put_combined(line, model, tabulate_classes(model, Classifier(model), {}), {});
+    line["only"] = text_or_null(model.only().text);
+    line["left_out"] = account.left_out;
     line["lost_ends"] = account.samples_in_lost_ends;
-    line["calls"] = {{"entries", number(account.calls.entries)},
-                     {"returns", number(account.calls.returns)},
-                     {"unwound", number(account.calls.unwound)},
-                     {"open", account.calls.open},
-                     {"dropped", number(account.calls.dropped)}};
+    line["calls"] = {
+        {"entries", number(account.calls.entries)}, {"returns", number(account.calls.returns)},
+        {"unwound", number(account.calls.unwound)}, {"open", account.calls.open},
+        {"dropped", number(account.calls.dropped)}, {"filtered", number(account.calls.filtered)}};
     line["checks"] = {{"ticks", account.ticks_add_up},
                       {"samples", account.samples_add_up},
                       {"calls", account.calls_add_up}};
@@ -221,14 +269,15 @@ std::string status_json(const Model& model, const StatusContext& context) {
     return finish(line);
 }
 
-Result<std::string> diff_json(const Model& model, const Window& window, CallClass first,
-                              CallClass second) {
+Result<std::string> diff_json(const Model& model, const Window& window, const ClassFilter& first,
+                              const ClassFilter& second) {
     Result<Diff> result = diff_classes(model, window, first, second);
     if (!result)
         return result.error();
     auto side = [](const DiffSide& s) -> Line {
-        return {{"class", std::string(to_string(s.call_class))},
+        return {{"class", escape_untrusted(to_string(s.filter))},
                 {"calls", number(s.calls)},
+                {"estimated", s.estimated},
                 {"sampled_calls", number(s.sampled_calls)},
                 {"samples", number(s.samples.samples)},
                 {"weight", number(s.samples.weight_ns)}};
@@ -275,6 +324,8 @@ Result<std::string> hist_json(const Model& model, const Window& window, ProbeId 
     line["unwound"] = number(calls.unwound);
     line["open"] = calls.open;
     line["dropped"] = number(calls.dropped);
+    line["filtered"] = number(calls.filtered);
+    line["only_if"] = text_or_null(probe->conditions.only_if);
     line["min"] = calls.min_ns;
     line["max"] = calls.max_ns;
     line["p50"] = nanoseconds(calls.quantile(0.5));
@@ -305,6 +356,14 @@ std::vector<std::string> probes_json(const Model& model) {
             line["kind"] = std::move(kind);
             line["threshold"] = slow.in_force() ? Line(slow.value_ns) : Line(nullptr);
             line["slow"] = threshold_line(probe.slow, slow);
+            line["only_if"] = text_or_null(probe.conditions.only_if);
+            line["slow_if"] = text_or_null(probe.conditions.slow_if);
+            line["show"] = nullptr; // parameters and result, as far as they are known
+            if (!probe.conditions.show_default) {
+                line["show"] = Line::array();
+                for (const std::string& expression : probe.conditions.show)
+                    line["show"].push_back(escape_untrusted(expression));
+            }
             lines.push_back(finish(line));
         };
         bool any = false;
@@ -321,11 +380,13 @@ std::vector<std::string> probes_json(const Model& model) {
 }
 
 Result<std::vector<std::string>> calls_json(const Model& model, const Window& window,
-                                            std::optional<ProbeId> probe) {
+                                            std::optional<ProbeId> probe,
+                                            const ClassFilter& filter) {
     if (probe && !model.find_probe(*probe))
         return unknown_probe("show calls", *probe);
     std::vector<std::string> lines;
-    for (const SlowCall* call : find_slow_calls(model, window, probe)) {
+    Classifier classify(model);
+    for (const SlowCall* call : find_slow_calls(model, classify, window, probe, filter)) {
         const ThreadInfo& thread = model.symbols().thread(call->end.thread);
         Line line = start("calls");
         line["probe"] = probe_name(model, probe_of(model, *call));
@@ -343,6 +404,16 @@ Result<std::vector<std::string>> calls_json(const Model& model, const Window& wi
             line["longest_wait"] = {{"blocked", call->longest_wait.blocked_ns},
                                     {"what", escape_untrusted(call->longest_wait.what)}};
         line["threshold"] = call->threshold_ns;
+        line["class"] = model.split().active ? Line(to_string(class_of(model, classify, *call)))
+                                             : Line(nullptr);
+        line["values"] = Line::object(); // by name; null: could not be read, see "unreadable"
+        line["unreadable"] = Line::object();
+        for (const CallValue& value : call->values) {
+            std::string name = escape_untrusted(value.name), text = escape_untrusted(value.text);
+            line["values"][name] = value.readable ? Line(text) : Line(nullptr);
+            if (!value.readable)
+                line["unreadable"][name] = text;
+        }
         line["unwound"] = call->end.unwound;
         put_stack(line, model, model.symbols().stack(call->stack));
         lines.push_back(finish(line));

@@ -9,18 +9,20 @@
 
 namespace auger {
 
-std::string flame_json(const Model&, const Window&, ClassFilter filter = {},
+std::string flame_json(const Model&, const Window&, const ClassFilter& filter = {},
                        GroupBy by = GroupBy::process);
-std::string top_json(const Model&, const Window&, ClassFilter filter = {});
+std::string top_json(const Model&, const Window&, const ClassFilter& filter = {});
 std::string status_json(const Model&, const StatusContext&);
-Result<std::string> diff_json(const Model&, const Window&, CallClass first, CallClass second);
+Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
+                              const ClassFilter& second);
 // One object a probe that was matched; a probe with several functions has one object.
 Result<std::string> hist_json(const Model&, const Window&, ProbeId probe);
 // One object a timed function.
 std::vector<std::string> probes_json(const Model&);
 // One object a slow call, the oldest first; calls within the window only.
 Result<std::vector<std::string>> calls_json(const Model&, const Window&,
-                                            std::optional<ProbeId> probe = {});
+                                            std::optional<ProbeId> probe = {},
+                                            const ClassFilter& filter = {});
 
 // One object a call, the oldest first.
 std::vector<std::string> open_calls_json(const Model&, std::span<const OpenCall>);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every figure here is counted on its own and then compared, so that a check can fail.
 #include "views/model/account.h"
-#include "views/model/fold.h"
+#include "views/model/classifier.h"
 
 #include <unordered_map>
 
@@ -54,22 +54,33 @@ Account make_account(const Model& model) {
     account.ticks = ledger.ticks;
     account.sent = ledger.samples;
     account.filtered = ledger.filtered;
+    account.gated = ledger.gated;
     if (auto lost = ledger.lost.find(lost_samples); lost != ledger.lost.end())
         account.lost_samples = lost->second;
     account.wait_samples = ledger.wait_samples;
     account.received = model.samples_received();
     account.kept = model.samples().size();
     account.evicted = model.samples_evicted();
-    for (const ClassSums& sums : sum_stacks(model, Classifier(model), {}))
-        account.classes += sums;
+    Classifier classify(model);
+    const SampleStore& samples = model.samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        CallIndex call = samples.calls()[i];
+        auto weight = static_cast<double>(samples.weights()[i]);
+        bool blocked = samples.kinds()[i] == SampleKind::blocked;
+        bool runnable = samples.kinds()[i] == SampleKind::runnable;
+        account.classes[classify(call, samples.times()[i])] +=
+            {1, weight, blocked ? weight : 0, runnable ? weight : 0};
+        account.left_out += !classify.kept(call);
+    }
     account.calls = model.all_calls();
 
-    account.ticks_add_up = account.ticks == account.sent + account.filtered + account.lost_samples;
+    account.ticks_add_up =
+        account.ticks == account.sent + account.filtered + account.gated + account.lost_samples;
     account.samples_add_up = account.classes.sum().samples + static_cast<double>(account.evicted) ==
                              static_cast<double>(account.received);
     const CallStatistics& calls = account.calls;
     account.calls_add_up = calls.entries == calls.returns + calls.unwound + calls.dropped +
-                                                static_cast<double>(calls.open);
+                                                calls.filtered + static_cast<double>(calls.open);
     account.samples_in_lost_ends = count_lost_ends(model);
     return account;
 }

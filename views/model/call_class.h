@@ -5,10 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace auger {
 
+// By how long the enclosing call took. `open`: not known, because it runs still or because there is
+// no threshold (yet).
 enum class CallClass : uint8_t { slow = 0, fast = 1, open = 2, outside = 3 };
 inline constexpr size_t call_classes = 4;
 inline constexpr std::array<CallClass, call_classes> all_call_classes = {
@@ -17,8 +20,23 @@ inline constexpr std::array<CallClass, call_classes> all_call_classes = {
 // "slow", "fast", "open", "outside".
 std::string_view to_string(CallClass);
 
-// Which samples a view shows; nothing: all of them.
-using ClassFilter = std::optional<CallClass>;
+// Which samples or calls a view shows: those for which every part that is given fits.
+struct ClassFilter {
+    std::optional<CallClass> duration;
+    std::optional<bool> taken;        // of the split's branch
+    std::optional<std::string> label; // the value of the split's expression, raw or as shown
+
+    ClassFilter() = default;
+    ClassFilter(CallClass by_duration) : duration(by_duration) {}
+
+    bool all() const { return !duration && !taken && !label; }
+    // Whether no call can be of both.
+    bool excludes(const ClassFilter& other) const;
+    friend bool operator==(const ClassFilter&, const ClassFilter&) = default;
+};
+
+// "slow+not-taken+=3", as typed; "all". The label is not escaped.
+std::string to_string(const ClassFilter&);
 
 // Samples and their weight, of which some was spent waiting (see SampleKind); the rest was spent
 // running. Fractional only under an ewma window.
@@ -49,9 +67,7 @@ struct ClassSums {
             by_class[i] += other.by_class[i];
         return *this;
     }
-    SampleSum sum(ClassFilter filter = {}) const {
-        if (filter)
-            return (*this)[*filter];
+    SampleSum sum() const {
         SampleSum all;
         for (const SampleSum& s : by_class)
             all += s;

@@ -13,6 +13,7 @@ void add_event(CallStatistics& sum, const StatsEvent& event, double weight) {
     sum.returns += weight * static_cast<double>(event.returns);
     sum.unwound += weight * static_cast<double>(event.unwound);
     sum.dropped += weight * static_cast<double>(event.dropped);
+    sum.filtered += weight * static_cast<double>(event.filtered);
     sum.sum_ns += weight * static_cast<double>(event.sum_ns);
     for (const StatsEvent::Bucket& bucket : event.buckets)
         sum.durations.add_bucket(bucket.index, weight * static_cast<double>(bucket.count));
@@ -51,6 +52,7 @@ void CallStatistics::merge(const CallStatistics& other) {
     returns += other.returns;
     unwound += other.unwound;
     dropped += other.dropped;
+    filtered += other.filtered;
     sum_ns += other.sum_ns;
     open += other.open;
     durations.merge(other.durations);
@@ -64,7 +66,12 @@ void SpecHistory::add(const StatsEvent& event) {
         totals_.min_ns = event.min_ns;
         totals_.max_ns = event.max_ns;
     }
+    for (const StatsEvent::MarkCount& count : event.marked)
+        marks_.push_back({event.time_ns, count});
+    while (marks_.size() > max_marks)
+        marks_.pop_front();
     history_.push_back(event);
+    history_.back().marked.clear();
     history_buckets_ += event.buckets.size() + 1; // an event without buckets takes room, too
     while (history_buckets_ > max_buckets && history_.size() > 1) {
         given_up_until_ns_ = history_.front().time_ns;
@@ -88,6 +95,19 @@ CallStatistics SpecHistory::query(const Window& window, uint64_t now_ns) const {
         add_event(sum, *event, weight);
     }
     bound_by_buckets(sum, totals_);
+    return sum;
+}
+
+MarkCounts SpecHistory::marks(uint32_t bit, uint64_t since_ns, const Window& window,
+                              uint64_t now_ns) const {
+    MarkCounts sum;
+    for (auto mark = marks_.rbegin(); mark != marks_.rend() && mark->time_ns > since_ns; ++mark) {
+        if (mark->count.bit != bit)
+            continue;
+        double weight = window.weight(mark->time_ns, now_ns);
+        sum.taken += weight * static_cast<double>(mark->count.taken);
+        sum.not_taken += weight * static_cast<double>(mark->count.not_taken);
+    }
     return sum;
 }
 

@@ -12,12 +12,13 @@
 namespace auger {
 
 // Calls in a window. Fractional only under an ewma window. Outside of ewma windows
-// entries = returns + unwound + dropped + (open now - open when the window began).
+// entries = returns + unwound + dropped + filtered + (open now - open when the window began).
 struct CallStatistics {
     double entries = 0;
     double returns = 0;
     double unwound = 0;
     double dropped = 0;
+    double filtered = 0; // `only PROBE if ...` did not hold
     double sum_ns = 0;
     int64_t open = 0;    // now, whatever the window
     uint64_t min_ns = 0; // exact for Window::all, else the bounds of the buckets in use
@@ -31,18 +32,41 @@ struct CallStatistics {
     void merge(const CallStatistics& other);
 };
 
+// Returned calls of which a mark is known. Fractional only under an ewma window.
+struct MarkCounts {
+    double taken = 0;
+    double not_taken = 0;
+
+    double known() const { return taken + not_taken; }
+    MarkCounts& operator+=(const MarkCounts& other) {
+        taken += other.taken;
+        not_taken += other.not_taken;
+        return *this;
+    }
+};
+
 class SpecHistory {
   public:
     // Differences kept at most: bounds the memory of a spec to about 16 bytes a bucket kept.
     static constexpr size_t max_buckets = 200'000;
+    // Differences of marks kept at most: they are few and small, but counts since a mark began
+    // should be whole.
+    static constexpr size_t max_marks = 1'000'000;
 
     void add(const StatsEvent& event);
     CallStatistics query(const Window& window, uint64_t now_ns) const;
+    // Of the mark that has this bit since `since_ns`.
+    MarkCounts marks(uint32_t bit, uint64_t since_ns, const Window& window, uint64_t now_ns) const;
     const CallStatistics& totals() const { return totals_; }
 
   private:
     CallStatistics totals_;
+    struct Marked {
+        uint64_t time_ns;
+        StatsEvent::MarkCount count;
+    };
     std::deque<StatsEvent> history_;
+    std::deque<Marked> marks_;
     size_t history_buckets_ = 0;
     uint64_t given_up_until_ns_ = 0; // history begins after this; 0: complete
 };

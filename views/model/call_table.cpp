@@ -92,6 +92,8 @@ bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
         return false;
     CallRecord& record = records_[index.index()];
     record.duration_ns = event.duration_ns;
+    record.marks = event.marks;
+    record.label = event.label.value_or(no_label);
     record.state = event.unwound ? CallRecord::State::unwound : CallRecord::State::returned;
     return true;
 }

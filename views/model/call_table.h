@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls that samples were taken in: one record a call, linked to the call that encloses it, so
-// that a sample needs to keep only its innermost one. A record lives as long as a stored sample (or
-// a call inside it) refers to it.
+// The calls that samples and slow calls lie in: one record a call, linked to the call that encloses
+// it, so that a sample needs to keep only its innermost one. A record lives as long as a stored
+// sample or slow call (or a call inside it) refers to it.
 #pragma once
 
 #include "loader/stream/events.h"
@@ -14,6 +14,7 @@ namespace auger {
 
 using CallIndex = Id<struct CallIndexTag>;
 inline constexpr CallIndex no_call{UINT32_MAX};
+inline constexpr LabelId no_label{UINT32_MAX};
 
 struct CallRecord {
     enum class State : uint8_t { open, returned, unwound };
@@ -24,7 +25,10 @@ struct CallRecord {
     uint32_t tid = 0;
     uint32_t sequence = 0;
     SpecId spec;
-    uint32_t references = 0; // stored samples directly in it, and records of calls inside it
+    // Stored samples and slow calls directly in it, and records of calls inside it.
+    uint32_t references = 0;
+    uint32_t marks = 0;       // as in CallEndEvent; valid unless open
+    LabelId label = no_label; // likewise
     State state = State::open;
 };
 
@@ -34,7 +38,7 @@ class CallTable {
     // there is none. Takes a reference.
     CallIndex acquire(uint32_t tid, std::span<const CallKey> calls);
     void release(CallIndex);
-    // False when no stored sample was taken in the call.
+    // False when nothing that is stored lies in the call.
     bool end(uint32_t tid, const CallEndEvent&);
 
     const CallRecord& operator[](CallIndex i) const { return records_[i.index()]; }

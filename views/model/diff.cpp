@@ -3,12 +3,15 @@
 // are classed as wholes, by their durations, also under a `so-far` split.
 #include "views/model/diff.h"
 
+#include "views/escape.h"
+#include "views/model/call_estimate.h"
 #include "views/model/flat_map.h"
 #include "views/model/per_call_sums.h"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace auger {
 
@@ -134,17 +137,23 @@ class StackThings {
 
 class Comparison {
   public:
-    Comparison(const Model& model, const Window& window, CallClass first, CallClass second)
-        : model_(model), window_(window), classify_(model), things_(model),
+    Comparison(const Model& model, const Window& window, const ClassFilter& first,
+               const ClassFilter& second)
+        : model_(model), window_(window), classify_(model), first_(model, classify_, first),
+          second_(model, classify_, second), things_(model),
           functions_(model.symbols().functions()), by_stack_(model.symbols().stacks() + 1) {
-        diff_.first.call_class = first;
-        diff_.second.call_class = second;
+        diff_.first.filter = first;
+        diff_.second.filter = second;
         diff_.recursive = classify_.recursive();
         diff_.to_ns = model.now_ns();
         diff_.from_ns = model.first_ns();
-        if (model.samples_evicted()) {
-            // Calls from before the oldest sample must not count, since their samples are gone.
-            diff_.from_ns = std::max(diff_.from_ns, model.samples().oldest().time_ns);
+        // Calls from before the oldest sample must not count, since their samples are gone; nor
+        // those of which the class is not known.
+        uint64_t from = known_since();
+        if (model.samples_evicted())
+            from = std::max(from, model.samples().oldest().time_ns);
+        if (from > diff_.from_ns) {
+            diff_.from_ns = std::min(from, diff_.to_ns);
             window_ = {Window::Kind::last, diff_.to_ns - diff_.from_ns};
         }
         if (window.kind == Window::Kind::last && diff_.to_ns > window.span_ns &&
@@ -166,12 +175,26 @@ class Comparison {
     }
 
   private:
+    // Since when everything that the classes ask for is known of new calls.
+    uint64_t known_since() const {
+        uint64_t since = 0;
+        for (const ClassFilter* filter : {&diff_.first.filter, &diff_.second.filter}) {
+            if (filter->taken)
+                since = std::max(since, model_.split().branch_since_ns);
+            if (filter->label)
+                since = std::max(since, model_.split().label_since_ns);
+        }
+        if (!model_.only().line_clauses.empty())
+            for (const MarkInfo& mark : model_.only().marks)
+                since = std::max(since, mark.since_ns);
+        return since;
+    }
+
     // 0 or 1: the side that the call belongs to; -1: neither.
     int side_of(CallIndex outer) const {
         if (outer == no_call || model_.calls()[outer].state == CallRecord::State::open)
             return -1; // `slow` already, but it has not got its whole weight yet
-        CallClass c = classify_.class_of_call(outer);
-        return c == diff_.first.call_class ? 0 : c == diff_.second.call_class ? 1 : -1;
+        return first_.of_call(outer) ? 0 : second_.of_call(outer) ? 1 : -1;
     }
 
     void order_by_call() {
@@ -243,17 +266,49 @@ class Comparison {
     }
 
     void count_calls() {
-        // Returned calls from the histogram, sampled or not; unwound ones are in no histogram, so
-        // only those with samples are known by class.
+        // Returned calls as counted, sampled or not; unwound ones are in no histogram, so only
+        // those with samples are known by class.
         CallStatistics calls = model_.probe_statistics(model_.split().probe, window_);
-        double slow = calls.durations.count_above(model_.split_state().value_ns);
+        ThresholdState threshold = model_.split_state();
+        double slow = threshold.in_force() ? calls.durations.count_above(threshold.value_ns) : 0;
+        MarkCounts branch = model_.branch_counts(window_);
+        bool by_lines = !model_.only().line_clauses.empty();
+        std::optional<std::array<double, 2>> estimates;
         for (size_t side = 0; side < 2; side++) {
             DiffSide& of = side ? diff_.second : diff_.first;
-            double returned =
-                of.call_class == CallClass::slow ? slow : calls.durations.total() - slow;
+            const ClassFilter& filter = of.filter;
+            double returned = 0;
+            if (by_lines || filter.label || (filter.duration && filter.taken)) {
+                if (!estimates)
+                    estimates = estimate_calls(calls.durations, threshold);
+                returned = (*estimates)[side];
+                of.estimated = true;
+            } else if (filter.taken) {
+                returned = *filter.taken ? branch.taken : branch.not_taken;
+            } else {
+                returned =
+                    filter.duration == CallClass::slow ? slow : calls.durations.total() - slow;
+            }
             of.calls = std::max(returned + unwound_[side], of.sampled_calls);
             of.per_call_ns = of.calls > 0 ? of.samples.weight_ns / of.calls : 0;
         }
+    }
+
+    std::array<double, 2> estimate_calls(const WeightedHistogram& durations,
+                                         const ThresholdState& threshold) const {
+        const SampleStore& samples = model_.samples();
+        std::vector<uint8_t> seen(model_.calls().size());
+        CallEstimate estimate;
+        for (size_t i = 0; i < samples.size(); i++) {
+            CallIndex outer = classify_.outermost(samples.calls()[i]);
+            if (outer == no_call || samples.times()[i] < diff_.from_ns ||
+                std::exchange(seen[outer.index()], 1))
+                continue;
+            const CallRecord& call = model_.calls()[outer];
+            if (call.state == CallRecord::State::returned)
+                estimate.add(call.duration_ns, side_of(outer));
+        }
+        return estimate.calls(durations, threshold.in_force() ? threshold.value_ns : 0);
     }
 
     double difference(const std::vector<std::array<double, 2>>& sums, size_t i) const {
@@ -312,6 +367,7 @@ class Comparison {
     const Model& model_;
     Window window_;
     Classifier classify_;
+    ClassTest first_, second_;
     StackThings things_;
     std::vector<uint32_t> ordered_; // samples, call by call
     PerCallSums functions_, stacks_;
@@ -326,15 +382,24 @@ Error diff_error(std::string cause, std::string hint) {
 
 } // namespace
 
-Result<Diff> diff_classes(const Model& model, const Window& window, CallClass first,
-                          CallClass second) {
-    auto whole = [](CallClass c) { return c == CallClass::slow || c == CallClass::fast; };
+Result<Diff> diff_classes(const Model& model, const Window& window, const ClassFilter& first,
+                          const ClassFilter& second) {
     if (!model.split().active)
         return diff_error("no split is in force", "try: split PROBE > p95");
-    if (!whole(first) || !whole(second) || first == second)
-        return diff_error("only ended calls can be compared per call", "try: diff slow fast");
+    for (const ClassFilter* filter : {&first, &second}) {
+        if (auto lacking = lacking_part(model, *filter))
+            return *lacking;
+        if (filter->all() || filter->duration == CallClass::open ||
+            filter->duration == CallClass::outside)
+            return diff_error("only classes of ended calls can be compared per call",
+                              "try: diff slow fast");
+    }
+    if (!first.excludes(second))
+        return diff_error("a call can be both " + escape_untrusted(to_string(first)) + " and " +
+                              escape_untrusted(to_string(second)),
+                          "compare classes that exclude each other: diff slow fast");
     ThresholdState state = model.split_state();
-    if (!state.in_force())
+    if ((first.duration || second.duration) && !state.in_force())
         return diff_error("the threshold is warming up: " + std::to_string(state.calls) + " of " +
                               std::to_string(state.calls_needed) + " calls",
                           "wait, or set a fixed one: threshold PROBE 10ms");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What slow calls do that fast ones do not, per call. Slow calls have more samples just by being
-// longer, so weights are divided by the number of calls, those without any sample included (their
-// number comes from the histograms). Samples of one call are not independent, so the uncertainty
-// comes from the variance between calls, not from the number of samples.
+// What calls of one class do that those of another do not, per call. Slow calls have more samples
+// just by being longer, so weights are divided by the number of calls, those without any sample
+// included. By duration alone, or by branch alone, that number is counted in the kernel; otherwise
+// it is estimated (see call_estimate.h). Samples of one call are not independent, so the
+// uncertainty comes from the variance between calls, not from the number of samples.
 #pragma once
 
 #include "loader/base/result.h"
@@ -11,8 +12,9 @@
 namespace auger {
 
 struct DiffSide {
-    CallClass call_class = CallClass::slow;
+    ClassFilter filter;
     double calls = 0;         // of the class in the window, sampled or not
+    bool estimated = false;   // `calls` is
     double sampled_calls = 0; // that hold at least one sample
     SampleSum samples;
     double per_call_ns = 0; // weight of samples per call
@@ -51,9 +53,10 @@ struct Diff {
     uint64_t to_ns = 0;
 };
 
-// Fails without a split, for the class `outside` or `open` (neither has a number of calls), for the
-// same class twice, and while the threshold is warming up. Under an ewma window the samples do not
-// fade: everything kept counts.
-Result<Diff> diff_classes(const Model&, const Window&, CallClass first, CallClass second);
+// Fails without a split, for `outside` or `open` (neither has a number of calls), for classes that
+// a call can be in both of, for parts that the split does not have, and while the threshold is
+// warming up. Under an ewma window the samples do not fade: everything kept counts.
+Result<Diff> diff_classes(const Model&, const Window&, const ClassFilter& first,
+                          const ClassFilter& second);
 
 } // namespace auger

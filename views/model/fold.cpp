@@ -15,7 +15,9 @@ namespace {
 
 // Adds every sample of the window to sum_of(its index).
 template <typename SumOf>
-void sum_up(const Model& model, const Classifier& classify, const Window& window, SumOf sum_of) {
+void sum_up(const Model& model, const Classifier& classify, const Window& window,
+            const ClassFilter& filter, SumOf sum_of) {
+    ClassTest is_shown(model, classify, filter);
     const SampleStore& samples = model.samples();
     const uint64_t* times = samples.times();
     const uint64_t* weights = samples.weights();
@@ -26,7 +28,7 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
 
     for (size_t i = 0; i < samples.size(); i++) {
         double factor = everything ? 1 : window.weight(times[i], now);
-        if (factor == 0)
+        if (factor == 0 || !is_shown(calls[i], times[i]))
             continue;
         SampleSum& sum = sum_of(i)[classify(calls[i], times[i])];
         double weight = factor * static_cast<double>(weights[i]);
@@ -94,23 +96,23 @@ class Labels {
 } // namespace
 
 std::vector<ClassSums> sum_stacks(const Model& model, const Classifier& classify,
-                                  const Window& window) {
+                                  const Window& window, const ClassFilter& filter) {
     // A damaged stream may name what it never defined: those share the last place.
     size_t defined = model.symbols().stacks();
     std::vector<ClassSums> sums(defined + 1);
     const StackId* stacks = model.samples().stacks();
-    sum_up(model, classify, window,
+    sum_up(model, classify, window, filter,
            [&](size_t i) -> ClassSums& { return sums[std::min(stacks[i].index(), defined)]; });
     return sums;
 }
 
 LabelledSums sum_labelled_stacks(const Model& model, const Classifier& classify,
-                                 const Window& window, GroupBy by) {
+                                 const Window& window, GroupBy by, const ClassFilter& filter) {
     LabelledSums result;
     Labels label_of(model, by, result.labels);
     const StackId* stacks = model.samples().stacks();
     FlatMap found;
-    sum_up(model, classify, window, [&](size_t i) -> ClassSums& {
+    sum_up(model, classify, window, filter, [&](size_t i) -> ClassSums& {
         uint32_t label = label_of(i);
         auto [entry, is_new] = found.find_or_add(uint64_t{stacks[i].value} << 32 | label,
                                                  static_cast<uint32_t>(result.entries.size()));
@@ -157,14 +159,6 @@ class TreeBuilder {
     FlatMap children_;
 };
 
-ClassSums filtered(const ClassSums& sums, ClassFilter filter) {
-    if (!filter)
-        return sums;
-    ClassSums one;
-    one[*filter] = sums[*filter];
-    return one;
-}
-
 void set_span(const Model& model, const Window& window, FlameTree& tree) {
     tree.to_ns = model.now_ns();
     tree.from_ns = model.first_ns();
@@ -177,17 +171,14 @@ void set_span(const Model& model, const Window& window, FlameTree& tree) {
 
 } // namespace
 
-FlameTree fold(const Model& model, const Window& window, ClassFilter filter, GroupBy by) {
+FlameTree fold(const Model& model, const Window& window, const ClassFilter& filter, GroupBy by) {
     FlameTree tree;
     set_span(model, window, tree);
     TreeBuilder builder(tree.nodes);
-    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by);
+    LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by, filter);
     tree.labels = std::move(summed.labels);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        ClassSums sum = filtered(entry.sums, filter);
-        if (sum.sum().samples == 0)
-            continue;
         expand_stack(model.symbols(), entry.stack, path);
         uint32_t node = builder.child(0, entry.label);
         for (size_t i = 0; i < path.size(); i++) {
@@ -196,7 +187,7 @@ FlameTree fold(const Model& model, const Window& window, ClassFilter filter, Gro
             if (i == 0 || path[i] != path[i - 1])
                 node = builder.child(node, path[i].value);
         }
-        tree.nodes[node].self += sum;
+        tree.nodes[node].self += entry.sums;
     }
     // Parents come before their children, so one pass backwards sums up.
     for (size_t i = tree.nodes.size(); i-- > 0;) {
@@ -214,13 +205,13 @@ std::string_view node_name(const Model& model, const FlameTree& tree, const Flam
 }
 
 std::vector<FunctionSums> sum_functions(const Model& model, const Window& window,
-                                        ClassFilter filter) {
+                                        const ClassFilter& filter) {
     std::vector<FunctionSums> functions(model.symbols().functions());
     std::vector<uint32_t> seen(functions.size(), UINT32_MAX);
-    std::vector<ClassSums> sums = sum_stacks(model, Classifier(model), window);
+    std::vector<ClassSums> sums = sum_stacks(model, Classifier(model), window, filter);
     std::vector<FunctionId> path;
     for (uint32_t i = 0; i < sums.size(); i++) {
-        ClassSums sum = filtered(sums[i], filter);
+        const ClassSums& sum = sums[i];
         if (sum.sum().samples == 0)
             continue;
         expand_stack(model.symbols(), StackId{i}, path);

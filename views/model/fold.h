@@ -47,9 +47,12 @@ struct FlameTree {
     const FlameNode& root() const { return nodes[0]; }
 };
 
+// Everything here counts only samples of `filter`'s class, and none that `only` leaves out.
+//
 // Sums by stack; index is the StackId, and the last is of undefined stacks. The step of every query
 // that looks at each sample.
-std::vector<ClassSums> sum_stacks(const Model&, const Classifier&, const Window&);
+std::vector<ClassSums> sum_stacks(const Model&, const Classifier&, const Window&,
+                                  const ClassFilter& filter = {});
 
 // Sums by stack and label: what one leaf of a flame is. In no order.
 struct LabelledSums {
@@ -61,10 +64,12 @@ struct LabelledSums {
     std::vector<std::string> labels; // raw
     std::vector<Entry> entries;
 };
-LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&, GroupBy);
+LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&, GroupBy,
+                                 const ClassFilter& filter = {});
 
-// With `filter`, only samples of this class are in the tree. Direct recursion is one frame.
-FlameTree fold(const Model&, const Window&, ClassFilter filter = {}, GroupBy by = GroupBy::process);
+// Direct recursion is one frame.
+FlameTree fold(const Model&, const Window&, const ClassFilter& filter = {},
+               GroupBy by = GroupBy::process);
 
 // The name that a view shows for a node, raw: "all", a label, or a function.
 std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);
@@ -79,6 +84,7 @@ struct FunctionSums {
 };
 
 // Every function that is on a stack, unordered.
-std::vector<FunctionSums> sum_functions(const Model&, const Window&, ClassFilter filter = {});
+std::vector<FunctionSums> sum_functions(const Model&, const Window&,
+                                        const ClassFilter& filter = {});
 
 } // namespace auger

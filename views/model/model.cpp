@@ -9,21 +9,8 @@ namespace auger {
 
 namespace {
 constexpr size_t max_specs = 1 << 20; // far above what the kernel's table holds over a session
-}
-
-std::string_view to_string(CallClass call_class) {
-    switch (call_class) {
-    case CallClass::slow:
-        return "slow";
-    case CallClass::fast:
-        return "fast";
-    case CallClass::open:
-        return "open";
-    case CallClass::outside:
-        break;
-    }
-    return "outside";
-}
+constexpr size_t max_labels = 1 << 24;
+} // namespace
 
 Model::Model(size_t sample_capacity, size_t slow_call_capacity)
     : samples_(sample_capacity), slow_call_capacity_(std::max<size_t>(1, slow_call_capacity)) {}
@@ -89,6 +76,18 @@ void Model::on_split(const SplitInfo& info) {
     split_ = info;
 }
 
+void Model::on_only(const OnlyInfo& info) {
+    only_ = info;
+}
+
+void Model::on_label(LabelId id, const std::string& text) {
+    if (id.index() >= max_labels)
+        return;
+    if (id.index() >= labels_.size())
+        labels_.resize(id.index() + 1);
+    labels_[id.index()] = text;
+}
+
 void Model::on_sample(const SampleEvent& event) {
     advance(event.time_ns);
     samples_received_++;
@@ -112,9 +111,19 @@ void Model::on_call_end(const CallEndEvent& event) {
 void Model::on_slow_call(const SlowCallEvent& event) {
     advance(event.end.time_ns);
     slow_calls_received_++;
-    if (slow_calls_.size() == slow_call_capacity_)
+    if (slow_calls_.size() == slow_call_capacity_) {
+        calls_.release(slow_calls_.front().call);
         slow_calls_.pop_front();
-    slow_calls_.push_back({event.end, event.threshold_ns, event.stack, event.longest_wait});
+    }
+    // From now on the ends of the calls around it are kept, which tell its class.
+    std::vector<CallKey> chain(event.enclosing.begin(), event.enclosing.end());
+    chain.push_back(event.end.call);
+    uint32_t tid = symbols_.thread(event.end.thread).tid;
+    CallIndex call = calls_.acquire(tid, chain);
+    if (calls_[call].state == CallRecord::State::open) // no end of its own came before
+        calls_.end(tid, event.end);
+    slow_calls_.push_back(
+        {event.end, event.threshold_ns, event.stack, event.longest_wait, event.values, call});
 }
 
 void Model::on_stats(const StatsEvent& event) {
@@ -155,6 +164,16 @@ ThresholdState Model::split_state() const {
     if (!split_.active || it == probe_states_.end())
         return {};
     return it->second.split.state();
+}
+
+MarkCounts Model::branch_counts(const Window& window) const {
+    MarkCounts sum;
+    if (split_.active && !split_.branch.empty())
+        for (size_t i = 0; i < specs_.size(); i++)
+            if (specs_[i].probe == split_.probe)
+                sum +=
+                    histories_[i].marks(split_.branch_bit, split_.branch_since_ns, window, now_ns_);
+    return sum;
 }
 
 bool Model::split_near_sample_gap() const {

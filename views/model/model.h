@@ -24,6 +24,8 @@ struct SlowCall {
     uint64_t threshold_ns = 0;
     StackId stack;
     Wait longest_wait;
+    std::vector<CallValue> values;
+    CallIndex call = no_call; // its record, whose parents are the calls around it
 };
 
 struct Notice {
@@ -47,8 +49,8 @@ class Model final : public EventSink {
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
-    void on_only(const OnlyInfo&) override {}
-    void on_label(LabelId, const std::string&) override {}
+    void on_only(const OnlyInfo&) override;
+    void on_label(LabelId, const std::string&) override;
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
@@ -66,6 +68,11 @@ class Model final : public EventSink {
     const ProbeInfo* find_probe(ProbeId) const;
     const std::vector<SpecInfo>& specs() const { return specs_; }
     const SplitInfo& split() const { return split_; }
+    const OnlyInfo& only() const { return only_; }
+    // Values that splits are by, raw, by LabelId.
+    const std::vector<std::string>& labels() const { return labels_; }
+    // Returned calls of the split's probe of which its branch is known.
+    MarkCounts branch_counts(const Window& = {}) const;
     // The threshold of the split in force; kind none when there is no split.
     ThresholdState split_state() const;
     // True when the split's threshold is under twice what a sample costs its thread: the samples
@@ -111,6 +118,8 @@ class Model final : public EventSink {
     std::map<ProbeId, ProbeInfo> probes_;
     std::map<ProbeId, ProbeState> probe_states_;
     SplitInfo split_;
+    OnlyInfo only_;
+    std::vector<std::string> labels_;
 
     SampleStore samples_;
     CallTable calls_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/slow_call_query.h"
 
+#include "views/escape.h"
+
 namespace auger {
 
 ProbeId probe_of(const Model& model, const SlowCall& call) {
@@ -8,16 +10,45 @@ ProbeId probe_of(const Model& model, const SlowCall& call) {
     return spec.index() < model.specs().size() ? model.specs()[spec.index()].probe : ProbeId{};
 }
 
-std::vector<const SlowCall*> find_slow_calls(const Model& model, const Window& window,
-                                             std::optional<ProbeId> probe) {
+namespace {
+
+bool is_asked_for(const Model& model, const SlowCall& call, const Window& window,
+                  std::optional<ProbeId> probe) {
+    bool in_window =
+        window.kind != Window::Kind::last || window.weight(call.end.time_ns, model.now_ns()) > 0;
+    return in_window && (!probe || probe_of(model, call) == *probe);
+}
+
+} // namespace
+
+std::vector<const SlowCall*> find_slow_calls(const Model& model, const Classifier& classify,
+                                             const Window& window, std::optional<ProbeId> probe,
+                                             const ClassFilter& filter) {
+    ClassTest is_shown(model, classify, filter);
     std::vector<const SlowCall*> found;
-    for (const SlowCall& call : model.slow_calls()) {
-        bool in_window = window.kind != Window::Kind::last ||
-                         window.weight(call.end.time_ns, model.now_ns()) > 0;
-        if (in_window && (!probe || probe_of(model, call) == *probe))
+    for (const SlowCall& call : model.slow_calls())
+        if (is_asked_for(model, call, window, probe) && is_shown(call.call, call.end.time_ns))
             found.push_back(&call);
-    }
     return found;
+}
+
+size_t count_left_out(const Model& model, const Classifier& classify, const Window& window,
+                      std::optional<ProbeId> probe) {
+    size_t count = 0;
+    for (const SlowCall& call : model.slow_calls())
+        count += is_asked_for(model, call, window, probe) && !classify.kept(call.call);
+    return count;
+}
+
+ClassFilter class_of(const Model& model, const Classifier& classify, const SlowCall& call) {
+    CallIndex outer = classify.outermost(call.call);
+    ClassFilter of;
+    if (model.split().threshold.kind != Threshold::Kind::none || outer == no_call)
+        of.duration = classify(call.call, call.end.time_ns);
+    of.taken = classify.taken(outer);
+    if (LabelId label = classify.label(outer); label != no_label)
+        of.label = escape_untrusted(model.labels()[label.index()]);
+    return of;
 }
 
 } // namespace auger

@@ -2,16 +2,22 @@
 // Which of the logged slow calls a view shows.
 #pragma once
 
-#include "views/model/model.h"
+#include "views/model/classifier.h"
 
 #include <optional>
 #include <vector>
 
 namespace auger {
 
-// Of the window (an ewma window shows all), the oldest first.
-std::vector<const SlowCall*> find_slow_calls(const Model&, const Window&,
-                                             std::optional<ProbeId> probe);
+// Of the window (an ewma window shows all), the oldest first. A slow call is of its split's
+// outermost call's class, as a sample in it is.
+std::vector<const SlowCall*> find_slow_calls(const Model&, const Classifier&, const Window&,
+                                             std::optional<ProbeId> probe,
+                                             const ClassFilter& filter = {});
+// Slow calls of the window and probe that `only` does not keep: they are in none of the above.
+size_t count_left_out(const Model&, const Classifier&, const Window&, std::optional<ProbeId> probe);
+// Its class: every part that is known. Duration `open` when that is not.
+ClassFilter class_of(const Model&, const Classifier&, const SlowCall&);
 // The probe whose function was called.
 ProbeId probe_of(const Model&, const SlowCall&);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // calls: the slow calls that were traced, each with its stack, the newest last.
+#include "views/escape.h"
 #include "views/format.h"
 #include "views/model/slow_call_query.h"
 #include "views/text/draw.h"
@@ -9,19 +10,81 @@
 
 namespace auger {
 
+namespace {
+
+// "fd=17 (tcp 127.0.0.1:80 -> 127.0.0.1:4711) len=4096 ret=-1 errno=EAGAIN (11)"
+std::string values_text(const std::vector<CallValue>& values) {
+    std::string text;
+    for (const CallValue& value : values)
+        text +=
+            fmt::format("{}{}={}", text.empty() ? "" : " ", value.name,
+                        value.readable ? value.text : fmt::format("(unreadable: {})", value.text));
+    return text;
+}
+
+void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
+              const SlowCall& call) {
+    const ThreadInfo& thread = model.symbols().thread(call.end.thread);
+    size_t y = canvas.height();
+    double at = call.end.time_ns > model.first_ns()
+                    ? static_cast<double>(call.end.time_ns - model.first_ns()) / 1e9
+                    : 0;
+    canvas.put_right(12, y, fmt::format("+{:.3f} s", at), Style::dim);
+    canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
+                     Style::slow);
+    size_t x = canvas.put(24, y, probe_text(model, probe_of(model, call)), Style::title);
+    x = canvas.put(x + 2, y, fmt::format("{} {}", thread.comm, thread.tid));
+    x = canvas.put(x + 2, y,
+                   fmt::format("> {}{}", format_duration(static_cast<double>(call.threshold_ns)),
+                               call.end.unwound ? ", unwound" : ""),
+                   Style::dim);
+    if (model.split().active) {
+        ClassFilter of = class_of(model, classify, call);
+        canvas.put(x + 2, y, to_string(of), style_of(of));
+    }
+    if (!call.values.empty())
+        canvas.add_line(values_text(call.values), Style::plain, 6);
+    if (const auto& waits = call.end.waits)
+        canvas.add_line(fmt::format("running {}, blocked {}, runnable {}",
+                                    format_duration(static_cast<double>(cpu_ns(call.end))),
+                                    format_duration(static_cast<double>(waits->blocked_ns)),
+                                    format_duration(static_cast<double>(waits->runnable_ns))),
+                        Style::plain, 6);
+    if (call.longest_wait.blocked_ns)
+        canvas.add_line(
+            fmt::format("longest wait {} in {}",
+                        format_duration(static_cast<double>(call.longest_wait.blocked_ns)),
+                        call.longest_wait.what),
+            Style::plain, 6);
+}
+
+} // namespace
+
 Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
-                          std::optional<ProbeId> probe) {
+                          std::optional<ProbeId> probe, const ClassFilter& filter) {
     if (probe && !model.find_probe(*probe))
         return Error{"show calls", fmt::format("#{}", probe->value), "no such probe", "see: probes",
                      Error::Kind::failed};
     std::string title = "calls";
     if (probe)
         title += " " + probe_text(model, *probe);
-    Canvas canvas = start_view(model, options, title, false);
-    std::vector<const SlowCall*> calls = find_slow_calls(model, options.window, probe);
+    if (!filter.all())
+        title += " " + escape_untrusted(to_string(filter));
+    Canvas canvas = start_view(model, options, title, model.split().active);
+    Classifier classify(model);
+    std::vector<const SlowCall*> calls =
+        find_slow_calls(model, classify, options.window, probe, filter);
+    size_t left_out = count_left_out(model, classify, options.window, probe);
+    if (left_out)
+        canvas.add_line(fmt::format("{} slow call{} left out by `only`.",
+                                    format_count(double(left_out)),
+                                    left_out == 1 ? " is" : "s are"),
+                        Style::dim);
     size_t first = options.limit && calls.size() > options.limit ? calls.size() - options.limit : 0;
     if (calls.empty()) {
-        canvas.add_line("No slow call was traced.", Style::dim);
+        canvas.add_line(filter.all() && !left_out ? "No slow call was traced."
+                                                  : "No such slow call was traced.",
+                        Style::dim);
         return canvas;
     }
     canvas.add_line(fmt::format("{} slow call{}{}", format_count(double(calls.size())),
@@ -35,33 +98,8 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
                         Style::warning);
     for (size_t i = first; i < calls.size(); i++) {
         const SlowCall& call = *calls[i];
-        const ThreadInfo& thread = model.symbols().thread(call.end.thread);
         canvas.add_line();
-        size_t y = canvas.height();
-        double at = call.end.time_ns > model.first_ns()
-                        ? static_cast<double>(call.end.time_ns - model.first_ns()) / 1e9
-                        : 0;
-        canvas.put_right(12, y, fmt::format("+{:.3f} s", at), Style::dim);
-        canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
-                         Style::slow);
-        size_t x = canvas.put(24, y, probe_text(model, probe_of(model, call)), Style::title);
-        x = canvas.put(x + 2, y, fmt::format("{} {}", thread.comm, thread.tid));
-        canvas.put(x + 2, y,
-                   fmt::format("> {}{}", format_duration(static_cast<double>(call.threshold_ns)),
-                               call.end.unwound ? ", unwound" : ""),
-                   Style::dim);
-        if (const auto& waits = call.end.waits)
-            canvas.add_line(fmt::format("running {}, blocked {}, runnable {}",
-                                        format_duration(static_cast<double>(cpu_ns(call.end))),
-                                        format_duration(static_cast<double>(waits->blocked_ns)),
-                                        format_duration(static_cast<double>(waits->runnable_ns))),
-                            Style::plain, 6);
-        if (call.longest_wait.blocked_ns)
-            canvas.add_line(
-                fmt::format("longest wait {} in {}",
-                            format_duration(static_cast<double>(call.longest_wait.blocked_ns)),
-                            call.longest_wait.what),
-                Style::plain, 6);
+        add_call(canvas, model, classify, call);
         add_frames(canvas, model, options, model.symbols().stack(call.stack));
     }
     return canvas;

@@ -19,21 +19,30 @@ std::string signed_duration(double ns) {
     return (ns > 0 ? "+" : "") + format_duration(ns);
 }
 
-void add_side(Canvas& canvas, const DiffSide& side) {
+std::string name_of(const DiffSide& side) {
+    return escape_untrusted(to_string(side.filter));
+}
+
+void add_side(Canvas& canvas, const DiffSide& side, size_t names) {
     size_t y = canvas.height();
-    canvas.put(0, y, to_string(side.call_class), style_of(side.call_class));
-    canvas.put(6, y,
-               fmt::format("{} calls, {} of them sampled; {} samples, {} a call",
-                           format_count(side.calls), format_count(side.sampled_calls),
-                           format_count(side.samples.samples), format_duration(side.per_call_ns)));
+    canvas.put(0, y, name_of(side), style_of(side.filter));
+    canvas.put(names, y,
+               fmt::format("{}{} calls, {} of them sampled; {} samples, {} a call",
+                           side.estimated ? "about " : "", format_count(side.calls),
+                           format_count(side.sampled_calls), format_count(side.samples.samples),
+                           format_duration(side.per_call_ns)));
 }
 
 void add_functions(Canvas& canvas, const Model& model, const ViewOptions& options,
                    const Diff& diff) {
     size_t y = canvas.height() + 1;
     constexpr size_t names = 48;
-    canvas.put_right(8, y, to_string(diff.first.call_class), style_of(diff.first.call_class));
-    canvas.put_right(17, y, to_string(diff.second.call_class), style_of(diff.second.call_class));
+    bool short_names =
+        text_width(name_of(diff.first)) <= 8 && text_width(name_of(diff.second)) <= 8;
+    canvas.put_right(8, y, short_names ? name_of(diff.first) : "first",
+                     style_of(diff.first.filter));
+    canvas.put_right(17, y, short_names ? name_of(diff.second) : "second",
+                     style_of(diff.second.filter));
     canvas.put_right(28, y, "difference", Style::dim);
     canvas.put(29, y, std::string(plus_minus(options.unicode)) + " 95 %", Style::dim);
     canvas.put_right(46, y, "own", Style::dim);
@@ -117,17 +126,25 @@ void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, 
 
 } // namespace
 
-Result<Canvas> diff_view(const Model& model, const ViewOptions& options, CallClass first,
-                         CallClass second) {
+Result<Canvas> diff_view(const Model& model, const ViewOptions& options, const ClassFilter& first,
+                         const ClassFilter& second) {
     Result<Diff> result = diff_classes(model, options.window, first, second);
     if (!result)
         return result.error();
     const Diff& diff = *result;
-    Canvas canvas =
-        start_view(model, options, fmt::format("diff {} {}", to_string(first), to_string(second)),
-                   diff.from_ns, true);
-    add_side(canvas, diff.first);
-    add_side(canvas, diff.second);
+    Canvas canvas = start_view(model, options,
+                               fmt::format("diff {} {}", name_of(diff.first), name_of(diff.second)),
+                               diff.from_ns, true);
+    size_t names = std::max(text_width(name_of(diff.first)), text_width(name_of(diff.second))) + 2;
+    add_side(canvas, diff.first, names);
+    add_side(canvas, diff.second, names);
+    if (diff.first.estimated || diff.second.estimated)
+        canvas.add_line("Calls of such a class are estimated: sampled ones stand for all that took "
+                        "about as long. Margins do not hold the error of that.",
+                        Style::dim);
+    if (!model.only().gate.empty())
+        canvas.add_line("Calls are counted whether `only` let their samples through or not.",
+                        Style::warning);
     if (options.window.kind == Window::Kind::ewma)
         canvas.add_line("Calls do not fade here: everything that is kept counts.", Style::dim);
     if (diff.recursive)

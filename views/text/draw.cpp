@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace auger {
 
@@ -40,6 +41,10 @@ Style style_of(CallClass call_class) {
     return Style::outside;
 }
 
+Style style_of(const ClassFilter& filter) {
+    return filter.duration ? style_of(*filter.duration) : Style::plain;
+}
+
 std::string_view arrow(bool unicode) {
     return unicode ? " › " : " > ";
 }
@@ -67,12 +72,32 @@ std::string threshold_text(const Threshold& threshold, const ThresholdState& sta
     return text;
 }
 
+std::string slow_text(const ProbeInfo& probe, const ThresholdState& state) {
+    const CallConditions& conditions = probe.conditions;
+    std::string text = "> " + threshold_text(probe.slow, state);
+    if (!conditions.slow_if.empty())
+        text += " if " + escape_untrusted(conditions.slow_if);
+    if (!conditions.show_default)
+        text += " show " +
+                (conditions.show.empty()
+                     ? "off"
+                     : escape_untrusted(fmt::format("{}", fmt::join(conditions.show, ", "))));
+    return text;
+}
+
 std::string split_text(const Model& model) {
     const SplitInfo& split = model.split();
     if (!split.active)
         return "";
-    return probe_text(model, split.probe) + " > " +
-           threshold_text(split.threshold, model.split_state()) + (split.so_far ? " so far" : "");
+    std::string text = probe_text(model, split.probe);
+    if (split.threshold.kind != Threshold::Kind::none)
+        text += " > " + threshold_text(split.threshold, model.split_state()) +
+                (split.so_far ? " so far" : "");
+    if (!split.branch.empty())
+        text += " " + escape_untrusted(split.branch);
+    if (!split.label.empty())
+        text += " by " + escape_untrusted(split.label);
+    return text;
 }
 
 Canvas start_view(const Model& model, const ViewOptions& options, std::string_view title,
@@ -93,6 +118,8 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
         canvas.add_line(right, Style::dim);
     if (!split.empty())
         canvas.add_line("split " + split, Style::dim);
+    if (with_split && !model.only().text.empty())
+        canvas.add_line("only " + escape_untrusted(model.only().text), Style::dim);
     if (with_split && model.split_state().kind == ThresholdState::Kind::warming)
         canvas.add_line("The threshold is warming up: until then ended calls count as open.",
                         Style::warning);
@@ -113,22 +140,99 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
     return start_view(model, options, title, from, with_split);
 }
 
-void add_classes(Canvas& canvas, const Model& model, const ClassSums& sums) {
-    if (!model.split().active)
-        return;
-    double whole = sums.sum().weight_ns;
-    size_t y = canvas.height(), x = 0;
-    for (CallClass c : all_call_classes) {
-        double share = whole > 0 ? sums[c].weight_ns / whole : 0;
-        std::string text = fmt::format("{} {} ({})", to_string(c), format_count(sums[c].samples),
-                                       format_percent(share));
-        if (x > 0 && x + 3 + text.size() > canvas.width()) {
-            x = 0;
+void add_parts(Canvas& canvas, const std::vector<Part>& parts, size_t indent) {
+    size_t y = canvas.height(), x = indent;
+    for (const Part& part : parts) {
+        if (x > indent && x + 3 + text_width(part.word + part.rest) > canvas.width()) {
+            x = indent;
             y++;
         }
-        x = canvas.put(x ? x + 3 : 0, y, to_string(c), style_of(c));
-        x = canvas.put(x, y, std::string_view(text).substr(to_string(c).size()));
+        x = canvas.put(x > indent ? x + 3 : indent, y, part.word, part.style);
+        x = canvas.put(x, y, part.rest);
     }
+}
+
+namespace {
+
+std::string figures(const SampleSum& sum, double whole) {
+    return fmt::format(" {} ({})", format_count(sum.samples),
+                       format_percent(whole > 0 ? sum.weight_ns / whole : 0));
+}
+
+std::string in_calls(uint64_t calls) {
+    return fmt::format(" in {} call{}", format_count(static_cast<double>(calls)),
+                       calls == 1 ? "" : "s");
+}
+
+void add_rows(Canvas& canvas, const std::vector<ClassRow>& rows, const SampleSum& unknown,
+              double whole, size_t indent) {
+    constexpr size_t most = 12;
+    std::vector<Part> parts;
+    for (size_t i = 0; i < rows.size() && i < most; i++)
+        parts.push_back({escape_untrusted(to_string(rows[i].filter)),
+                         figures(rows[i].samples, whole) + in_calls(rows[i].calls),
+                         style_of(rows[i].filter)});
+    if (rows.size() > most)
+        parts.push_back({"", fmt::format("({} more)", rows.size() - most), Style::dim});
+    if (unknown.samples > 0)
+        parts.push_back({"not known", figures(unknown, whole), Style::dim});
+    add_parts(canvas, parts, indent);
+}
+
+} // namespace
+
+void add_classes(Canvas& canvas, const Model& model, const Classifier& classify,
+                 const Window& window) {
+    const SplitInfo& split = model.split();
+    if (!split.active)
+        return;
+    ClassTable table = tabulate_classes(model, classify, window);
+    const ClassSums& sums = table.by_duration;
+    SampleSum whole = sums.sum();
+    std::vector<Part> parts;
+    if (split.threshold.kind != Threshold::Kind::none) {
+        for (CallClass c : all_call_classes)
+            parts.push_back(
+                {std::string(to_string(c)), figures(sums[c], whole.weight_ns), style_of(c)});
+    } else { // nothing tells slow from fast
+        parts.push_back({"inside", figures(sums[CallClass::open], whole.weight_ns), Style::plain});
+        parts.push_back({"outside", figures(sums[CallClass::outside], whole.weight_ns),
+                         style_of(CallClass::outside)});
+    }
+    add_parts(canvas, parts);
+    add_combined_classes(canvas, model, table, window, 0);
+}
+
+void add_combined_classes(Canvas& canvas, const Model& model, const ClassTable& table,
+                          const Window& window, size_t indent) {
+    const SplitInfo& split = model.split();
+    double whole = table.by_duration.sum().weight_ns;
+    if (!split.branch.empty()) {
+        MarkCounts counts = model.branch_counts(window);
+        std::string text = escape_untrusted(split.branch);
+        canvas.add_line(counts.known() > 0
+                            ? fmt::format("{}: taken in {} of {} calls", text,
+                                          format_count(counts.taken), format_count(counts.known()))
+                            : fmt::format("{}: no call has returned since it is watched", text),
+                        Style::plain, indent);
+        add_rows(canvas, branch_rows(model, table), unknown_branch(table), whole, indent + 2);
+    }
+    if (!split.label.empty()) {
+        canvas.add_line("by " + escape_untrusted(split.label), Style::plain, indent);
+        add_rows(canvas, label_rows(model, table), unknown_label(table), whole, indent + 2);
+    }
+}
+
+void add_left_out(Canvas& canvas, const Model& model, const Classifier& classify,
+                  const Window& window) {
+    if (model.only().line_clauses.empty())
+        return;
+    SampleSum left_out = tabulate_classes(model, classify, window).left_out;
+    canvas.add_line(fmt::format("{} sample{} left out by `only`: outside of such a call, or in one "
+                                "of which it is not known (it runs still, or began before).",
+                                format_count(left_out.samples),
+                                left_out.samples == 1 ? " is" : "s are"),
+                    Style::dim);
 }
 
 std::string source_text(const SymbolTables& symbols, const FrameEntry& frame) {

@@ -2,6 +2,7 @@
 // What the text views share: bars, headings and the names of probes and threads.
 #pragma once
 
+#include "views/model/class_table.h"
 #include "views/text/views.h"
 
 namespace auger {
@@ -12,6 +13,7 @@ inline constexpr size_t min_width = 40;
 std::string bar(double share, size_t width, bool unicode);
 
 Style style_of(CallClass);
+Style style_of(const ClassFilter&); // by duration; plain when that is not asked for
 // A dash between parts, an arrow between frames, ... in the characters that are allowed.
 std::string_view arrow(bool unicode);      // " > "
 std::string_view plus_minus(bool unicode); // "+-"
@@ -21,15 +23,30 @@ std::string_view ellipsis(bool unicode);
 std::string probe_text(const Model&, ProbeId);
 // "p95 = 5.23 ms", "10.0 ms", "p95 (37 of 100 calls)".
 std::string threshold_text(const Threshold&, const ThresholdState&);
-// "handle > p95 = 5.23 ms" of the split in force; empty without one.
+// "> 10.0 ms if ret < 0 show fd, len", "> p95 = 5.23 ms": what is asked of slow calls.
+std::string slow_text(const ProbeInfo&, const ThresholdState&);
+// "handle > p95 = 5.23 ms at main.cc:1290 by req->type" of the split in force; empty without one.
 std::string split_text(const Model&);
 
 // The first line of a view, with window and split, and a warning while the threshold has no value.
 Canvas start_view(const Model&, const ViewOptions&, std::string_view title, uint64_t from_ns,
                   bool with_split);
 Canvas start_view(const Model&, const ViewOptions&, std::string_view title, bool with_split);
-// "slow 12 (3.4 %)  fast ..." on a line of its own; nothing without a split.
-void add_classes(Canvas&, const Model&, const ClassSums&);
+// "slow 12 (3.4 %)  fast ..." on a line of its own, and likewise the classes by branch and value
+// with their calls; nothing without a split.
+void add_classes(Canvas&, const Model&, const Classifier&, const Window&);
+// The latter alone: classes by branch and by value.
+void add_combined_classes(Canvas&, const Model&, const ClassTable&, const Window&, size_t indent);
+// How many samples `only` leaves out of a view, if any.
+void add_left_out(Canvas&, const Model&, const Classifier&, const Window&);
+
+// Parts after each other, as many as fit a line; each begins with a word in its style.
+struct Part {
+    std::string word;
+    std::string rest;
+    Style style = Style::plain;
+};
+void add_parts(Canvas&, const std::vector<Part>&, size_t indent = 0);
 
 // The stack's frames, leaf first, one a line; of a deep one the first 16.
 void add_frames(Canvas&, const Model&, const ViewOptions&, std::span<const LocationId> stack);

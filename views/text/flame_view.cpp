@@ -17,15 +17,16 @@ namespace {
 class FlameDrawing {
   public:
     FlameDrawing(const Model& model, const FlameTree& tree, const ViewOptions& options,
-                 ClassFilter filter, Canvas& canvas)
+                 const ClassFilter& filter, Canvas& canvas)
         : model_(model), tree_(tree), options_(options), filter_(filter), canvas_(canvas),
-          with_slow_(model.split().active && !filter),
-          with_waits_(waited(tree.root().total.sum(filter)) > 0),
+          with_slow_(model.split().active && !filter.duration &&
+                     model.split().threshold.kind != Threshold::Kind::none),
+          with_waits_(waited(tree.root().total.sum()) > 0),
           figures_(17 + (with_slow_ ? 8 : 0) + (with_waits_ ? 9 : 0)),
           bar_width_(canvas.width() >= 100 ? 16 : 8) {}
 
     void draw() {
-        std::vector<FlameRow> rows = list_flame(tree_, filter_, options_.min_share);
+        std::vector<FlameRow> rows = list_flame(tree_, options_.min_share);
         drop_crumbs(rows);
         size_t y = canvas_.height() + 1;
         size_t names = draw_heading(y);
@@ -59,7 +60,7 @@ class FlameDrawing {
 
     static double waited(const SampleSum& sum) { return sum.blocked_ns + sum.runnable_ns; }
     double share(const SampleSum& sum) const {
-        double whole = tree_.root().total.sum(filter_).weight_ns;
+        double whole = tree_.root().total.sum().weight_ns;
         return whole > 0 ? sum.weight_ns / whole : 0;
     }
 
@@ -88,7 +89,7 @@ class FlameDrawing {
         if (double waits = waited(row.total); with_waits_ && waits > 0)
             canvas_.put_right(figures_ - 2, y, format_percent(waits / row.total.weight_ns));
         canvas_.put(figures_, y, bar(share(row.total), bar_width_, options_.unicode),
-                    filter_ ? style_of(*filter_) : Style::plain);
+                    style_of(filter_));
     }
 
     // The lines that connect a row with its parent and siblings.
@@ -178,7 +179,7 @@ class FlameDrawing {
     const Model& model_;
     const FlameTree& tree_;
     const ViewOptions& options_;
-    ClassFilter filter_;
+    const ClassFilter& filter_;
     Canvas& canvas_;
     SampleSum crumbs_;
     bool with_slow_;
@@ -189,17 +190,20 @@ class FlameDrawing {
 
 } // namespace
 
-Canvas flame_view(const Model& model, const ViewOptions& options, ClassFilter filter, GroupBy by) {
+Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFilter& filter,
+                  GroupBy by) {
     FlameTree tree = fold(model, options.window, filter, by);
     std::string title = "flame";
-    if (filter)
-        title += fmt::format(" {}", to_string(*filter));
+    if (!filter.all())
+        title += " " + escape_untrusted(to_string(filter));
     if (by != GroupBy::process)
         title += fmt::format(" by {}", group_names[static_cast<size_t>(by)]);
     Canvas canvas = start_view(model, options, title, tree.from_ns, true);
-    SampleSum whole = tree.root().total.sum(filter);
-    if (!filter)
-        add_classes(canvas, model, tree.root().total);
+    SampleSum whole = tree.root().total.sum();
+    Classifier classify(model);
+    if (filter.all())
+        add_classes(canvas, model, classify, options.window);
+    add_left_out(canvas, model, classify, options.window);
     if (whole.samples == 0) {
         canvas.add_line("No samples.", Style::dim);
         return canvas;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // hist: durations of a probe's calls in at most two dozen rows, with the percentiles and thresholds
 // where they lie.
+#include "views/escape.h"
 #include "views/format.h"
 #include "views/text/draw.h"
 
@@ -114,9 +115,12 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
     uint64_t from = std::max(calls.from_ns, model.first_ns());
     Canvas canvas = start_view(model, options, "hist " + probe_text(model, id), from, false);
     canvas.add_line(fmt::format(
-        "{} calls: {} returned, {} unwound, {} open now, {} dropped", format_count(calls.entries),
+        "{} calls: {} returned, {} unwound, {} open now, {} dropped{}", format_count(calls.entries),
         format_count(calls.returns), format_count(calls.unwound),
-        format_count(static_cast<double>(calls.open)), format_count(calls.dropped)));
+        format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
+        calls.filtered > 0 ? fmt::format(", {} filtered", format_count(calls.filtered)) : ""));
+    if (!probe->conditions.only_if.empty())
+        canvas.add_line("only if " + escape_untrusted(probe->conditions.only_if), Style::dim);
     if (calls.durations.total() <= 0) {
         canvas.add_line("No call has returned.", Style::dim);
         return canvas;
@@ -145,7 +149,7 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
         x = canvas.put(x + 1, y, value, Style::number);
     }
     if (probe->slow.kind != Threshold::Kind::none)
-        canvas.add_line("slow > " + threshold_text(probe->slow, model.slow_state(id)), Style::dim);
+        canvas.add_line("slow " + slow_text(*probe, model.slow_state(id)), Style::dim);
     if (model.split().active && model.split().probe == id)
         canvas.add_line("split " + split_text(model), Style::dim);
     draw_rows(canvas, options, calls, find_marks(model, id, calls));

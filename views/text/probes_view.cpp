@@ -17,14 +17,20 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
     canvas.put_right(4, y, fmt::format("{}", probe.id.value), Style::number);
     std::string what;
     if (probe.slow.kind != Threshold::Kind::none)
-        what += "slow > " + threshold_text(probe.slow, model.slow_state(probe.id));
+        what += "slow " + slow_text(probe, model.slow_state(probe.id));
     if (model.split().active && model.split().probe == probe.id)
-        what += std::string(what.empty() ? "" : ", ") + "split > " +
-                threshold_text(model.split().threshold, model.split_state());
+        what += std::string(what.empty() ? "" : ", ") + "split" +
+                split_text(model).substr(probe_text(model, probe.id).size());
+    if (!probe.conditions.only_if.empty())
+        what += std::string(what.empty() ? "" : ", ") + "only if " +
+                escape_untrusted(probe.conditions.only_if);
     if (what.empty())
         what = "timed";
     size_t x = canvas.put(6, y, probe_text(model, probe.id), Style::title);
-    canvas.put(std::max<size_t>(x + 2, 24), y, what, Style::dim);
+    if (size_t at = std::max<size_t>(x + 2, 24); at + text_width(what) <= canvas.width())
+        canvas.put(at, y, what, Style::dim);
+    else
+        canvas.add_line(what, Style::dim, 6);
     size_t rows = 0, hidden = 0;
     for (size_t i = 0; i < model.specs().size(); i++) {
         const SpecInfo& spec = model.specs()[i];

@@ -3,6 +3,7 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/account.h"
+#include "views/model/slow_call_query.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -27,6 +28,8 @@ class StatusDrawing {
         add_calls();
         add_losses();
         add_thresholds();
+        add_only();
+        add_combined();
         line("links", format_count(static_cast<double>(context_.links.size())));
         add_symbols();
         add_store();
@@ -105,16 +108,23 @@ class StatusDrawing {
     void add_samples() {
         const Account& a = account_;
         sum("samples",
-            fmt::format("{} ticks = {} sent + {} filtered + {} lost", count(a.ticks), count(a.sent),
-                        count(a.filtered), count(a.lost_samples)),
+            fmt::format("{} ticks = {} sent + {} filtered{} + {} lost", count(a.ticks),
+                        count(a.sent), count(a.filtered),
+                        a.gated ? fmt::format(" + {} gated", count(a.gated)) : "",
+                        count(a.lost_samples)),
             a.ticks_add_up);
         if (model_.ledger().wall || model_.ledger().waits)
             line("", fmt::format("{} waits ended, {} samples of them{}",
                                  count(model_.ledger().waits), count(a.wait_samples),
                                  model_.ledger().wall ? "" : " (no longer sampled)"));
         std::string classes;
-        for (CallClass c : all_call_classes)
-            classes += fmt::format("{} {} + ", count(a.classes[c].samples), to_string(c));
+        if (model_.split().active && model_.split().threshold.kind == Threshold::Kind::none)
+            classes =
+                fmt::format("{} inside + {} outside + ", count(a.classes[CallClass::open].samples),
+                            count(a.classes[CallClass::outside].samples));
+        else
+            for (CallClass c : all_call_classes)
+                classes += fmt::format("{} {} + ", count(a.classes[c].samples), to_string(c));
         sum("",
             fmt::format("{} received = {}{} evicted", count(a.received), classes, count(a.evicted)),
             a.samples_add_up);
@@ -128,9 +138,11 @@ class StatusDrawing {
     void add_calls() {
         const CallStatistics& calls = account_.calls;
         sum("calls",
-            fmt::format("{} entries = {} returns + {} unwound + {} open + {} dropped",
+            fmt::format("{} entries = {} returns + {} unwound + {} open + {} dropped{}",
                         count(calls.entries), count(calls.returns), count(calls.unwound),
-                        count(static_cast<double>(calls.open)), count(calls.dropped)),
+                        count(static_cast<double>(calls.open)), count(calls.dropped),
+                        calls.filtered > 0 ? fmt::format(" + {} filtered", count(calls.filtered))
+                                           : ""),
             account_.calls_add_up);
         if (model_.slow_calls_received())
             line("slow calls",
@@ -158,10 +170,46 @@ class StatusDrawing {
         }
         for (const auto& [id, probe] : model_.probes())
             if (!probe.deleted && probe.slow.kind != Threshold::Kind::none) {
-                line(label, fmt::format("slow {} > {}", probe_text(model_, id),
-                                        threshold_text(probe.slow, model_.slow_state(id))));
+                line(label, fmt::format("slow {} {}", probe_text(model_, id),
+                                        slow_text(probe, model_.slow_state(id))));
                 label = "";
             }
+    }
+
+    void add_only() {
+        std::string_view label = "only";
+        const LedgerEvent& ledger = model_.ledger();
+        if (!model_.only().text.empty()) {
+            line(label, model_.only().text);
+            label = "";
+        }
+        for (const auto& [id, probe] : model_.probes())
+            if (!probe.deleted && !probe.conditions.only_if.empty()) {
+                line(label, probe_text(model_, id) + " if " + probe.conditions.only_if);
+                label = "";
+            }
+        if (ledger.gated || ledger.gated_waits || ledger.gated_slow_calls) {
+            line(label, fmt::format("kept back: {} ticks, {} samples of waits, {} slow calls",
+                                    count(ledger.gated), count(ledger.gated_waits),
+                                    count(ledger.gated_slow_calls)));
+            label = "";
+        }
+        if (!model_.only().line_clauses.empty())
+            line(label, fmt::format("left out of views: {} samples, {} slow calls",
+                                    count(account_.left_out),
+                                    count(uint64_t{count_left_out(model_, Classifier(model_), {},
+                                                                  std::nullopt)})));
+    }
+
+    // Classes by branch and value; those by duration stand with the samples.
+    void add_combined() {
+        const SplitInfo& split = model_.split();
+        if (!split.active || (split.branch.empty() && split.label.empty()))
+            return;
+        size_t y = canvas_.height();
+        Classifier classify(model_);
+        add_combined_classes(canvas_, model_, tabulate_classes(model_, classify, {}), {}, body);
+        canvas_.put(0, y, "classes", Style::dim);
     }
 
     void add_symbols() {

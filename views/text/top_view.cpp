@@ -10,19 +10,19 @@
 
 namespace auger {
 
-Canvas top_view(const Model& model, const ViewOptions& options, ClassFilter filter) {
+Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilter& filter) {
     std::string title = "top";
-    if (filter)
-        title += fmt::format(" {}", to_string(*filter));
+    if (!filter.all())
+        title += " " + escape_untrusted(to_string(filter));
     std::vector<FunctionSums> functions = sum_functions(model, options.window, filter);
+    Classifier classify(model);
     SampleSum whole;
-    ClassSums classes;
-    for (const ClassSums& sums : sum_stacks(model, Classifier(model), options.window))
-        classes += sums;
-    whole = classes.sum(filter);
+    for (const ClassSums& sums : sum_stacks(model, classify, options.window, filter))
+        whole += sums.sum();
     Canvas canvas = start_view(model, options, title, true);
-    if (!filter)
-        add_classes(canvas, model, classes);
+    if (filter.all())
+        add_classes(canvas, model, classify, options.window);
+    add_left_out(canvas, model, classify, options.window);
     if (functions.empty()) {
         canvas.add_line("No samples.", Style::dim);
         return canvas;
@@ -34,7 +34,8 @@ Canvas top_view(const Model& model, const ViewOptions& options, ClassFilter filt
         x = a.total.sum(), y = b.total.sum();
         return x.weight_ns != y.weight_ns ? x.weight_ns > y.weight_ns : a.function < b.function;
     });
-    bool with_slow = model.split().active && !filter;
+    bool with_slow = model.split().active && !filter.duration &&
+                     model.split().threshold.kind != Threshold::Kind::none;
     size_t names = with_slow ? 37 : 29;
     size_t y = canvas.height() + 1;
     canvas.put_right(7, y, "self", Style::dim);

@@ -32,17 +32,19 @@ struct StatusContext {
     SymbolProgress symbols;
 };
 
-Canvas flame_view(const Model&, const ViewOptions&, ClassFilter filter = {},
+Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
                   GroupBy by = GroupBy::process);
-Canvas top_view(const Model&, const ViewOptions&, ClassFilter filter = {});
+Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 Canvas probes_view(const Model&, const ViewOptions&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
 // Slow calls, the newest last; of every probe when there is none given. Fails for an unknown probe.
-Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {});
+Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {},
+                          const ClassFilter& filter = {});
 // Calls that are running, the oldest first; of `probe`, or of all.
 Canvas open_calls_view(const Model&, const ViewOptions&, std::span<const OpenCall>,
                        std::optional<ProbeId> probe = {});
 Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe);
-Result<Canvas> diff_view(const Model&, const ViewOptions&, CallClass first, CallClass second);
+Result<Canvas> diff_view(const Model&, const ViewOptions&, const ClassFilter& first,
+                         const ClassFilter& second);
 
 } // namespace auger
