@@ -3,6 +3,7 @@
 // later, so that the mappings that came before them can be applied in between.
 #pragma once
 
+#include "loader/base/fd.h"
 #include "loader/base/result.h"
 #include "loader/stream/wire_decoder.h"
 
@@ -20,8 +21,8 @@ class EventRing {
     static Result<std::unique_ptr<EventRing>> make(int map_fd);
     ~EventRing();
 
-    // Readable when the ring is filling up or a process came or went.
-    int fd() const;
+    // Becomes readable when the ring is filling up or a process came or went; until collect().
+    int fd() const { return wakeups_.get(); }
     // Copies what is in the ring now; returns the number of records.
     size_t collect();
     // Hands over what was collected and forgets it.
@@ -47,6 +48,7 @@ class EventRing {
     static int add(void* self, void* data, size_t size);
 
     ring_buffer* ring_ = nullptr;
+    UniqueFd wakeups_;
     std::vector<uint64_t> words_; // records one behind the other, each aligned to 8 bytes
     std::vector<uint32_t> sizes_;
     uint64_t malformed_ = 0;

@@ -120,6 +120,7 @@ class LiveBackend final : public Backend {
     Result<void> restart_sampling(uint32_t rate_hz);
     Result<void> set_ticks(const SamplingSettings& settings);
     Result<void> set_off_cpu(const SamplingSettings& settings);
+    bool wait_until(uint64_t time_ns, int wake_fd);
     // Delivers what is there now; returns how many records that were.
     size_t deliver();
     void on_watch_event(const ProcessEvent& event);
@@ -158,6 +159,7 @@ class LiveBackend final : public Backend {
     bool view_is_old_ = true;  // processes or their modules have changed since view_ was made
     bool probes_are_old_ = false; // ... since the probes were told
     bool rescan_ = false;         // mapping events were lost
+    uint64_t next_delivery_ns_ = 0;
     uint64_t next_statistics_ns_ = 0;
     uint64_t next_ledger_ns_ = 0;
     uint64_t next_probes_update_ns_ = 0;
@@ -273,30 +275,36 @@ Result<void> LiveBackend::set_split(const SplitInfo& wanted) {
     }
     std::optional<SplitRequest> request;
     std::optional<MarkInfo> mark;
-    if (split.active && !(split.branch.empty() && split.label.empty())) {
-        if (!split.branch.empty()) {
+    // The same branch of the same calls is watched already.
+    const bool same_branch = split.active && split_.active && split.probe == split_.probe &&
+                             !split.branch.empty() && split.branch == split_.branch;
+    if (split.active && !split.branch.empty()) {
+        if (!same_branch) {
             auto watched = watch_branch(split.branch);
             if (!watched)
                 return watched.error();
-            mark = *watched;
-            split.branch_bit = mark->bit;
-            split.branch_since_ns = mark->since_ns;
+            split.branch_bit = watched->bit;
+            split.branch_since_ns = watched->since_ns;
         }
+        mark = MarkInfo{split.branch_bit, split.branch, split.branch_since_ns};
+    }
+    if (split.active && !(split.branch.empty() && split.label.empty()))
         request = {split.probe,
                    split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
                    mark, split.label};
-    }
     // What came so far belongs to the split before.
     deliver();
     read_statistics(clock_ns());
     if (auto set = probes_.set_split(request, view()); !set) {
-        if (mark)
+        if (mark && !same_branch)
             marks_.release(mark->bit);
         return set;
     }
-    if (!split.label.empty())
+    const bool same_label =
+        split_.active && split.probe == split_.probe && split.label == split_.label;
+    if (!split.label.empty() && !same_label)
         split.label_since_ns = clock_ns();
-    if (split_.active && !split_.branch.empty())
+    if (split_.active && !split_.branch.empty() && !same_branch)
         marks_.release(split_.branch_bit);
     tee_.on_split(split_ = split);
     return {};
@@ -629,29 +637,35 @@ Result<void> LiveBackend::refresh() {
 Result<bool> LiveBackend::poll(nanoseconds timeout, int wake_fd) {
     uint64_t deadline = clock_ns() + static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
     for (;;) {
+        // The ring is emptied in steps, however often there is something in it.
+        const uint64_t until = std::min(deadline, next_delivery_ns_);
+        const bool woken = wait_until(until, wake_fd);
         size_t delivered = deliver();
+        next_delivery_ns_ = clock_ns() + static_cast<uint64_t>(ring_interval.count());
         // What the last process left behind must be delivered before the end is announced.
         if (target_.ended() && delivered == 0) {
             if (auto refreshed = refresh(); !refreshed)
                 return refreshed.error();
             return false;
         }
-        uint64_t now = clock_ns();
-        if (delivered || now >= deadline)
+        if (delivered || woken || clock_ns() >= deadline)
             return true;
-        std::array<pollfd, 4> waiting = {
-            {{ring_->fd(), POLLIN, 0},
-             {watch_.fd(), POLLIN, 0},
-             {wake_fd, POLLIN, 0},
-             {target_.ended() ? -1 : target_.command_pidfd(), POLLIN, 0}}};
-        auto slice = std::min<uint64_t>(deadline - now, ring_interval.count());
-        timespec wait = {0, static_cast<long>(slice)};
-        ppoll(waiting.data(), waiting.size(), &wait, nullptr);
-        if (waiting[2].revents) {
-            deliver();
-            return true;
-        }
     }
+}
+
+// True when `wake_fd` ended the wait. What processes do and a ring that fills up end it too.
+bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
+    const uint64_t now = clock_ns();
+    if (now >= time_ns)
+        return false;
+    std::array<pollfd, 4> waiting = {{{ring_->fd(), POLLIN, 0},
+                                      {watch_.fd(), POLLIN, 0},
+                                      {wake_fd, POLLIN, 0},
+                                      {target_.ended() ? -1 : target_.command_pidfd(), POLLIN, 0}}};
+    const timespec wait = {static_cast<time_t>((time_ns - now) / 1'000'000'000),
+                           static_cast<long>((time_ns - now) % 1'000'000'000)};
+    ppoll(waiting.data(), waiting.size(), &wait, nullptr);
+    return waiting[2].revents != 0;
 }
 
 } // namespace

@@ -473,15 +473,18 @@ Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split,
             return set;
         }
     }
+    // The same mark of the same calls goes on being counted.
+    const bool same_mark = before && split && before->probe == split->probe && before->mark &&
+                           split->mark && *before->mark == *split->mark;
     if (Probe* probe = asked(before)) {
-        if (before->mark) {
+        if (before->mark && !same_mark) {
             for (const Place& place : probe->places)
                 specs_.forget_mark(place.spec, before->mark->bit);
         }
         if (needs_program(before) && !(probe == asked(split) && needs_program(split)))
             (void)set_programs(*probe, view);
     }
-    if (Probe* probe = asked(split); probe && split->mark) {
+    if (Probe* probe = asked(split); probe && split->mark && !same_mark) {
         for (const Place& place : probe->places) {
             if (auto counted =
                     specs_.count_mark(place.spec, split->mark->bit, split->mark->since_ns);

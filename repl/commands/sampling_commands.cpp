@@ -16,6 +16,10 @@ Parsed<Command> parse_sample(Arguments& arguments) {
     SamplingSettings sampling;
     sampling.rate_hz = default_rate_hz;
     sampling.wall = arguments.take_if("wall");
+    if (!sampling.wall && !arguments.at_end() && arguments.peek().text == "wakers")
+        return Complaint{arguments.peek().span, "only waits have somebody who ends them",
+                         "write sample wall wakers", Error::Kind::usage};
+    sampling.wakers = sampling.wall && arguments.take_if("wakers");
     if (arguments.at_end())
         return Command(SampleCommand{sampling, {}});
     if (!sampling.wall && arguments.take_if("off"))
@@ -74,7 +78,7 @@ std::vector<CommandRow> sampling_commands() {
         {"sample",
          "",
          "Sampling",
-         "sample [wall] [RATE [only CONDITION]] | sample off",
+         "sample [wall [wakers]] [RATE [only CONDITION]] | sample off",
          "sample stacks RATE times a second (999)",
          "RATE is from 1 to 49,999 Hz; 999 when none is given. Changing it keeps what was "
          "collected.\n"
@@ -82,15 +86,20 @@ std::vector<CommandRow> sampling_commands() {
          "unit and\n"
          "the same flame: `blocked` until they are woken, then `runnable` until they have a CPU. "
          "Only wall\n"
-         "time can account for a call that waits. A wait is seen when it ends.\n"
+         "time can account for a call that waits. A wait is seen when it ends. With `wakers` the "
+         "stack of\n"
+         "a blocked thread goes on with who woke it and from where: [woken by NAME], then that "
+         "thread's\n"
+         "own stack, from its innermost frame outwards. It costs a stack at each wake-up.\n"
          "`status` shows the rate that is really achieved.\n\n"
          "With `only`, RATE is for what CONDITION lets through (\"help only\"; no lines), and the "
          "rate in\n"
          "force before, or none, stays for the rest: rare slow calls get many samples while\n"
          "everything else costs little. `sample RATE` without `only` ends that.",
-         "sample\nsample 9999\nsample wall 199\nsample 4999 only handle > p95\nsample off",
+         "sample\nsample 9999\nsample wall 199\nsample wall wakers\nsample 4999 only handle > "
+         "p95\nsample off",
          {{.words = "wall 99 999 9999 off"},
-          {.words = "99 999 9999 only"},
+          {.words = "wakers 99 999 9999 only"},
           {.probe = true, .words = "only in pid tid comm cgroup not"},
           {.probe = true,
            .function = true,

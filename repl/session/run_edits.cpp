@@ -52,9 +52,9 @@ struct Told {
             rate = fmt::format("{} Hz where the condition holds, {} elsewhere", sampling.raised_hz,
                                sampling.rate_hz ? rate : "not");
         return fmt::format(
-            "sampling {} at {}{}",
+            "sampling {}{} at {}{}",
             sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
-            rate,
+            sampling.wakers ? " with who ends waits" : "", rate,
             now.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
     }
     std::string operator()(const TimeCommand&) const {

@@ -89,6 +89,33 @@ TEST_F(Branch, EditsWhileCallsRunLoseNothing) {
     EXPECT_GT(not_taken, taken);
 }
 
+// Another threshold, or a label beside it, is no reason to forget what is known of the branch.
+TEST_F(Branch, GoesOnWhenOtherPartsOfTheSplitAreEdited) {
+    Program program("drilldown", {"--calls", "300", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId handle = session.time("handle");
+    SplitInfo split = split_at(handle, marked_line("drilldown.c", "BRANCH metered"));
+    must(session.backend().set_split(split));
+    const uint32_t bit = session.log.split.branch_bit;
+    program.go();
+    for (const char* label : {"req->type", "", "arg1"}) {
+        const uint64_t before = session.calls(handle).returns;
+        ASSERT_TRUE(
+            session.pump_until([&] { return session.calls(handle).returns > before + 50; }));
+        split.threshold = {Threshold::Kind::fixed, before + 1, 0};
+        split.label = label;
+        must(session.backend().set_split(split));
+        EXPECT_EQ(session.log.split.branch_bit, bit);
+    }
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    EXPECT_EQ(session.log.marked[bit].taken, account["branch_taken"].get<uint64_t>());
+    EXPECT_EQ(session.log.marked[bit].taken + session.log.marked[bit].not_taken,
+              account["handled"].get<uint64_t>());
+}
+
 TEST_F(Branch, ALineWithoutCodeIsRefusedWithNearOnes) {
     Program program("drilldown", {"--calls", "1", "--wait"});
     program.wait_ready();

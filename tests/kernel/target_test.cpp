@@ -299,7 +299,10 @@ TEST_F(Targets, OfATargetThatIsGoneEverythingIsKept) {
         if (symbols.name(sums.function) == "spin_slice")
             named += sums.total.sum().samples;
     }
-    EXPECT_GT(all, 5'000);
+    // Neighbours on a busy machine take CPU time away, not samples of what is left.
+    const double on_cpu_s = static_cast<double>(session.model().ledger().on_cpu_ns) / 1e9;
+    EXPECT_GT(all, 0.8 * 9'999 * on_cpu_s);
+    EXPECT_GT(on_cpu_s, 0.1);
     EXPECT_GT(named, 0.9 * all);
     uint64_t hot = 0;
     for (const auto& thread : truth["threads"])

@@ -214,7 +214,7 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
     EXPECT_TRUE(program.account()["ok"].get<bool>());
     session.backend().settle_symbols(std::chrono::seconds(60));
     std::map<std::string, std::map<std::string, size_t>> wakers; // by thread
-    size_t fed_by_writer = 0;
+    size_t fed_by_writer = 0, unknown = 0;
     const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
         const auto names = session.stack_names(samples.stacks()[i]);
@@ -225,7 +225,11 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
             EXPECT_EQ(waker, names.end()) << comm;
             continue;
         }
-        ASSERT_NE(waker, names.end()) << comm;
+        // A thread may be woken while it is on its way off the CPU, when nobody looks yet.
+        if (waker == names.end()) {
+            unknown++;
+            continue;
+        }
         wakers[comm][*waker]++;
         // Leaf first: what the waker did stands before, its own leaf last.
         fed_by_writer += comm == "reads" && std::count(names.begin(), waker, "write") > 0;
@@ -240,6 +244,7 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
     EXPECT_GT(share("sleeps", "[woken by interrupt]"), 0.9);
     EXPECT_GT(wakers["locks"]["[woken by holder]"], 0u);
     EXPECT_GT(fed_by_writer, 0u);
+    EXPECT_LT(unknown, samples.size() / 50);
 }
 
 } // namespace

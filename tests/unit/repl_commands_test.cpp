@@ -144,6 +144,10 @@ TEST(SampleCommand, Rates) {
     EXPECT_EQ(parsed<SampleCommand>("sample 99 Hz").sampling, (Settings{99, false}));
     EXPECT_EQ(parsed<SampleCommand>("sample wall").sampling, (Settings{999, true}));
     EXPECT_EQ(parsed<SampleCommand>("sample wall 199").sampling, (Settings{199, true}));
+    const Settings wakers = parsed<SampleCommand>("sample wall wakers 199").sampling;
+    EXPECT_TRUE(wakers.wall && wakers.wakers && wakers.rate_hz == 199);
+    EXPECT_FALSE(parsed<SampleCommand>("sample wall").sampling.wakers);
+    EXPECT_THAT(wrong("sample wakers"), HasSubstr("sample wall wakers"));
     EXPECT_EQ(parsed<SampleCommand>("sample off").sampling, Settings{});
     EXPECT_THAT(wrong("sample 0"), HasSubstr("sample off"));
     EXPECT_THAT(wrong("sample 50000"), HasSubstr("from 1 to 49,999"));
