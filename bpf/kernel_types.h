@@ -49,7 +49,18 @@ struct cgroup {
 };
 
 struct css_set {
-    struct cgroup* dfl_cgrp; /* in the unified hierarchy */
+    struct cgroup* dfl_cgrp; /* of version 2 */
+};
+
+/* A return probe that waits for its function to return. */
+struct return_instance {
+    struct return_instance* next;
+    unsigned long stack; /* where the return address lies */
+    unsigned long orig_ret_vaddr;
+};
+
+struct uprobe_task {
+    struct return_instance* return_instances;
 };
 
 struct task_struct {
@@ -57,6 +68,7 @@ struct task_struct {
     int pid;
     int tgid;
     unsigned int __state; /* 0: runnable */
+    struct uprobe_task* utask;
     char comm[16];
     struct signal_struct* signal;
     struct mm_struct* mm;
@@ -71,9 +83,23 @@ struct vm_area_struct {
 /* The registers that a task had in user mode; "___kernel": the UAPI's pt_regs names them otherwise.
  */
 struct pt_regs___kernel {
+    unsigned long ip;
     unsigned long sp;
+    unsigned long bp;
     unsigned long di;
     unsigned long orig_ax; /* the system call's number; negative for interrupts and faults */
+};
+
+/* What a program that visits all tasks is given: one of them, and none at the end. */
+struct seq_file;
+
+struct bpf_iter_meta {
+    struct seq_file* seq;
+};
+
+struct bpf_iter__task {
+    struct bpf_iter_meta* meta;
+    struct task_struct* task;
 };
 
 #pragma clang attribute pop

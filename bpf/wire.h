@@ -395,7 +395,8 @@ struct wire_event {
 
 /* Instead of the number of a system call. */
 enum wire_no_syscall {
-    WIRE_SYSCALL_NONE = -1, /* not waiting, or preempted in user mode: frames say where */
+    WIRE_SYSCALL_NONE = -1,    /* not waiting, or preempted in user mode: frames say where */
+    WIRE_SYSCALL_STOPPED = -2, /* stopped by a signal or a debugger: of open calls only */
 };
 
 /* A wait of a thread that was blocked, and what for as far as the kernel tells. */
@@ -510,6 +511,13 @@ struct wire_open_call {
     __wire_u64 ip; /* user registers when it entered the kernel */
     __wire_u64 sp;
     __wire_u64 bp;
+    __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
+    __wire_u32 padding;
+    __wire_u64 argument; /* the system call's first one */
+    /* Where a return probe has replaced the return address by its own, and what stood there; 0: it
+     * is in place. */
+    __wire_u64 return_slot;
+    __wire_u64 return_address;
 };
 
 enum wire_process_change {
@@ -532,7 +540,7 @@ WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 88, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_fetch) == 32, "wire_fetch");
 WIRE_ASSERT(sizeof(struct wire_comparison) == 16, "wire_comparison");
-WIRE_ASSERT(sizeof(struct wire_open_call) == 80, "wire_open_call");
+WIRE_ASSERT(sizeof(struct wire_open_call) == 112, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 48, "wire_process");
 
 #endif

@@ -57,6 +57,24 @@ bool may_watch_context_switches() {
     return static_cast<bool>(link);
 }
 
+// A program that visits all threads; it is not run here.
+bool may_visit_tasks() {
+    int type = libbpf_find_vmlinux_btf_id("task", BPF_TRACE_ITER);
+    if (type <= 0)
+        return false;
+    bpf_insn instructions[2] = {};
+    instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K; // r0 = 0
+    instructions[1].code = BPF_JMP | BPF_EXIT;
+    LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER,
+                .attach_btf_id = static_cast<uint32_t>(type));
+    UniqueFd program(
+        bpf_prog_load(BPF_PROG_TYPE_TRACING, "auger_try", "GPL", instructions, 2, &options));
+    if (!program)
+        return false;
+    UniqueFd link(bpf_link_create(program.get(), 0, BPF_TRACE_ITER, nullptr));
+    return link && UniqueFd(bpf_iter_create(link.get()));
+}
+
 bool has_hardware_cycles() {
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
@@ -104,6 +122,7 @@ Features Features::detect() {
     if (features.privileged) {
         detect_uprobes(features);
         features.context_switches = may_watch_context_switches();
+        features.task_iterators = may_visit_tasks();
     }
     features.hardware_cycles = has_hardware_cycles();
     return features;
@@ -146,6 +165,10 @@ std::vector<Capability> Features::describe() const {
             line("context switches", context_switches, "`sample wall` sees threads that wait",
                  "no program may run at them, so only running threads are sampled",
                  "a kernel with BTF and CONFIG_TRACEPOINTS is needed", State::degraded),
+            line("task iterators", task_iterators, "`open` lists the calls that are running",
+                 "no program may visit the threads, so open calls are counted but not listed",
+                 "a kernel with BTF and CONFIG_BPF_SYSCALL of Linux 5.8 or later is needed",
+                 State::degraded),
         });
     return lines;
 }

@@ -19,6 +19,7 @@ struct Features {
     bool stacks_under_return = false; // Linux 6.11
     bool hardware_cycles = false;
     bool context_switches = false; // programs may run at them, for sampling of waits
+    bool task_iterators = false;   // a program may visit all threads, to list open calls
     // Why not, where there is more than one reason.
     std::string uprobes_fault, uprobe_multi_fault;
 

@@ -13,6 +13,7 @@
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/live_split.h"
 #include "loader/kernel/live_target.h"
+#include "loader/kernel/open_call_list.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
 #include "loader/recording/recording_writer.h"
@@ -74,7 +75,8 @@ class LiveBackend final : public Backend {
           watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
           probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
           gates_(*programs_, probes_), split_(probes_, marks_, gates_, tee_),
-          sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_) {
+          sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_),
+          open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
         programs_->config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
@@ -138,6 +140,7 @@ class LiveBackend final : public Backend {
     LiveSplit split_;
     LiveSampling sampling_;
     LiveEvents events_;
+    OpenCallList open_calls_;
 
     std::unique_ptr<RecordingWriter> recording_;
 
@@ -249,8 +252,10 @@ Result<void> LiveBackend::set_only(const OnlyInfo& only) {
     return split_.set_only(only, view());
 }
 
-Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId>) {
-    return std::vector<OpenCall>();
+Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> probe) {
+    // Stacks lie in mappings that are known by then.
+    deliver();
+    return open_calls_.read(probe);
 }
 
 Result<void> LiveBackend::set_way_out(WayOut way_out) {
@@ -492,7 +497,7 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     raise_file_limit();
     auto programs =
         Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
-                        features.context_switches});
+                        features.context_switches, features.task_iterators});
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_events.h"
 
-#include "loader/symbols/syscall_names.h"
-
-#include <fmt/format.h>
-
-#include <sys/syscall.h>
+#include "loader/kernel/wait_text.h"
 
 namespace auger {
 
@@ -129,18 +125,7 @@ std::vector<CallValue> LiveEvents::values_of(const wire_slow_call& slow, const C
 Wait LiveEvents::describe(const wire_wait& wait, pid_t pid, uint64_t now_ns) {
     if (!wait.blocked_ns)
         return {};
-    if (wait.syscall < 0)
-        return {wait.blocked_ns, "page fault"};
-    auto syscall = static_cast<uint64_t>(wait.syscall);
-    std::string what = syscall_name(syscall);
-    if (waits_for_descriptor(syscall)) {
-        what += fmt::format("({})", wait.argument);
-        if (std::string target = descriptors_.find(pid, wait.argument, now_ns); !target.empty())
-            what += " " + target;
-    } else if (syscall == SYS_futex) {
-        what += fmt::format("({:#x})", wait.argument);
-    }
-    return {wait.blocked_ns, what};
+    return {wait.blocked_ns, wait_text(descriptors_, pid, now_ns, wait.syscall, wait.argument)};
 }
 
 void LiveEvents::on_slow_call(const WireSlowCallView& slow) {

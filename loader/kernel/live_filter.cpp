@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_filter.h"
 
-#include "loader/process/proc_info.h"
+#include "loader/process/container.h"
 
 #include <bpf/bpf.h>
 
@@ -45,11 +45,12 @@ Result<LiveFilter::Values> LiveFilter::resolve(const FilterSpec& filter) {
                          "give the first 15, as `ps -L` shows them"};
         values.comms.push_back(comm);
     }
-    for (const std::string& path : filter.cgroups) {
-        auto cgroup = cgroup_by_path(path);
-        if (!cgroup)
-            return cgroup.error();
-        values.cgroups.push_back(cgroup->id);
+    for (const std::string& name : filter.cgroups) {
+        auto cgroups = cgroups_by_name(name);
+        if (!cgroups)
+            return cgroups.error();
+        for (const Cgroup& cgroup : *cgroups)
+            values.cgroups.push_back(cgroup.id);
     }
     return values;
 }

@@ -2,7 +2,7 @@
 #include "loader/kernel/live_gates.h"
 
 #include "loader/kernel/live_probes.h"
-#include "loader/process/proc_info.h"
+#include "loader/process/container.h"
 
 #include <bpf/bpf.h>
 
@@ -44,11 +44,14 @@ Result<wire_gate_term> compile(const GateTerm& term) {
         term.text.copy(wire.comm, WIRE_COMM - 1);
         break;
     case GateTerm::Kind::cgroup: {
-        auto cgroup = cgroup_by_path(term.text);
-        if (!cgroup)
-            return cgroup.error();
+        auto cgroups = cgroups_by_name(term.text);
+        if (!cgroups)
+            return cgroups.error();
+        if (cgroups->size() > 1)
+            return Error{"only cgroup", term.text, "the container has groups of its own below it",
+                         "`filter cgroup` takes them all; or name one by its path"};
         wire.kind = WIRE_TERM_CGROUP;
-        wire.value = cgroup->id;
+        wire.value = cgroups->front().id;
         break;
     }
     }

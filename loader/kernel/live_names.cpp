@@ -78,6 +78,17 @@ StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
     return interner_.stack(stack_);
 }
 
+std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
+                                                 std::optional<uint64_t> syscall,
+                                                 std::span<const uint64_t> user_frames) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    if (syscall)
+        stack_.push_back(intern({syscall_module, *syscall, false}));
+    append_user_frames(pid, time_ns, user_frames, false);
+    return stack_;
+}
+
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
     for (size_t i = 0; i < user_frames.size(); i++)
@@ -96,11 +107,19 @@ StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns
 
 // A process is known by the name of its main thread, which may never be seen itself.
 ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
-    if (named_processes_.insert(pid).second && pid != tid) {
-        if (auto name = comm_of(static_cast<pid_t>(pid)))
-            interner_.thread(pid, pid, *name);
+    auto [process, is_new] = cgroups_.try_emplace(pid);
+    if (is_new) {
+        if (auto path = cgroup_path_of(static_cast<pid_t>(pid)))
+            process->second = *std::move(path);
+        if (auto name = comm_of(static_cast<pid_t>(pid)); name && pid != tid)
+            interner_.thread(pid, pid, *name, process->second);
     }
-    return interner_.thread(pid, tid, comm);
+    return interner_.thread(pid, tid, comm, process->second);
+}
+
+ThreadId LiveNames::thread(uint32_t pid, uint32_t tid) {
+    auto known = interner_.last_thread(pid, tid);
+    return known ? *known : thread(pid, tid, "");
 }
 
 ModuleId LiveNames::find_module(uint64_t device, uint64_t inode) const {

@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace auger {
@@ -45,9 +44,14 @@ class LiveNames {
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
+    // Of a thread that waits now; without a system call when it is stopped or faults. For whoever
+    // shows it at once: it is no stack of the stream.
+    std::vector<LocationId> present_stack(pid_t pid, uint64_t time_ns,
+                                          std::optional<uint64_t> syscall,
+                                          std::span<const uint64_t> user_frames);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
     // A thread whose present name is not at hand: the one under which it was seen last.
-    ThreadId thread(uint32_t pid, uint32_t tid) { return interner_.thread(pid, tid); }
+    ThreadId thread(uint32_t pid, uint32_t tid);
     // The module of a file that was seen mapped; unknown_module when none was.
     ModuleId find_module(uint64_t device, uint64_t inode) const;
 
@@ -71,7 +75,8 @@ class LiveNames {
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
-    std::unordered_set<uint32_t> named_processes_;     // whose main thread is in the stream
+    // Of the processes whose main thread is in the stream, their control group; empty: unknown.
+    std::unordered_map<uint32_t, std::string> cgroups_;
     struct Waiting {
         LocationId location;
         Detail told;

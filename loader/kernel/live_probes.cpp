@@ -160,6 +160,11 @@ void LiveProbes::read_statistics(uint64_t now_ns, const Told& told) {
     }
 }
 
+std::optional<ProbeId> LiveProbes::probe_of(SpecId spec) const {
+    auto found = spec_places_.find(spec);
+    return found == spec_places_.end() ? std::nullopt : std::optional(found->second.first);
+}
+
 const LiveProbes::FunctionPlace* LiveProbes::place_of(SpecId spec) const {
     auto found = spec_places_.find(spec);
     return found == spec_places_.end() ? nullptr : &found->second.second;

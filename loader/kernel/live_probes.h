@@ -64,6 +64,7 @@ class LiveProbes {
     std::optional<SpecId> find_spec(uint16_t slot, uint16_t generation) const {
         return specs_.find(slot, generation);
     }
+    std::optional<ProbeId> probe_of(SpecId spec) const;
     // Where the function is that a spec times (of a call site: the one that is called).
     struct FunctionPlace {
         FileIdentity file;

@@ -103,6 +103,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         bpf_program__set_autoload(skeleton.progs.call_session, false);
     bpf_program__set_autoload(skeleton.progs.off_cpu_switch, options.off_cpu);
     bpf_program__set_autoload(skeleton.progs.off_cpu_waking, options.off_cpu);
+    bpf_program__set_autoload(skeleton.progs.list_open_calls, options.task_iterators);
 
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);
@@ -157,6 +158,8 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.off_cpu_switch);
     case ProgramKind::off_cpu_waking:
         return bpf_program__fd(programs.off_cpu_waking);
+    case ProgramKind::open_call_list:
+        return bpf_program__fd(programs.list_open_calls);
     }
     return -1;
 }

@@ -18,6 +18,7 @@ struct ProgramsOptions {
     bool uprobe_multi = true;   // load the tracker for uprobe_multi links, else for perf events
     bool uprobe_session = true; // load the tracker for session links too
     bool off_cpu = true;        // load the off-CPU sampler
+    bool task_iterators = true; // load the program that lists open calls
 };
 
 enum class ProgramKind {
@@ -28,7 +29,8 @@ enum class ProgramKind {
     line_reached,
     sampler,
     off_cpu_switch,
-    off_cpu_waking
+    off_cpu_waking,
+    open_call_list
 };
 
 enum class MapKind {

@@ -16,19 +16,6 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-Result<std::string> own_cgroup2_mount() {
-    const auto mounts = read_file("/proc/self/mounts");
-    if (!mounts)
-        return mounts.error();
-    if (auto mount = cgroup2_mount(*mounts))
-        return *std::move(mount);
-    return Error{"find control groups",
-                 {},
-                 "no cgroup2 file system is mounted",
-                 {},
-                 Error::Kind::unsupported};
-}
-
 Result<Cgroup> cgroup_at(const std::string& mount, std::string path) {
     struct stat status;
     // The inode number of a group's folder is its id (kernfs, 64-bit).
@@ -52,25 +39,50 @@ std::optional<std::string> cgroup2_mount(std::string_view mounts) {
     return std::nullopt;
 }
 
-Result<Cgroup> cgroup_of(pid_t pid) {
-    const auto mount = own_cgroup2_mount();
-    if (!mount)
-        return mount.error();
+Result<std::string> cgroup_mount() {
+    const auto mounts = read_file("/proc/self/mounts");
+    if (!mounts)
+        return mounts.error();
+    if (auto mount = cgroup2_mount(*mounts))
+        return *std::move(mount);
+    return Error{"find control groups",
+                 {},
+                 "no cgroup2 file system is mounted",
+                 {},
+                 Error::Kind::unsupported};
+}
+
+std::optional<std::string> cgroup2_path(std::string_view text) {
+    while (!text.empty()) {
+        const std::string_view line = take_line(text);
+        if (line.starts_with("0::/"))
+            return std::string(line.substr(3));
+    }
+    return std::nullopt;
+}
+
+Result<std::string> cgroup_path_of(pid_t pid) {
     const auto text = read_file(fmt::format("/proc/{}/cgroup", pid), 1 << 20);
     if (!text)
         return system_error("read control group of process", std::to_string(pid), {},
                             errno == ENOENT ? ESRCH : errno);
-    std::string_view rest = *text;
-    while (!rest.empty()) {
-        const std::string_view line = take_line(rest);
-        if (line.starts_with("0::"))
-            return cgroup_at(*mount, std::string(line.substr(3)));
-    }
+    if (auto path = cgroup2_path(*text))
+        return *std::move(path);
     return Error{"read control group of process", std::to_string(pid), "in no cgroup2 group", {}};
 }
 
+Result<Cgroup> cgroup_of(pid_t pid) {
+    const auto mount = cgroup_mount();
+    if (!mount)
+        return mount.error();
+    auto path = cgroup_path_of(pid);
+    if (!path)
+        return path.error();
+    return cgroup_at(*mount, *std::move(path));
+}
+
 Result<Cgroup> cgroup_by_path(std::string_view path) {
-    const auto mount = own_cgroup2_mount();
+    const auto mount = cgroup_mount();
     if (!mount)
         return mount.error();
     if (path.starts_with(*mount) && (path.size() == mount->size() || path[mount->size()] == '/'))

@@ -50,9 +50,14 @@ struct Cgroup {
 };
 // Mount point of the cgroup2 file system in the text of /proc/mounts; nothing when there is none.
 std::optional<std::string> cgroup2_mount(std::string_view mounts);
+// Path of a process's group in the text of /proc/PID/cgroup; nothing when it is in none.
+std::optional<std::string> cgroup2_path(std::string_view text);
+Result<std::string> cgroup_path_of(pid_t pid);
 Result<Cgroup> cgroup_of(pid_t pid);
 // `path` may be relative to the mount ("system.slice/x.service") or absolute with the mount.
 Result<Cgroup> cgroup_by_path(std::string_view path);
+// Where cgroup2 is mounted here.
+Result<std::string> cgroup_mount();
 
 // The user who called sudo.
 struct InvokingUser {

@@ -55,7 +55,7 @@ class ReplayBackend final : public Backend {
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override;
     Result<void> set_only(const OnlyInfo&) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
-        return Error{"open", "", "a recording has no calls that run now",
+        return Error{"list open calls", "", "a recording does not hold what is running now",
                      "look at the program while it runs: `auger -p PID`"};
     }
     Result<void> set_split(const SplitInfo&) override;

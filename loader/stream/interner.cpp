@@ -19,7 +19,8 @@ size_t Interner::LocationHash::operator()(const Location& location) const noexce
     return mix(mix(location.module.value, location.address), location.is_return);
 }
 
-ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
+ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm,
+                          std::string_view cgroup) {
     ThreadNames& names = threads_[uint64_t{pid} << 32 | tid];
     if (names.last < names.all.size() && names.all[names.last].first == comm)
         return names.all[names.last].second;
@@ -29,14 +30,14 @@ ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
     }
     ThreadId id{next_thread_++};
     names.all.emplace_back(comm, id);
-    sink_.on_thread(id, {pid, tid, std::string(comm)});
+    sink_.on_thread(id, {pid, tid, std::string(comm), std::string(cgroup)});
     return id;
 }
 
-ThreadId Interner::thread(uint32_t pid, uint32_t tid) {
+std::optional<ThreadId> Interner::last_thread(uint32_t pid, uint32_t tid) const {
     auto known = threads_.find(uint64_t{pid} << 32 | tid);
     if (known == threads_.end())
-        return thread(pid, tid, "");
+        return std::nullopt;
     return known->second.all[known->second.last].second;
 }
 

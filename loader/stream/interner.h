@@ -6,6 +6,7 @@
 #include "loader/stream/events.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,9 +20,11 @@ class Interner {
   public:
     explicit Interner(EventSink& sink) : sink_(sink) {}
 
-    ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
-    // A thread under the name that it had last; a new one has none.
-    ThreadId thread(uint32_t pid, uint32_t tid);
+    // `cgroup` counts when the thread is new under this name.
+    ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm,
+                    std::string_view cgroup = {});
+    // A thread under the name that it had last; nothing when it is new.
+    std::optional<ThreadId> last_thread(uint32_t pid, uint32_t tid) const;
     LocationId location(const Location& location);
     StackId stack(std::span<const LocationId> leaf_first);
 

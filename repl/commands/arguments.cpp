@@ -2,6 +2,7 @@
 #include "repl/commands/arguments.h"
 
 #include "repl/language/suggest.h"
+#include "repl/language/values.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -140,6 +141,20 @@ std::optional<ClassFilter> take_class(Arguments& arguments) {
         return std::nullopt;
     arguments.take();
     return *filter;
+}
+
+Parsed<std::optional<size_t>> take_rows(Arguments& arguments) {
+    if (!arguments.take_if("-n"))
+        return std::optional<size_t>();
+    if (arguments.at_end())
+        return arguments.missing("a number of rows");
+    const Word& word = arguments.take();
+    auto count = count_of(word);
+    if (!count)
+        return count.complaint();
+    if (*count == 0)
+        return Complaint{word.span, "0 rows show nothing", "", Error::Kind::usage};
+    return std::optional<size_t>(static_cast<size_t>(*count));
 }
 
 } // namespace auger

@@ -56,4 +56,7 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact = false);
 // The next word, if it is a class; nothing taken else.
 std::optional<ClassFilter> take_class(Arguments& arguments);
 
+// "-n ROWS", if it stands there. (A number alone could be a probe's.)
+Parsed<std::optional<size_t>> take_rows(Arguments& arguments);
+
 } // namespace auger

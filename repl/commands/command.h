@@ -96,6 +96,10 @@ struct CallsCommand {
     ClassFilter filter;
     std::optional<size_t> limit; // rows
 };
+struct OpenCommand {
+    std::optional<ProbeRef> probe;
+    std::optional<size_t> limit; // rows
+};
 struct ProbesCommand {};
 struct SitesCommand {
     ProbeRef function;  // as a probe names it
@@ -137,8 +141,8 @@ using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand,
-                 CallsCommand, ProbesCommand, SitesCommand, StatusCommand, RecordCommand,
-                 SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand,
-                 DoctorCommand, HelpCommand, QuitCommand>;
+                 CallsCommand, OpenCommand, ProbesCommand, SitesCommand, StatusCommand,
+                 RecordCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
+                 UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
 
 } // namespace auger

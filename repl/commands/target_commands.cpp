@@ -144,13 +144,16 @@ std::vector<CommandRow> target_commands() {
         {"filter",
          "",
          "What is observed",
-         "filter [pid ID... | tid ID... | comm NAME... | cgroup PATH... | off]",
+         "filter [pid ID... | tid ID... | comm NAME... | cgroup NAME... | off]",
          "count only some threads, processes or control groups",
          "Values of one kind are alternatives, and each kind given must match. A command replaces\n"
          "the values of its own kind; `filter tid off` drops one kind, `filter off` all. Nothing "
          "is\n"
-         "detached and nothing collected is lost.",
-         "filter comm worker-1 worker-2\nfilter cgroup system.slice/nginx.service\nfilter off",
+         "detached and nothing collected is lost. A cgroup is a path, or a container: its name, or "
+         "at\n"
+         "least 4 characters of its id (with the groups below it that there are now).",
+         "filter comm worker-1 worker-2\nfilter cgroup system.slice/nginx.service\nfilter cgroup "
+         "web-1\nfilter off",
          {{.words = "pid tid comm cgroup off"}, {.words = "off"}},
          parse_filter},
         {"exit",

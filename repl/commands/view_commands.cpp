@@ -28,7 +28,7 @@ Parsed<Command> parse_flame(Arguments& arguments) {
         }
         if (arguments.take_if("by")) {
             if (arguments.at_end())
-                return arguments.missing("what to tell apart: process, comm or tid");
+                return arguments.missing("what to tell apart: process, comm, tid, cgroup or cpu");
             const Word& key = arguments.take();
             const auto* name = std::find(group_names.begin(), group_names.end(), key.text);
             if (name == group_names.end())
@@ -82,28 +82,6 @@ Parsed<Command> parse_diff(Arguments& arguments) {
     command.first = std::move(*first);
     command.second = std::move(*second);
     return Command(command);
-}
-
-Parsed<size_t> parse_limit(Arguments& arguments) {
-    const Word& word = arguments.take();
-    auto count = count_of(word);
-    if (!count)
-        return count.complaint();
-    if (*count == 0)
-        return Complaint{word.span, "0 rows show nothing", "", Error::Kind::usage};
-    return static_cast<size_t>(*count);
-}
-
-// "-n ROWS", if it stands there. (A number alone could be a probe's.)
-Parsed<std::optional<size_t>> take_rows(Arguments& arguments) {
-    if (!arguments.take_if("-n"))
-        return std::optional<size_t>();
-    if (arguments.at_end())
-        return arguments.missing("a number of rows");
-    auto limit = parse_limit(arguments);
-    if (!limit)
-        return limit.complaint();
-    return std::optional<size_t>(*limit);
 }
 
 Parsed<Command> parse_top(Arguments& arguments) {
@@ -184,21 +162,23 @@ std::vector<CommandRow> view_commands() {
         {"flame",
          "f",
          "Views",
-         "flame [CLASS] [by process | comm | tid] [--folded]",
+         "flame [CLASS] [by KEY] [--folded]",
          "where the time goes, as a tree of calls",
          "CLASS joins classes of the split by +: slow, fast, open or outside; taken or not-taken; "
          "=VALUE.\n"
          "Without one, every sample, and how many each class has. Threads of a process are one, "
          "unless they "
          "are\n"
-         "told apart by their name (by comm) or each by itself (by tid). --folded prints collapsed "
-         "stacks, one a "
+         "told apart: KEY is process, comm (the thread's name), tid, cgroup (of the process when "
+         "it "
+         "was\n"
+         "first seen) or cpu (of a wait: where it ended). --folded prints collapsed stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
-         "flame\nflame slow\nflame slow+taken\nflame by comm\nflame slow --folded",
+         "flame\nflame slow\nflame slow+taken\nflame by comm\nflame by cgroup\nflame slow --folded",
          {{.words = "slow fast open outside taken not-taken all by --folded"},
-          {.words = "by process comm tid --folded"},
-          {.words = "process comm tid --folded"},
+          {.words = "by process comm tid cgroup cpu --folded"},
+          {.words = "process comm tid cgroup cpu --folded"},
           {.words = "--folded"},
           {}},
          parse_flame},

@@ -23,6 +23,7 @@ struct Session::Runner {
     Parsed<Reply> operator()(const TopCommand&);
     Parsed<Reply> operator()(const HistCommand&);
     Parsed<Reply> operator()(const CallsCommand&);
+    Parsed<Reply> operator()(const OpenCommand&);
     Parsed<Reply> operator()(const ProbesCommand&);
     Parsed<Reply> operator()(const SitesCommand&);
     Parsed<Reply> operator()(const StatusCommand&);

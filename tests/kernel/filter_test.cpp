@@ -172,7 +172,8 @@ TEST_F(Filters, ChangedWhileCallsRun) {
 // A control group of its own, gone with the test.
 class TestCgroup {
   public:
-    TestCgroup() : name_("auger-test-" + std::to_string(getpid())) {
+    explicit TestCgroup(std::string name = "auger-test-" + std::to_string(getpid()))
+        : name_(std::move(name)) {
         std::ifstream mounts("/proc/self/mounts");
         std::string device, point, type, rest;
         while (mounts >> device >> point >> type && std::getline(mounts, rest)) {
@@ -217,6 +218,34 @@ TEST_F(Filters, ByControlGroup) {
     EXPECT_EQ(session.calls(probe).returns, all_hot_calls(inside.account()));
     inside.wait_exit();
     outside.wait_exit();
+}
+
+// A container is a group whose name holds its id; processes in groups below it belong to it.
+TEST_F(Filters, ByContainer) {
+    std::string id = std::to_string(getpid());
+    id = "abcdef" + std::string(58 - id.size(), '0') + id;
+    TestCgroup container("docker-" + id + ".scope"), part("docker-" + id + ".scope/part");
+    Program inside("spinner", {"--slice-us", "2000", "--calls", "50", "--wait"});
+    Program below("spinner", {"--slice-us", "2000", "--calls", "60", "--wait"});
+    Program outside("spinner", {"--slice-us", "2000", "--calls", "80", "--wait"});
+    Session session;
+    for (Program* program : {&inside, &below, &outside})
+        program->wait_ready();
+    session.observe(std::vector<pid_t>{inside.pid(), below.pid(), outside.pid()});
+    EXPECT_FALSE(session.backend().set_filter({{}, {}, {}, {"no such container"}}));
+    if (!part.made())
+        GTEST_SKIP() << "no control groups of version 2 can be made here";
+    container.move_here(inside.pid());
+    part.move_here(below.pid());
+    session.filter({{}, {}, {}, {id.substr(0, 8)}});
+    ProbeId probe = session.time("hot");
+    for (Program* program : {&inside, &below, &outside})
+        program->go();
+    session.pump_to_end();
+    EXPECT_EQ(session.calls(probe).returns,
+              all_hot_calls(inside.account()) + all_hot_calls(below.account()));
+    for (Program* program : {&inside, &below, &outside})
+        program->wait_exit();
 }
 
 } // namespace

@@ -99,8 +99,12 @@ class FakeBackend final : public Backend {
         }
         return done;
     }
-    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
-        return std::vector<OpenCall>();
+    std::vector<OpenCall> running; // what open_calls() finds
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override {
+        auto done = act(probe ? fmt::format("open {}", probe->value) : "open");
+        if (!done)
+            return done.error();
+        return running;
     }
     Result<void> set_slow(ProbeId id, const Threshold& slow,
                           const CallConditions& conditions) override {

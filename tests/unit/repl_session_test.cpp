@@ -382,9 +382,37 @@ TEST(Session, CallSites) {
     EXPECT_THAT(test.run("sites recv"), HasSubstr("test.aug:1:7: error: sites it: refused"));
 }
 
+TEST(Session, OpenCallsAreAskedForNow) {
+    TestSession test;
+    test.run("target 4711\ntime handle");
+    OpenCall call;
+    call.probe = ProbeId{1};
+    call.age_ns = 7'000'000;
+    call.thread = {4711, 4712, "worker"};
+    call.running = true;
+    test.backend.running = {call, call};
+    test.backend.log.clear();
+    EXPECT_THAT(test.run("open"), HasSubstr("7.00 ms  handle  worker 4712"));
+    EXPECT_THAT(test.run("open handle -n 1"), HasSubstr("2 open calls, the oldest 1 shown"));
+    EXPECT_THAT(test.backend.log, ElementsAre("open", "open 1"));
+    EXPECT_THAT(test.run("open nothing"), HasSubstr("1:6: error"));
+    EXPECT_THAT(test.run("open -n 0"), HasSubstr("0 rows show nothing"));
+    test.backend.failing = {"open"};
+    EXPECT_THAT(test.run("open"), HasSubstr("refused"));
+    SessionOptions json;
+    json.json = true;
+    TestSession other(json);
+    other.backend.running = {call, call};
+    const std::string said = other.run("target 4711\ntime handle\nopen -n 1");
+    const size_t at = said.find("\"command\":\"open\"");
+    ASSERT_NE(at, said.npos);
+    EXPECT_EQ(said.find("\"command\":\"open\"", at + 1), said.npos);
+}
+
 TEST(Session, EveryCommandAnswersInJson) {
     TestSession test(as_json());
     test.run("target 4711\nwait 1s");
+    test.backend.running = {OpenCall{}};
     const std::string folded = testing::TempDir() + "auger_json.folded";
     const std::string script = testing::TempDir() + "auger_json.aug";
     fclose(fopen(script.c_str(), "w"));
@@ -409,6 +437,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "top",
                                          "hist handle",
                                          "calls",
+                                         "open",
                                          "probes",
                                          "sites recv",
                                          "status",

@@ -31,6 +31,20 @@ Line names(const Model& model, std::span<const FunctionId> path) {
     return list;
 }
 
+// Leaf first.
+void put_stack(Line& line, const Model& model, std::span<const LocationId> locations) {
+    Line stack = Line::array(), sources = Line::array();
+    for (LocationId location : locations)
+        for (const FrameEntry& frame : model.symbols().frames(location)) {
+            stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
+            std::string file = escape_untrusted(model.symbols().text(frame.file));
+            sources.push_back(file.empty() ? Line(nullptr)
+                                           : Line(fmt::format("{}:{}", file, frame.line)));
+        }
+    line["stack"] = std::move(stack);
+    line["source"] = std::move(sources);
+}
+
 Error unknown_probe(const char* operation, ProbeId id) {
     return {operation, fmt::format("#{}", id.value), "no such probe", "see: probes",
             Error::Kind::failed};
@@ -296,16 +310,25 @@ Result<std::vector<std::string>> calls_json(const Model& model, const Window& wi
                 line["unreadable"][name] = text;
         }
         line["unwound"] = call->end.unwound;
-        Line stack = Line::array(), sources = Line::array();
-        for (LocationId location : model.symbols().stack(call->stack))
-            for (const FrameEntry& frame : model.symbols().frames(location)) {
-                stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
-                std::string file = escape_untrusted(model.symbols().text(frame.file));
-                sources.push_back(file.empty() ? Line(nullptr)
-                                               : Line(fmt::format("{}:{}", file, frame.line)));
-            }
-        line["stack"] = std::move(stack);
-        line["source"] = std::move(sources);
+        put_stack(line, model, model.symbols().stack(call->stack));
+        lines.push_back(finish(line));
+    }
+    return lines;
+}
+
+std::vector<std::string> open_calls_json(const Model& model, std::span<const OpenCall> calls) {
+    std::vector<std::string> lines;
+    for (const OpenCall& call : calls) {
+        Line line = start("open");
+        line["probe"] = probe_name(model, call.probe);
+        line["age"] = call.age_ns;
+        line["pid"] = call.thread.pid;
+        line["tid"] = call.thread.tid;
+        line["comm"] = escape_untrusted(call.thread.comm);
+        line["depth"] = call.depth;
+        line["running"] = call.running;
+        line["wait"] = call.wait.empty() ? Line(nullptr) : Line(escape_untrusted(call.wait));
+        put_stack(line, model, call.stack);
         lines.push_back(finish(line));
     }
     return lines;

@@ -24,4 +24,7 @@ Result<std::vector<std::string>> calls_json(const Model&, const Window&,
                                             std::optional<ProbeId> probe = {},
                                             const ClassFilter& filter = {});
 
+// One object a call, the oldest first.
+std::vector<std::string> open_calls_json(const Model&, std::span<const OpenCall>);
+
 } // namespace auger

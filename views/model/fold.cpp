@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace auger {
 
@@ -40,18 +41,57 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
     }
 }
 
-std::string label_of(const Model& model, ThreadId thread, GroupBy by) {
+std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
     const ThreadInfo& info = model.symbols().thread(thread);
     switch (by) {
     case GroupBy::process:
         return std::string(model.process_name(thread));
     case GroupBy::comm:
         return info.comm;
-    case GroupBy::tid:
+    case GroupBy::cgroup:
+        return info.cgroup.empty() ? "{unknown cgroup}" : info.cgroup;
+    default:
         break;
     }
     return info.comm + " " + std::to_string(info.tid);
 }
+
+// The label of each sample, by its index in the store; adds what is new to `labels`.
+class Labels {
+  public:
+    Labels(const Model& model, GroupBy by, std::vector<std::string>& labels)
+        : samples_(model.samples()), by_cpu_(by == GroupBy::cpu), labels_(labels) {
+        if (by_cpu_)
+            return;
+        // The last: of undefined threads.
+        of_thread_.resize(model.symbols().threads() + 1);
+        std::map<std::string, uint32_t> known;
+        for (uint32_t i = 0; i < of_thread_.size(); i++) {
+            auto [label, is_new] = known.try_emplace(thread_label(model, ThreadId{i}, by),
+                                                     static_cast<uint32_t>(labels.size()));
+            if (is_new)
+                labels.push_back(label->first);
+            of_thread_[i] = label->second;
+        }
+    }
+
+    uint32_t operator()(size_t sample) {
+        if (!by_cpu_)
+            return of_thread_[std::min(samples_.threads()[sample].index(), of_thread_.size() - 1)];
+        uint16_t cpu = samples_.cpus()[sample];
+        auto [label, is_new] = of_cpu_.try_emplace(cpu, static_cast<uint32_t>(labels_.size()));
+        if (is_new)
+            labels_.push_back("cpu " + std::to_string(cpu));
+        return label->second;
+    }
+
+  private:
+    const SampleStore& samples_;
+    bool by_cpu_;
+    std::vector<std::string>& labels_;
+    std::vector<uint32_t> of_thread_;
+    std::unordered_map<uint16_t, uint32_t> of_cpu_;
+};
 
 } // namespace
 
@@ -69,21 +109,11 @@ std::vector<ClassSums> sum_stacks(const Model& model, const Classifier& classify
 LabelledSums sum_labelled_stacks(const Model& model, const Classifier& classify,
                                  const Window& window, GroupBy by, const ClassFilter& filter) {
     LabelledSums result;
-    std::map<std::string, uint32_t> known;
-    size_t defined = model.symbols().threads();
-    std::vector<uint32_t> labels(defined + 1); // by thread; the last: of undefined ones
-    for (uint32_t i = 0; i < labels.size(); i++) {
-        auto [label, is_new] = known.try_emplace(label_of(model, ThreadId{i}, by),
-                                                 static_cast<uint32_t>(result.labels.size()));
-        if (is_new)
-            result.labels.push_back(label->first);
-        labels[i] = label->second;
-    }
+    Labels label_of(model, by, result.labels);
     const StackId* stacks = model.samples().stacks();
-    const ThreadId* threads = model.samples().threads();
     FlatMap found;
     sum_up(model, classify, window, filter, [&](size_t i) -> ClassSums& {
-        uint32_t label = labels[std::min(threads[i].index(), defined)];
+        uint32_t label = label_of(i);
         auto [entry, is_new] = found.find_or_add(uint64_t{stacks[i].value} << 32 | label,
                                                  static_cast<uint32_t>(result.entries.size()));
         if (is_new)

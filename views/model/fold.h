@@ -20,8 +20,11 @@ enum class GroupBy : uint8_t {
     process, // by the process's name
     comm,    // by the thread's name
     tid,     // each thread
+    cgroup,  // by the process's control group, when it was first seen
+    cpu,     // by where it was sampled; of waits, where they ended
 };
-inline constexpr std::array<std::string_view, 3> group_names = {"process", "comm", "tid"};
+inline constexpr std::array<std::string_view, 5> group_names = {"process", "comm", "tid", "cgroup",
+                                                                "cpu"};
 
 struct FlameNode {
     uint32_t parent = 0;

@@ -96,7 +96,8 @@ void Model::on_sample(const SampleEvent& event) {
                         event.stack,
                         event.thread,
                         calls_.acquire(symbols_.thread(event.thread).tid, event.calls),
-                        event.kind};
+                        event.kind,
+                        static_cast<uint16_t>(std::min<uint32_t>(event.cpu, UINT16_MAX))};
     if (samples_.full())
         calls_.release(samples_.oldest().call);
     samples_.push(sample);

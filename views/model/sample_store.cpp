@@ -14,6 +14,7 @@ SampleStore::SampleStore(size_t capacity) : capacity_(std::max<size_t>(1, capaci
     threads_.reserve(capacity_);
     calls_.reserve(capacity_);
     kinds_.reserve(capacity_);
+    cpus_.reserve(capacity_);
 }
 
 void SampleStore::push(const StoredSample& sample) {
@@ -24,6 +25,7 @@ void SampleStore::push(const StoredSample& sample) {
         threads_.push_back(sample.thread);
         calls_.push_back(sample.call);
         kinds_.push_back(sample.kind);
+        cpus_.push_back(sample.cpu);
         size_++;
         return;
     }
@@ -33,11 +35,12 @@ void SampleStore::push(const StoredSample& sample) {
     threads_[head_] = sample.thread;
     calls_[head_] = sample.call;
     kinds_[head_] = sample.kind;
+    cpus_[head_] = sample.cpu;
     head_ = head_ + 1 == capacity_ ? 0 : head_ + 1;
 }
 
 StoredSample SampleStore::at(size_t i) const {
-    return {times_[i], weights_[i], stacks_[i], threads_[i], calls_[i], kinds_[i]};
+    return {times_[i], weights_[i], stacks_[i], threads_[i], calls_[i], kinds_[i], cpus_[i]};
 }
 
 } // namespace auger

@@ -18,13 +18,14 @@ struct StoredSample {
     ThreadId thread;
     CallIndex call = no_call; // the innermost one
     SampleKind kind = SampleKind::cpu;
+    uint16_t cpu = 0;
 };
 
 class SampleStore {
   public:
     static constexpr size_t default_capacity = 2'000'000;
     // Columns only; the calls that samples lie in come on top (see CallTable).
-    static constexpr size_t bytes_per_sample = 8 + 8 + 4 + 4 + 4 + 1;
+    static constexpr size_t bytes_per_sample = 8 + 8 + 4 + 4 + 4 + 1 + 2;
 
     explicit SampleStore(size_t capacity);
 
@@ -43,6 +44,7 @@ class SampleStore {
     const ThreadId* threads() const { return threads_.data(); }
     const CallIndex* calls() const { return calls_.data(); }
     const SampleKind* kinds() const { return kinds_.data(); }
+    const uint16_t* cpus() const { return cpus_.data(); }
 
   private:
     StoredSample at(size_t i) const;
@@ -56,6 +58,7 @@ class SampleStore {
     std::vector<ThreadId> threads_;
     std::vector<CallIndex> calls_;
     std::vector<SampleKind> kinds_;
+    std::vector<uint16_t> cpus_;
 };
 
 } // namespace auger

@@ -3,7 +3,6 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/slow_call_query.h"
-#include "views/short_name.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -12,35 +11,6 @@
 namespace auger {
 
 namespace {
-
-constexpr size_t shown_frames = 16;
-
-void add_stack(Canvas& canvas, const Model& model, const ViewOptions& options, StackId stack) {
-    const SymbolTables& symbols = model.symbols();
-    size_t shown = 0, hidden = 0;
-    for (LocationId location : symbols.stack(stack))
-        for (const FrameEntry& frame : symbols.frames(location)) {
-            if (shown == shown_frames) {
-                hidden++;
-                continue;
-            }
-            shown++;
-            size_t y = canvas.height();
-            std::string source = escape_untrusted(source_text(symbols, frame));
-            if (frame.inlined)
-                source += source.empty() ? "(inlined)" : " (inlined)";
-            size_t for_source = std::min(text_width(source), canvas.width() / 2);
-            size_t for_name = canvas.width() - 6 - (for_source ? for_source + 2 : 0);
-            std::string name = elide_middle(display_name(symbols.name(frame.function)), for_name,
-                                            ellipsis(options.unicode));
-            bool kernel = symbols.function(frame.function).kernel;
-            size_t x = canvas.put(6, y, name, kernel ? Style::kernel : Style::name);
-            canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(options.unicode)),
-                       Style::dim);
-        }
-    if (hidden)
-        canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, 6);
-}
 
 // "fd=17 (tcp 127.0.0.1:80 -> 127.0.0.1:4711) len=4096 ret=-1 errno=EAGAIN (11)"
 std::string values_text(const std::vector<CallValue>& values) {
@@ -130,7 +100,7 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
         const SlowCall& call = *calls[i];
         canvas.add_line();
         add_call(canvas, model, classify, call);
-        add_stack(canvas, model, options, call.stack);
+        add_frames(canvas, model, options, model.symbols().stack(call.stack));
     }
     return canvas;
 }

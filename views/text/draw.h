@@ -48,6 +48,9 @@ struct Part {
 };
 void add_parts(Canvas&, const std::vector<Part>&, size_t indent = 0);
 
+// The stack's frames, leaf first, one a line; of a deep one the first 16.
+void add_frames(Canvas&, const Model&, const ViewOptions&, std::span<const LocationId> stack);
+
 // "main.cc:1312", "" when unknown. Only the file's base name.
 std::string source_text(const SymbolTables&, const FrameEntry&);
 

@@ -9,6 +9,7 @@
 #include "views/model/model.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
 // Slow calls, the newest last; of every probe when there is none given. Fails for an unknown probe.
 Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {},
                           const ClassFilter& filter = {});
+// Calls that are running, the oldest first; of `probe`, or of all.
+Canvas open_calls_view(const Model&, const ViewOptions&, std::span<const OpenCall>,
+                       std::optional<ProbeId> probe = {});
 Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe);
 Result<Canvas> diff_view(const Model&, const ViewOptions&, const ClassFilter& first,
                          const ClassFilter& second);

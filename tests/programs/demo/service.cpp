@@ -18,7 +18,7 @@
 // What a worker owns, and what it shares with the others.
 struct Worker {
     Accounts accounts;
-    Socket quota_server;
+    Socket quota; // to the quota server
     AuditLog& audit;
 };
 
@@ -89,8 +89,7 @@ TIMED static Kind route(Worker& worker, const Request& request, Call& call, std:
         kind = Kind::cpu;
 
     if (request.kind == RequestKind::metered) {
-        const Quota quota =
-            fetch_quota(worker.quota_server, request.account, call); // BRANCH metered
+        const Quota quota = fetch_quota(worker.quota, request.account, call); // BRANCH metered
         call.metered = true;
         call.amount_late = quota.late;
         if (quota.late)

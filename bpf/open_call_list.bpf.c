@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// The list of open calls: visits every thread and writes a record for each call that it has open
+// now, for whoever reads the iterator. The threads go on meanwhile, so each record is looked at
+// twice: what has changed in between has ended, and is no open call.
+#include "filter.h"
+#include "maps.h"
+#include "open_calls.h"
+
+enum {
+    MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
+    TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
+};
+
+// Asks of any thread what passes_filters() asks of the current one.
+static __always_inline bool task_passes_filters(struct task_struct* task, u64 filter) {
+    u32 in_force = filter >> WIRE_FILTER_GENERATION_SHIFT;
+
+    if ((filter & WIRE_FILTER_PID) && !passes_id(&filter_pids, task->tgid, in_force))
+        return false;
+    if ((filter & WIRE_FILTER_TID) && !passes_id(&filter_tids, task->pid, in_force))
+        return false;
+    if ((filter & WIRE_FILTER_CGROUP) &&
+        !passes_id(&filter_cgroups, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id), in_force))
+        return false;
+    if (filter & WIRE_FILTER_COMM) {
+        char comm[WIRE_COMM] = {};
+        u32* generation;
+
+        bpf_probe_read_kernel_str(comm, sizeof(comm), task->comm);
+        generation = bpf_map_lookup_elem(&filter_comms, comm);
+        if (!generation || *generation < in_force)
+            return false;
+    }
+    return true;
+}
+
+// The part of has_been_left() that can be told of another thread: on its own stack.
+static __always_inline bool is_below(const struct open_calls* calls, const struct open_call* call,
+                                     u64 sp) {
+    return sp > call->sp && call->sp >= calls->own_stack_start && sp < calls->own_stack_end;
+}
+
+// The return address that a return probe has replaced at `slot`; 0: none has. `instance` is the
+// thread's innermost return_instance. A function of its own, verified once.
+__noinline u64 find_return_address(u64 instance, u64 slot) {
+    for (u32 i = 0; i < MAX_RETURN_INSTANCES; i++) {
+        const struct return_instance* at = (void*)instance;
+
+        if (!instance)
+            break;
+        if (BPF_CORE_READ(at, stack) == slot)
+            return BPF_CORE_READ(at, orig_ret_vaddr);
+        instance = (u64)BPF_CORE_READ(at, next);
+    }
+    return 0;
+}
+
+SEC("iter/task")
+int list_open_calls(struct bpf_iter__task* ctx) {
+    struct task_struct* task = ctx->task;
+    u64 filter = *(volatile u64*)&config.filter;
+    const struct pt_regs___kernel* regs;
+    struct wire_open_call record = {};
+    struct open_calls* calls;
+    u32 depth, listed = 0, state;
+    u64 return_instances;
+
+    if (!task)
+        return 0;
+    calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    if (!calls || !calls->depth)
+        return 0;
+    if (!is_target(task->tgid) || ((u32)filter && !task_passes_filters(task, filter)))
+        return 0;
+    regs = (void*)bpf_task_pt_regs(task);
+    record.pid = task->tgid;
+    record.tid = task->pid;
+    bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+    state = task->__state;
+    record.running = !state;
+    record.ip = regs->ip;
+    record.sp = regs->sp;
+    record.bp = regs->bp;
+    // What was interrupted has no number of a system call, but a negative one.
+    record.syscall = regs->orig_ax;
+    if (record.running || record.syscall < 0)
+        record.syscall = WIRE_SYSCALL_NONE;
+    if (state & TASK_STOPPED_OR_TRACED)
+        record.syscall = WIRE_SYSCALL_STOPPED;
+    record.argument = regs->di;
+
+    return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
+    depth = *(volatile u32*)&calls->depth;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        volatile struct open_call* call = &calls->calls[i];
+
+        if (i >= depth)
+            break;
+        record.call.start_ns = call->start_ns;
+        record.call.sequence = call->sequence;
+        record.call.spec = call->spec;
+        record.call.generation = call->generation;
+        record.return_slot = call->sp;
+        if (!is_current((void*)call) ||
+            (!record.running && is_below(calls, (void*)call, record.sp)))
+            continue;
+        barrier();
+        if (i >= *(volatile u32*)&calls->depth || call->sequence != record.call.sequence ||
+            call->start_ns != record.call.start_ns)
+            continue;
+        record.return_address = find_return_address(return_instances, record.return_slot);
+        record.now_ns = bpf_ktime_get_ns();
+        record.depth = listed++;
+        bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+    }
+    return 0;
+}

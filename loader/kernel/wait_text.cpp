@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/wait_text.h"
+
+#include "bpf/wire.h"
+#include "loader/symbols/syscall_names.h"
+
+#include <fmt/format.h>
+
+#include <sys/syscall.h>
+
+namespace auger {
+
+std::string wait_text(FdTargets& descriptors, pid_t pid, uint64_t now_ns, int32_t syscall,
+                      uint64_t argument) {
+    if (syscall == WIRE_SYSCALL_STOPPED)
+        return "stopped";
+    if (syscall < 0)
+        return "page fault";
+    auto number = static_cast<uint64_t>(syscall);
+    std::string what = syscall_name(number);
+    if (waits_for_descriptor(number)) {
+        what += fmt::format("({})", argument);
+        if (std::string target = descriptors.find(pid, argument, now_ns); !target.empty())
+            what += " " + target;
+    } else if (number == SYS_futex) {
+        what += fmt::format("({:#x})", argument);
+    }
+    return what;
+}
+
+} // namespace auger

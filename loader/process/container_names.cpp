@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/process/container_names.h"
+
+#include "loader/process/safe_open.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+
+namespace auger {
+namespace {
+
+using nlohmann::json;
+using Names = std::map<std::string, std::string>; // by id
+
+constexpr size_t largest_file = 4 << 20;
+constexpr size_t most_log_files = 100'000;
+
+json read_json(const std::string& path) {
+    auto file = open_regular(path);
+    if (!file)
+        return json::value_t::discarded;
+    auto text = read_all(file->get(), largest_file);
+    return text ? json::parse(*text, nullptr, false) : json(json::value_t::discarded);
+}
+
+std::string string_of(const json& object, const char* key) {
+    if (!object.is_object() || !object.contains(key) || !object[key].is_string())
+        return "";
+    return object[key].get<std::string>();
+}
+
+// "/web" in the container's own folder.
+std::string docker_name(const ContainerHost& host, const std::string& id) {
+    std::string name = string_of(
+        read_json(fmt::format("{}/var/lib/docker/containers/{}/config.v2.json", host.root, id)),
+        "Name");
+    return name.starts_with('/') ? name.substr(1) : name;
+}
+
+// One list of all, of the system's podman; users have their own.
+Names podman_names(const ContainerHost& host) {
+    Names names;
+    const json list =
+        read_json(host.root + "/var/lib/containers/storage/overlay-containers/containers.json");
+    if (!list.is_array())
+        return names;
+    for (const json& container : list) {
+        const std::string id = string_of(container, "id");
+        if (id.empty() || !container.contains("names") || !container["names"].is_array() ||
+            container["names"].empty() || !container["names"][0].is_string())
+            continue;
+        names[id] = container["names"][0].get<std::string>();
+    }
+    return names;
+}
+
+// The kubelet keeps a link to each container's log: POD_NAMESPACE_CONTAINER-ID.log.
+Names kubernetes_names(const ContainerHost& host) {
+    Names names;
+    std::error_code error;
+    size_t seen = 0;
+    for (std::filesystem::directory_iterator entry(host.root + "/var/log/containers", error), end;
+         !error && entry != end && seen < most_log_files; entry.increment(error), seen++) {
+        const std::string file = entry->path().stem();
+        const size_t dash = file.rfind('-'), first = file.find('_'), second = file.rfind('_', dash);
+        if (dash == file.npos || first == file.npos || second == file.npos || second <= first)
+            continue;
+        names[file.substr(dash + 1)] =
+            file.substr(0, first) + "/" + file.substr(second + 1, dash - second - 1);
+    }
+    return names;
+}
+
+// As the container's own /etc/hostname says, read beneath the root of one of its processes.
+std::string host_name(const ContainerHost& host, const Container& container) {
+    auto processes = read_file(host.cgroups + container.cgroup + "/cgroup.procs", 1 << 16);
+    pid_t pid = 0;
+    if (!processes ||
+        std::from_chars(processes->data(), processes->data() + processes->size(), pid).ec !=
+            std::errc())
+        return "";
+    auto root = open_folder(fmt::format("{}/proc/{}/root", host.root, pid));
+    if (!root)
+        return "";
+    auto file = open_regular_beneath(root->get(), "/etc/hostname", Symlinks::refuse);
+    if (!file)
+        return "";
+    auto text = read_all(file->get(), 256);
+    return text ? text->substr(0, text->find('\n')) : "";
+}
+
+} // namespace
+
+void name_containers(const ContainerHost& host, std::vector<Container>& containers) {
+    const Names podman = podman_names(host), kubernetes = kubernetes_names(host);
+    for (Container& container : containers) {
+        if (!container.name.empty())
+            continue;
+        container.name = docker_name(host, container.id);
+        for (const Names* names : {&podman, &kubernetes}) {
+            const auto known = names->find(container.id);
+            if (container.name.empty() && known != names->end())
+                container.name = known->second;
+        }
+        if (container.name.empty())
+            container.name = host_name(host, container);
+    }
+}
+
+} // namespace auger

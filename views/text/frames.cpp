@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A stack as a list of frames, leaf first, with their sources.
+#include "views/escape.h"
+#include "views/short_name.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+constexpr size_t shown_frames = 16;
+} // namespace
+
+void add_frames(Canvas& canvas, const Model& model, const ViewOptions& options,
+                std::span<const LocationId> stack) {
+    const SymbolTables& symbols = model.symbols();
+    size_t shown = 0, hidden = 0;
+    for (LocationId location : stack)
+        for (const FrameEntry& frame : symbols.frames(location)) {
+            if (shown == shown_frames) {
+                hidden++;
+                continue;
+            }
+            shown++;
+            size_t y = canvas.height();
+            std::string source = escape_untrusted(source_text(symbols, frame));
+            if (frame.inlined)
+                source += source.empty() ? "(inlined)" : " (inlined)";
+            size_t for_source = std::min(text_width(source), canvas.width() / 2);
+            size_t for_name = canvas.width() - 6 - (for_source ? for_source + 2 : 0);
+            std::string name = elide_middle(display_name(symbols.name(frame.function)), for_name,
+                                            ellipsis(options.unicode));
+            bool kernel = symbols.function(frame.function).kernel;
+            size_t x = canvas.put(6, y, name, kernel ? Style::kernel : Style::name);
+            canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(options.unicode)),
+                       Style::dim);
+        }
+    if (hidden)
+        canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, 6);
+}
+
+} // namespace auger

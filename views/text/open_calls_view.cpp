@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// open: the calls that are running now, the oldest first, with what their threads wait for and the
+// stacks that they have at this moment. Calls of one thread share its stack, which is shown once.
+#include "views/format.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace auger {
+
+namespace {
+
+void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& options,
+                      const OpenCall& call) {
+    if (call.running) {
+        canvas.add_line("running: only the stack of a thread that waits can be read", Style::dim,
+                        6);
+        return;
+    }
+    canvas.add_line("waits in " + call.wait, Style::plain, 6);
+    if (call.stack.empty())
+        canvas.add_line("(its stack could not be read)", Style::warning, 6);
+    add_frames(canvas, model, options, call.stack);
+}
+
+} // namespace
+
+Canvas open_calls_view(const Model& model, const ViewOptions& options,
+                       std::span<const OpenCall> calls, std::optional<ProbeId> probe) {
+    Canvas canvas(std::max(options.width, min_width));
+    std::string title = "open";
+    if (probe)
+        title += " " + probe_text(model, *probe);
+    canvas.add_line(title, Style::title);
+    if (calls.empty()) {
+        canvas.add_line("No call is running.", Style::dim);
+        return canvas;
+    }
+    size_t rows = options.limit ? std::min(options.limit, calls.size()) : calls.size();
+    canvas.add_line(
+        fmt::format("{} open call{}{}", format_count(double(calls.size())),
+                    calls.size() == 1 ? "" : "s",
+                    rows < calls.size() ? fmt::format(", the oldest {} shown", rows) : ""),
+        Style::dim);
+    std::set<uint32_t> shown;
+    for (const OpenCall& call : calls.first(rows)) {
+        canvas.add_line();
+        size_t y = canvas.height();
+        canvas.put_right(12, y, format_duration(static_cast<double>(call.age_ns)), Style::slow);
+        size_t x = canvas.put(14, y, probe_text(model, call.probe), Style::title);
+        x = canvas.put(x + 2, y, fmt::format("{} {}", call.thread.comm, call.thread.tid));
+        if (call.depth)
+            x = canvas.put(x + 2, y,
+                           fmt::format("inside {} other{}", call.depth, call.depth == 1 ? "" : "s"),
+                           Style::dim);
+        if (shown.insert(call.thread.tid).second)
+            add_thread_state(canvas, model, options, call);
+        else
+            canvas.add_line("(the same thread: see above)", Style::dim, 6);
+    }
+    return canvas;
+}
+
+} // namespace auger
