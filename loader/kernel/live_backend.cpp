@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_backend.h"
 
-#include "loader/kernel/calibration.h"
 #include "loader/kernel/clock.h"
 #include "loader/kernel/event_ring.h"
 #include "loader/kernel/features.h"
@@ -11,10 +10,10 @@
 #include "loader/kernel/live_marks.h"
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_sampling.h"
+#include "loader/kernel/live_split.h"
 #include "loader/kernel/live_target.h"
-#include "loader/kernel/off_cpu.h"
 #include "loader/kernel/open_call_list.h"
-#include "loader/kernel/sampling.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
 #include "loader/recording/recording_writer.h"
@@ -59,10 +58,6 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "waits: no memory for thread",
 };
 
-// How SplitInfo::branch begins.
-constexpr std::string_view branch_at = "at ";
-constexpr std::string_view branch_if = "if ";
-
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
 void raise_file_limit() {
     rlimit limit = {};
@@ -79,7 +74,8 @@ class LiveBackend final : public Backend {
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
           probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
-          gates_(*programs_, probes_), events_(tee_, names_, probes_),
+          gates_(*programs_, probes_), split_(probes_, marks_, gates_, tee_),
+          sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_),
           open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
@@ -100,7 +96,9 @@ class LiveBackend final : public Backend {
     Result<void> set_only(const OnlyInfo& only) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
     Result<void> set_split(const SplitInfo& split) override;
-    Result<void> set_sampling(const SamplingSettings& settings) override;
+    Result<void> set_sampling(const SamplingSettings& settings) override {
+        return sampling_.set(settings);
+    }
     Result<void> set_filter(const FilterSpec& filter) override { return filter_.set(filter); }
     Result<void> set_way_out(WayOut way_out) override;
     Result<void> record(const std::string& path) override;
@@ -116,10 +114,6 @@ class LiveBackend final : public Backend {
   private:
     const TargetView& view();
     void read_statistics(uint64_t now_ns);
-    Result<MarkInfo> watch_branch(const std::string& branch);
-    Result<void> restart_sampling(uint32_t rate_hz);
-    Result<void> set_ticks(const SamplingSettings& settings);
-    Result<void> set_off_cpu(const SamplingSettings& settings);
     bool wait_until(uint64_t time_ns, int wake_fd);
     // Delivers what is there now; returns how many records that were.
     size_t deliver();
@@ -143,15 +137,11 @@ class LiveBackend final : public Backend {
     LiveProbes probes_;
     LiveMarks marks_;
     LiveGates gates_;
+    LiveSplit split_;
+    LiveSampling sampling_;
     LiveEvents events_;
     OpenCallList open_calls_;
-    SplitInfo split_;
-    OnlyInfo only_;
 
-    SamplingSettings sampling_settings_;
-    std::optional<Sampling> sampling_;
-    std::optional<OffCpu> off_cpu_;
-    uint32_t wall_epoch_ = 0; // the last one given
     std::unique_ptr<RecordingWriter> recording_;
 
     TargetView view_;
@@ -163,9 +153,6 @@ class LiveBackend final : public Backend {
     uint64_t next_statistics_ns_ = 0;
     uint64_t next_ledger_ns_ = 0;
     uint64_t next_probes_update_ns_ = 0;
-    // For the rate achieved: ticks and running time before the present rate was set.
-    uint64_t ticks_before_ = 0;
-    uint64_t on_cpu_before_ns_ = 0;
 };
 
 const TargetView& LiveBackend::view() {
@@ -204,9 +191,7 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
     }
     probes_.update(view(), now);
     marks_.update(view(), now);
-    if (sampling_)
-        return restart_sampling(sampling_->rate_hz());
-    return {};
+    return sampling_.set_target(target_.everything(), target_.running());
 }
 
 Result<void> LiveBackend::start_command() {
@@ -253,180 +238,24 @@ void LiveBackend::read_statistics(uint64_t now_ns) {
         now_ns, [this](ProbeId probe, const StatsEvent& event) { gates_.on_stats(probe, event); });
 }
 
-// "at main.cc:1290" or "if arg2 > 4096".
-Result<MarkInfo> LiveBackend::watch_branch(const std::string& branch) {
-    if (branch.starts_with(branch_at)) {
-        view_is_old_ = true;
-        return marks_.watch_line(branch.substr(branch_at.size()), view());
-    }
-    return marks_.watch(branch);
-}
-
-Result<void> LiveBackend::set_split(const SplitInfo& wanted) {
-    SplitInfo split = wanted;
-    split.branch_bit = split_.branch_bit;
-    split.branch_since_ns = split_.branch_since_ns;
-    split.label_since_ns = split_.label_since_ns;
-    const bool same_calls = split.active && split_.active && split.probe == split_.probe &&
-                            split.branch == split_.branch && split.label == split_.label;
-    if (same_calls) {
-        tee_.on_split(split_ = split);
-        return {};
-    }
-    std::optional<SplitRequest> request;
-    std::optional<MarkInfo> mark;
-    // The same branch of the same calls is watched already.
-    const bool same_branch = split.active && split_.active && split.probe == split_.probe &&
-                             !split.branch.empty() && split.branch == split_.branch;
-    if (split.active && !split.branch.empty()) {
-        if (!same_branch) {
-            auto watched = watch_branch(split.branch);
-            if (!watched)
-                return watched.error();
-            split.branch_bit = watched->bit;
-            split.branch_since_ns = watched->since_ns;
-        }
-        mark = MarkInfo{split.branch_bit, split.branch, split.branch_since_ns};
-    }
-    if (split.active && !(split.branch.empty() && split.label.empty()))
-        request = {split.probe,
-                   split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
-                   mark, split.label};
+Result<void> LiveBackend::set_split(const SplitInfo& split) {
     // What came so far belongs to the split before.
     deliver();
     read_statistics(clock_ns());
-    if (auto set = probes_.set_split(request, view()); !set) {
-        if (mark && !same_branch)
-            marks_.release(mark->bit);
-        return set;
-    }
-    const bool same_label =
-        split_.active && split.probe == split_.probe && split.label == split_.label;
-    if (!split.label.empty() && !same_label)
-        split.label_since_ns = clock_ns();
-    if (split_.active && !split_.branch.empty() && !same_branch)
-        marks_.release(split_.branch_bit);
-    tee_.on_split(split_ = split);
-    return {};
+    view_is_old_ = true;
+    return split_.set(split, view());
 }
 
-Result<void> LiveBackend::set_only(const OnlyInfo& wanted) {
-    OnlyInfo only = wanted;
-    only.marks.clear();
-    auto give_up = [&](const Error& error) {
-        for (const MarkInfo& mark : only.marks)
-            marks_.release(mark.bit);
-        return error;
-    };
-    view_is_old_ |= !only.lines.empty();
-    for (const std::string& line : only.lines) {
-        auto watched = marks_.watch_line(line, view());
-        if (!watched)
-            return give_up(watched.error());
-        only.marks.push_back(*watched);
-    }
-    if (auto set = gates_.set(WIRE_GATE_ONLY, only.gate); !set)
-        return give_up(set.error());
+Result<void> LiveBackend::set_only(const OnlyInfo& only) {
     deliver();
-    for (const MarkInfo& mark : only_.marks)
-        marks_.release(mark.bit);
-    tee_.on_only(only_ = only);
-    return {};
+    view_is_old_ |= !only.lines.empty();
+    return split_.set_only(only, view());
 }
 
 Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> probe) {
     // Stacks lie in mappings that are known by then.
     deliver();
     return open_calls_.read(probe);
-}
-
-Result<void> LiveBackend::restart_sampling(uint32_t rate_hz) {
-    std::optional<Sampling> fresh;
-    if (rate_hz) {
-        if (!programs_->config().sample_gap_ns)
-            programs_->config().sample_gap_ns =
-                measure_sample_gap(*programs_, features_.hardware_cycles);
-        // A sample of the hardware's counter has no period in time of its own.
-        programs_->config().sample_weight_ns =
-            features_.hardware_cycles ? 1'000'000'000 / rate_hz : 0;
-        if (sampling_)
-            sampling_->stop();
-        auto made = target_.everything()
-                        ? Sampling::per_cpu(*programs_, rate_hz, features_.hardware_cycles)
-                        : Sampling::per_process(*programs_, rate_hz, features_.hardware_cycles,
-                                                target_.running());
-        if (!made) {
-            // What was in force before goes on.
-            if (sampling_)
-                (void)restart_sampling(std::exchange(sampling_, std::nullopt)->rate_hz());
-            return made.error();
-        }
-        fresh.emplace(std::move(*made));
-    } else if (sampling_) {
-        sampling_->stop();
-    }
-    if (sampling_)
-        on_cpu_before_ns_ += sampling_->running_ns();
-    ticks_before_ = programs_->sampler_stats().ticks;
-    sampling_ = std::move(fresh);
-    return {};
-}
-
-Result<void> LiveBackend::set_off_cpu(const SamplingSettings& settings) {
-    if (!settings.wall || !settings.rate_hz) {
-        off_cpu_.reset();
-        return {};
-    }
-    if (off_cpu_) {
-        off_cpu_->set_rate(settings.rate_hz);
-        return {};
-    }
-    auto made = OffCpu::make(*programs_, settings.rate_hz, ++wall_epoch_);
-    if (!made)
-        return made.error();
-    off_cpu_.emplace(std::move(*made));
-    return {};
-}
-
-// The clock ticks at the highest rate asked for. Outside of the gate of a raised rate only every
-// so manieth tick becomes a sample.
-Result<void> LiveBackend::set_sampling(const SamplingSettings& settings) {
-    for (uint32_t rate : {settings.rate_hz, settings.raised_hz}) {
-        if (rate > Sampling::max_rate_hz)
-            return Error{"sample", std::to_string(rate), "too high",
-                         fmt::format("1 to {} samples a second", Sampling::max_rate_hz)};
-    }
-    const bool raised = settings.raised_hz > settings.rate_hz;
-    if (settings.raised_hz && !raised)
-        return Error{"sample", fmt::format("{} only", settings.raised_hz),
-                     fmt::format("no higher than the rate outside of it, {}", settings.rate_hz),
-                     "lower that first: `sample RATE`, or `sample off`"};
-    SamplingSettings ticks{raised ? settings.raised_hz : settings.rate_hz, settings.wall};
-    programs_->config().with_wakers = settings.wall && settings.wakers;
-    if (auto set = gates_.set(WIRE_GATE_RAISED, raised ? settings.raised : Gate{}); !set)
-        return set;
-    const uint32_t base_before = programs_->config().base_every;
-    programs_->config().base_every =
-        settings.rate_hz ? (ticks.rate_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
-    if (auto set = set_ticks(ticks); !set) {
-        programs_->config().base_every = base_before;
-        (void)gates_.set(WIRE_GATE_RAISED, sampling_settings_.raised);
-        return set;
-    }
-    sampling_settings_ = settings;
-    return {};
-}
-
-Result<void> LiveBackend::set_ticks(const SamplingSettings& settings) {
-    SamplingSettings before{sampling_ ? sampling_->rate_hz() : 0, off_cpu_.has_value()};
-    if (auto set = set_off_cpu(settings); !set)
-        return set;
-    if (settings.rate_hz == before.rate_hz && sampling_)
-        return {};
-    auto restarted = restart_sampling(settings.rate_hz);
-    if (!restarted)
-        (void)set_off_cpu(before);
-    return restarted;
 }
 
 Result<void> LiveBackend::set_way_out(WayOut way_out) {
@@ -463,10 +292,7 @@ std::vector<uint64_t> LiveBackend::links() const {
     auto probes = probes_.link_ids();
     ids.insert(ids.end(), probes.begin(), probes.end());
     marks_.add_link_ids(ids);
-    if (off_cpu_) {
-        auto waits = off_cpu_->link_ids();
-        ids.insert(ids.end(), waits.begin(), waits.end());
-    }
+    sampling_.add_link_ids(ids);
     std::sort(ids.begin(), ids.end());
     return ids;
 }
@@ -483,10 +309,8 @@ void LiveBackend::add_process(pid_t pid, const std::string& comm, bool inherits_
     target_.on_started(pid, comm);
     view_is_old_ = true;
     probes_are_old_ = true;
-    if (sampling_ && !inherits_sampling && !target_.everything()) {
-        if (auto added = sampling_->add_process(pid); !added)
-            notice(added.error().message());
-    }
+    if (auto added = sampling_.add_process(pid, inherits_sampling); !added)
+        notice(added.error().message());
 }
 
 void LiveBackend::on_watch_event(const ProcessEvent& event) {
@@ -531,6 +355,7 @@ void LiveBackend::on_process(const wire_process& process) {
         target_.on_exited(pid);
         probes_.forget_process(pid);
         marks_.forget_process(pid);
+        sampling_.forget_process(pid);
         view_is_old_ = true;
         if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
             notice(fmt::format("{} ({}): exited", target_.name_of(pid), pid));
@@ -596,26 +421,10 @@ void LiveBackend::update_probes(uint64_t now_ns) {
 
 void LiveBackend::report_ledger(uint64_t now_ns) {
     next_ledger_ns_ = now_ns + ledger_interval_ns;
-    wire_sampler_stats sampler = programs_->sampler_stats();
     LedgerEvent ledger;
     ledger.time_ns = now_ns;
-    ledger.ticks = sampler.ticks;
-    ledger.samples = sampler.samples;
-    ledger.filtered = sampler.filtered;
-    ledger.gated = sampler.gated;
+    sampling_.report(ledger);
     ledger.gated_slow_calls = programs_->gated_slow_calls();
-    ledger.sample_gap_ns = programs_->config().sample_gap_ns;
-    wire_wait_stats waits = programs_->wait_stats();
-    ledger.waits = waits.waits;
-    ledger.wait_samples = waits.samples;
-    ledger.gated_waits = waits.gated;
-    ledger.wall = off_cpu_.has_value();
-    uint64_t running_ns = sampling_ ? sampling_->running_ns() : 0;
-    ledger.on_cpu_ns = on_cpu_before_ns_ + running_ns;
-    ledger.rate_hz = sampling_ ? sampling_->rate_hz() : 0;
-    if (running_ns)
-        ledger.rate_achieved_hz = static_cast<double>(sampler.ticks - ticks_before_) * 1e9 /
-                                  static_cast<double>(running_ns);
     auto losses = programs_->losses();
     for (size_t cause = 0; cause < losses.size(); cause++)
         ledger.lost[loss_names[cause]] = losses[cause];

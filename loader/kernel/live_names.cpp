@@ -132,7 +132,7 @@ void LiveNames::deliver() {
         return;
     generation_ = generation;
     std::erase_if(waiting_, [&](Waiting& entry) {
-        Resolution resolution = symbolizer_.request(interner_.location_of(entry.location));
+        Resolution resolution = symbolizer_.known(interner_.location_of(entry.location));
         if (resolution.detail != entry.told) {
             sink_.on_frames(entry.location, *resolution.frames);
             entry.told = resolution.detail;

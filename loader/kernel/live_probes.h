@@ -103,6 +103,7 @@ class LiveProbes {
         uint32_t terms = 0; // of gates
     };
 
+    static Error overwritten(const PlaceMatch& match); // its arguments
     static bool can_read(const CallProgram& program, const Place& place);
     static bool needs_other_entry(const CallProgram& program, const Place& place);
 

@@ -52,8 +52,14 @@ class RecordDecoder {
     std::vector<Clause> clauses(size_t terms);
     // Fields that format 2 did not have are then as if nobody had asked for them.
     bool has_marks() const { return version_ >= 3; }
+    // An id that must have been defined, out of `count`.
     template <typename IdType>
-    IdType defined(size_t count);
+    IdType defined(size_t count) {
+        const uint32_t value = in_.varint32();
+        if (value >= count)
+            in_.fail();
+        return IdType{value};
+    }
     bool define(uint32_t id, size_t& count);
     void seen(uint64_t time_ns);
 

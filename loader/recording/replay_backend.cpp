@@ -3,6 +3,7 @@
 // delivers it, as far as the console lets time pass.
 #include "loader/recording/replay_backend.h"
 
+#include "loader/recording/recorded_answers.h"
 #include "loader/recording/recording_reader.h"
 #include "loader/recording/recording_summary.h"
 #include "loader/recording/replay_stream.h"
@@ -15,32 +16,6 @@
 
 namespace auger {
 namespace {
-
-std::string duration_text(uint64_t ns) {
-    if (ns % 1'000'000'000 == 0)
-        return fmt::format("{}s", ns / 1'000'000'000);
-    if (ns % 1'000'000 == 0)
-        return fmt::format("{}ms", ns / 1'000'000);
-    if (ns % 1'000 == 0)
-        return fmt::format("{}us", ns / 1'000);
-    return fmt::format("{}ns", ns);
-}
-
-std::string threshold_text(const Threshold& threshold) {
-    if (threshold.kind == Threshold::Kind::percentile)
-        return fmt::format("> p{:g}", threshold.percentile);
-    return "> " + duration_text(threshold.fixed_ns);
-}
-
-// Whether slow calls beyond `asked` are among those that were recorded.
-bool recorded_slow(const RecordedProbe& probe, const Threshold& asked) {
-    if (asked.kind == Threshold::Kind::none)
-        return true;
-    return std::any_of(probe.slow.begin(), probe.slow.end(), [&](const Threshold& had) {
-        return had == asked || (had.kind == Threshold::Kind::fixed && asked.kind == had.kind &&
-                                had.fixed_ns <= asked.fixed_ns);
-    });
-}
 
 bool readable(int fd) {
     pollfd wake{fd, POLLIN, 0};
@@ -120,8 +95,6 @@ class ReplayBackend final : public Backend {
                 probe_list()};
     }
     std::string probe_list() const;
-    Result<void> check_slow(ProbeId recorded, const Threshold& slow) const;
-    Result<void> check_conditions(ProbeId recorded, const CallConditions& conditions) const;
     std::optional<ProbeId> find(const ProbeRequest& request) const;
     // The recorded id of a probe that the console has not deleted.
     Result<ProbeId> known(std::string operation, ProbeId shown) const;
@@ -171,47 +144,16 @@ std::optional<ProbeId> ReplayBackend::find(const ProbeRequest& request) const {
     return best_rank >= 4 ? best : std::nullopt;
 }
 
-Result<void> ReplayBackend::check_slow(ProbeId recorded, const Threshold& slow) const {
-    const RecordedProbe& probe = summary_.probes().at(recorded);
-    if (recorded_slow(probe, slow))
-        return {};
-    Error error{"trace slow calls of",
-                probe.first.text,
-                "the recording does not hold all calls " + threshold_text(slow),
-                {}};
-    std::vector<std::string> had;
-    for (const Threshold& threshold : probe.slow)
-        had.push_back(threshold_text(threshold));
-    error.hint = had.empty() ? "it was made without tracing them"
-                             : fmt::format("it has those {}", fmt::join(had, " and "));
-    return error;
-}
-
-Result<void> ReplayBackend::check_conditions(ProbeId recorded,
-                                             const CallConditions& conditions) const {
-    const RecordedProbe& probe = summary_.probes().at(recorded);
-    const auto had = [&](std::string CallConditions::*predicate) {
-        return std::any_of(
-            probe.conditions.begin(), probe.conditions.end(),
-            [&](const CallConditions& known) { return known.*predicate == conditions.*predicate; });
-    };
-    for (auto predicate : {&CallConditions::only_if, &CallConditions::slow_if})
-        if (!had(predicate))
-            return Error{"ask of calls of " + probe.first.text, conditions.*predicate,
-                         "the recording was not made with that",
-                         "a recording cannot be asked anew"};
-    return {};
-}
-
 Result<ProbeReport> ReplayBackend::add_probe(const ProbeRequest& request) {
     const auto recorded = find(request);
     if (!recorded)
         return refuse("add probe", request.text);
-    if (auto checked = check_slow(*recorded, request.slow); !checked)
+    if (auto checked = check_slow(summary_.probes().at(*recorded), request.slow); !checked)
         return checked.error();
     // Nothing asked for: as it was recorded.
     if (!(request.conditions == CallConditions())) {
-        if (auto checked = check_conditions(*recorded, request.conditions); !checked)
+        if (auto checked = check_conditions(summary_.probes().at(*recorded), request.conditions);
+            !checked)
             return checked.error();
         stream_.set_conditions(*recorded, request.conditions);
     }
@@ -250,32 +192,13 @@ Result<void> ReplayBackend::set_slow(ProbeId id, const Threshold& slow,
     const auto recorded = known("trace slow calls of probe", id);
     if (!recorded)
         return recorded.error();
-    if (auto checked = check_slow(*recorded, slow); !checked)
+    if (auto checked = check_slow(summary_.probes().at(*recorded), slow); !checked)
         return checked;
-    if (auto checked = check_conditions(*recorded, conditions); !checked)
+    if (auto checked = check_conditions(summary_.probes().at(*recorded), conditions); !checked)
         return checked;
     stream_.set_slow(*recorded, slow);
     stream_.set_conditions(*recorded, conditions);
     return {};
-}
-
-// The fact that was known last.
-const RecordedFact* last_known(const std::vector<RecordedFact>& facts, ProbeId probe,
-                               const std::string& text) {
-    for (auto fact = facts.rbegin(); fact != facts.rend(); ++fact)
-        if (fact->mark.text == text && (!fact->probe || *fact->probe == probe))
-            return &*fact;
-    return nullptr;
-}
-
-Error not_watched(std::string operation, std::string subject,
-                  const std::vector<RecordedFact>& facts) {
-    std::set<std::string> had;
-    for (const RecordedFact& fact : facts)
-        had.insert(fact.mark.text);
-    return {std::move(operation), std::move(subject), "that was not watched in the recording",
-            had.empty() ? "nothing of the kind was"
-                        : fmt::format("it has {}", fmt::join(had, ", "))};
 }
 
 Result<void> ReplayBackend::set_split(const SplitInfo& asked) {
@@ -284,28 +207,14 @@ Result<void> ReplayBackend::set_split(const SplitInfo& asked) {
         const auto recorded = known("split on probe", split.probe);
         if (!recorded)
             return recorded.error();
-        if (!split.branch.empty()) {
-            const RecordedFact* fact = last_known(summary_.marks(), *recorded, split.branch);
-            if (!fact)
-                return not_watched("split", split.branch, summary_.marks());
-            split.branch_bit = fact->mark.bit;
-            split.branch_since_ns = fact->mark.since_ns;
-            split.branch_until_ns = fact->mark.until_ns;
-        }
-        if (!split.label.empty()) {
-            const RecordedFact* fact = last_known(summary_.labels(), *recorded, split.label);
-            if (!fact)
-                return not_watched("split by", split.label, summary_.labels());
-            split.label_since_ns = fact->mark.since_ns;
-            split.label_until_ns = fact->mark.until_ns;
-        }
+        if (auto found = find_recorded_split(summary_, *recorded, split); !found)
+            return found;
     }
     stream_.set_split(split);
     return {};
 }
 
 Result<void> ReplayBackend::set_only(const OnlyInfo& asked) {
-    // What the kernel kept back is in no recording, and what it let through was not asked anew.
     Gate gate = asked.gate;
     for (GateTerm& term : gate.terms) {
         if (term.kind != GateTerm::Kind::call)
@@ -315,21 +224,9 @@ Result<void> ReplayBackend::set_only(const OnlyInfo& asked) {
             return recorded.error();
         term.probe = *recorded;
     }
-    const auto& gates = summary_.gates();
-    if (!gate.empty() && std::find(gates.begin(), gates.end(), gate) == gates.end())
-        return Error{"only", asked.text, "the recording was not made with that",
-                     "lines that it watched can be chosen anew: only at FILE:LINE"};
     OnlyInfo only = asked;
-    only.marks.clear();
-    for (const std::string& line : asked.lines) {
-        const RecordedFact* found = nullptr;
-        for (const RecordedFact& fact : summary_.marks())
-            if (fact.mark.text == "at " + line)
-                found = &fact;
-        if (!found)
-            return not_watched("only", line, summary_.marks());
-        only.marks.push_back(found->mark);
-    }
+    if (auto found = find_recorded_only(summary_, gate, only); !found)
+        return found;
     stream_.set_only(only);
     return {};
 }

@@ -74,6 +74,12 @@ void SymbolWorker::begin(Activity& activity, const std::string& module, const ch
     activity.progress.total = 0;
 }
 
+Resolution SymbolWorker::known(const Location& location) const {
+    std::lock_guard lock(mutex_);
+    const Entry& entry = entries_.at(location);
+    return {entry.detail, entry.frames};
+}
+
 void SymbolWorker::finish(Entry& entry) {
     entry.detail = Detail::full;
     entry.queued = false;

@@ -31,6 +31,9 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     Resolution request(const Location& location, const std::string& module_path, ModuleKind kind,
                        Source source);
 
+    // Of a location that was requested before: what is known of it now.
+    Resolution known(const Location& location) const;
+
     uint64_t generation() const { return generation_; }
     std::vector<ModuleProgress> progress() const;
     std::vector<ModuleReport> reports() const;

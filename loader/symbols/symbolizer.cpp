@@ -31,6 +31,10 @@ Resolution Symbolizer::request(const Location& location) {
                             [&] { return modules_.source(location.module); });
 }
 
+Resolution Symbolizer::known(const Location& location) const {
+    return worker_->known(location);
+}
+
 uint64_t Symbolizer::generation() const {
     return worker_->generation();
 }

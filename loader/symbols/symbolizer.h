@@ -71,6 +71,8 @@ class Symbolizer {
 
     // For a return address the frames are those of the call before it.
     Resolution request(const Location& location);
+    // The same for one that was requested before, without looking again for what has no name.
+    Resolution known(const Location& location) const;
     // Grows whenever some earlier answer has become better.
     uint64_t generation() const;
     std::vector<ModuleProgress> progress() const;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_split.h"
+
+#include "loader/kernel/clock.h"
+
+#include <optional>
+#include <string_view>
+
+namespace auger {
+
+namespace {
+
+// How SplitInfo::branch begins.
+constexpr std::string_view branch_at = "at ";
+constexpr std::string_view branch_if = "if ";
+
+} // namespace
+
+// "at main.cc:1290" or "if arg2 > 4096".
+Result<MarkInfo> LiveSplit::watch(const std::string& branch, const TargetView& view) {
+    if (branch.starts_with(branch_at)) {
+        return marks_.watch_line(branch.substr(branch_at.size()), view);
+    }
+    return marks_.watch(branch);
+}
+
+Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
+    SplitInfo split = wanted;
+    split.branch_bit = split_.branch_bit;
+    split.branch_since_ns = split_.branch_since_ns;
+    split.label_since_ns = split_.label_since_ns;
+    const bool same_calls = split.active && split_.active && split.probe == split_.probe &&
+                            split.branch == split_.branch && split.label == split_.label;
+    if (same_calls) {
+        sink_.on_split(split_ = split);
+        return {};
+    }
+    std::optional<SplitRequest> request;
+    std::optional<MarkInfo> mark;
+    // The same branch of the same calls is watched already.
+    const bool same_branch = split.active && split_.active && split.probe == split_.probe &&
+                             !split.branch.empty() && split.branch == split_.branch;
+    if (split.active && !split.branch.empty()) {
+        if (!same_branch) {
+            auto watched = watch(split.branch, view);
+            if (!watched)
+                return watched.error();
+            split.branch_bit = watched->bit;
+            split.branch_since_ns = watched->since_ns;
+        }
+        mark = MarkInfo{split.branch_bit, split.branch, split.branch_since_ns};
+    }
+    if (split.active && !(split.branch.empty() && split.label.empty()))
+        request = {split.probe,
+                   split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
+                   mark, split.label};
+    if (auto set = probes_.set_split(request, view); !set) {
+        if (mark && !same_branch)
+            marks_.release(mark->bit);
+        return set;
+    }
+    const bool same_label =
+        split_.active && split.probe == split_.probe && split.label == split_.label;
+    if (!split.label.empty() && !same_label)
+        split.label_since_ns = clock_ns();
+    if (split_.active && !split_.branch.empty() && !same_branch)
+        marks_.release(split_.branch_bit);
+    sink_.on_split(split_ = split);
+    return {};
+}
+
+Result<void> LiveSplit::set_only(const OnlyInfo& wanted, const TargetView& view) {
+    OnlyInfo only = wanted;
+    only.marks.clear();
+    auto give_up = [&](const Error& error) {
+        for (const MarkInfo& mark : only.marks)
+            marks_.release(mark.bit);
+        return error;
+    };
+    for (const std::string& line : only.lines) {
+        auto watched = marks_.watch_line(line, view);
+        if (!watched)
+            return give_up(watched.error());
+        only.marks.push_back(*watched);
+    }
+    if (auto set = gates_.set(WIRE_GATE_ONLY, only.gate); !set)
+        return give_up(set.error());
+    for (const MarkInfo& mark : only_.marks)
+        marks_.release(mark.bit);
+    sink_.on_only(only_ = only);
+    return {};
+}
+
+} // namespace auger

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the ends of a place's calls are seen, in words for the user.
+#pragma once
+
+#include "loader/kernel/attachment.h"
+#include "loader/probes/probe_match.h"
+
+#include <string>
+
+namespace auger {
+
+// As in SpecInfo::way_out.
+std::string way_out_of(const PlaceMatch& match, ExitWay exit);
+// As in ProbePlace::kind: "entry+ret", "call+return (stepped)".
+std::string place_kind(const PlaceMatch& match, ExitWay exit);
+
+} // namespace auger
