@@ -6,6 +6,7 @@
 // the one at which the stack pointer is back there. A call that leaves otherwise (exception,
 // longjmp) is found to be gone when, on the same stack, a probe sees the stack pointer above it:
 // `unwound`.
+#include "call_target.h"
 #include "call_values.h"
 #include "events.h"
 #include "filter.h"
@@ -211,7 +212,8 @@ struct settlement {
     u16 entry_spec;      // at an entry: whose it is ...
     u16 again;           // ... 1: it has a call open there already, which is an older one
     u32 entry_place;     // ... and the low half of the instruction's address; 0: not at an entry
-    u32 at_call_site;    // 1: the instruction is a call
+    u32 at_call_site;    // 1: the instruction is a call ...
+    u32 goes_elsewhere;  // ... 1: through a pointer, of another function than the spec's
 };
 
 static __always_inline u32 return_address_at(u64 sp) {
@@ -238,6 +240,9 @@ static __always_inline bool has_returned(const struct open_call* call) {
 static __always_inline bool lives_beside_entry(const struct open_call* call, struct settlement* s) {
     if (call->place != s->entry_place)
         return s->at_call_site && has_returned(call);
+    // What other probes see begin here may have begun just now.
+    if (s->goes_elsewhere)
+        return call->spec != s->entry_spec;
     if (call->spec == s->entry_spec)
         s->again = 1;
     return !s->again;
@@ -322,6 +327,30 @@ static __always_inline u64 call_stack_pointer(u64 sp, bool at_call_site) {
     return at_call_site ? sp - sizeof(u64) / 2 : sp;
 }
 
+// A call through a pointer that is none of the spec's: it proves, as every entry does, that earlier
+// ones from here are gone. Else its return would end them.
+__noinline int pass_by(u64 cookie, u64 sp, u64 place) {
+    struct open_calls* calls =
+        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    u32 depth;
+
+    if (!calls)
+        return 0;
+    depth = calls->depth;
+    if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
+        struct settlement s = {.now = bpf_ktime_get_ns(),
+                               .gone_below = sp + 1,
+                               .entry_sp = sp,
+                               .entry_spec = spec_index(cookie),
+                               .entry_place = place,
+                               .at_call_site = 1,
+                               .goes_elsewhere = 1};
+
+        settle(calls, &s);
+    }
+    return 0;
+}
+
 static __always_inline int enter(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
@@ -335,6 +364,10 @@ static __always_inline int enter(struct pt_regs* ctx) {
 
     if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND))
         return 1;
+    if ((cookie & WIRE_COOKIE_POINTER) && !calls_timed_function(ctx, cookie)) {
+        pass_by(cookie, sp, place);
+        return 1;
+    }
     counters = counters_of(spec_index(cookie));
     if (!counters)
         return 1;

@@ -75,9 +75,20 @@ struct task_struct {
     struct thread_struct thread;
 };
 
+struct inode {
+    unsigned long i_ino;
+    long long i_size;
+};
+
+struct file {
+    struct inode* f_inode;
+};
+
 struct vm_area_struct {
     unsigned long vm_start;
     unsigned long vm_end;
+    unsigned long vm_pgoff; /* pages */
+    struct file* vm_file;
 };
 
 /* The registers that a task had in user mode; "___kernel": the UAPI's pt_regs names them otherwise.

@@ -46,6 +46,7 @@ enum wire_limit {
     WIRE_MAX_CLAUSES = 8,      /* of one predicate or gate */
     WIRE_MAX_GATE_TERMS = 8,   /* of one gate */
     WIRE_MAX_PROGRAMS = 2048,  /* specs of whose calls something is read or asked */
+    WIRE_MAX_CALLEES = 16384,  /* functions that calls through pointers may go to */
 };
 
 /*
@@ -102,7 +103,8 @@ static inline __wire_u32 wire_histogram_bucket(__wire_u64 value) {
  * probes only those count whose WIRE_COOKIE_SECOND agrees with the spec's WIRE_SPEC_SECOND.
  *
  * A call site's probes (WIRE_COOKIE_CALL_SITE) sit in the caller: on the call instruction, whose
- * length stands in the cookie, and where it comes back to.
+ * length stands in the cookie, and where it comes back to. One that calls through a pointer
+ * (WIRE_COOKIE_POINTER) is a call of the function only when it goes there: see wire_call_operand.
  */
 enum wire_cookie {
     WIRE_COOKIE_SPEC_MASK = 0xffff,
@@ -111,6 +113,7 @@ enum wire_cookie {
     WIRE_COOKIE_CONDITIONAL = 1 << 20,
     WIRE_COOKIE_SECOND = 1 << 21,
     WIRE_COOKIE_CALL_SITE = 1 << 22,
+    WIRE_COOKIE_POINTER = 1 << 23,
     WIRE_COOKIE_CALL_LENGTH_SHIFT = 24, /* 4 bits */
     WIRE_COOKIE_GENERATION_SHIFT = 32,
 };
@@ -282,6 +285,37 @@ struct wire_spec {
     __wire_u32 padding;
 };
 
+/* By number as instructions have them, from 1: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 ... */
+enum wire_operand_register {
+    WIRE_OPERAND_NONE = 0,
+    WIRE_OPERAND_REGISTERS = 16,
+    WIRE_OPERAND_CALL = 17, /* the address of the call instruction itself */
+};
+
+/* Of a spec's call instruction: base + index * scale + displacement is where it goes or, in memory,
+ * where that is stored. */
+struct wire_call_operand {
+    __wire_u8 base;
+    __wire_u8 index;
+    __wire_u8 scale;
+    __wire_u8 in_memory;
+    __wire_u32 other_files; /* 1: there are functions in other files than the caller's */
+    __wire_u64 displacement;
+};
+
+/*
+ * A function that the spec times, so named that it is the same in every process. In the caller's
+ * own file by its distance. Elsewhere by inode, size and offset in the file: device numbers differ
+ * between what a mapping has and what user space is told (overlayfs, btrfs).
+ */
+struct wire_call_target {
+    __wire_u32 spec;
+    __wire_u32 generation;
+    __wire_u64 inode; /* 0: in the caller's file */
+    __wire_u64 file_size;
+    __wire_u64 offset; /* in the file, or from the call instruction */
+};
+
 /*
  * What the tracker counts of one spec on one CPU. Written by the tracker (atomically: a uprobe can
  * be preempted), mapped and read by user space. entries = returns + unwound + open + dropped +
@@ -320,6 +354,7 @@ enum wire_loss {
     WIRE_LOSS_CALLER,       /* a slow call's caller: the stack could not be read at that moment */
     WIRE_LOSS_RING_WAIT,    /* event ring full: a sample of a wait */
     WIRE_LOSS_WAIT_STORAGE, /* no memory for a thread's waits */
+    WIRE_LOSS_POINTER, /* a call through a pointer: where it goes could not be read just then */
     WIRE_LOSSES,
 };
 

@@ -64,6 +64,14 @@ std::optional<CallInstruction::ReturnPlace> place_return(const Part& part, size_
     return found;
 }
 
+std::optional<CallOperand> operand_of(const Instruction& at) {
+    if (!at.memory)
+        return at.written ? std::optional(CallOperand{false, at.written, 0, 0, 0}) : std::nullopt;
+    if (at.odd_memory)
+        return std::nullopt;
+    return CallOperand{true, at.base, at.index, at.scale, at.displacement};
+}
+
 } // namespace
 
 Result<std::vector<CallInstruction>> find_calls(const CodePart& bytes,
@@ -115,9 +123,12 @@ Result<std::vector<CallInstruction>> find_calls(const CodePart& bytes,
         if (!at.indirect) {
             call.kind = CallInstruction::Target::code;
             call.target = at.target;
-        } else if (at.memory && !at.base && !at.index) {
-            call.kind = CallInstruction::Target::slot;
-            call.target = at.displacement;
+        } else {
+            call.operand = operand_of(at);
+            if (call.operand && at.memory && !at.base && !at.index) {
+                call.kind = CallInstruction::Target::slot;
+                call.target = at.displacement;
+            }
         }
         if (!call.jump)
             call.returns = place_return(part, i);

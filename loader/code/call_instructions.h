@@ -13,6 +13,16 @@
 
 namespace auger {
 
+// Where an instruction finds the address that it calls. Registers are numbered as Instruction has
+// them.
+struct CallOperand {
+    bool memory;   // it is stored at base + index * scale + displacement
+    uint8_t base;  // or the register that holds it; in memory 0: `displacement` is as linked
+    uint8_t index; // 0: none
+    uint8_t scale;
+    uint64_t displacement;
+};
+
 struct CallInstruction {
     enum class Target : uint8_t {
         code,    // `target` is the callee's first byte, or a PLT stub
@@ -29,6 +39,8 @@ struct CallInstruction {
     bool jump;        // leaves by a jump (a tail call): nothing comes back here
     Target kind;
     uint64_t target; // 0 when unknown
+    // Of one that does not say its target itself; nothing when it is more than can be told.
+    std::optional<CallOperand> operand;
     ProbeCost cost;
     // Where every return is seen: the instruction behind the call, or one that follows in a
     // straight line: the first that the kernel takes a probe on (it takes none on locked ones), or

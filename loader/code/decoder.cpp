@@ -151,7 +151,8 @@ bool is_argument_register(uint8_t id) {
     return false;
 }
 
-void read_memory_operand(const ZydisDecodedOperand& operand, Instruction& instruction) {
+void read_memory_operand(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand& operand,
+                         Instruction& instruction) {
     instruction.memory = true;
     instruction.displacement =
         operand.mem.disp.has_displacement ? static_cast<uint64_t>(operand.mem.disp.value) : 0;
@@ -161,6 +162,9 @@ void read_memory_operand(const ZydisDecodedOperand& operand, Instruction& instru
         instruction.base = register_id(operand.mem.base);
     instruction.index = register_id(operand.mem.index);
     instruction.scale = operand.mem.scale;
+    instruction.odd_memory = decoded.address_width != 64 ||
+                             operand.mem.segment == ZYDIS_REGISTER_FS ||
+                             operand.mem.segment == ZYDIS_REGISTER_GS;
 }
 
 void read_operands(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands,
@@ -185,7 +189,7 @@ void read_operands(const ZydisDecodedInstruction& decoded, const ZydisDecodedOpe
         }
         // Whatever a memory operand of push or call means for the stack is a hidden operand.
         if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && visible) {
-            read_memory_operand(operand, instruction);
+            read_memory_operand(decoded, operand, instruction);
             if (branch)
                 instruction.indirect = true;
         }

@@ -59,6 +59,9 @@ struct Instruction {
     uint8_t index;
     uint8_t scale;
     uint64_t displacement;
+    // It lies in another segment (thread-local), or its registers count with 32 bits: more than the
+    // above say.
+    bool odd_memory;
 };
 
 // Nothing when the bytes are no complete valid instruction.

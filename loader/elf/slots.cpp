@@ -32,18 +32,18 @@ void Slots::read(std::string_view section) {
         switch (ELF64_R_TYPE(entry.r_info)) {
         case R_X86_64_JUMP_SLOT:
         case R_X86_64_GLOB_DAT:
-            relocations_.push_back({entry.r_offset, 0, symbol, false});
+            relocations_.push_back({entry.r_offset, 0, symbol, false, true});
             break;
         case R_X86_64_64:
             // With an addend it is a place inside something, which nobody calls.
             if (addend == 0)
-                relocations_.push_back({entry.r_offset, 0, symbol, false});
+                relocations_.push_back({entry.r_offset, 0, symbol, false, false});
             break;
         case R_X86_64_RELATIVE:
-            relocations_.push_back({entry.r_offset, addend, 0, false});
+            relocations_.push_back({entry.r_offset, addend, 0, false, false});
             break;
         case R_X86_64_IRELATIVE:
-            relocations_.push_back({entry.r_offset, addend, 0, true});
+            relocations_.push_back({entry.r_offset, addend, 0, true, true});
             break;
         }
     }
@@ -63,12 +63,27 @@ std::string_view Slots::symbol_name(uint32_t symbol) const {
     return end ? std::string_view(text, static_cast<const char*>(end) - text) : std::string_view();
 }
 
+std::vector<Slots::Stub> Slots::stubs() const {
+    std::vector<Stub> found;
+    for (size_t at = 0; at + sizeof(Elf64_Sym) <= symbols_.size(); at += sizeof(Elf64_Sym)) {
+        Elf64_Sym entry;
+        std::memcpy(&entry, symbols_.data() + at, sizeof entry);
+        if (entry.st_shndx != SHN_UNDEF || !entry.st_value ||
+            ELF64_ST_TYPE(entry.st_info) != STT_FUNC)
+            continue;
+        const auto name = symbol_name(static_cast<uint32_t>(at / sizeof entry));
+        if (!name.empty())
+            found.push_back({name, entry.st_value});
+    }
+    return found;
+}
+
 Slots::Value Slots::at(uint64_t slot) const {
     const auto found = std::lower_bound(
         relocations_.begin(), relocations_.end(), slot,
         [](const Relocation& relocation, uint64_t value) { return relocation.slot < value; });
     if (found != relocations_.end() && found->slot == slot)
-        return {symbol_name(found->symbol), found->address, found->ifunc};
+        return {symbol_name(found->symbol), found->address, found->ifunc, found->for_calls};
     const std::vector<std::byte> content = file_->read_code(slot, sizeof(uint64_t));
     Value value;
     if (content.size() == sizeof(uint64_t))

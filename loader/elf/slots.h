@@ -19,6 +19,9 @@ class Slots {
         std::string_view symbol; // empty: a place in the file itself, at `address`
         uint64_t address = 0;    // as linked; 0: not known
         bool ifunc = false;      // `address` is the resolver that chooses an implementation
+        // The dynamic linker made it for calls: nobody else writes there. Else it may be any
+        // variable, of which this is the first value.
+        bool for_calls = false;
     };
 
     explicit Slots(std::shared_ptr<const ElfFile> file);
@@ -27,12 +30,21 @@ class Slots {
     // there.
     Value at(uint64_t slot) const;
 
+    // Imported functions whose address, everywhere in the process, is that of a stub in this file:
+    // what linkers do for programs that are not position-independent.
+    struct Stub {
+        std::string_view symbol;
+        uint64_t address; // as linked
+    };
+    std::vector<Stub> stubs() const;
+
   private:
     struct Relocation {
         uint64_t slot;
         uint64_t address;
         uint32_t symbol; // index into the dynamic symbols; 0: none
         bool ifunc;
+        bool for_calls;
     };
 
     void read(std::string_view section);

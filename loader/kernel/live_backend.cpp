@@ -56,6 +56,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "slow calls: caller unreadable",
     lost_wait_samples,
     "waits: no memory for thread",
+    "calls through pointers: target unreadable",
 };
 
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.

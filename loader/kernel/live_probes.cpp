@@ -14,7 +14,7 @@ namespace auger {
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        EventSink& sink, AttachWay way)
     : programs_(programs), features_(features), catalogue_(catalogue), sink_(sink), way_(way),
-      specs_(programs), call_programs_(programs) {}
+      specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     ParsedProbe parsed = parse_probe(request.text);
@@ -112,7 +112,9 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             if (auto attached = group.attach(programs_, view); !attached)
                 sink_.on_notice(now_ns, attached.error().message());
         }
+        // A function that pointers go to may be anywhere.
         if (!probe.places.empty() && probe.pattern.library.empty() &&
+            std::ranges::none_of(probe.places, &Place::through_pointer) &&
             std::all_of(view.modules.begin(), view.modules.end(), [&](const TargetModule& module) {
                 return !module.main_program ||
                        std::any_of(

@@ -8,6 +8,7 @@
 #include "loader/kernel/call_programs.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/place_group.h"
+#include "loader/kernel/pointer_calls.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/kernel/target_view.h"
 #include "loader/stats/threshold_follower.h"
@@ -91,6 +92,8 @@ class LiveProbes {
         ValueScope values{};
         uint32_t program = 0;      // its call program; see wire_spec
         bool at_arguments = false; // its entry probe is where arguments can be read
+
+        bool through_pointer() const { return match.site && match.site->pointer; }
     };
     struct Probe {
         ProbeInfo info;
@@ -141,6 +144,7 @@ class LiveProbes {
     WayOut way_out_ = WayOut::automatic;
     SpecTable specs_;
     CallPrograms call_programs_;
+    PointerCalls pointer_calls_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     std::map<SpecId, std::pair<ProbeId, FunctionPlace>> spec_places_;

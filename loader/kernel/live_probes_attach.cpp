@@ -84,6 +84,8 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     if (place.match.site)
         cookie |= WIRE_COOKIE_CALL_SITE | uint64_t{place.match.site->length}
                                               << WIRE_COOKIE_CALL_LENGTH_SHIFT;
+    if (place.through_pointer())
+        cookie |= WIRE_COOKIE_POINTER;
     const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
     request.entries.add(entry.file_offset, cookie);
     for (const ExitPlace& exit : place.match.exits) {
@@ -116,11 +118,17 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     ProgramCompiler compiler(request_for(probe));
     for (const PlaceMatch& match : matches.places) {
         const TargetModule& module = view.modules[match.module];
-        bool known = std::any_of(probe.places.begin(), probe.places.end(), [&](const Place& place) {
+        const auto known = std::ranges::find_if(probe.places, [&](const Place& place) {
             return place.file == module.identity() && place.match.address == match.address;
         });
-        if (known)
+        if (known != probe.places.end()) {
+            // The function may have come with a library.
+            if (known->through_pointer())
+                if (auto entered = pointer_calls_.enter(specs_.cookie(known->spec), match, view);
+                    !entered)
+                    return give_up(entered.error());
             continue;
+        }
         if (const std::string why = no_duration(match.kind); !why.empty()) {
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
@@ -158,6 +166,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             return give_up(spec.error());
         fresh.spec = *spec;
         places.push_back(std::move(fresh));
+        if (places.back().through_pointer())
+            if (auto entered = pointer_calls_.enter(specs_.cookie(*spec), match, view); !entered)
+                return give_up(entered.error());
         if (auto asked = ask(probe, places.back(), std::move(*program)); !asked)
             return give_up(asked.error());
 

@@ -203,6 +203,7 @@ Result<void> LiveProbes::ask(const Probe& probe, Place& place, std::optional<Cal
 }
 
 void LiveProbes::remove_spec(SpecId spec) {
+    pointer_calls_.remove(specs_.cookie(spec));
     specs_.remove(spec);
     call_programs_.remove(spec);
 }

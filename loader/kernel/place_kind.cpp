@@ -24,7 +24,8 @@ std::string stepped(const char* place, ProbeCost cost) {
 std::string place_kind(const PlaceMatch& match, ExitWay exit) {
     if (match.kind != PlaceKind::call_site)
         return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit);
-    std::string kind = stepped("call", match.entry.cost);
+    std::string kind =
+        stepped(match.site->pointer ? "call through pointer" : "call", match.entry.cost);
     for (const ExitPlace& back : match.exits)
         kind += "+" + stepped("return", back.code.cost);
     return kind;

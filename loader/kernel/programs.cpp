@@ -191,6 +191,10 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.mark_counts);
     case MapKind::gates:
         return bpf_map__fd(maps.gates);
+    case MapKind::call_operands:
+        return bpf_map__fd(maps.call_operands);
+    case MapKind::call_targets:
+        return bpf_map__fd(maps.call_targets);
     }
     return -1;
 }

@@ -46,6 +46,8 @@ enum class MapKind {
     call_programs,
     mark_counts,
     gates,
+    call_operands,
+    call_targets,
 };
 
 class Programs {

@@ -2,6 +2,7 @@
 #include "loader/probes/call_site_match.h"
 
 #include "loader/probes/line_match.h"
+#include "loader/probes/module_calls.h"
 #include "loader/probes/module_name.h"
 #include "loader/probes/wanted_callee.h"
 #include "loader/symbols/demangle.h"
@@ -9,90 +10,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
 namespace auger {
 namespace {
 
-constexpr uint64_t function_size_limit = uint64_t{8} << 20; // bytes; nobody writes larger ones
 constexpr size_t listed_names = 6;
 
 Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
     return {"find call", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
 }
 
-// Calls in one module. Each function is read and decoded once.
-class ModuleCalls {
-  public:
-    ModuleCalls(size_t number, const ProbeModule& module)
-        : number_(number), module_(module), callees_(module.index) {}
-
-    using Calls = Result<std::vector<CallInstruction>>;
-
-    const Calls& in(const FunctionIndex::Function& function) {
-        auto [at, added] = calls_.try_emplace(function.address, std::vector<CallInstruction>());
-        if (added) {
-            const ElfFile& file = module_.index->file();
-            if (function.size > function_size_limit) {
-                at->second = Error{"find calls", {}, "is larger than 8 MB", {}};
-                return at->second;
-            }
-            const std::vector<std::byte> bytes = file.read_code(function.address, function.size);
-            at->second = find_calls({function.address, bytes}, [&](uint64_t address, size_t size) {
-                return file.read_code(address, size);
-            });
-        }
-        return at->second;
-    }
-
-    // Whether the function's bytes may hold a call that `wanted` fits: the cheap test that makes
-    // looking through a whole program possible. False alarms only cost.
-    bool may_call(const FunctionIndex::Function& function, const WantedCallee& wanted) {
-        const std::vector<std::byte> bytes = module_.index->file().read_code(
-            function.address, std::min(function.size, function_size_limit));
-        for (size_t at = 0; at + 5 <= bytes.size(); ++at) {
-            const auto first = static_cast<uint8_t>(bytes[at]);
-            const auto second = static_cast<uint8_t>(bytes[at + 1]);
-            CallInstruction call{};
-            size_t displacement = at + 1;
-            if (first == 0xe8 || first == 0xe9) {
-                call.kind = CallInstruction::Target::code;
-            } else if (first == 0xff && (second == 0x15 || second == 0x25)) {
-                call.kind = CallInstruction::Target::slot;
-                displacement = at + 2;
-            } else {
-                continue;
-            }
-            int32_t relative;
-            if (displacement + sizeof relative > bytes.size())
-                break;
-            std::memcpy(&relative, bytes.data() + displacement, sizeof relative);
-            call.target = function.address + displacement + sizeof relative +
-                          static_cast<uint64_t>(int64_t{relative});
-            if (!wanted.fitting_name(callees_.of(call), number_).empty())
-                return true;
-        }
-        return false;
-    }
-
-    size_t number() const { return number_; }
-    const ProbeModule& module() const { return module_; }
-    const Callees& callees() const { return callees_; }
-
-  private:
-    size_t number_;
-    const ProbeModule& module_;
-    Callees callees_;
-    std::map<uint64_t, Calls> calls_;
-};
-
 // Decides on the calls that were found, one by one.
 class SiteMatcher {
   public:
-    SiteMatcher(const ProbePattern& pattern, std::span<const ProbeModule> modules)
-        : pattern_(pattern), modules_(modules), wanted_(pattern, modules) {}
+    // `limit`: functions to which a pointer may point.
+    SiteMatcher(const ProbePattern& pattern, std::span<const ProbeModule> modules, size_t limit)
+        : pattern_(pattern), modules_(modules), limit_(limit), wanted_(pattern, modules) {}
 
     ModuleCalls& calls_of(size_t module) {
         return calls_.try_emplace(module, module, modules_[module]).first->second;
@@ -118,19 +53,14 @@ class SiteMatcher {
             const std::string inside =
                 fmt::format("{}+{:#x}", caller, call.address - function.address);
             if (!name.empty())
-                add(calls, call, callee,
-                    {demangle_without_parameters(name),
-                     {},
-                     caller,
-                     std::string(file),
-                     line,
-                     call.length},
-                    name, inside);
-            else if (call.kind == CallInstruction::Target::unknown)
-                pointers.push_back(
-                    {calls.number(), fmt::format("{} at {}", call.jump ? "jump" : "call", inside),
-                     "goes through a pointer (a function pointer or virtual function), so whom it "
-                     "calls is known at run time only; time the function itself"});
+                add(calls, call,
+                    {demangle_without_parameters(name), wanted_.place(callee, calls.number(), name),
+                     caller, std::string(file), line, call.length, std::nullopt},
+                    name, inside,
+                    callee.ifunc ? "through an ifunc, which chose an implementation at the start"
+                                 : "");
+            else if (pattern_.line && calls.callees().through_variable(call))
+                add_pointer(calls, call, caller, file, line, inside);
             else if (callee.known() && !call.jump)
                 others.insert(demangle_without_parameters(callee.names.front()));
         }
@@ -141,8 +71,51 @@ class SiteMatcher {
     std::set<std::string> others;       // whom other calls on the line call
 
   private:
-    void add(const ModuleCalls& calls, const CallInstruction& call, const Callee& callee,
-             CallSite site, std::string_view symbol, const std::string& inside) {
+    // A call that may go to the wanted function: the kernel looks, each time.
+    void add_pointer(const ModuleCalls& calls, const CallInstruction& call,
+                     const std::string& caller, std::string_view file, uint32_t line,
+                     const std::string& inside) {
+        const auto skip = [&](std::string reason) {
+            pointers.push_back({calls.number(),
+                                fmt::format("{} at {}", call.jump ? "jump" : "call", inside),
+                                "goes through a pointer (a function pointer or virtual function)" +
+                                    std::move(reason)});
+        };
+        const auto& pointees = wanted_.pointees();
+        if (call.jump)
+            return skip(" and is a tail call: nothing comes back to this line; time the function "
+                        "itself");
+        if (!call.operand)
+            return skip(" that is thread-local; time the function itself");
+        if (pointees.size() > limit_)
+            return skip(fmt::format(", and {} matches {} functions, more than the limit of {}",
+                                    pattern_.function, pointees.size(), limit_));
+        CallSite::Pointer pointer{*call.operand, {}};
+        const WantedCallee::Pointee* first = nullptr;
+        std::set<std::string> names;
+        for (const WantedCallee::Pointee& pointee : pointees) {
+            pointer.callees.push_back(pointee.place);
+            if (pointee.name.empty())
+                continue;
+            names.insert(demangle_without_parameters(pointee.name));
+            if (!first)
+                first = &pointee;
+        }
+        if (!first)
+            return skip(fmt::format(", and no function {} that it may point to is known (not by an "
+                                    "ifunc, whose implementations have other names)",
+                                    pattern_.function));
+        const bool several = names.size() > 1;
+        add(calls, call,
+            {several ? pattern_.function : *names.begin(),
+             several ? std::nullopt : std::optional(first->place), caller, std::string(file), line,
+             call.length, std::move(pointer)},
+            first->name, inside,
+            several ? fmt::format("counts calls of any of {} functions", names.size()) : "");
+    }
+
+    void add(const ModuleCalls& calls, const CallInstruction& call, CallSite site,
+             std::string_view symbol, const std::string& inside, std::string note) {
         const ElfFile& file = calls.module().index->file();
         const std::string where =
             site.line ? fmt::format("{}@{}:{} in {}", site.function, file_base_name(site.file),
@@ -179,15 +152,15 @@ class SiteMatcher {
             }
         if (call.last)
             match.notes.push_back("never returns: its calls have no duration");
-        if (callee.ifunc)
-            match.notes.push_back("through an ifunc, which chose an implementation at the start");
-        site.callee = wanted_.place(callee, calls.number(), symbol);
+        if (!note.empty())
+            match.notes.push_back(std::move(note));
         match.site = std::move(site);
         result.places.push_back(std::move(match));
     }
 
     const ProbePattern& pattern_;
     std::span<const ProbeModule> modules_;
+    size_t limit_;
     WantedCallee wanted_;
     std::map<size_t, ModuleCalls> calls_;
     std::set<std::pair<size_t, uint64_t>> seen_;
@@ -300,7 +273,7 @@ std::optional<Error> match_everywhere(const ProbePattern& pattern,
 Result<ProbeMatches> match_call_sites(const ProbePattern& pattern,
                                       std::span<const ProbeModule> modules,
                                       const MatchOptions& options) {
-    SiteMatcher matcher(pattern, modules);
+    SiteMatcher matcher(pattern, modules, options.limit);
     const auto error = pattern.line ? match_lines(pattern, modules, matcher)
                                     : match_everywhere(pattern, modules, matcher);
     if (error)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Call sites: the call instructions by which a function is called, from one line (`recv@main.cc:9`)
-// or from anywhere (`recv@*`). The name of the callee decides, through the PLT and the GOT too; a
-// call that might be meant but cannot be told (a pointer, a tail call) is skipped with its reason.
+// or from anywhere (`recv@*`). The name of the callee decides, through the PLT and the GOT too. A
+// call through a pointer on the line may be meant: it is a place with the functions to which it
+// must go. A tail call is skipped with its reason.
 #pragma once
 
 #include "loader/probes/probe_match.h"

@@ -57,12 +57,17 @@ const Callee& Callees::at_code(uint64_t address) const {
     return at->second;
 }
 
+bool Callees::through_variable(const CallInstruction& call) const {
+    return call.kind == CallInstruction::Target::unknown ||
+           (call.kind == CallInstruction::Target::slot && !slots_.at(call.target).for_calls);
+}
+
 Callee Callees::of(const CallInstruction& call) const {
     switch (call.kind) {
     case CallInstruction::Target::code:
         return at_code(call.target);
     case CallInstruction::Target::slot:
-        return at_slot(call.target);
+        return through_variable(call) ? Callee() : at_slot(call.target);
     case CallInstruction::Target::unknown:
         break;
     }

@@ -30,6 +30,8 @@ class Callees {
     Callee of(const CallInstruction& call) const;
     // The same for code that is called directly: a function or a PLT stub. Remembered.
     const Callee& at_code(uint64_t address) const;
+    // Whether a call through a pointer may go anywhere: the pointer is no slot of the linker's.
+    bool through_variable(const CallInstruction& call) const;
 
   private:
     Callee at_slot(uint64_t slot) const;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/code/call_instructions.h"
 #include "loader/code/function_code.h"
 #include "loader/elf/function_index.h"
 #include "loader/probes/probe_pattern.h"
@@ -58,6 +59,12 @@ struct CallSite {
     std::string file;             // of the innermost inlined function; empty: no line information
     uint32_t line;
     uint8_t length; // bytes of the instruction
+    // Of a call through a pointer: it is one of the function when it goes to one of `callees`.
+    struct Pointer {
+        CallOperand operand;
+        std::vector<Callee> callees;
+    };
+    std::optional<Pointer> pointer;
 };
 
 struct PlaceMatch {

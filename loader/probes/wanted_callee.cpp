@@ -47,6 +47,33 @@ bool WantedCallee::in_library(const Callee& callee, size_t module, std::string_v
     return false;
 }
 
+std::vector<WantedCallee::Pointee> WantedCallee::find_pointees() const {
+    std::vector<Pointee> found;
+    for (size_t module = 0; module < modules_.size(); ++module) {
+        const FunctionIndex& index = *modules_[module].index;
+        for (const FunctionIndex::Function& function : index.functions()) {
+            Callee callee{{}, function.address, function.ifunc};
+            for (const ElfFunction& symbol : index.names(function))
+                callee.names.push_back(symbol.name);
+            const std::string_view name = fitting_name(callee, module);
+            if (!name.empty() && !callee.ifunc)
+                found.push_back({{module, function.address}, name});
+        }
+        const Slots slots(index.file_pointer());
+        for (const Slots::Stub& stub : slots.stubs()) {
+            if (!fitting_name({{stub.symbol}, 0, false}, module).empty())
+                found.push_back({{module, stub.address}, {}});
+        }
+    }
+    return found;
+}
+
+const std::vector<WantedCallee::Pointee>& WantedCallee::pointees() const {
+    if (!pointees_)
+        pointees_ = find_pointees();
+    return *pointees_;
+}
+
 std::optional<CallSite::Callee> WantedCallee::place(const Callee& callee, size_t module,
                                                     std::string_view name) const {
     if (callee.ifunc)

@@ -81,10 +81,11 @@ std::vector<CommandRow> probe_commands() {
          "PROBE is a function, library:function, path:function, ns::Class::method, or a glob such "
          "as\n"
          "'parse_*'. FUNCTION@FILE:LINE is only the calls of it that are made from that line, "
-         "which\n"
-         "costs other callers nothing; FUNCTION@* is every such place, each counted by itself\n"
-         "(`sites` lists them). What matched is listed. Its number, shown by `probes`, stands for\n"
-         "the probe in other commands. `hist PROBE` shows what was measured.",
+         "through\n"
+         "a pointer too, which costs other callers nothing; FUNCTION@* is every direct call of it, "
+         "each\n"
+         "counted by itself (`sites` lists them). What matched is listed. Its number, shown by\n"
+         "`probes`, stands for the probe in other commands. `hist PROBE` shows what was measured.",
          "time handle\ntime libc:recv\ntime recv@main.cc:1312\ntime 'ns::Cache::*'",
          {probe_or_function, {}},
          parse_time},

@@ -138,6 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
     CallSites, Accounting,
     testing::Combine(testing::Values(Case{"call_sites", {"--calls", "200"}},
                                      Case{"call_sites_cpp", {"--calls", "200"}},
+                                     Case{"call_pointers", {"--calls", "200"}},
+                                     Case{"call_pointers_plain", {"--calls", "200"}},
                                      Case{"call_sites_no_plt", {"--calls", "200"}},
                                      Case{"call_sites_stripped", {"--calls", "200"}}),
                      testing::Values(Attach::multi, Attach::perf), testing::Values(WayOut::ret)),

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace auger::test {
@@ -106,6 +107,55 @@ TEST_P(CallSites, ProbesOfOneCallDoNotDisturbEachOther) {
     }
     EXPECT_GT(jumped, 0u);
     EXPECT_EQ(session.calls(jumps).unwound, jumped);
+}
+
+// The same program twice, mapped elsewhere each time, and a third one that nobody observes.
+TEST_P(CallSites, CallsThroughPointersInTwoProcesses) {
+    Program rehearsal("call_pointers", {"--calls", "1"});
+    const nlohmann::json functions = rehearsal.account().at("functions");
+    rehearsal.wait_exit();
+    Program first("call_pointers", {"--calls", rounds, "--wait"});
+    Program second("call_pointers", {"--calls", "70", "--wait"});
+    Program other("call_pointers", {"--calls", rounds, "--wait"});
+    for (Program* program : {&first, &second, &other})
+        program->wait_ready();
+    Session session({GetParam()});
+    session.observe({first.pid(), second.pid()});
+    std::map<std::string, ProbeId> probes;
+    std::optional<ProbeId> any;
+    std::string line;
+    for (const auto& [name, counts] : functions.items()) {
+        probes[name] = session.time(name);
+        ASSERT_FALSE(session.report.places.empty()) << name;
+        for (const ProbePlace& place : session.report.places)
+            EXPECT_TRUE(place.kind.starts_with("call through pointer (stepped)+return"))
+                << place.kind;
+        if (!any && name.starts_with("green@")) {
+            line = name.substr(name.find('@'));
+            any = session.time("[gr]*e[dn]" + line); // red and green
+        }
+    }
+    for (Program* program : {&first, &second, &other})
+        program->go();
+    session.pump_to_end();
+    const nlohmann::json a = first.account(), b = second.account();
+    EXPECT_TRUE(a["ok"].get<bool>() && b["ok"].get<bool>());
+    EXPECT_TRUE(other.account()["ok"].get<bool>());
+    uint64_t sum = 0;
+    for (const auto& [name, probe] : probes) {
+        SCOPED_TRACE(name);
+        const auto truth = [&](const char* what) {
+            return a["functions"][name][what].get<uint64_t>() +
+                   b["functions"][name][what].get<uint64_t>();
+        };
+        const Calls calls = session.calls(probe);
+        EXPECT_EQ(calls.entries, truth("entries"));
+        EXPECT_EQ(calls.returns, truth("returns"));
+        EXPECT_EQ(calls.unwound, truth("unwound"));
+        if (name.ends_with(line) && (name.starts_with("red") || name.starts_with("green")))
+            sum += truth("entries");
+    }
+    EXPECT_EQ(session.calls(*any).entries, sum);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, CallSites,

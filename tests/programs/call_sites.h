@@ -27,6 +27,7 @@ struct call_site {
 int work(int value);
 void empty(void);
 int call_from_library(int value);
+int call_back(int (*function)(int), int value, struct call_site* account);
 extern struct call_site library_site;
 extern uint64_t work_calls;
 

@@ -11,11 +11,15 @@
 
 namespace {
 
-enum { METHOD, TEMPLATE, THROWING, REJOINING, COUNT };
+enum { METHOD, TEMPLATE, THROWING, REJOINING, CIRCLE, SQUARE, CIRCLE_THROWS, SQUARE_THROWS, COUNT };
 call_site sites[COUNT] = {{"Basket::add", nullptr, 0, 0, 0, 0},
                           {"work", nullptr, 0, 0, 0, 0},
                           {"may_throw", nullptr, 0, 0, 0, 0},
-                          {"may_throw", nullptr, 0, 0, 0, 0}};
+                          {"may_throw", nullptr, 0, 0, 0, 0},
+                          {"Circle::area", nullptr, 0, 0, 0, 0},
+                          {"Square::area", nullptr, 0, 0, 0, 0},
+                          {"Circle::draw", nullptr, 0, 0, 0, 0},
+                          {"Square::draw", nullptr, 0, 0, 0, 0}};
 truth_function functions[COUNT];
 char names[COUNT][64];
 
@@ -59,6 +63,45 @@ TIMED int rejoining(bool throws) {
     return 3;
 }
 
+struct Shape {
+    virtual ~Shape() = default;
+    virtual int area(int value) = 0;
+    virtual void draw(bool throws) = 0;
+    int site = 0; // CIRCLE or SQUARE
+};
+
+struct Circle : Shape {
+    TIMED int area(int value) override { return value * 3; }
+    TIMED void draw(bool throws) override {
+        if (throws)
+            throw std::runtime_error("a circle");
+    }
+};
+
+struct Square : Shape {
+    TIMED int area(int value) override { return value * value; }
+    TIMED void draw(bool throws) override {
+        if (throws)
+            throw std::runtime_error("a square");
+    }
+};
+
+TIMED int virtual_call(Shape& shape, int value) {
+    CALLING(sites[shape.site], 1); int result = shape.area(value);
+    truth_count(&sites[shape.site].returns);
+    return result + 1;
+}
+
+TIMED int virtual_throw(Shape& shape, bool throws) {
+    const int site = shape.site + CIRCLE_THROWS - CIRCLE;
+    truth_count(throws ? &sites[site].unwound : &sites[site].returns);
+    try {
+        CALLING(sites[site], 1); shape.draw(throws);
+    } catch (const std::exception&) {
+    }
+    return 3;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -70,6 +113,11 @@ int main(int argc, char** argv) {
     program.pause_us = 100;
     truth_start(argc, argv, &program);
     Basket basket;
+    Circle circle;
+    Square square;
+    circle.site = CIRCLE;
+    square.site = SQUARE;
+    Shape* const shapes[] = {&circle, &square, &square};
     for (uint64_t done = 0; truth_more(done); ++done) {
         const bool throws = done % 3 == 1;
         method(basket, 2);
@@ -82,6 +130,11 @@ int main(int argc, char** argv) {
             caught = true;
         }
         truth_expect(caught == throws, "an exception went astray");
+        for (Shape* shape : shapes) {
+            virtual_call(*shape, 2);
+            virtual_throw(*shape, throws);
+            virtual_throw(*shape, !throws);
+        }
         truth_expect(rejoining(throws) == 3, "rejoining went wrong");
     }
     truth_expect(basket.sum == static_cast<int>(truth_read(&sites[METHOD].returns)) * 2, "a call was lost");

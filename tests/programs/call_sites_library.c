@@ -19,3 +19,8 @@ TIMED int call_from_library(int value) {
     CALLING(library_site, 1); int result = work(value); truth_count(&library_site.returns);
     return result + 1;
 }
+
+TIMED int call_back(int (*function)(int), int value, struct call_site* account) {
+    CALLING(*account, 1); int result = function(value); truth_count(&account->returns);
+    return result + 1;
+}

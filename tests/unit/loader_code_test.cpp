@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where code may be probed, on hand-assembled functions: one per rule.
+#include "loader/code/call_instructions.h"
 #include "loader/code/function_code.h"
 #include "loader/code/outlined_parts.h"
 
@@ -244,6 +245,44 @@ TEST(CodeDecoder, CostsFollowTheKernel) {
     EXPECT_EQ(cost({0xc5, 0xfc, 0x28, 0xc1}), ProbeCost::single_stepped);
     EXPECT_EQ(cost({0x0f, 0x6f, 0x06}), ProbeCost::single_stepped);
     EXPECT_EQ(cost({0x8e, 0xd0}), ProbeCost::refused); // mov %eax,%ss
+}
+
+// Registers as instructions number them, from 1.
+TEST(CodeCalls, WhereACallThroughAPointerFindsItsTarget) {
+    using Target = CallInstruction::Target;
+    const auto call = [](std::initializer_list<int> values) {
+        Bytes body = bytes(values);
+        body.push_back(std::byte{0xc3});
+        auto calls = find_calls({base, body}, no_data);
+        EXPECT_TRUE(calls.ok() && calls->size() == 1);
+        return calls.ok() && !calls->empty() ? (*calls)[0] : CallInstruction{};
+    };
+    const auto expect = [&](std::initializer_list<int> values, CallOperand wanted) {
+        const CallInstruction found = call(values);
+        EXPECT_EQ(found.kind, Target::unknown);
+        ASSERT_TRUE(found.operand);
+        EXPECT_EQ(found.operand->memory, wanted.memory);
+        EXPECT_EQ(found.operand->base, wanted.base);
+        EXPECT_EQ(found.operand->index, wanted.index);
+        EXPECT_EQ(found.operand->scale, wanted.scale);
+        EXPECT_EQ(found.operand->displacement, wanted.displacement);
+    };
+    expect({0xff, 0xd0}, {false, 1, 0, 0, 0});                              // call *%rax
+    expect({0x41, 0xff, 0xd7}, {false, 16, 0, 0, 0});                       // call *%r15
+    expect({0xff, 0x52, 0xf8}, {true, 3, 0, 0, static_cast<uint64_t>(-8)}); // call *-8(%rdx)
+    expect({0x41, 0xff, 0x54, 0xc5, 0x10}, {true, 14, 1, 8, 16});           // call *16(%r13,%rax,8)
+    expect({0xff, 0x14, 0xc5, 0x00, 0x20, 0, 0}, {true, 0, 1, 8, 0x2000});  // call *8192(,%rax,8)
+    const CallInstruction slot = call({0xff, 0x15, 0x10, 0, 0, 0});         // call *16(%rip)
+    EXPECT_EQ(slot.kind, Target::slot);
+    EXPECT_EQ(slot.target, base + 6 + 16);
+    ASSERT_TRUE(slot.operand);
+    EXPECT_EQ(slot.operand->displacement, slot.target);
+    // call *%fs:16, call *(%eax): not what the operand alone says.
+    const CallInstruction local = call({0x64, 0xff, 0x14, 0x25, 0x10, 0, 0, 0});
+    EXPECT_EQ(local.kind, Target::unknown);
+    EXPECT_FALSE(local.operand);
+    EXPECT_FALSE(call({0x67, 0xff, 0x10}).operand);
+    EXPECT_FALSE(call({0xe8, 0, 0, 0, 0}).operand);
 }
 
 TEST(CodeOutlined, FindsUnnamedPartsThatJumpBack) {

@@ -124,12 +124,42 @@ TEST_P(SiteForms, Places) {
 
 TEST_P(SiteForms, WhatCannotBeTimedSaysWhy) {
     EXPECT_THAT(failure(calls("callee", "tail")), HasSubstr("tail call"));
-    EXPECT_THAT(failure(calls("callee", "indirect")), HasSubstr("through a pointer"));
+    EXPECT_THAT(failure(calls("nobody", "indirect")),
+                HasSubstr("through a pointer (a function pointer or virtual function), and no "
+                          "function nobody"));
     EXPECT_THAT(failure(calls("callee", "none")), HasSubstr("no call of callee"));
     EXPECT_THAT(failure(calls("recv", "one")),
                 HasSubstr("it is called on line " +
                           std::to_string(marked_line("main.cc", "library")) + "; line " +
                           std::to_string(marked_line("main.cc", "one")) + " calls callee"));
+}
+
+// Whom it calls is decided in the kernel.
+TEST_P(SiteForms, CallsThroughPointers) {
+    auto found = calls("callee", "indirect");
+    EXPECT_EQ(callers(found), Names{"indirect"});
+    ASSERT_TRUE(found.ok());
+    const PlaceMatch& place = found->places[0];
+    EXPECT_EQ(place.site->function, "callee");
+    ASSERT_TRUE(place.site->pointer);
+    EXPECT_FALSE(place.site->pointer->operand.memory);
+    ASSERT_EQ(place.site->pointer->callees.size(), 1u);
+    auto direct = calls("callee", "one");
+    ASSERT_TRUE(direct.ok());
+    EXPECT_FALSE(direct->places[0].site->pointer);
+    EXPECT_EQ(place.site->pointer->callees[0].address, direct->places[0].site->callee->address);
+    EXPECT_EQ(place.site->callee->address, direct->places[0].site->callee->address);
+    // One that its name fits is as good as another; their types differ.
+    found = calls("co*", "indirect");
+    ASSERT_TRUE(found.ok()) << failure(found);
+    EXPECT_GE(found->places[0].site->pointer->callees.size(), 2u);
+    EXPECT_FALSE(found->places[0].site->callee);
+    EXPECT_THAT(found->places[0].notes, Contains(HasSubstr("calls of any of")));
+    // `everywhere` goes on naming what the code says.
+    found = match("callee@*");
+    ASSERT_TRUE(found.ok());
+    for (const PlaceMatch& site : found->places)
+        EXPECT_FALSE(site.site->pointer) << site.name;
 }
 
 TEST_P(SiteForms, AFileNameMayStandForSeveral) {

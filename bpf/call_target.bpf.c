@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Where a call through a pointer goes, from its operand, and whether that is a timed function. A
+// function of its own, verified once.
+#include "call_target.h"
+
+#include "filter.h"
+#include "maps.h"
+
+/* By spec. Written by user space before the spec's probes are attached, read by the tracker. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_MAX_SPECS);
+    __type(key, u32);
+    __type(value, struct wire_call_operand);
+} call_operands SEC(".maps");
+
+/* Written by user space, read by the tracker. Full: user space gets an error for its edit. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_MAX_CALLEES);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct wire_call_target);
+    __type(value, u32);
+} call_targets SEC(".maps");
+
+enum { NO_MAPPING = 2 }; /* ENOENT */
+
+struct find_code {
+    u64 start;
+    u64 first_page;
+    u64 inode;
+    u64 file_size;
+};
+
+static long note_code(struct task_struct* task, struct vm_area_struct* area,
+                      struct find_code* found) {
+    found->start = BPF_CORE_READ(area, vm_start);
+    found->first_page = BPF_CORE_READ(area, vm_pgoff);
+    found->inode = BPF_CORE_READ(area, vm_file, f_inode, i_ino);
+    found->file_size = BPF_CORE_READ(area, vm_file, f_inode, i_size);
+    return 0;
+}
+
+// The sum of two registers, see wire_operand_register, the second one times `scale`. By way of an
+// array, since the verifier lets nobody index the context.
+__noinline u64 operand_sum(struct pt_regs* ctx, u32 base, u32 index, u32 scale) {
+    u64 registers[32] = {};
+
+    registers[1] = ctx->rax;
+    registers[2] = ctx->rcx;
+    registers[3] = ctx->rdx;
+    registers[4] = ctx->rbx;
+    registers[5] = ctx->rsp;
+    registers[6] = ctx->rbp;
+    registers[7] = ctx->rsi;
+    registers[8] = ctx->rdi;
+    registers[9] = ctx->r8;
+    registers[10] = ctx->r9;
+    registers[11] = ctx->r10;
+    registers[12] = ctx->r11;
+    registers[13] = ctx->r12;
+    registers[14] = ctx->r13;
+    registers[15] = ctx->r14;
+    registers[16] = ctx->r15;
+    registers[WIRE_OPERAND_CALL] = ctx->rip;
+    return registers[base & 31] + registers[index & 31] * scale;
+}
+
+// Calls of threads that nobody observes are no loss.
+static __noinline int lose_call(void) {
+    struct task_struct* task = bpf_get_current_task_btf();
+
+    if (is_observed(task->tgid, task->pid))
+        count_loss(WIRE_LOSS_POINTER);
+    return 0;
+}
+
+__noinline int calls_timed_function(struct pt_regs* ctx, u64 cookie) {
+    u32 spec = cookie & WIRE_COOKIE_SPEC_MASK;
+    struct wire_call_operand* operand = bpf_map_lookup_elem(&call_operands, &spec);
+    struct wire_call_target target = {.spec = spec,
+                                      .generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT};
+    struct find_code code = {};
+    u64 address;
+    long error;
+
+    if (!operand)
+        return 0;
+    address =
+        operand_sum(ctx, operand->base, operand->index, operand->scale) + operand->displacement;
+    if (operand->in_memory && bpf_probe_read_user(&address, sizeof(address), (void*)address))
+        return lose_call();
+    target.offset = address - PT_REGS_IP(ctx);
+    if (bpf_map_lookup_elem(&call_targets, &target))
+        return 1;
+    if (!operand->other_files)
+        return 0;
+    error = bpf_find_vma(bpf_get_current_task_btf(), address, note_code, &code, 0);
+    // Nothing is mapped there: the call goes nowhere. Else the mappings are being changed just now.
+    if (error)
+        return error == -NO_MAPPING ? 0 : lose_call();
+    if (!code.inode)
+        return 0;
+    target.inode = code.inode;
+    target.file_size = code.file_size;
+    target.offset = address - code.start + (code.first_page << 12);
+    return bpf_map_lookup_elem(&call_targets, &target) != NULL;
+}
