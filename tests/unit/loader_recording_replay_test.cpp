@@ -365,7 +365,7 @@ TEST_F(LoaderReplayOfMarks, ConditionsOfCallsAreThoseRecorded) {
     EXPECT_THAT(message(backend_->set_slow(ProbeId{2}, {})), HasSubstr("not made with that"));
     const auto open_calls = backend_->open_calls(std::nullopt);
     ASSERT_FALSE(open_calls);
-    EXPECT_THAT(open_calls.error().message(), HasSubstr("no calls that run now"));
+    EXPECT_THAT(open_calls.error().message(), HasSubstr("does not hold what is running now"));
 }
 
 TEST_F(LoaderRecordingReplay, SaysWhatItHas) {
