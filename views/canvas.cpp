@@ -3,9 +3,11 @@
 
 #include "views/escape.h"
 
+#include <algorithm>
+
 namespace auger {
 
-size_t Canvas::put(size_t x, size_t y, std::string_view raw, Style style) {
+size_t Canvas::put(size_t x, size_t y, std::string_view raw, Style style, Fill fill) {
     if (y >= rows_.size())
         rows_.resize(y + 1);
     std::vector<Cell>& row = rows_[y];
@@ -26,13 +28,24 @@ size_t Canvas::put(size_t x, size_t y, std::string_view raw, Style style) {
             break;
         if (row.size() < x + columns)
             row.resize(x + columns);
-        row[x] = {std::string(grapheme), style};
+        row[x] = {std::string(grapheme), style, fill};
         if (columns == 2)
-            row[x + 1] = {"", style};
+            row[x + 1] = {"", style, fill};
         last = x;
         x += columns;
     }
     return x;
+}
+
+void Canvas::fill(size_t x, size_t y, size_t width, Fill fill) {
+    if (y >= rows_.size())
+        rows_.resize(y + 1);
+    std::vector<Cell>& row = rows_[y];
+    const size_t end = std::min(width_, x + width);
+    if (row.size() < end)
+        row.resize(end);
+    for (; x < end; x++)
+        row[x].fill = fill;
 }
 
 void Canvas::put_right(size_t right, size_t y, std::string_view text, Style style) {

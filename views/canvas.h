@@ -29,9 +29,33 @@ enum class Style : uint8_t {
     warning, // losses, failed checks
 };
 
+// What lies behind the text of a cell; meanings too.
+enum class Fill : uint8_t {
+    none,
+    bar, // status and headings
+    cpu, // frames by what their time was spent on ...
+    blocked,
+    runnable,
+    slow, // ... by class ...
+    fast,
+    open,
+    outside,
+    module0, // ... by module ...
+    module1,
+    module2,
+    module3,
+    module4,
+    module5,
+    more, // ... by difference
+    less,
+    match,  // of a search
+    cursor, // where the user is
+};
+
 struct Cell {
     std::string text = " "; // one grapheme; empty: the right half of a wide one
     Style style = Style::plain;
+    Fill fill = Fill::none;
 };
 
 class Canvas {
@@ -45,7 +69,10 @@ class Canvas {
     const std::vector<Cell>& row(size_t y) const { return rows_[y]; }
 
     // Draws escaped text; what is right of the width is cut. Returns the column behind it.
-    size_t put(size_t x, size_t y, std::string_view text, Style style = Style::plain);
+    size_t put(size_t x, size_t y, std::string_view text, Style style = Style::plain,
+               Fill fill = Fill::none);
+    // The background of `width` cells, whatever is in them.
+    void fill(size_t x, size_t y, size_t width, Fill fill);
     // Ends at column `right` (exclusive).
     void put_right(size_t right, size_t y, std::string_view text, Style style = Style::plain);
     // Text in a row of its own below everything, broken at spaces where it is too long.
