@@ -61,8 +61,7 @@ FlameBoxes lay_out_boxes(const Model& model, const FlameTree& tree, uint32_t roo
         auto place = [&](FlameCells cells) {
             auto left = static_cast<uint32_t>(std::lround(before * scale));
             before += weight_of(cells.sum, weight);
-            auto right =
-                std::min(box.width, static_cast<uint32_t>(std::lround(before * scale)));
+            auto right = std::min(box.width, static_cast<uint32_t>(std::lround(before * scale)));
             if (right <= left)
                 return false;
             cells.x = box.x + left;

@@ -16,13 +16,13 @@ double weight_of(const SampleSum&, Weight);
 inline constexpr uint32_t no_node = UINT32_MAX;
 
 struct FlameCells {
-    uint32_t node = no_node; // no_node: several narrow siblings
+    uint32_t node = no_node;   // no_node: several narrow siblings
     uint32_t parent = no_node; // index of a box; no_node: the root's
     uint32_t row = 0;
     uint32_t x = 0;
-    uint32_t width = 0;        // > 0
-    uint32_t merged = 0;       // frames in here, of several narrow siblings
-    uint32_t narrow = 0;       // children that no box shows, not even a shared one
+    uint32_t width = 0;  // > 0
+    uint32_t merged = 0; // frames in here, of several narrow siblings
+    uint32_t narrow = 0; // children that no box shows, not even a shared one
     SampleSum sum;
 };
 

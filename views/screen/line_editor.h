@@ -30,8 +30,8 @@ class LineEditor {
     void recall(bool older);
 
     std::string prompt_;
-    std::string text_; // UTF-8 without control characters
-    size_t at_ = 0;    // byte
+    std::string text_;                 // UTF-8 without control characters
+    size_t at_ = 0;                    // byte
     std::vector<std::string> history_; // oldest first
     size_t recalled_ = 0;              // index in history_; its size: the line being typed
     std::string typed_;                // that line, while an older one is shown

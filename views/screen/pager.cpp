@@ -147,7 +147,7 @@ std::string Pager::search(const std::optional<std::string>& expression) {
     pattern_.reset();
     if (!expression)
         return {};
-    auto compiled = SearchPattern::compile(*expression);
+    auto compiled = Pattern::compile(*expression);
     if (!compiled)
         return compiled.error().message();
     pattern_ = std::move(*compiled);

@@ -5,7 +5,7 @@
 #include "views/canvas.h"
 #include "views/screen/action.h"
 #include "views/screen/pane.h"
-#include "views/screen/search_pattern.h"
+#include "views/screen/pattern.h"
 
 #include <cstddef>
 #include <functional>
@@ -53,7 +53,7 @@ class Pager {
     size_t left_ = 0;
     size_t page_ = 1; // lines drawn last
     size_t first_row_ = 0;
-    std::optional<SearchPattern> pattern_;
+    std::optional<Pattern> pattern_;
 };
 
 } // namespace auger
