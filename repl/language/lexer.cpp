@@ -257,20 +257,4 @@ Parsed<std::vector<CommandText>> lex(std::string_view line) {
     return Lexer(line).run();
 }
 
-std::string quote_word(std::string_view text) {
-    std::string out = "\"";
-    for (size_t at = 0; at < text.size();) {
-        const size_t length = utf8_length(text, at);
-        const auto byte = static_cast<unsigned char>(text[at]);
-        if (byte == '"' || byte == '\\')
-            out += fmt::format("\\{}", text[at]);
-        else if (length == 0 || byte < 0x20 || byte == 0x7F)
-            out += fmt::format("\\x{:02x}", byte);
-        else
-            out += text.substr(at, length);
-        at += std::max<size_t>(length, 1);
-    }
-    return out + "\"";
-}
-
 } // namespace auger

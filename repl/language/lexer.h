@@ -9,6 +9,7 @@
 #pragma once
 
 #include "repl/language/complaint.h"
+#include "views/spell.h"
 
 #include <string>
 #include <vector>
@@ -30,8 +31,5 @@ inline constexpr size_t line_limit = 65536; // bytes
 
 // Splits one line. Complains about unclosed quotes, control characters and bytes that are no UTF-8.
 Parsed<std::vector<CommandText>> lex(std::string_view line);
-
-// `text` as a quotation that is read back as one word, whatever bytes it has (but NUL).
-std::string quote_word(std::string_view text);
 
 } // namespace auger

@@ -149,34 +149,4 @@ Parsed<Threshold> threshold_of(const Word& word) {
                      Error::Kind::usage};
 }
 
-std::string spell_duration(uint64_t nanoseconds) {
-    constexpr std::array<Unit, 4> shown{
-        {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
-    for (const Unit& unit : shown) {
-        // At most three decimals, and only where they are exact.
-        if (nanoseconds >= unit.nanoseconds &&
-            (unit.nanoseconds == 1 || nanoseconds % (unit.nanoseconds / 1000) == 0))
-            return fmt::format(
-                "{}{}", static_cast<double>(nanoseconds) / static_cast<double>(unit.nanoseconds),
-                unit.name);
-    }
-    return fmt::format("{}ns", nanoseconds);
-}
-
-std::string spell_percentile(double percentile) {
-    return fmt::format("p{}", percentile);
-}
-
-std::string spell_threshold(const Threshold& threshold) {
-    switch (threshold.kind) {
-    case Threshold::Kind::fixed:
-        return spell_duration(threshold.fixed_ns);
-    case Threshold::Kind::percentile:
-        return spell_percentile(threshold.percentile);
-    case Threshold::Kind::none:
-        break;
-    }
-    return "none";
-}
-
 } // namespace auger

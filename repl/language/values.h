@@ -5,6 +5,7 @@
 
 #include "loader/stream/events.h"
 #include "repl/language/lexer.h"
+#include "views/spell.h"
 
 #include <cstdint>
 #include <optional>
@@ -26,10 +27,5 @@ Parsed<uint64_t> duration_of(const Word& word);
 Parsed<uint64_t> count_of(const Word& word);
 // A duration or a percentile.
 Parsed<Threshold> threshold_of(const Word& word);
-
-// Shortest text that reads back: "p99.9", "5ms", "1.5s".
-std::string spell_duration(uint64_t nanoseconds);
-std::string spell_percentile(double percentile);
-std::string spell_threshold(const Threshold& threshold);
 
 } // namespace auger
