@@ -71,6 +71,11 @@ class Pane {
     virtual std::string search(const std::optional<std::string>& expression, const Model&) = 0;
     // The function under the cursor, where there is one: what "time it" and its like are about.
     virtual std::optional<FunctionId> selected() const { return std::nullopt; }
+    // How deep the user has gone in, outermost first, raw: the breadcrumbs.
+    virtual std::vector<std::string> crumbs(const Model&) const { return {}; }
+    // Shows this function as `action` (callers, callees, histogram, ...) asks, when another pane
+    // was left for it; false when the pane cannot.
+    virtual bool turn_to(FunctionId, Action, const Model&) { return false; }
 };
 
 } // namespace auger
