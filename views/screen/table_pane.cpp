@@ -31,6 +31,7 @@ class TablePane final : public ListPane {
     bool refresh(const Model& model, const Scope& scope) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     std::optional<FunctionId> selected() const override;
+    bool turn_to(FunctionId, Action, const Model&) override;
 
   private:
     enum class Order : uint8_t { self, total, slow, name };
@@ -44,7 +45,7 @@ class TablePane final : public ListPane {
     void sort();
     double weight(const SampleSum& sum) const { return by_samples_ ? sum.samples : sum.weight_ns; }
     double value(const FunctionSums&) const;
-    void look_at(FunctionFocus focus);
+    void focus_on(FunctionFocus focus);
     void look_back();
     std::optional<FunctionFocus> focus() const {
         return focus_.empty() ? std::nullopt : std::optional(focus_.back());
@@ -125,6 +126,8 @@ void TablePane::sort() {
 }
 
 std::optional<FunctionId> TablePane::selected() const {
+    if (go_to_)
+        return go_to_;
     return rows_.empty() ? std::nullopt : std::optional(rows_[cursor_.row()].function);
 }
 
@@ -137,7 +140,7 @@ double TablePane::share_of(size_t row) const {
     return whole > 0 && !shown_focus_ ? weight(rows_[row].self.sum()) / whole : -1;
 }
 
-void TablePane::look_at(FunctionFocus focus) {
+void TablePane::focus_on(FunctionFocus focus) {
     if (this->focus() != focus)
         focus_.push_back(focus);
     again_ = true;
@@ -169,8 +172,8 @@ bool TablePane::act(Action action, const Model& model, const Scope& scope,
     case Action::callees:
         if (!selected())
             return false;
-        look_at({*selected(), action == Action::callers ? FunctionFocus::Kind::callers
-                                                        : FunctionFocus::Kind::callees});
+        focus_on({*selected(), action == Action::callers ? FunctionFocus::Kind::callers
+                                                         : FunctionFocus::Kind::callees});
         return true;
     case Action::back:
         if (focus_.empty())
@@ -186,9 +189,20 @@ bool TablePane::act(Action action, const Model& model, const Scope& scope,
     }
 }
 
+bool TablePane::turn_to(FunctionId function, Action action, const Model&) {
+    focus_.clear();
+    go_to_ = function;
+    again_ = true;
+    if (action == Action::callers)
+        focus_on({function, FunctionFocus::Kind::callers});
+    if (action == Action::callees)
+        focus_on({function, FunctionFocus::Kind::callees});
+    return true;
+}
+
 void TablePane::open_row(size_t, const Model&, const Scope&, std::vector<Wish>&) {
     // From a function to what it calls, and on from there.
-    look_at({*selected(), focus_.empty() ? FunctionFocus::Kind::callees : focus_.back().kind});
+    focus_on({*selected(), focus_.empty() ? FunctionFocus::Kind::callees : focus_.back().kind});
 }
 
 size_t TablePane::draw_head(Area& area) {
