@@ -46,7 +46,7 @@ FlameBoxes lay_out_boxes(const Model& model, const FlameTree& tree, uint32_t roo
         std::string_view name;
     };
     std::vector<Child> wide;
-    layout.boxes.push_back({.node = root, .width = width, .sum = tree.nodes[root].total.sum()});
+    layout.boxes.push_back({.node = root, .width = width, .sum = tree.total(root)});
     for (uint32_t i = 0; i < layout.boxes.size(); i++) {
         const FlameCells box = layout.boxes[i];
         layout.rows = box.row + 1;
@@ -61,7 +61,7 @@ FlameBoxes lay_out_boxes(const Model& model, const FlameTree& tree, uint32_t roo
         shared.parent = i;
         shared.row = box.row + 1;
         for (uint32_t c = tree.nodes[box.node].first_child; c; c = tree.nodes[c].next_sibling) {
-            SampleSum sum = tree.nodes[c].total.sum();
+            SampleSum sum = tree.total(c);
             if (!(weight_of(sum, weight) > 0))
                 continue;
             // An only child of a box of one cell is as wide as it, but for rounding.
