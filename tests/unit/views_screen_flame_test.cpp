@@ -80,18 +80,18 @@ TEST_F(FlameOfManyFrames, BoxesLieWithinTheirParentsAndAddUp) {
                 for (uint32_t c = node.first_child; c; c = flame.nodes[c].next_sibling)
                     if (!drawn.count(c)) {
                         undrawn++;
-                        narrow += flame.nodes[c].total.sum();
+                        narrow += flame.total(c);
                     }
                 for (size_t c = i + 1; c < layout.boxes.size(); c++)
                     if (layout.boxes[c].parent == i)
                         merged += layout.boxes[c].merged;
                 EXPECT_EQ(undrawn, merged + box.narrow);
-                SampleSum sum = node.self.sum();
+                SampleSum sum = flame.self(box.node);
                 sum += below[i];
                 if (box.narrow)
                     sum += narrow;
-                EXPECT_NEAR(sum.weight_ns, node.total.sum().weight_ns, 1e-6 * sum.weight_ns);
-                EXPECT_NEAR(sum.samples, node.total.sum().samples, 1e-6 * sum.samples);
+                EXPECT_NEAR(sum.weight_ns, flame.total(box.node).weight_ns, 1e-6 * sum.weight_ns);
+                EXPECT_NEAR(sum.samples, flame.total(box.node).samples, 1e-6 * sum.samples);
             }
         }
     }
