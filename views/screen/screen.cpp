@@ -46,7 +46,11 @@ class Screen::Implementation {
     Canvas draw(size_t width, size_t height);
     std::vector<Request> press(const Key&);
     void answer(const Answer&);
-    void notice(std::string_view line) { note_.say(line, false); }
+    // What happened meanwhile does not take the place of an answer that nobody has read yet.
+    void notice(std::string_view line) {
+        if (note_.empty())
+            note_.say(line, false);
+    }
 
   private:
     static constexpr size_t nowhere = SIZE_MAX;
