@@ -4,6 +4,7 @@
 #include "views/screen/screen.h"
 
 #include "views/escape.h"
+#include "views/model/classifier.h"
 #include "views/screen/answer_note.h"
 #include "views/screen/drill.h"
 #include "views/screen/hints.h"
@@ -138,6 +139,12 @@ bool Screen::Implementation::refresh(const ScreenState& state) {
     if (window_changed) {
         Scope scope = scope_;
         scope.window = state.window;
+        set_scope(scope);
+    }
+    // The class that was shown may have gone with the split.
+    if (!scope_.filter.all() && lacking_part(model_, scope_.filter)) {
+        Scope scope = scope_;
+        scope.filter = {};
         set_scope(scope);
     }
     bool more = false;
