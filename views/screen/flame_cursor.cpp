@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/screen/flame_cursor.h"
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+
+size_t length_of(const FlamePath& path) {
+    return path.label ? 1 + path.functions.size() : 0;
+}
+
+// How many steps both paths have in common.
+size_t common(const FlamePath& a, const FlamePath& b) {
+    if (!a.label || a.label != b.label)
+        return 0;
+    const auto differ = std::ranges::mismatch(a.functions, b.functions);
+    return 1 + static_cast<size_t>(differ.in1 - a.functions.begin());
+}
+
+} // namespace
+
+FlamePath FlameCursor::part(size_t depth) const {
+    FlamePath path;
+    if (depth == 0)
+        return path;
+    path.label = path_.label;
+    path.functions.assign(path_.functions.begin(),
+                          path_.functions.begin() + static_cast<std::ptrdiff_t>(depth - 1));
+    return path;
+}
+
+void FlameCursor::resolve(const FlameTree& tree) {
+    const FlamePath path = part(depth_);
+    node_ = tree.nearest(path);
+    present_ = tree.nodes[node_].depth == depth_;
+    zoom_node_ = tree.nearest(part(zoom_depth()));
+}
+
+std::optional<FunctionId> FlameCursor::function() const {
+    if (depth_ < 2)
+        return std::nullopt;
+    return path_.functions[depth_ - 2];
+}
+
+std::string FlameCursor::name_of(const Model& model, size_t depth) const {
+    if (depth == 0)
+        return "all";
+    if (depth == 1)
+        return *path_.label;
+    return std::string(model.symbols().name(path_.functions[depth - 2]));
+}
+
+std::string FlameCursor::name(const Model& model) const {
+    return name_of(model, depth_);
+}
+
+std::vector<std::string> FlameCursor::zoom_names(const Model& model) const {
+    std::vector<std::string> names;
+    for (size_t depth : zooms_)
+        names.push_back(name_of(model, depth));
+    return names;
+}
+
+void FlameCursor::move_to(const FlameTree& tree, uint32_t node) {
+    FlamePath path = tree.path(node);
+    depth_ = length_of(path);
+    const size_t same = common(path, path_);
+    // A zoom into a frame that has gone, and that the cursor leaves, ends.
+    while (!zooms_.empty() && zooms_.back() > same)
+        zooms_.pop_back();
+    // What lies below is remembered only where the cursor came up from there.
+    if (same < depth_)
+        path_ = std::move(path);
+    resolve(tree);
+}
+
+void FlameCursor::to_parent() {
+    if (depth_ > zoom_depth())
+        depth_--;
+}
+
+bool FlameCursor::to_known_child(const FlameTree& tree) {
+    if (!present_ || depth_ >= length_of(path_) || !tree.find(part(depth_ + 1)))
+        return false;
+    depth_++;
+    resolve(tree);
+    return true;
+}
+
+void FlameCursor::zoom_in() {
+    if (depth_ > zoom_depth())
+        zooms_.push_back(depth_);
+}
+
+bool FlameCursor::zoom_out() {
+    if (zooms_.empty())
+        return false;
+    zooms_.pop_back();
+    return true;
+}
+
+} // namespace auger
