@@ -18,6 +18,8 @@ Commands of -f and -e run in the order given; each option may be given several t
 reads standard input. Without --batch the prompt follows when standard input is a terminal; without
 -f and -e, and no terminal, commands are read from standard input.
 
+On a terminal, -p, -n, -a or --replay alone open the live view ("view" at the prompt does, too).
+
 A COMMAND given after -- is started by auger, stopped before its first instruction. It runs from the
 first "wait", the prompt or the end of the commands on, so that probes set before miss nothing. When
 commands never wait, auger runs it to its end before it shows what was collected, and ends with it.
@@ -68,6 +70,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     app.add_flag("--batch", options.batch, "End after the commands: no prompt");
     app.add_flag("--json", options.json, "Answer with one JSON object a line");
     app.add_flag("--keep-going", options.keep_going, "Go on after a command that failed");
+    app.add_flag("--prompt", options.prompt, "Begin at the prompt instead of the live view");
     auto* record_option =
         app.add_option("--record", record, "Write the event stream to a file")->type_name("FILE");
     auto* replay_option =

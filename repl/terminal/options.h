@@ -27,6 +27,7 @@ struct Options {
     bool batch = false;
     bool json = false;
     bool keep_going = false;
+    bool prompt = false; // begin there, not in the live view
 };
 
 // Options, or the exit code when there is nothing to run (--help, --version, a mistake); what there
