@@ -21,7 +21,7 @@ uint32_t count_below(const FlameTree& tree, uint32_t node) {
     while (!stack.empty()) {
         uint32_t at = stack.back();
         stack.pop_back();
-        if (tree.nodes[at].total.sum().samples == 0)
+        if (tree.total(at).samples == 0)
             continue;
         count++;
         for (uint32_t c = tree.nodes[at].first_child; c; c = tree.nodes[c].next_sibling)
@@ -39,7 +39,7 @@ FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t roo
     layout.boxes.push_back({root, 0, 0, width});
     for (size_t i = 0; i < layout.boxes.size(); i++) {
         const FlameBox box = layout.boxes[i];
-        double whole = tree.nodes[box.node].total.sum().weight_ns;
+        double whole = tree.total(box.node).weight_ns;
         std::vector<uint32_t> children = children_of(tree, box.node);
         std::sort(children.begin(), children.end(), [&](uint32_t a, uint32_t b) {
             return node_name(model, tree, tree.nodes[a]) < node_name(model, tree, tree.nodes[b]);
@@ -47,7 +47,7 @@ FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t roo
         // Edges are rounded, not widths: what is cut from one box is not added to the next.
         double before = 0;
         for (uint32_t child : children) {
-            SampleSum sum = tree.nodes[child].total.sum();
+            SampleSum sum = tree.total(child);
             if (sum.samples == 0)
                 continue;
             double scale = whole > 0 ? box.width / whole : 0;
@@ -71,16 +71,16 @@ namespace {
 class RowLister {
   public:
     RowLister(const FlameTree& tree, double min_share)
-        : tree_(tree), min_weight_(min_share * tree.root().total.sum().weight_ns) {}
+        : tree_(tree), min_weight_(min_share * tree.total().weight_ns) {}
 
     std::vector<FlameRow> list() {
-        if (tree_.root().total.sum().samples > 0)
+        if (tree_.total().samples > 0)
             add_all();
         return std::move(rows_);
     }
 
   private:
-    SampleSum total(uint32_t node) const { return tree_.nodes[node].total.sum(); }
+    SampleSum total(uint32_t node) const { return tree_.total(node); }
 
     std::vector<uint32_t> visible_children(uint32_t node) const {
         std::vector<uint32_t> children = children_of(tree_, node);
@@ -114,11 +114,11 @@ class RowLister {
             std::vector<uint32_t> children = visible_children(item.node);
             // Only where nothing is lost by it: the node has nothing of its own and one child.
             while (children.size() == 1 && row.chain.back() != 0 &&
-                   tree_.nodes[row.chain.back()].self.sum().samples == 0) {
+                   tree_.self(row.chain.back()).samples == 0) {
                 row.chain.push_back(children[0]);
                 children = visible_children(row.chain.back());
             }
-            row.self = tree_.nodes[row.chain.back()].self.sum();
+            row.self = tree_.self(row.chain.back());
             FlameRow cut;
             cut.indent = item.indent + 1;
             std::vector<Item> below;

@@ -39,11 +39,11 @@ class Groups : public testing::Test {
     Labels labels(GroupBy by) {
         const FlameTree tree = fold(model, {}, {}, by);
         Labels labels;
-        for (const FlameNode& node : tree.nodes) {
-            if (node.depth == 1)
-                labels[std::string(node_name(model, tree, node))] = node.total.sum().samples;
+        for (uint32_t i = 0; i < tree.nodes.size(); i++) {
+            if (tree.nodes[i].depth == 1)
+                labels[std::string(node_name(model, tree, tree.nodes[i]))] = tree.total(i).samples;
         }
-        EXPECT_EQ(tree.root().total.sum().samples, 7);
+        EXPECT_EQ(tree.total().samples, 7);
         return labels;
     }
     Model model;

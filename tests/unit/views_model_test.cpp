@@ -280,15 +280,15 @@ TEST_F(ModelTest, FoldsAddUpForEveryClass) {
          {ClassFilter{}, ClassFilter{CallClass::slow}, ClassFilter{CallClass::fast},
           ClassFilter{CallClass::open}, ClassFilter{CallClass::outside}}) {
         FlameTree tree = fold(model, {}, filter);
-        EXPECT_EQ(tree.root().total.sum().weight_ns, of(whole, filter).weight_ns);
+        EXPECT_EQ(tree.total().weight_ns, of(whole, filter).weight_ns);
         for (uint32_t i = 0; i < tree.nodes.size(); i++) {
-            ClassSums below = tree.nodes[i].self;
+            ClassSums below = tree.self_classes(i);
             for (uint32_t c = tree.nodes[i].first_child; c; c = tree.nodes[c].next_sibling) {
                 ASSERT_EQ(tree.nodes[c].parent, i);
-                below += tree.nodes[c].total;
+                below += tree.classes(c);
             }
             for (CallClass c : all_call_classes)
-                ASSERT_EQ(below[c].weight_ns, tree.nodes[i].total[c].weight_ns);
+                ASSERT_EQ(below[c].weight_ns, tree.classes(i)[c].weight_ns);
         }
         double self = 0;
         for (const FunctionSums& f : sum_functions(model, {}, filter)) {
@@ -355,7 +355,7 @@ TEST(ModelHostile, SurvivesUndefinedIds) {
     model.on_stack(StackId{0}, locations);
     sample.stack = StackId{0};
     model.on_sample(sample);
-    EXPECT_EQ(fold(model, {}).root().total.sum().samples, 2);
+    EXPECT_EQ(fold(model, {}).total().samples, 2);
     EXPECT_TRUE(make_account(model).samples_add_up);
 }
 

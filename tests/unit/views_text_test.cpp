@@ -179,9 +179,8 @@ TEST_F(RandomTree, BoxesLieWithinTheirParents) {
             ASSERT_EQ(box.row, parent.row + 1);
             ASSERT_GE(box.x, parent.x);
             ASSERT_LE(box.x + box.width, parent.x + parent.width);
-            double exact = tree.nodes[box.node].total.sum().weight_ns /
-                           tree.nodes[tree.nodes[box.node].parent].total.sum().weight_ns *
-                           parent.width;
+            double exact = tree.total(box.node).weight_ns /
+                           tree.total(tree.nodes[box.node].parent).weight_ns * parent.width;
             ASSERT_LE(std::abs(box.width - exact), 1.0);
         }
         EXPECT_EQ(layout.hidden_nodes, hidden);

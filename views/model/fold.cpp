@@ -135,30 +135,6 @@ void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<Functi
 
 namespace {
 
-class TreeBuilder {
-  public:
-    explicit TreeBuilder(std::vector<FlameNode>& nodes) : nodes_(nodes) { nodes_.emplace_back(); }
-
-    uint32_t child(uint32_t parent, uint32_t key) {
-        auto [node, is_new] = children_.find_or_add(uint64_t{parent} << 32 | key,
-                                                    static_cast<uint32_t>(nodes_.size()));
-        if (is_new) {
-            FlameNode fresh;
-            fresh.parent = parent;
-            fresh.depth = nodes_[parent].depth + 1;
-            fresh.next_sibling = nodes_[parent].first_child;
-            (fresh.depth == 1 ? fresh.label : fresh.function.value) = key;
-            nodes_.push_back(fresh);
-            nodes_[parent].first_child = node;
-        }
-        return node;
-    }
-
-  private:
-    std::vector<FlameNode>& nodes_;
-    FlatMap children_;
-};
-
 void set_span(const Model& model, const Window& window, FlameTree& tree) {
     tree.to_ns = model.now_ns();
     tree.from_ns = model.first_ns();
@@ -174,26 +150,15 @@ void set_span(const Model& model, const Window& window, FlameTree& tree) {
 FlameTree fold(const Model& model, const Window& window, const ClassFilter& filter, GroupBy by) {
     FlameTree tree;
     set_span(model, window, tree);
-    TreeBuilder builder(tree.nodes);
     LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by, filter);
     tree.labels = std::move(summed.labels);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
         expand_stack(model.symbols(), entry.stack, path);
-        uint32_t node = builder.child(0, entry.label);
-        for (size_t i = 0; i < path.size(); i++) {
-            // A function that calls itself is one frame: how deep it is says little, and costs a
-            // screen.
-            if (i == 0 || path[i] != path[i - 1])
-                node = builder.child(node, path[i].value);
-        }
-        tree.nodes[node].self += entry.sums;
-    }
-    // Parents come before their children, so one pass backwards sums up.
-    for (size_t i = tree.nodes.size(); i-- > 0;) {
-        tree.nodes[i].total += tree.nodes[i].self;
-        if (i > 0)
-            tree.nodes[tree.nodes[i].parent].total += tree.nodes[i].total;
+        uint32_t leaf = tree.add_leaf(entry.label, path);
+        for (CallClass c : all_call_classes)
+            if (entry.sums[c].samples > 0)
+                tree.add(leaf, c, entry.sums[c]);
     }
     return tree;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "views/model/classifier.h"
+#include "views/model/flame_tree.h"
 #include "views/model/model.h"
 
 #include <array>
@@ -26,27 +27,6 @@ enum class GroupBy : uint8_t {
 inline constexpr std::array<std::string_view, 5> group_names = {"process", "comm", "tid", "cgroup",
                                                                 "cpu"};
 
-struct FlameNode {
-    uint32_t parent = 0;
-    uint32_t first_child = 0;  // 0: none (the root is nobody's child)
-    uint32_t next_sibling = 0; // 0: none
-    uint32_t depth = 0;        // 0 the root, 1 labels, 2.. functions
-    FunctionId function;       // of depth 2 and more
-    uint32_t label = 0;        // of depth 1; in FlameTree::labels
-    ClassSums self;
-    ClassSums total;
-};
-
-struct FlameTree {
-    std::vector<std::string> labels; // raw
-    std::vector<FlameNode> nodes;    // nodes[0] is the root; parents come before their children
-    uint64_t from_ns = 0;            // what the tree covers
-    uint64_t to_ns = 0;
-    bool decayed = false; // sums are weighted by age
-
-    const FlameNode& root() const { return nodes[0]; }
-};
-
 // Everything here counts only samples of `filter`'s class, and none that `only` leaves out.
 //
 // Sums by stack; index is the StackId, and the last is of undefined stacks. The step of every query
@@ -67,7 +47,6 @@ struct LabelledSums {
 LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&, GroupBy,
                                  const ClassFilter& filter = {});
 
-// Direct recursion is one frame.
 FlameTree fold(const Model&, const Window&, const ClassFilter& filter = {},
                GroupBy by = GroupBy::process);
 

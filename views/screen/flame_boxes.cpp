@@ -18,6 +18,23 @@ uint32_t FlameBoxes::find(uint32_t node) const {
     return no_node;
 }
 
+uint32_t FlameBoxes::showing(const FlameTree& tree, uint32_t node) const {
+    uint32_t box = find(node);
+    if (box != no_node)
+        return box;
+    while (box == no_node && node != 0) {
+        node = tree.nodes[node].parent;
+        box = find(node);
+    }
+    if (box == no_node)
+        return 0;
+    for (uint32_t i = 0; i < boxes.size(); i++) {
+        if (boxes[i].node == no_node && boxes[i].parent == box)
+            return i;
+    }
+    return box;
+}
+
 FlameBoxes lay_out_boxes(const Model& model, const FlameTree& tree, uint32_t root, uint32_t width,
                          Weight weight) {
     FlameBoxes layout;
@@ -29,7 +46,7 @@ FlameBoxes lay_out_boxes(const Model& model, const FlameTree& tree, uint32_t roo
         std::string_view name;
     };
     std::vector<Child> wide;
-    layout.boxes.push_back({.node = root, .width = width, .sum = tree.nodes[root].total.sum()});
+    layout.boxes.push_back({.node = root, .width = width, .sum = tree.total(root)});
     for (uint32_t i = 0; i < layout.boxes.size(); i++) {
         const FlameCells box = layout.boxes[i];
         layout.rows = box.row + 1;
@@ -40,9 +57,11 @@ FlameBoxes lay_out_boxes(const Model& model, const FlameTree& tree, uint32_t roo
             continue;
         const double scale = box.width / whole;
         wide.clear();
-        FlameCells shared{.parent = i, .row = box.row + 1};
+        FlameCells shared;
+        shared.parent = i;
+        shared.row = box.row + 1;
         for (uint32_t c = tree.nodes[box.node].first_child; c; c = tree.nodes[c].next_sibling) {
-            SampleSum sum = tree.nodes[c].total.sum();
+            SampleSum sum = tree.total(c);
             if (!(weight_of(sum, weight) > 0))
                 continue;
             // An only child of a box of one cell is as wide as it, but for rounding.

@@ -32,6 +32,8 @@ struct FlameBoxes {
 
     // The box of a node; no_node when it has none.
     uint32_t find(uint32_t node) const;
+    // The box that shows it: its own, the one it shares, or that of a frame around it.
+    uint32_t showing(const FlameTree&, uint32_t node) const;
 };
 
 // The children of one parent stay in the order of their names, the shared box last.

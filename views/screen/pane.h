@@ -73,6 +73,8 @@ class Pane {
     virtual std::optional<FunctionId> selected() const { return std::nullopt; }
     // How deep the user has gone in, outermost first, raw: the breadcrumbs.
     virtual std::vector<std::string> crumbs(const Model&) const { return {}; }
+    // The classes of all samples that it shows, for the status line.
+    virtual std::optional<ClassSums> shown_sums() const { return std::nullopt; }
     // Shows this function as `action` (callers, callees, histogram, ...) asks, when another pane
     // was left for it; false when the pane cannot.
     virtual bool turn_to(FunctionId, Action, const Model&) { return false; }

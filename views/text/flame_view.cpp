@@ -21,7 +21,7 @@ class FlameDrawing {
         : model_(model), tree_(tree), options_(options), filter_(filter), canvas_(canvas),
           with_slow_(model.split().active && !filter.duration &&
                      model.split().threshold.kind != Threshold::Kind::none),
-          with_waits_(waited(tree.root().total.sum()) > 0),
+          with_waits_(waited(tree.total()) > 0),
           figures_(17 + (with_slow_ ? 8 : 0) + (with_waits_ ? 9 : 0)),
           bar_width_(canvas.width() >= 100 ? 16 : 8) {}
 
@@ -60,7 +60,7 @@ class FlameDrawing {
 
     static double waited(const SampleSum& sum) { return sum.blocked_ns + sum.runnable_ns; }
     double share(const SampleSum& sum) const {
-        double whole = tree_.root().total.sum().weight_ns;
+        double whole = tree_.total().weight_ns;
         return whole > 0 ? sum.weight_ns / whole : 0;
     }
 
@@ -81,7 +81,7 @@ class FlameDrawing {
         if (row.self.samples > 0)
             canvas_.put_right(15, y, format_percent(share(row.self)));
         if (with_slow_ && !row.chain.empty()) {
-            const ClassSums& sums = tree_.nodes[row.chain[0]].total;
+            ClassSums sums = tree_.classes(row.chain[0]);
             double all = sums.sum().weight_ns, slow = sums[CallClass::slow].weight_ns;
             if (slow > 0)
                 canvas_.put_right(23, y, format_percent(slow / all), Style::slow);
@@ -199,7 +199,7 @@ Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFil
     if (by != GroupBy::process)
         title += fmt::format(" by {}", group_names[static_cast<size_t>(by)]);
     Canvas canvas = start_view(model, options, title, tree.from_ns, true);
-    SampleSum whole = tree.root().total.sum();
+    SampleSum whole = tree.total();
     Classifier classify(model);
     if (filter.all())
         add_classes(canvas, model, classify, options.window);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole screens at the sizes that people have, beside files that a person has looked at.
+// AUGER_UPDATE_GOLDEN=1 writes the files anew, and fails.
+#include "tests/unit/screen_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace auger {
+namespace {
+
+class ScreenGolden : public testing::Test, public ScreenFixture {
+  protected:
+    ScreenGolden() {
+        time_handle();
+        split_handle();
+        serve(1, 2000);
+        refresh();
+    }
+
+    void check(const std::string& name, size_t width, size_t height) {
+        const std::string text = drawn(width, height);
+        const std::string path =
+            std::string(AUGER_SOURCE_DIR) + "/tests/unit/golden/screen/" + name;
+        if (std::getenv("AUGER_UPDATE_GOLDEN")) {
+            std::ofstream(path) << text;
+            ADD_FAILURE() << "wrote " << path << ": look at it, then run without the switch";
+            return;
+        }
+        std::ifstream file(path);
+        std::stringstream golden;
+        golden << file.rdbuf();
+        ASSERT_TRUE(file) << "cannot read " << path;
+        EXPECT_EQ(text, golden.str());
+    }
+};
+
+TEST_F(ScreenGolden, FlameOfUsualSize) {
+    check("flame_80x24.txt", 80, 24);
+}
+
+TEST_F(ScreenGolden, FlameOfLeastSize) {
+    check("flame_40x10.txt", 40, 10);
+}
+
+TEST_F(ScreenGolden, FlameOfLargeSize) {
+    check("flame_120x40.txt", 120, 40);
+}
+
+TEST_F(ScreenGolden, ZoomedAndSearched) {
+    for (int i = 0; i < 5; i++)
+        press('j');
+    press(Key::Code::enter);
+    press('/');
+    type("send|scan");
+    press(Key::Code::enter);
+    press('n');
+    check("zoom_search_80x24.txt", 80, 24);
+}
+
+TEST_F(ScreenGolden, KeysAreListed) {
+    press('?');
+    check("keys_80x70.txt", 80, 70);
+}
+
+TEST_F(ScreenGolden, AnErrorShowsItsPlace) {
+    press(':');
+    type("splt handle");
+    press(Key::Code::enter);
+    screen.answer({"splt handle",
+                   "error: there is no command \"splt\"\n    splt handle\n    ^~~~\n  did you mean "
+                   "\"split\"?\n",
+                   true});
+    check("error_80x24.txt", 80, 24);
+}
+
+} // namespace
+} // namespace auger

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happened when: samples by class, and slow calls, per bucket of time over the last while.
+#pragma once
+
+#include "views/model/model.h"
+
+#include <deque>
+#include <memory>
+
+namespace auger {
+
+struct TimelineQuery {
+    uint64_t bucket_ns = 1'000'000'000; // > 0; buckets begin at its multiples
+    uint64_t span_ns = 120'000'000'000; // until now
+    ClassFilter filter;
+    friend bool operator==(const TimelineQuery&, const TimelineQuery&) = default;
+};
+
+struct TimelineBucket {
+    uint64_t from_ns = 0;
+    ClassSums samples;       // of `filter`'s class
+    uint64_t slow_calls = 0; // traced ones of all probes, where they ended
+};
+
+class Timeline {
+  public:
+    static constexpr size_t slice = 100'000;
+
+    Timeline();
+    ~Timeline();
+    Timeline(Timeline&&) noexcept;
+    Timeline& operator=(Timeline&&) noexcept;
+
+    // As FlameStream::refresh.
+    bool refresh(const Model&, const TimelineQuery&, size_t budget = slice);
+
+    // Oldest first, without gaps; the last holds the model's latest moment. Empty before the first
+    // refresh.
+    const std::vector<TimelineBucket>& buckets() const { return buckets_; }
+    const TimelineQuery& query() const;
+    size_t memory_bytes() const;
+
+  private:
+    class Counting;
+    std::unique_ptr<Counting> shown_, next_;
+    std::vector<TimelineBucket> buckets_;
+};
+
+} // namespace auger

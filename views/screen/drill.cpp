@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/screen/drill.h"
+
+#include "views/short_name.h"
+#include "views/spell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace auger {
+
+namespace {
+
+// Preferred numbers, ten in a decade: as fine as the eye tells bars of the histogram apart.
+constexpr std::array<uint64_t, 10> preferred = {100, 125, 160, 200, 250, 320, 400, 500, 630, 800};
+constexpr std::array<double, 10> percentiles = {50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99};
+
+uint64_t step_duration(uint64_t ns, bool up) {
+    uint64_t decade = 1; // ns below 1000 * decade
+    while (ns / 1000 >= decade)
+        decade *= 10;
+    // Candidates of this decade and its neighbours, in units of a tenth of a nanosecond step.
+    uint64_t best = 0;
+    for (uint64_t scale : {decade / 10, decade, decade * 10}) {
+        for (uint64_t p : preferred) {
+            const uint64_t value = p * scale;
+            if (up ? value > ns && (best == 0 || value < best) : value < ns && value > best)
+                best = value;
+        }
+    }
+    return best ? best : 100;
+}
+
+std::optional<double> step_percentile(double p, bool up) {
+    if (up) {
+        const auto* next = std::upper_bound(percentiles.begin(), percentiles.end(), p);
+        return next == percentiles.end() ? std::nullopt : std::optional(*next);
+    }
+    const auto* next = std::lower_bound(percentiles.begin(), percentiles.end(), p);
+    return next == percentiles.begin() ? std::nullopt : std::optional(*(next - 1));
+}
+
+Drill move_threshold(const Model& model, bool up) {
+    const SplitInfo& split = model.split();
+    const ProbeInfo* probe = split.active ? model.find_probe(split.probe) : nullptr;
+    if (!probe || split.threshold.kind == Threshold::Kind::none)
+        return {"", fmt::format("no split by duration yet: {} at a function makes one",
+                                key_name(Action::split_on_it))};
+    Threshold moved = split.threshold;
+    if (moved.kind == Threshold::Kind::fixed) {
+        moved.fixed_ns = step_duration(moved.fixed_ns, up);
+    } else {
+        const auto percentile = step_percentile(moved.percentile, up);
+        if (!percentile)
+            return {"", fmt::format("{} is as far as percentiles go; type a duration: "
+                                    "threshold {} 5ms",
+                                    spell_threshold(moved), spell_word(probe->text))};
+        moved.percentile = *percentile;
+    }
+    return {fmt::format("threshold {} {}", spell_word(probe->text), spell_threshold(moved)), ""};
+}
+
+// "libc.so.6" -> "libc".
+std::string library_stem(std::string_view path) {
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    const size_t end = file.find(".so");
+    if (end == std::string_view::npos || end == 0)
+        return {};
+    // "libc-2.36.so" goes by its own name.
+    return std::string(file.substr(0, end));
+}
+
+} // namespace
+
+const ProbeInfo* probe_of(const Model& model, FunctionId id) {
+    const Function& function = model.symbols().function(id);
+    const std::string_view name = model.symbols().name(id);
+    const std::string& module = model.symbols().module(function.module).path;
+    const ProbeInfo* found = nullptr;
+    for (const auto& [number, probe] : model.probes()) {
+        if (probe.deleted)
+            continue;
+        for (SpecId spec : probe.specs) {
+            const SpecInfo& info = model.specs()[spec.index()];
+            if (info.way_out != call_site_way_out && info.module == module &&
+                (info.function == name || info.function == short_name(name)))
+                found = &probe;
+        }
+    }
+    return found;
+}
+
+std::string probe_text_of(const Model& model, FunctionId id) {
+    if (const ProbeInfo* probe = probe_of(model, id))
+        return probe->text;
+    const Function& function = model.symbols().function(id);
+    const std::string library = library_stem(model.symbols().module(function.module).path);
+    std::string name(model.symbols().name(id));
+    return library.empty() ? name : library + ":" + name;
+}
+
+Drill drill_command(Action action, const Model& model, std::optional<FunctionId> id) {
+    if (action == Action::threshold_up || action == Action::threshold_down)
+        return move_threshold(model, action == Action::threshold_up);
+    if (action == Action::only_this && !model.only().text.empty())
+        return {"only off", ""};
+    if (!id)
+        return {"", "no function is under the cursor"};
+
+    const Function& function = model.symbols().function(*id);
+    const std::string name = display_name(model.symbols().name(*id));
+    const ModuleKind kind = model.symbols().module(function.module).kind;
+    if (function.kernel || kind == ModuleKind::kernel || kind == ModuleKind::vdso)
+        return {"",
+                fmt::format("{} is the kernel's: only functions of the target can be timed", name)};
+    if (kind != ModuleKind::file)
+        return {"", fmt::format("{} is no function of a file: it cannot be timed", name)};
+
+    const ProbeInfo* probe = probe_of(model, *id);
+    const std::string word = spell_word(probe_text_of(model, *id));
+    const SplitInfo& split = model.split();
+    const bool split_on_it = probe && split.active && split.probe == probe->id;
+    switch (action) {
+    case Action::time_it:
+        return {"time " + word, ""};
+    case Action::split_on_it:
+        return {fmt::format("split {} > p95", word), ""};
+    case Action::slow_it: {
+        // The same calls that the split calls slow.
+        const std::string threshold = split_on_it && split.threshold.kind != Threshold::Kind::none
+                                          ? spell_threshold(split.threshold)
+                                          : "p99";
+        return {fmt::format("slow {} > {}", word, threshold), ""};
+    }
+    case Action::only_this:
+        return {"only in " + word, ""};
+    case Action::call_sites:
+        return {"sites " + word, ""};
+    case Action::open_calls:
+        if (!probe)
+            return {"",
+                    fmt::format("{} is not timed: {} times it", name, key_name(Action::time_it))};
+        return {"open " + word, ""};
+    case Action::delete_probe:
+        if (!probe)
+            return {"", fmt::format("{} is not timed", name)};
+        return {"delete " + word, ""};
+    default:
+        return {"", "nothing to do here"};
+    }
+}
+
+} // namespace auger

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From a key pressed at a function to the console command that does it.
+#pragma once
+
+#include "views/model/model.h"
+#include "views/screen/action.h"
+
+#include <optional>
+#include <string>
+
+namespace auger {
+
+// One of the two is not empty.
+struct Drill {
+    std::string command;
+    std::string why_not; // for the message line
+};
+
+// Drilling and moving the split's threshold. `function`: the one under the cursor.
+Drill drill_command(Action, const Model&, std::optional<FunctionId> function);
+
+// The probe that times the function, if one does; the newest of several.
+const ProbeInfo* probe_of(const Model&, FunctionId);
+// The function as `time` takes it, before quoting: "handle", "libc:recv".
+std::string probe_text_of(const Model&, FunctionId);
+
+} // namespace auger

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/screen/flame_colours.h"
+
+#include <array>
+#include <functional>
+
+namespace auger {
+
+FlameColours effective(FlameColours colours, const Model& model, const SampleSum& whole) {
+    if (colours != FlameColours::automatic)
+        return colours;
+    if (model.split().active && model.split().threshold.kind != Threshold::Kind::none)
+        return FlameColours::classes;
+    return whole.blocked_ns + whole.runnable_ns > 0 ? FlameColours::waits : FlameColours::modules;
+}
+
+FlameColours next_after(FlameColours colours) {
+    switch (colours) {
+    case FlameColours::waits:
+        return FlameColours::classes;
+    case FlameColours::classes:
+        return FlameColours::modules;
+    default:
+        return FlameColours::waits;
+    }
+}
+
+std::string_view name_of(FlameColours colours) {
+    switch (colours) {
+    case FlameColours::waits:
+        return "cpu, blocked, runnable";
+    case FlameColours::classes:
+        return "classes of the split";
+    case FlameColours::modules:
+        return "modules";
+    default:
+        return "automatic";
+    }
+}
+
+std::vector<FillShare> fills_of(const Model& model, const FlameNode& node, FlameColours colours) {
+    const SampleSum sum = node.total.sum();
+    std::vector<FillShare> shares;
+    const double whole = sum.weight_ns;
+    if (colours == FlameColours::modules || !(whole > 0)) {
+        constexpr std::array<Fill, 6> fills = {Fill::module0, Fill::module1, Fill::module2,
+                                               Fill::module3, Fill::module4, Fill::module5};
+        if (node.depth < 2)
+            return {{Fill::outside, 1}};
+        // By the path, not the number: a module keeps its colour from run to run.
+        const ModuleId module = model.symbols().function(node.function).module;
+        const size_t hash = std::hash<std::string>{}(model.symbols().module(module).path);
+        return {{fills[hash % fills.size()], 1}};
+    }
+    if (colours == FlameColours::classes) {
+        constexpr std::array<Fill, call_classes> fills = {Fill::slow, Fill::fast, Fill::open,
+                                                          Fill::outside};
+        for (CallClass c : all_call_classes)
+            shares.push_back({fills[static_cast<size_t>(c)], node.total[c].weight_ns / whole});
+        return shares;
+    }
+    return {{Fill::cpu, sum.cpu_ns() / whole},
+            {Fill::blocked, sum.blocked_ns / whole},
+            {Fill::runnable, sum.runnable_ns / whole}};
+}
+
+} // namespace auger

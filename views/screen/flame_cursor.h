@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the user is in a flame, as a path of functions: it means the same frame in whatever tree
+// comes next. The zoom is a part of that path, so the cursor never leaves it.
+#pragma once
+
+#include "views/model/fold.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+class FlameCursor {
+  public:
+    // Finds the path in this tree. Where it is missing, the frame nearest to it stands for it.
+    void resolve(const FlameTree&);
+    uint32_t node() const { return node_; }
+    uint32_t zoom_node() const { return zoom_node_; }
+    // Whether the tree of the last resolve() has the frame itself.
+    bool present() const { return present_; }
+
+    std::optional<FunctionId> function() const;
+    // Of the frame itself, raw.
+    std::string name(const Model&) const;
+    // Of the frames that were zoomed into.
+    std::vector<std::string> zoom_names(const Model&) const;
+
+    void move_to(const FlameTree&, uint32_t node);
+    void to_parent();
+    void to_zoom() { depth_ = zoom_depth(); }
+    // To the child from which to_parent() came, if the tree has it.
+    bool to_known_child(const FlameTree&);
+    void zoom_in();
+    bool zoom_out(); // false when nothing is zoomed into
+
+  private:
+    struct Step {
+        std::string label; // of the first
+        FunctionId function{};
+        friend bool operator==(const Step&, const Step&) = default;
+    };
+    static Step step_of(const FlameTree&, uint32_t node);
+    static uint32_t child(const FlameTree&, uint32_t node, const Step&); // 0: none
+    size_t zoom_depth() const { return zooms_.empty() ? 0 : zooms_.back(); }
+    std::string name_of(const Model&, size_t depth) const;
+
+    std::vector<Step> path_;    // to the cursor, and on to where it came up from
+    size_t depth_ = 0;          // of the cursor: steps of the path
+    std::vector<size_t> zooms_; // depths, ascending
+    uint32_t node_ = 0;
+    uint32_t zoom_node_ = 0;
+    bool present_ = true;
+};
+
+} // namespace auger

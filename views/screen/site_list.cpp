@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The place is the column behind the three of figures, and ends at a gap; see `sites`. A place
+// without a line ("service+0x12a4") cannot be written as a probe.
+#include "views/screen/site_list.h"
+
+#include "views/spell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+
+constexpr std::string_view digits = "0123456789";
+
+} // namespace
+
+void mark_sites(std::vector<PagerLine>& lines, const std::string& function) {
+    size_t column = std::string::npos;
+    for (PagerLine& line : lines) {
+        if (column == std::string::npos) {
+            column = line.text.find("  place");
+            column += column == std::string::npos ? 0 : 2;
+            continue;
+        }
+        if (line.text.size() <= column || line.text[column - 1] != ' ')
+            continue;
+        const std::string place = line.text.substr(column, line.text.find("  ", column) - column);
+        const size_t colon = place.rfind(':');
+        if (colon == std::string::npos || colon == 0 || colon + 1 == place.size() ||
+            place.find_first_not_of(digits, colon + 1) != std::string::npos)
+            continue;
+        line.run = "time " + spell_word(fmt::format("{}@{}", function, place));
+    }
+}
+
+} // namespace auger

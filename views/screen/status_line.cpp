@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/screen/status_line.h"
+
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/short_name.h"
+#include "views/text/draw.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+
+struct Item {
+    std::string text;
+    Style style = Style::plain;
+    int rank = 0; // what goes first when there is no room: the highest
+};
+
+uint64_t lost_events(const LedgerEvent& ledger, std::string& cause) {
+    uint64_t all = 0, most = 0;
+    for (const auto& [name, count] : ledger.lost) {
+        all += count;
+        if (count > most) {
+            most = count;
+            cause = name;
+        }
+    }
+    return all;
+}
+
+std::vector<Item> items_of(const Model& model, const ScreenState& state, const ClassSums& sums,
+                           bool frozen, bool unicode) {
+    std::vector<Item> items;
+    items.push_back({state.target.empty() ? "no target" : state.target, Style::title, 0});
+    if (frozen)
+        items.push_back({"FROZEN", Style::warning, 0});
+    if (state.replaying)
+        items.push_back({state.ended ? "replayed" : "replaying", Style::dim, 6});
+    else if (state.ended)
+        items.push_back({"ended", Style::warning, 1});
+    else
+        items.push_back(
+            {state.rate_hz > 0 ? format_rate(state.rate_hz) : "not sampling", Style::plain, 3});
+    items.push_back({format_window(state.window), Style::plain, 4});
+    const SampleSum whole = sums.sum();
+    items.push_back({fmt::format("{} samples", format_count(whole.samples)), Style::plain, 5});
+    if (model.split().active) {
+        const ProbeInfo* probe = model.find_probe(model.split().probe);
+        const std::string name = probe ? display_name(probe->text) : "?";
+        if (model.split().threshold.kind != Threshold::Kind::none)
+            items.push_back(
+                {fmt::format("{} > {}", elide_middle(name, 24, ellipsis(unicode)),
+                             threshold_text(model.split().threshold, model.split_state())),
+                 Style::number, 1});
+        for (CallClass c : all_call_classes) {
+            if (sums[c].weight_ns > 0)
+                items.push_back({fmt::format("{} {}", to_string(c),
+                                             format_percent(sums[c].weight_ns / whole.weight_ns)),
+                                 style_of(c), c == CallClass::slow ? 2 : 7});
+        }
+    }
+    if (!model.only().text.empty())
+        items.push_back({"only " + model.only().text, Style::number, 2});
+    if (!state.replaying && state.overhead > 0)
+        items.push_back(
+            {fmt::format("overhead {}", format_percent(state.overhead)), Style::dim, 6});
+    std::string cause;
+    if (const uint64_t lost = lost_events(model.ledger(), cause))
+        items.push_back(
+            {fmt::format("lost {} ({})", format_count(static_cast<double>(lost)), cause),
+             Style::warning, 1});
+    if (state.symbols.pending > 0)
+        items.push_back({fmt::format("{} names to come",
+                                     format_count(static_cast<double>(state.symbols.pending))),
+                         Style::dim, 8});
+    return items;
+}
+
+} // namespace
+
+void draw_status_line(Canvas& canvas, size_t y, const Model& model, const ScreenState& state,
+                      const ClassSums& sums, bool frozen, bool unicode) {
+    std::vector<Item> items = items_of(model, state, sums, frozen, unicode);
+    const auto width = [&] {
+        size_t columns = 0;
+        for (const Item& item : items)
+            columns += text_width(escape_untrusted(item.text)) + 2;
+        return columns;
+    };
+    while (items.size() > 1 && width() > canvas.width() + 1) {
+        // The last of the least needed.
+        auto least = items.begin();
+        for (auto it = items.begin(); it != items.end(); ++it) {
+            if (it->rank >= least->rank)
+                least = it;
+        }
+        items.erase(least);
+    }
+    size_t x = 1;
+    for (const Item& item : items)
+        x = canvas.put(x, y, elide_middle(escape_untrusted(item.text), canvas.width()),
+                       item.style) +
+            2;
+    canvas.fill(0, y, canvas.width(), Fill::bar);
+}
+
+} // namespace auger
