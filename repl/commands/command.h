@@ -114,8 +114,10 @@ struct RecordCommand {
     std::string path; // empty: off
 };
 struct SaveCommand {
+    enum class Kind { stacks, session };
+    Kind kind = Kind::stacks;
     std::string path;
-    ClassFilter filter;
+    ClassFilter filter; // of stacks
 };
 struct SourceCommand {
     std::string path;
