@@ -38,8 +38,11 @@ std::string_view name_of(FlameColours colours) {
     }
 }
 
-std::vector<FillShare> fills_of(const Model& model, const FlameNode& node, FlameColours colours) {
-    const SampleSum sum = node.total.sum();
+std::vector<FillShare> fills_of(const Model& model, const FlameTree& tree, uint32_t index,
+                                FlameColours colours) {
+    const FlameNode& node = tree.nodes[index];
+    const ClassSums classes = tree.classes(index);
+    const SampleSum sum = classes.sum();
     std::vector<FillShare> shares;
     const double whole = sum.weight_ns;
     if (colours == FlameColours::modules || !(whole > 0)) {
@@ -56,7 +59,7 @@ std::vector<FillShare> fills_of(const Model& model, const FlameNode& node, Flame
         constexpr std::array<Fill, call_classes> fills = {Fill::slow, Fill::fast, Fill::open,
                                                           Fill::outside};
         for (CallClass c : all_call_classes)
-            shares.push_back({fills[static_cast<size_t>(c)], node.total[c].weight_ns / whole});
+            shares.push_back({fills[static_cast<size_t>(c)], classes[c].weight_ns / whole});
         return shares;
     }
     return {{Fill::cpu, sum.cpu_ns() / whole},

@@ -28,6 +28,7 @@ struct FillShare {
     Fill fill = Fill::none;
     double share = 0;
 };
-std::vector<FillShare> fills_of(const Model&, const FlameNode&, FlameColours effective);
+std::vector<FillShare> fills_of(const Model&, const FlameTree&, uint32_t node,
+                                FlameColours effective);
 
 } // namespace auger

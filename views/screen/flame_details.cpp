@@ -37,7 +37,7 @@ double share(double part, double whole) {
 }
 
 void add_shares(PartLine& line, const FlameDetails& details) {
-    const SampleSum total = details.node->total.sum(), self = details.node->self.sum();
+    const SampleSum total = details.total->sum(), &self = details.self;
     const auto of = [&](const SampleSum& sum) { return weight_of(sum, details.weight); };
     line.add(fmt::format("total {}", format_percent(share(of(total), of(details.all)))),
              Style::number);
@@ -75,13 +75,13 @@ void add_classes(PartLine& line, const ClassSums& sums, bool filled) {
 void draw_flame_details(Canvas& canvas, const Rect& rect, const Model&,
                         const FlameDetails& details) {
     PartLine figures(canvas, rect, rect.y + rect.height - 1);
-    if (!details.node) {
+    if (!details.total) {
         figures.add("no samples in it now", Style::dim);
     } else {
         add_shares(figures, details);
-        const SampleSum total = details.node->total.sum();
+        const SampleSum total = details.total->sum();
         if (details.split)
-            add_classes(figures, details.node->total, details.colours == FlameColours::classes);
+            add_classes(figures, *details.total, details.colours == FlameColours::classes);
         if (total.blocked_ns + total.runnable_ns > 0)
             add_waits(figures, total, details.colours == FlameColours::waits);
         if (details.narrow)

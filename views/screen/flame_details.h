@@ -13,7 +13,8 @@ struct FlameDetails {
     std::string name;   // raw
     std::string module; // likewise; empty: none
     FunctionSource source;
-    const FlameNode* node = nullptr; // null: nothing was sampled in it
+    std::optional<ClassSums> total; // nothing: it was not sampled
+    SampleSum self;
     SampleSum zoom, all;
     uint32_t narrow = 0; // frames below it that are too narrow to be drawn
     Weight weight = Weight::time;

@@ -31,7 +31,7 @@ class FlamePane final : public Pane {
                std::vector<Wish>&) override;
     std::string search(const std::optional<std::string>&, const Model&) override;
     std::optional<FunctionId> selected() const override { return cursor_.function(); }
-    std::optional<ClassSums> shown_sums() const override { return tree_.root().total; }
+    std::optional<ClassSums> shown_sums() const override { return tree_.classes(); }
     std::vector<std::string> crumbs(const Model& model) const override {
         return cursor_.zoom_names(model);
     }
@@ -114,7 +114,7 @@ void FlamePane::draw(Canvas& canvas, const Rect& rect, bool focused) {
     boxes_ = {};
     if (!model_ || area_.height == 0)
         return;
-    if (tree_.root().total.sum().samples <= 0) {
+    if (tree_.total().samples <= 0) {
         canvas.put(rect.x, rect.y,
                    scope_.filter.all() ? "No samples yet."
                                        : fmt::format("No samples of {}.", to_string(scope_.filter)),
@@ -148,9 +148,10 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
         details.source = source_;
     }
     if (cursor_.present())
-        details.node = &tree_.nodes[cursor_.node()];
-    details.zoom = tree_.nodes[cursor_.zoom_node()].total.sum();
-    details.all = tree_.root().total.sum();
+        details.total = tree_.classes(cursor_.node());
+    details.self = tree_.self(cursor_.node());
+    details.zoom = tree_.total(cursor_.zoom_node());
+    details.all = tree_.total();
     details.narrow = boxes_.boxes[box].narrow;
     details.weight = weight_;
     details.colours = colours();
@@ -160,7 +161,7 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
 }
 
 FlameColours FlamePane::colours() const {
-    return effective(colours_, *model_, tree_.root().total.sum());
+    return effective(colours_, *model_, tree_.total());
 }
 
 void FlamePane::draw_fills(Canvas& canvas, const FlameCells& box, size_t x, size_t y) {
@@ -169,7 +170,7 @@ void FlamePane::draw_fills(Canvas& canvas, const FlameCells& box, size_t x, size
         return;
     }
     double before = 0;
-    for (const auto& [fill, share] : fills_of(*model_, tree_.nodes[box.node], colours())) {
+    for (const auto& [fill, share] : fills_of(*model_, tree_, box.node, colours())) {
         const auto begin = static_cast<size_t>(std::lround(before * box.width));
         before += share;
         const auto end = std::min<size_t>(box.width, std::lround(before * box.width));
@@ -197,7 +198,7 @@ void FlamePane::draw_box(Canvas& canvas, const FlameCells& box, bool cursor) {
 std::string FlamePane::box_text(const FlameCells& box) const {
     if (box.node != no_node)
         return display_name(node_name(*model_, tree_, tree_.nodes[box.node]));
-    const double whole = weight_of(tree_.root().total.sum(), weight_);
+    const double whole = weight_of(tree_.total(), weight_);
     return fmt::format("+ {} frame{}, {}", box.merged, box.merged == 1 ? "" : "s",
                        format_percent(weight_of(box.sum, weight_) / whole));
 }
@@ -250,7 +251,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         move_to_match(false);
         break;
     case Action::colour_by:
-        colours_ = next_after(effective(colours_, model, tree_.root().total.sum()));
+        colours_ = next_after(effective(colours_, model, tree_.total()));
         break;
     case Action::direction:
         upwards_ = !upwards_;
@@ -274,7 +275,7 @@ void FlamePane::move_down() {
     uint32_t widest = 0;
     double most = 0;
     for (uint32_t c = tree_.nodes[from].first_child; c; c = tree_.nodes[c].next_sibling) {
-        const double weight = weight_of(tree_.nodes[c].total.sum(), weight_);
+        const double weight = weight_of(tree_.total(c), weight_);
         if (weight > most) {
             most = weight;
             widest = c;

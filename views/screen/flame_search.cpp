@@ -54,7 +54,7 @@ void FlameSearch::update(const Model& model, const FlameTree& tree, uint32_t roo
         Item item = todo.back();
         todo.pop_back();
         order_[item.node] = ++place;
-        const double own = weight_of(tree.nodes[item.node].total.sum(), weight);
+        const double own = weight_of(tree.total(item.node), weight);
         if (own <= 0)
             continue;
         if (matches(model, tree, item.node)) {
@@ -72,7 +72,7 @@ void FlameSearch::update(const Model& model, const FlameTree& tree, uint32_t roo
         for (uint32_t c : children)
             todo.push_back({c, item.inside});
     }
-    const double whole = weight_of(tree.nodes[root].total.sum(), weight);
+    const double whole = weight_of(tree.total(root), weight);
     share_ = whole > 0 ? matched / whole : 0;
     number_ = std::min(number_, found_.size());
 }
