@@ -44,7 +44,7 @@ void say(StreamOutput& output, bool json, const Error& error) {
 
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
     if (!options.replay.empty())
-        return open_replay(options.replay, model);
+        return open_replay(options.replay, model, options.speed);
     auto live = make_live_backend(options.live, model);
     if (!live && live.error().kind == Error::Kind::unsupported)
         return std::unique_ptr<Backend>(

@@ -46,7 +46,7 @@ class Session {
 
     bool keeps_going() const { return options_.keep_going; }
     // Whether something may happen while nobody asks.
-    bool live() const { return !backend_.replaying(); }
+    bool live() const { return backend_.live(); }
     bool quitting() const { return quit_; }
 
     // Before the first prompt: lets a `-- COMMAND` target run; reads a recording to its end, unless

@@ -76,6 +76,11 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* replay_option =
         app.add_option("--replay", options.replay, "Read a recording instead of the kernel")
             ->type_name("FILE");
+    auto* speed_option =
+        app.add_option("--speed", options.speed,
+                       "Play the recording at its own speed (1) or another; without it, at once")
+            ->type_name("N")
+            ->check(CLI::Range(0.01, 10'000.0));
     app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
         ->type_name("WAY");
     app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")
@@ -121,6 +126,9 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             return usage("a recording has its own target: none can be given with --replay",
                          see_help);
     }
+
+    if (speed_option->count() > 0 && options.replay.empty())
+        return usage("--speed is that of a recording: it needs --replay", see_help);
 
     options.live.attach = attach == "multi"  ? LiveOptions::Attach::multi
                           : attach == "perf" ? LiveOptions::Attach::perf
