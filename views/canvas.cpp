@@ -2,8 +2,10 @@
 #include "views/canvas.h"
 
 #include "views/escape.h"
+#include "views/palette.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace auger {
 
@@ -78,49 +80,29 @@ void Canvas::add_line(std::string_view text, Style style, size_t indent) {
 
 namespace {
 
-struct Colour {
-    const char* ansi8;
-    int ansi256;
-    uint32_t rgb;
-};
-
-// Restrained: plain text for what is read, colour for what tells classes apart.
-Colour colour_of(Style style) {
-    switch (style) {
-    case Style::plain:
-    case Style::name:
-        return {"", -1, 0};
-    case Style::dim:
-        return {"2", 245, 0x8a8a8a};
-    case Style::title:
-    case Style::number:
-        return {"1", -1, 0};
-    case Style::kernel:
-        return {"35", 139, 0xaf87af};
-    case Style::slow:
-        return {"31", 167, 0xd75f5f};
-    case Style::fast:
-        return {"32", 71, 0x5faf5f};
-    case Style::open:
-        return {"33", 179, 0xd7af5f};
-    case Style::outside:
-        return {"36", 73, 0x5fafaf};
-    case Style::good:
-        return {"32", 71, 0x5faf5f};
-    case Style::warning:
-        return {"1;31", 203, 0xff5f5f};
+// The escape sequence that begins a look; empty for the terminal's own.
+std::string start_of(const CellLook& look, ColourMode mode) {
+    std::string codes;
+    const auto add = [&](const std::string& code) { codes += (codes.empty() ? "" : ";") + code; };
+    const auto colour = [&](int number, uint32_t rgb, bool background) {
+        if (number < 0)
+            return;
+        if (mode == ColourMode::ansi8)
+            add(std::to_string((background ? 40 : 30) + number));
+        else if (mode == ColourMode::ansi256)
+            add((background ? "48;5;" : "38;5;") + std::to_string(number));
+        else
+            add((background ? "48;2;" : "38;2;") + std::to_string(rgb >> 16) + ";" +
+                std::to_string(rgb >> 8 & 0xff) + ";" + std::to_string(rgb & 0xff));
+    };
+    for (const auto& [set, code] : {std::pair{look.bold, "1"}, std::pair{look.dim, "2"},
+                                    std::pair{look.underline, "4"}, std::pair{look.reverse, "7"}}) {
+        if (set)
+            add(code);
     }
-    return {"", -1, 0};
-}
-
-std::string start_of(Style style, ColourMode mode) {
-    Colour colour = colour_of(style);
-    if (mode == ColourMode::ansi8 || colour.ansi256 < 0)
-        return *colour.ansi8 ? "\x1b[" + std::string(colour.ansi8) + "m" : "";
-    if (mode == ColourMode::ansi256)
-        return "\x1b[38;5;" + std::to_string(colour.ansi256) + "m";
-    return "\x1b[38;2;" + std::to_string(colour.rgb >> 16) + ";" +
-           std::to_string(colour.rgb >> 8 & 0xff) + ";" + std::to_string(colour.rgb & 0xff) + "m";
+    colour(look.foreground, look.foreground_rgb, false);
+    colour(look.background, look.background_rgb, true);
+    return codes.empty() ? "" : "\x1b[" + codes + "m";
 }
 
 } // namespace
@@ -129,19 +111,24 @@ std::string to_text(const Canvas& canvas, ColourMode mode) {
     std::string out;
     for (size_t y = 0; y < canvas.height(); y++) {
         const std::vector<Cell>& row = canvas.row(y);
+        const bool colours = mode != ColourMode::none;
         size_t end = row.size();
-        while (end > 0 && row[end - 1].text == " ")
+        while (end > 0 && row[end - 1].text == " " && !(colours && row[end - 1].fill != Fill::none))
             end--;
-        Style now = Style::plain;
+        CellLook now;
         bool coloured = false;
         for (size_t x = 0; x < end; x++) {
-            if (mode != ColourMode::none && row[x].style != now && row[x].text != " ") {
+            const CellLook look = colours ? look_of(row[x].style, row[x].fill, mode) : CellLook{};
+            // A blank shows nothing but what is behind it.
+            const bool same = row[x].text == " " && look.background == now.background &&
+                              look.reverse == now.reverse;
+            if (look != now && !same) {
                 if (coloured)
                     out += "\x1b[0m";
-                std::string start = start_of(row[x].style, mode);
+                std::string start = start_of(look, mode);
                 out += start;
                 coloured = !start.empty();
-                now = row[x].style;
+                now = look;
             }
             out += row[x].text;
         }

@@ -73,4 +73,19 @@ std::string spell_word(std::string_view text) {
     return bare ? std::string(text) : quote_word(text);
 }
 
+std::string spell_class(const ClassFilter& filter) {
+    if (!filter.label)
+        return to_string(filter);
+    auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    ClassFilter rest = filter;
+    rest.label.reset();
+    const std::string& label = *filter.label;
+    // A quotation must not begin the word: it would be no class then.
+    return (rest.all() ? "=" : to_string(rest) + "+=") +
+           (std::ranges::all_of(label, plain) ? label : quote_word(label));
+}
+
 } // namespace auger

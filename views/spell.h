@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/stream/events.h"
+#include "views/model/call_class.h"
 
 #include <cstdint>
 #include <string>
@@ -19,5 +20,7 @@ std::string spell_threshold(const Threshold& threshold);
 std::string quote_word(std::string_view text);
 // The same, without quotes where there can be no doubt: a name, "libc:recv", "recv@main.cc:9".
 std::string spell_word(std::string_view text);
+// "slow+=3", "=\"a b\"".
+std::string spell_class(const ClassFilter& filter);
 
 } // namespace auger

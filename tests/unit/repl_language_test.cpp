@@ -132,6 +132,20 @@ TEST(Lexer, QuotedWordsComeBack) {
     }
 }
 
+TEST(Lexer, SpelledWordsComeBackAsTheyWere) {
+    EXPECT_EQ(spell_word("libc:recv"), "libc:recv");
+    EXPECT_EQ(spell_word("ns::f"), "ns::f");
+    for (const std::string text : {"f", "std::vector<int>::at", "operator<", "f(int) [clone .cold]",
+                                   "-n", "#3", "at", "12", "a;b", "x\xff\n", ""}) {
+        auto commands = lex("split " + spell_word(text) + " > p95");
+        ASSERT_TRUE(commands) << text;
+        ASSERT_EQ(commands->size(), 1u) << text;
+        ASSERT_EQ((*commands)[0].words.size(), 4u) << text;
+        EXPECT_EQ((*commands)[0].words[1].text, text);
+        EXPECT_FALSE((*commands)[0].words[1].text == "at" && !(*commands)[0].words[1].quoted);
+    }
+}
+
 TEST(Lexer, RandomBytesNeitherCrashNorEscape) {
     std::mt19937 random(20260721);
     const std::string favourites = "\"'\\;#<>()[]{}=! \tp95ms\n\r";

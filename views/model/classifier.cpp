@@ -179,7 +179,9 @@ bool ClassTest::fits(CallIndex outer) const {
     if (!filter_.label)
         return true;
     LabelId label = classify_.label(outer);
-    return label != no_label && wanted_labels_[label.index()];
+    // A label can be newer than this test.
+    return label != no_label && label.index() < wanted_labels_.size() &&
+           wanted_labels_[label.index()];
 }
 
 } // namespace auger

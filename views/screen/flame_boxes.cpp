@@ -10,6 +10,10 @@ double weight_of(const SampleSum& sum, Weight weight) {
     return weight == Weight::time ? sum.weight_ns : sum.samples;
 }
 
+double weight_of(const FlameTree& tree, uint32_t node, Weight weight) {
+    return weight == Weight::time ? tree.weight_ns(node) : tree.samples(node);
+}
+
 uint32_t FlameBoxes::find(uint32_t node) const {
     for (uint32_t i = 0; i < boxes.size(); i++) {
         if (boxes[i].node == node)

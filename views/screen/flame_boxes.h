@@ -12,6 +12,7 @@ namespace auger {
 
 enum class Weight : uint8_t { time, samples };
 double weight_of(const SampleSum&, Weight);
+double weight_of(const FlameTree&, uint32_t node, Weight);
 
 inline constexpr uint32_t no_node = UINT32_MAX;
 

@@ -5,46 +5,57 @@
 
 namespace auger {
 
-FlameCursor::Step FlameCursor::step_of(const FlameTree& tree, uint32_t node) {
-    const FlameNode& at = tree.nodes[node];
-    return at.depth == 1 ? Step{tree.labels[at.label], {}} : Step{{}, at.function};
+namespace {
+
+size_t length_of(const FlamePath& path) {
+    return path.label ? 1 + path.functions.size() : 0;
 }
 
-uint32_t FlameCursor::child(const FlameTree& tree, uint32_t node, const Step& step) {
-    for (uint32_t c = tree.nodes[node].first_child; c; c = tree.nodes[c].next_sibling) {
-        if (step_of(tree, c) == step)
-            return c;
-    }
-    return 0;
+// How many steps both paths have in common.
+size_t common(const FlamePath& a, const FlamePath& b) {
+    if (!a.label || a.label != b.label)
+        return 0;
+    const auto differ = std::ranges::mismatch(a.functions, b.functions);
+    return 1 + static_cast<size_t>(differ.in1 - a.functions.begin());
+}
+
+} // namespace
+
+FlamePath FlameCursor::part(size_t depth) const {
+    FlamePath path;
+    if (depth == 0)
+        return path;
+    path.label = path_.label;
+    path.functions.assign(path_.functions.begin(),
+                          path_.functions.begin() + static_cast<std::ptrdiff_t>(depth - 1));
+    return path;
 }
 
 void FlameCursor::resolve(const FlameTree& tree) {
-    node_ = zoom_node_ = 0;
-    size_t depth = 0;
-    for (; depth < depth_; depth++) {
-        const uint32_t next = child(tree, node_, path_[depth]);
-        if (!next)
-            break;
-        node_ = next;
-        if (depth + 1 == zoom_depth())
-            zoom_node_ = next;
-    }
-    present_ = depth == depth_;
-    if (depth < zoom_depth())
-        zoom_node_ = node_;
+    const FlamePath path = part(depth_);
+    node_ = tree.nearest(path);
+    present_ = tree.nodes[node_].depth == depth_;
+    zoom_node_ = tree.nearest(part(zoom_depth()));
 }
 
 std::optional<FunctionId> FlameCursor::function() const {
     if (depth_ < 2)
         return std::nullopt;
-    return path_[depth_ - 1].function;
+    return path_.functions[depth_ - 2];
+}
+
+std::optional<FunctionId> FlameCursor::zoom_function() const {
+    if (zoom_depth() < 2)
+        return std::nullopt;
+    return path_.functions[zoom_depth() - 2];
 }
 
 std::string FlameCursor::name_of(const Model& model, size_t depth) const {
     if (depth == 0)
         return "all";
-    const Step& step = path_[depth - 1];
-    return depth == 1 ? step.label : std::string(model.symbols().name(step.function));
+    if (depth == 1)
+        return *path_.label;
+    return std::string(model.symbols().name(path_.functions[depth - 2]));
 }
 
 std::string FlameCursor::name(const Model& model) const {
@@ -59,17 +70,16 @@ std::vector<std::string> FlameCursor::zoom_names(const Model& model) const {
 }
 
 void FlameCursor::move_to(const FlameTree& tree, uint32_t node) {
-    std::vector<Step> path;
-    for (uint32_t at = node; at; at = tree.nodes[at].parent)
-        path.push_back(step_of(tree, at));
-    std::reverse(path.begin(), path.end());
-    depth_ = path.size();
+    FlamePath path = tree.path(node);
+    depth_ = length_of(path);
+    const size_t same = common(path, path_);
+    // A zoom into a frame that has gone, and that the cursor leaves, ends.
+    while (!zooms_.empty() && zooms_.back() > same)
+        zooms_.pop_back();
     // What lies below is remembered only where the cursor came up from there.
-    if (path.size() <= path_.size() && std::equal(path.begin(), path.end(), path_.begin()))
-        path = std::move(path_);
-    path_ = std::move(path);
-    node_ = node;
-    present_ = true;
+    if (same < depth_)
+        path_ = std::move(path);
+    resolve(tree);
 }
 
 void FlameCursor::to_parent() {
@@ -78,13 +88,10 @@ void FlameCursor::to_parent() {
 }
 
 bool FlameCursor::to_known_child(const FlameTree& tree) {
-    if (!present_ || depth_ >= path_.size())
-        return false;
-    const uint32_t next = child(tree, node_, path_[depth_]);
-    if (!next)
+    if (!present_ || depth_ >= length_of(path_) || !tree.find(part(depth_ + 1)))
         return false;
     depth_++;
-    node_ = next;
+    resolve(tree);
     return true;
 }
 

@@ -25,6 +25,8 @@ class FlameCursor {
     std::string name(const Model&) const;
     // Of the frames that were zoomed into.
     std::vector<std::string> zoom_names(const Model&) const;
+    // The innermost of them; nothing when the zoom is none, or a label.
+    std::optional<FunctionId> zoom_function() const;
 
     void move_to(const FlameTree&, uint32_t node);
     void to_parent();
@@ -35,19 +37,13 @@ class FlameCursor {
     bool zoom_out(); // false when nothing is zoomed into
 
   private:
-    struct Step {
-        std::string label; // of the first
-        FunctionId function{};
-        friend bool operator==(const Step&, const Step&) = default;
-    };
-    static Step step_of(const FlameTree&, uint32_t node);
-    static uint32_t child(const FlameTree&, uint32_t node, const Step&); // 0: none
+    FlamePath part(size_t depth) const;
     size_t zoom_depth() const { return zooms_.empty() ? 0 : zooms_.back(); }
     std::string name_of(const Model&, size_t depth) const;
 
-    std::vector<Step> path_;    // to the cursor, and on to where it came up from
-    size_t depth_ = 0;          // of the cursor: steps of the path
-    std::vector<size_t> zooms_; // depths, ascending
+    FlamePath path_;            // to the cursor, and on to where it came up from
+    size_t depth_ = 0;          // of the cursor: 1 the label, 2.. functions
+    std::vector<size_t> zooms_; // depths, ascending, none below the cursor
     uint32_t node_ = 0;
     uint32_t zoom_node_ = 0;
     bool present_ = true;

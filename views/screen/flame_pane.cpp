@@ -3,6 +3,7 @@
 
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/model/flame_stream.h"
 #include "views/screen/flame_boxes.h"
 #include "views/screen/flame_cursor.h"
 #include "views/screen/flame_details.h"
@@ -20,7 +21,7 @@ namespace {
 
 class FlamePane final : public Pane {
   public:
-    explicit FlamePane(const PaneOptions& options) : options_(options) { tree_.nodes.resize(1); }
+    explicit FlamePane(const PaneOptions& options) : options_(options) {}
 
     std::string_view name() const override { return "flame"; }
     std::string command() const override;
@@ -31,13 +32,14 @@ class FlamePane final : public Pane {
                std::vector<Wish>&) override;
     std::string search(const std::optional<std::string>&, const Model&) override;
     std::optional<FunctionId> selected() const override { return cursor_.function(); }
-    std::optional<ClassSums> shown_sums() const override { return tree_.classes(); }
+    std::optional<ClassSums> shown_sums() const override { return tree().classes(); }
     std::vector<std::string> crumbs(const Model& model) const override {
         return cursor_.zoom_names(model);
     }
 
   private:
-    void move_to_leaf(size_t rows);
+    const FlameTree& tree() const { return stream_.tree(); }
+    void lay_out();
     void move_down();
     void move_beside(bool right);
     void move_to_match(bool forward);
@@ -53,15 +55,16 @@ class FlamePane final : public Pane {
     PaneOptions options_;
     const Model* model_ = nullptr; // of the last refresh; outlives the pane
     Scope scope_;
-    FlameTree tree_;
+    FlameStream stream_;
     FlameCursor cursor_;
     FlameSearch search_;
     FlameColours colours_ = FlameColours::automatic;
     Weight weight_ = Weight::time;
     bool upwards_ = false; // the root at the bottom
 
+    FlameBoxes boxes_; // never empty once laid out
+    bool laid_out_ = false;
     // As drawn last.
-    FlameBoxes boxes_;
     Rect area_;      // of the boxes
     size_t top_ = 0; // the layout's first row that is shown
     // Of the function under the cursor, looked up when it or the names change.
@@ -84,10 +87,11 @@ bool FlamePane::refresh(const Model& model, const Scope& scope) {
     if (scope.by != scope_.by)
         cursor_ = {};
     scope_ = scope;
-    tree_ = fold(model, scope.window, scope.filter, scope.by);
-    cursor_.resolve(tree_);
-    search_.update(model, tree_, cursor_.zoom_node(), weight_);
-    return false;
+    const bool more = stream_.refresh(model, {scope.window, scope.filter, scope.by});
+    cursor_.resolve(tree());
+    search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    laid_out_ = false;
+    return more;
 }
 
 size_t FlamePane::screen_of_row(size_t row) const {
@@ -107,23 +111,31 @@ void FlamePane::scroll_to(uint32_t box) {
     top_ = std::min(top_, boxes_.rows > area_.height ? boxes_.rows - area_.height : 0);
 }
 
+// Boxes name nodes of the tree as it is: after each change they are laid out anew before use.
+void FlamePane::lay_out() {
+    if (laid_out_ || !model_)
+        return;
+    boxes_ = lay_out_boxes(*model_, tree(), cursor_.zoom_node(),
+                           static_cast<uint32_t>(std::max<size_t>(area_.width, 1)), weight_);
+    laid_out_ = true;
+}
+
 void FlamePane::draw(Canvas& canvas, const Rect& rect, bool focused) {
     const size_t details = rect.height >= 7 ? 2 : rect.height >= 3 ? 1 : 0;
     area_ = rect;
     area_.height -= details;
-    boxes_ = {};
+    laid_out_ = false;
     if (!model_ || area_.height == 0)
         return;
-    if (tree_.total().samples <= 0) {
+    if (tree().total().samples <= 0) {
         canvas.put(rect.x, rect.y,
                    scope_.filter.all() ? "No samples yet."
                                        : fmt::format("No samples of {}.", to_string(scope_.filter)),
                    Style::dim);
         return;
     }
-    boxes_ = lay_out_boxes(*model_, tree_, cursor_.zoom_node(), static_cast<uint32_t>(rect.width),
-                           weight_);
-    const uint32_t at = boxes_.showing(tree_, cursor_.node());
+    lay_out();
+    const uint32_t at = boxes_.showing(tree(), cursor_.node());
     scroll_to(at);
     for (uint32_t i = 0; i < boxes_.boxes.size(); i++) {
         const FlameCells& box = boxes_.boxes[i];
@@ -148,10 +160,10 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
         details.source = source_;
     }
     if (cursor_.present())
-        details.total = tree_.classes(cursor_.node());
-    details.self = tree_.self(cursor_.node());
-    details.zoom = tree_.total(cursor_.zoom_node());
-    details.all = tree_.total();
+        details.total = tree().classes(cursor_.node());
+    details.self = tree().self(cursor_.node());
+    details.zoom = tree().total(cursor_.zoom_node());
+    details.all = tree().total();
     details.narrow = boxes_.boxes[box].narrow;
     details.weight = weight_;
     details.colours = colours();
@@ -161,7 +173,7 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
 }
 
 FlameColours FlamePane::colours() const {
-    return effective(colours_, *model_, tree_.total());
+    return effective(colours_, *model_, tree().total());
 }
 
 void FlamePane::draw_fills(Canvas& canvas, const FlameCells& box, size_t x, size_t y) {
@@ -170,7 +182,7 @@ void FlamePane::draw_fills(Canvas& canvas, const FlameCells& box, size_t x, size
         return;
     }
     double before = 0;
-    for (const auto& [fill, share] : fills_of(*model_, tree_, box.node, colours())) {
+    for (const auto& [fill, share] : fills_of(*model_, tree(), box.node, colours())) {
         const auto begin = static_cast<size_t>(std::lround(before * box.width));
         before += share;
         const auto end = std::min<size_t>(box.width, std::lround(before * box.width));
@@ -180,7 +192,7 @@ void FlamePane::draw_fills(Canvas& canvas, const FlameCells& box, size_t x, size
 
 void FlamePane::draw_box(Canvas& canvas, const FlameCells& box, bool cursor) {
     const size_t x = area_.x + box.x, y = screen_of_row(box.row);
-    const bool match = box.node != no_node && search_.matches(*model_, tree_, box.node);
+    const bool match = box.node != no_node && search_.matches(*model_, tree(), box.node);
     const Style style = cursor || match ? Style::title : Style::plain;
     // The left edge tells boxes apart without colours, too.
     std::string_view edge = cursor ? ">" : match ? "*" : options_.unicode ? "▏" : "|";
@@ -197,13 +209,16 @@ void FlamePane::draw_box(Canvas& canvas, const FlameCells& box, bool cursor) {
 
 std::string FlamePane::box_text(const FlameCells& box) const {
     if (box.node != no_node)
-        return display_name(node_name(*model_, tree_, tree_.nodes[box.node]));
-    const double whole = weight_of(tree_.total(), weight_);
+        return display_name(node_name(*model_, tree(), tree().nodes[box.node]));
+    const double whole = weight_of(tree().total(), weight_);
     return fmt::format("+ {} frame{}, {}", box.merged, box.merged == 1 ? "" : "s",
                        format_percent(weight_of(box.sum, weight_) / whole));
 }
 
 bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector<Wish>&) {
+    if (!model_)
+        return false;
+    lay_out();
     const bool screen_up = action == Action::up || action == Action::page_up;
     switch (action) {
     case Action::up:
@@ -251,7 +266,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         move_to_match(false);
         break;
     case Action::colour_by:
-        colours_ = next_after(effective(colours_, model, tree_.total()));
+        colours_ = next_after(effective(colours_, model, tree().total()));
         break;
     case Action::direction:
         upwards_ = !upwards_;
@@ -262,62 +277,62 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
     default:
         return false;
     }
-    cursor_.resolve(tree_);
-    search_.update(model, tree_, cursor_.zoom_node(), weight_);
+    cursor_.resolve(tree());
+    search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    laid_out_ = false;
     return true;
 }
 
 // To the child that was left last, else to the widest.
 void FlamePane::move_down() {
-    if (cursor_.to_known_child(tree_))
+    if (cursor_.to_known_child(tree()))
         return;
     const uint32_t from = cursor_.node();
     uint32_t widest = 0;
     double most = 0;
-    for (uint32_t c = tree_.nodes[from].first_child; c; c = tree_.nodes[c].next_sibling) {
-        const double weight = weight_of(tree_.total(c), weight_);
+    for (uint32_t c = tree().nodes[from].first_child; c; c = tree().nodes[c].next_sibling) {
+        const double weight = weight_of(tree().total(c), weight_);
         if (weight > most) {
             most = weight;
             widest = c;
         }
     }
     if (widest)
-        cursor_.move_to(tree_, widest);
+        cursor_.move_to(tree(), widest);
 }
 
 // To the next frame of the same row, within the parent first.
 void FlamePane::move_beside(bool right) {
-    if (boxes_.boxes.empty())
-        return;
-    const uint32_t at = boxes_.showing(tree_, cursor_.node());
+    const uint32_t at = boxes_.showing(tree(), cursor_.node());
     const uint32_t row = boxes_.boxes[at].row;
     for (size_t i = at; right ? ++i < boxes_.boxes.size() : i-- > 0;) {
         const FlameCells& box = boxes_.boxes[i];
         if (box.row != row)
             return;
         if (box.node != no_node) {
-            cursor_.move_to(tree_, box.node);
+            cursor_.move_to(tree(), box.node);
             return;
         }
     }
 }
 
 void FlamePane::move_to_match(bool forward) {
-    if (const auto node = search_.step(tree_, cursor_.node(), forward))
-        cursor_.move_to(tree_, *node);
+    if (const auto node = search_.step(tree(), cursor_.node(), forward))
+        cursor_.move_to(tree(), *node);
 }
 
 bool FlamePane::click(size_t x, size_t y, bool twice, const Model& model, const Scope& scope,
                       std::vector<Wish>& wishes) {
-    if (!area_.contains(x, y))
+    if (!model_ || !area_.contains(x, y))
         return false;
+    lay_out();
     const size_t row = row_of_screen(y);
     for (const FlameCells& box : boxes_.boxes) {
         if (box.row != row || x < area_.x + box.x || x >= area_.x + box.x + box.width)
             continue;
         if (box.node == no_node)
             return false;
-        cursor_.move_to(tree_, box.node);
+        cursor_.move_to(tree(), box.node);
         return !twice || act(Action::enter, model, scope, wishes);
     }
     return false;
@@ -327,8 +342,8 @@ std::string FlamePane::search(const std::optional<std::string>& expression, cons
     std::string failure = search_.start(expression);
     if (!failure.empty() || !expression)
         return failure;
-    search_.update(model, tree_, cursor_.zoom_node(), weight_);
-    if (!search_.matches(model, tree_, cursor_.node()))
+    search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    if (!search_.matches(model, tree(), cursor_.node()))
         move_to_match(true);
     return search_.text();
 }

@@ -5,22 +5,11 @@
 #include "views/model/slow_call_query.h"
 #include "views/text/draw.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace auger {
 
 namespace {
-
-// "fd=17 (tcp 127.0.0.1:80 -> 127.0.0.1:4711) len=4096 ret=-1 errno=EAGAIN (11)"
-std::string values_text(const std::vector<CallValue>& values) {
-    std::string text;
-    for (const CallValue& value : values)
-        text +=
-            fmt::format("{}{}={}", text.empty() ? "" : " ", value.name,
-                        value.readable ? value.text : fmt::format("(unreadable: {})", value.text));
-    return text;
-}
 
 void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
               const SlowCall& call) {
@@ -42,20 +31,7 @@ void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
         ClassFilter of = class_of(model, classify, call);
         canvas.put(x + 2, y, to_string(of), style_of(of));
     }
-    if (!call.values.empty())
-        canvas.add_line(values_text(call.values), Style::plain, 6);
-    if (const auto& waits = call.end.waits)
-        canvas.add_line(fmt::format("running {}, blocked {}, runnable {}",
-                                    format_duration(static_cast<double>(cpu_ns(call.end))),
-                                    format_duration(static_cast<double>(waits->blocked_ns)),
-                                    format_duration(static_cast<double>(waits->runnable_ns))),
-                        Style::plain, 6);
-    if (call.longest_wait.blocked_ns)
-        canvas.add_line(
-            fmt::format("longest wait {} in {}",
-                        format_duration(static_cast<double>(call.longest_wait.blocked_ns)),
-                        call.longest_wait.what),
-            Style::plain, 6);
+    add_call_facts(canvas, call, 6);
 }
 
 } // namespace
@@ -100,7 +76,8 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
         const SlowCall& call = *calls[i];
         canvas.add_line();
         add_call(canvas, model, classify, call);
-        add_frames(canvas, model, options, model.symbols().stack(call.stack));
+        add_frames(canvas, model.symbols(), options.unicode, model.symbols().stack(call.stack),
+                   shown_frames, 6);
     }
     return canvas;
 }

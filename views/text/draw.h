@@ -48,8 +48,12 @@ struct Part {
 };
 void add_parts(Canvas&, const std::vector<Part>&, size_t indent = 0);
 
-// The stack's frames, leaf first, one a line; of a deep one the first 16.
-void add_frames(Canvas&, const Model&, const ViewOptions&, std::span<const LocationId> stack);
+// The stack's frames, leaf first, one a line; of a deep one the first `limit` (0: all).
+inline constexpr size_t shown_frames = 16;
+void add_frames(Canvas&, const SymbolTables&, bool unicode, std::span<const LocationId> stack,
+                size_t limit, size_t indent);
+// A slow call's values and what it waited for, as far as known.
+void add_call_facts(Canvas&, const SlowCall&, size_t indent);
 
 // "main.cc:1312", "" when unknown. Only the file's base name.
 std::string source_text(const SymbolTables&, const FrameEntry&);

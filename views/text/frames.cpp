@@ -9,17 +9,12 @@
 
 namespace auger {
 
-namespace {
-constexpr size_t shown_frames = 16;
-} // namespace
-
-void add_frames(Canvas& canvas, const Model& model, const ViewOptions& options,
-                std::span<const LocationId> stack) {
-    const SymbolTables& symbols = model.symbols();
+void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
+                std::span<const LocationId> stack, size_t limit, size_t indent) {
     size_t shown = 0, hidden = 0;
     for (LocationId location : stack)
         for (const FrameEntry& frame : symbols.frames(location)) {
-            if (shown == shown_frames) {
+            if (limit && shown == limit) {
                 hidden++;
                 continue;
             }
@@ -29,16 +24,15 @@ void add_frames(Canvas& canvas, const Model& model, const ViewOptions& options,
             if (frame.inlined)
                 source += source.empty() ? "(inlined)" : " (inlined)";
             size_t for_source = std::min(text_width(source), canvas.width() / 2);
-            size_t for_name = canvas.width() - 6 - (for_source ? for_source + 2 : 0);
+            size_t for_name = canvas.width() - indent - (for_source ? for_source + 2 : 0);
             std::string name = elide_middle(display_name(symbols.name(frame.function)), for_name,
-                                            ellipsis(options.unicode));
+                                            ellipsis(unicode));
             bool kernel = symbols.function(frame.function).kernel;
-            size_t x = canvas.put(6, y, name, kernel ? Style::kernel : Style::name);
-            canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(options.unicode)),
-                       Style::dim);
+            size_t x = canvas.put(indent, y, name, kernel ? Style::kernel : Style::name);
+            canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(unicode)), Style::dim);
         }
     if (hidden)
-        canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, 6);
+        canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, indent);
 }
 
 } // namespace auger

@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/text/draw.h"
+#include "views/text/histogram_rows.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,31 +14,6 @@ namespace auger {
 namespace {
 
 constexpr uint32_t max_rows = 24;
-
-struct Row {
-    uint32_t first = 0, end = 0; // buckets
-    double count = 0;
-};
-
-// Rows of 2^k buckets each, aligned, so that an octave is cut evenly whatever k is.
-std::vector<Row> merge_buckets(const WeightedHistogram& histogram) {
-    uint32_t first = 0, end = histogram.end_bucket();
-    while (first < end && histogram.count(first) <= 0)
-        first++;
-    while (end > first && histogram.count(end - 1) <= 0)
-        end--;
-    uint32_t size = 1;
-    while ((end - 1) / size - first / size + 1 > max_rows)
-        size *= 2;
-    std::vector<Row> rows;
-    for (uint32_t begin = first / size * size; begin < end; begin += size) {
-        Row row{begin, begin + size, 0};
-        for (uint32_t i = row.first; i < row.end; i++)
-            row.count += histogram.count(i);
-        rows.push_back(row);
-    }
-    return rows;
-}
 
 struct Mark {
     std::string text;
@@ -65,9 +41,9 @@ std::vector<Mark> find_marks(const Model& model, ProbeId probe, const CallStatis
 
 void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics& calls,
                const std::vector<Mark>& marks) {
-    std::vector<Row> rows = merge_buckets(calls.durations);
+    std::vector<HistogramRow> rows = histogram_rows(calls.durations, max_rows);
     double most = 0;
-    for (const Row& row : rows)
+    for (const HistogramRow& row : rows)
         most = std::max(most, row.count);
     constexpr size_t bars = 36;
     constexpr size_t marks_width = 17;
@@ -79,7 +55,7 @@ void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics&
     canvas.put_right(33, y++, "up to here", Style::dim);
     double seen = 0;
     for (size_t i = 0; i < rows.size(); i++) {
-        const Row& row = rows[i];
+        const HistogramRow& row = rows[i];
         size_t next = i;
         while (next < rows.size() && rows[next].count <= 0)
             next++;

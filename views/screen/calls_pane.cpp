@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calls are known by the order in which they came, so the cursor stays on one while others come and
+// the oldest go.
+#include "views/screen/calls_pane.h"
+
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/model/slow_call_query.h"
+#include "views/screen/list_pane.h"
+#include "views/screen/pace.h"
+#include "views/spell.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+struct CallRow {
+    uint64_t number = 0; // of all slow calls that came
+    CallEndEvent end;
+    ClassFilter of;
+    uint64_t at_ns = 0; // since the beginning
+    ProbeId probe;
+    FunctionId function;
+    bool has_function = false;
+};
+
+// All of one call, as it was when the cursor came to it.
+struct Details {
+    uint64_t number = 0;
+    SlowCall call;
+    ClassFilter of;
+    struct Around {
+        std::string probe;
+        std::string state;
+    };
+    std::vector<Around> around; // innermost first
+};
+
+class CallsPane final : public ListPane {
+  public:
+    explicit CallsPane(const PaneOptions& options) : ListPane(options.unicode, true) {}
+
+    std::string_view name() const override { return "calls"; }
+    std::string command() const override {
+        return filter_.all() ? "calls" : "calls " + spell_class(filter_);
+    }
+    bool refresh(const Model& model, const Scope& scope) override;
+    bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
+    std::optional<FunctionId> selected() const override;
+
+  private:
+    std::string text_of(size_t row) const override;
+    size_t draw_head(Area&) override;
+    Area draw_beside(Area body) override;
+    void draw_row(Area&, size_t row) const override;
+    void open_row(size_t, const Model&, const Scope&, std::vector<Wish>&) override;
+    void moved(const Model&) override;
+    void sort();
+    void draw_details(Area&);
+    Canvas details_canvas(size_t width) const;
+
+    const Model* model_ = nullptr; // for names, which never change
+    Pace pace_;
+    std::vector<CallRow> rows_;
+    std::optional<Details> details_;
+    uint64_t given_up_ = 0; // to make room
+    size_t left_out_ = 0;   // by `only`
+    ClassFilter filter_;
+    bool slowest_ = false; // first; else the newest
+    bool large_ = false;   // details alone
+    size_t scrolled_ = 0;  // lines of the details
+    bool with_class_ = false;
+    bool traced_ = false; // some probe traces slow calls
+};
+
+bool CallsPane::refresh(const Model& model, const Scope& scope) {
+    model_ = &model;
+    const double cost = 300 * static_cast<double>(model.slow_calls().size()) +
+                        10 * static_cast<double>(model.calls().size());
+    if (!pace_.due(model, scope, cost))
+        return false;
+    filter_ = scope.filter;
+    with_class_ = model.split().active;
+    given_up_ = model.slow_calls_received() - model.slow_calls().size();
+    traced_ = std::ranges::any_of(model.probes(), [](const auto& probe) {
+        return !probe.second.deleted && probe.second.slow.kind != Threshold::Kind::none;
+    });
+    Classifier classify(model);
+    left_out_ = count_left_out(model, classify, scope.window, {});
+    rows_.clear();
+    auto all = model.slow_calls().begin();
+    for (const SlowCall* call : find_slow_calls(model, classify, scope.window, {}, scope.filter)) {
+        while (&*all != call)
+            ++all;
+        CallRow row;
+        row.number = given_up_ + static_cast<uint64_t>(all - model.slow_calls().begin());
+        row.end = call->end;
+        row.of = class_of(model, classify, *call);
+        row.at_ns = call->end.time_ns - std::min(call->end.time_ns, model.first_ns());
+        row.probe = probe_of(model, *call);
+        if (auto stack = model.symbols().stack(call->stack); !stack.empty()) {
+            row.function = model.symbols().frames(stack.front()).front().function;
+            row.has_function = true;
+        }
+        rows_.push_back(std::move(row));
+    }
+    sort();
+    moved(model);
+    return false;
+}
+
+void CallsPane::sort() {
+    std::sort(rows_.begin(), rows_.end(), [&](const CallRow& a, const CallRow& b) {
+        if (slowest_ && a.end.duration_ns != b.end.duration_ns)
+            return a.end.duration_ns > b.end.duration_ns;
+        return a.number > b.number;
+    });
+    std::vector<uint64_t> keys;
+    keys.reserve(rows_.size());
+    for (const CallRow& row : rows_)
+        keys.push_back(row.number);
+    set_rows(std::move(keys));
+}
+
+// Takes in the call under the cursor, unless it is known already: its record may be gone later.
+void CallsPane::moved(const Model& model) {
+    const auto number = cursor_.key();
+    const uint64_t gone = model.slow_calls_received() - model.slow_calls().size();
+    if (!number || *number < gone) {
+        if (!number || !details_ || details_->number != *number)
+            details_.reset();
+        return;
+    }
+    if (!details_ || details_->number != *number)
+        scrolled_ = 0;
+    Details details;
+    details.number = *number;
+    details.call = model.slow_calls()[*number - gone];
+    details.of = rows_[cursor_.row()].of;
+    const CallTable& calls = model.calls();
+    CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
+    for (size_t steps = 0; at != no_call && steps < 2 * WIRE_MAX_OPEN_CALLS; steps++) {
+        const CallRecord& record = calls[at];
+        const bool known = record.spec.index() < model.specs().size();
+        details.around.push_back(
+            {known ? probe_text(model, model.specs()[record.spec.index()].probe) : "?",
+             record.state == CallRecord::State::open
+                 ? "was still running"
+                 : fmt::format("{}{}", format_duration(static_cast<double>(record.duration_ns)),
+                               record.state == CallRecord::State::unwound ? ", unwound" : "")});
+        at = record.parent;
+    }
+    details_ = std::move(details);
+}
+
+std::optional<FunctionId> CallsPane::selected() const {
+    if (rows_.empty() || !rows_[cursor_.row()].has_function)
+        return std::nullopt;
+    return rows_[cursor_.row()].function;
+}
+
+std::string CallsPane::text_of(size_t row) const {
+    const ThreadInfo& thread = model_->symbols().thread(rows_[row].end.thread);
+    return fmt::format("{} {} {}", probe_text(*model_, rows_[row].probe), thread.comm, thread.tid);
+}
+
+bool CallsPane::act(Action action, const Model& model, const Scope& scope,
+                    std::vector<Wish>& wishes) {
+    if (action == Action::sort) {
+        slowest_ = !slowest_;
+        sort();
+        moved(model);
+        return true;
+    }
+    if (large_) {
+        switch (action) {
+        case Action::back:
+        case Action::enter:
+            large_ = false;
+            return true;
+        case Action::up:
+            scrolled_ -= scrolled_ ? 1 : 0;
+            return true;
+        case Action::down:
+            scrolled_++; // drawing knows the end
+            return true;
+        case Action::left:
+        case Action::right:
+            return ListPane::act(action == Action::left ? Action::up : Action::down, model, scope,
+                                 wishes);
+        default:
+            break;
+        }
+    }
+    return ListPane::act(action, model, scope, wishes);
+}
+
+void CallsPane::open_row(size_t, const Model&, const Scope&, std::vector<Wish>&) {
+    large_ = true;
+}
+
+size_t CallsPane::draw_head(Area& area) {
+    if (rows_.empty()) {
+        size_t y = 0;
+        if (!model_)
+            return area.height();
+        y = area.put_lines(y,
+                           !filter_.all() || left_out_ ? "No such slow call was traced."
+                           : traced_                   ? "No slow call was traced yet."
+                                                       : "Slow calls of no function are traced.",
+                           Style::dim);
+        if (left_out_)
+            y = area.put_lines(y, fmt::format("{} left out by `only`.", left_out_), Style::dim);
+        if (!traced_)
+            area.put_lines(y, fmt::format("Press {} on a function in the flame: calls beyond its "
+                                          "p99 are then listed here, with stack, values and waits.",
+                                          key_name(Action::slow_it)));
+        return area.height();
+    }
+    std::string text =
+        fmt::format("{} slow call{}, {}", format_count(double(rows_.size())),
+                    rows_.size() == 1 ? "" : "s", slowest_ ? "slowest first" : "newest first");
+    if (!cursor_.follows_first())
+        text += fmt::format("; {} of {}", cursor_.row() + 1, rows_.size());
+    if (left_out_)
+        text += fmt::format("; {} left out by `only`", left_out_);
+    size_t x = area.put(0, 0, text, Style::dim);
+    if (given_up_)
+        area.put(x, 0, fmt::format("; {} older ones given up", format_count(double(given_up_))),
+                 Style::warning);
+    return 1;
+}
+
+Area CallsPane::draw_beside(Area body) {
+    if (rows_.empty())
+        return body.part(0, 0, 0, 0);
+    if (large_) {
+        draw_details(body);
+        return body.part(0, 0, 0, 0);
+    }
+    if (body.width() >= 110) {
+        const size_t list = std::max<size_t>(body.width() * 2 / 5, 50);
+        for (size_t y = 0; y < body.height(); y++)
+            body.put(list, y, body.unicode() ? "│" : "|", Style::dim);
+        Area right = body.part(list + 2, 0, body.width(), body.height());
+        draw_details(right);
+        return body.part(0, 0, list, body.height());
+    }
+    if (body.height() >= 10) {
+        const size_t list = std::max<size_t>(body.height() * 2 / 5, 4);
+        for (size_t x = 0; x < body.width(); x++)
+            body.put(x, list, body.unicode() ? "─" : "-", Style::dim);
+        Area below = body.part(0, list + 1, body.width(), body.height());
+        draw_details(below);
+        return body.part(0, 0, body.width(), list);
+    }
+    return body;
+}
+
+Canvas CallsPane::details_canvas(size_t width) const {
+    Canvas canvas(std::max<size_t>(width, 8));
+    const SlowCall& call = details_->call;
+    const ThreadInfo& thread = model_->symbols().thread(call.end.thread);
+    std::vector<Part> parts;
+    parts.push_back({probe_text(*model_, probe_of(*model_, call)),
+                     " " + format_duration(static_cast<double>(call.end.duration_ns)) +
+                         (call.end.unwound ? ", unwound" : ""),
+                     Style::title});
+    parts.push_back(
+        {"> " + format_duration(static_cast<double>(call.threshold_ns)), "", Style::dim});
+    parts.push_back({escape_untrusted(fmt::format("{} {}", thread.comm, thread.tid)), ""});
+    if (with_class_)
+        parts.push_back({to_string(details_->of), "", style_of(details_->of)});
+    add_parts(canvas, parts);
+    add_call_facts(canvas, call, 0);
+    for (const Details::Around& around : details_->around)
+        canvas.add_line(fmt::format("in a call of {}: {}", around.probe, around.state), Style::dim);
+    const auto stack = model_->symbols().stack(call.stack);
+    if (stack.empty())
+        canvas.add_line("(no stack)", Style::dim);
+    add_frames(canvas, model_->symbols(), unicode(), stack, 0, 2);
+    return canvas;
+}
+
+void CallsPane::draw_details(Area& area) {
+    if (!details_) {
+        area.put_lines(0, "This call was given up to make room for newer ones.", Style::dim);
+        return;
+    }
+    const Canvas canvas = details_canvas(area.width());
+    const size_t most = canvas.height() > area.height() ? canvas.height() - area.height() : 0;
+    scrolled_ = std::min(scrolled_, most);
+    for (size_t y = 0; y < area.height() && scrolled_ + y < canvas.height(); y++) {
+        const std::vector<Cell>& row = canvas.row(scrolled_ + y);
+        for (size_t x = 0; x < row.size(); x++)
+            if (!row[x].text.empty())
+                area.put(x, y, row[x].text, row[x].style);
+    }
+    const size_t below = canvas.height() - std::min(canvas.height(), scrolled_ + area.height());
+    if (below && area.height() > 1) {
+        const std::string more = fmt::format(" {} more {} ", below, below == 1 ? "line" : "lines");
+        area.put_right(area.width(), area.height() - 1, more, Style::dim);
+    }
+}
+
+void CallsPane::draw_row(Area& line, size_t row) const {
+    const CallRow& call = rows_[row];
+    line.put_right(11, 0, fmt::format("+{:.3f} s", static_cast<double>(call.at_ns) / 1e9),
+                   Style::dim);
+    line.put_right(20, 0, format_duration(static_cast<double>(call.end.duration_ns)), Style::slow);
+    const ThreadInfo& thread = model_->symbols().thread(call.end.thread);
+    const size_t probe = line.width() > 60 ? 24 : line.width() > 44 ? 14 : line.width();
+    size_t x = 22;
+    line.put_name(x, 0, probe_text(*model_, call.probe), probe, Style::name);
+    x += probe + 1;
+    if (with_class_) {
+        const std::string of = to_string(call.of);
+        x = std::max(line.put(x, 0, of, style_of(call.of)), x + 5) + 1;
+    }
+    line.put(x, 0, fmt::format("{} {}", thread.comm, thread.tid), Style::dim);
+}
+
+} // namespace
+
+std::unique_ptr<Pane> make_calls_pane(const PaneOptions& options) {
+    return std::make_unique<CallsPane>(options);
+}
+
+} // namespace auger

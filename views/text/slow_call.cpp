@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of one slow call, for the list of them and the screen.
+#include "views/format.h"
+#include "views/text/draw.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+
+namespace {
+
+// "fd=17 (tcp 127.0.0.1:80 -> 127.0.0.1:4711) len=4096 ret=-1 errno=EAGAIN (11)"
+std::string values_text(const std::vector<CallValue>& values) {
+    std::string text;
+    for (const CallValue& value : values)
+        text +=
+            fmt::format("{}{}={}", text.empty() ? "" : " ", value.name,
+                        value.readable ? value.text : fmt::format("(unreadable: {})", value.text));
+    return text;
+}
+
+} // namespace
+
+void add_call_facts(Canvas& canvas, const SlowCall& call, size_t indent) {
+    if (!call.values.empty())
+        canvas.add_line(values_text(call.values), Style::plain, indent);
+    if (const auto& waits = call.end.waits)
+        canvas.add_line(fmt::format("running {}, blocked {}, runnable {}",
+                                    format_duration(static_cast<double>(cpu_ns(call.end))),
+                                    format_duration(static_cast<double>(waits->blocked_ns)),
+                                    format_duration(static_cast<double>(waits->runnable_ns))),
+                        Style::plain, indent);
+    if (call.longest_wait.blocked_ns)
+        canvas.add_line(
+            fmt::format("longest wait {} in {}",
+                        format_duration(static_cast<double>(call.longest_wait.blocked_ns)),
+                        call.longest_wait.what),
+            Style::plain, indent);
+}
+
+} // namespace auger
