@@ -78,6 +78,7 @@ struct DeleteCommand {
 struct FlameCommand {
     ClassFilter filter;
     GroupBy by = GroupBy::process;
+    std::string under; // a function (or label) whose callers are left out; empty: none
     bool folded = false;
 };
 struct DiffCommand {

@@ -29,6 +29,13 @@ Parsed<Command> parse_flame(Arguments& arguments) {
             command.folded = true;
             continue;
         }
+        if (arguments.take_if("under")) {
+            auto name = arguments.expect("a function");
+            if (!name)
+                return name.complaint();
+            command.under = name->text;
+            continue;
+        }
         if (arguments.take_if("by")) {
             if (arguments.at_end())
                 return arguments.missing("what to tell apart: process, comm, tid, cgroup or cpu");
@@ -198,7 +205,7 @@ std::vector<CommandRow> view_commands() {
         {"flame",
          "f",
          "Views",
-         "flame [CLASS] [by KEY] [--folded]",
+         "flame [CLASS] [by KEY] [under FUNCTION] [--folded]",
          "where the time goes, as a tree of calls",
          "CLASS joins classes of the split by +: slow, fast, open or outside; taken or not-taken; "
          "=VALUE.\n"
@@ -208,14 +215,18 @@ std::vector<CommandRow> view_commands() {
          "told apart: KEY is process, comm (the thread's name), tid, cgroup (of the process when "
          "it "
          "was\n"
-         "first seen) or cpu (of a wait: where it ended). --folded prints collapsed stacks, one a "
+         "first seen) or cpu (of a wait: where it ended). Under a function: only what happens in "
+         "it, "
+         "its\n"
+         "callers left out. --folded prints collapsed stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
-         "flame\nflame slow\nflame slow+taken\nflame by comm\nflame by cgroup\nflame slow --folded",
-         {{.words = "slow fast open outside taken not-taken all by --folded"},
-          {.words = "by process comm tid cgroup cpu --folded"},
-          {.words = "process comm tid cgroup cpu --folded"},
-          {.words = "--folded"},
+         "flame\nflame slow\nflame slow+taken\nflame by comm\nflame by cgroup\nflame under "
+         "handle\nflame slow --folded",
+         {{.words = "slow fast open outside taken not-taken all by under --folded"},
+          {.function = true, .words = "by under process comm tid cgroup cpu --folded"},
+          {.function = true, .words = "under process comm tid cgroup cpu --folded"},
+          {.function = true, .words = "under --folded"},
           {}},
          parse_flame},
         {"diff",

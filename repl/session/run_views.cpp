@@ -73,7 +73,7 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     const Window window = session.settings_.window;
     if (command.folded) {
         Reply reply;
-        reply.text = folded_stacks(session.model_, window, command.filter, command.by);
+        reply.text = folded_stacks(session.model_, window, command.filter, command.by, command.under);
         JsonObject object = json_reply("flame");
         object["folded"] = reply.text;
         reply.json.push_back(json_line(object));
@@ -81,9 +81,9 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     }
     return show(
         [&] {
-            return flame_view(session.model_, session.view_options(), command.filter, command.by);
+            return flame_view(session.model_, session.view_options(), command.filter, command.by, command.under);
         },
-        [&] { return Lines{flame_json(session.model_, window, command.filter, command.by)}; });
+        [&] { return Lines{flame_json(session.model_, window, command.filter, command.by, command.under)}; });
 }
 
 Parsed<Reply> Session::Runner::operator()(const DiffCommand& command) {
