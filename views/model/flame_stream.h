@@ -42,8 +42,8 @@ class FlameStream {
 
   private:
     class Folding;
-    std::unique_ptr<Folding> shown_, next_;
-    uint64_t generation_ = 0;
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
 };
 
 } // namespace auger

@@ -15,10 +15,6 @@ uint32_t key_of(const FlameNode& node) {
     return node.depth == 1 ? node.label : node.function.value;
 }
 
-SampleSum negative(const SampleSum& sum) {
-    return {-sum.samples, -sum.weight_ns, -sum.blocked_ns, -sum.runnable_ns};
-}
-
 } // namespace
 
 ClassSums FlameTree::self_classes(uint32_t node) const {
@@ -166,7 +162,7 @@ void FlameTree::move_leaf(uint32_t leaf, uint32_t label, std::span<const Functio
     uint32_t held = leaves_[leaf].held;
     for (CallClass c : all_call_classes) {
         add_to_path(to, c, sums[c], held);
-        add_to_path(from, c, negative(sums[c]), 0 - held);
+        add_to_path(from, c, -sums[c], 0 - held);
         held = 0;
     }
     detach(leaf);

@@ -4,8 +4,8 @@
 
 #include "views/model/model.h"
 
-#include <deque>
 #include <memory>
+#include <vector>
 
 namespace auger {
 
@@ -42,7 +42,8 @@ class Timeline {
 
   private:
     class Counting;
-    std::unique_ptr<Counting> shown_, next_;
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
     std::vector<TimelineBucket> buckets_;
 };
 
