@@ -6,12 +6,20 @@ namespace auger {
 FlameStream::Folding::Folding(const Model& model, const FlameQuery& query)
     : ClassedSamples(model, query.window, query.filter), query_(query),
       threads_version_(model.symbols().threads_version()),
-      sweep_version_(model.symbols().names_version()) {}
+      sweep_version_(model.symbols().names_version()) {
+    tree_.begin_summing();
+}
 
 bool FlameStream::Folding::refresh(size_t& budget) {
+    if (settle(budget))
+        return true;
     follow_threads(budget);
     bool left = advance(budget);
     left |= follow_names(budget);
+    if (!left && phase_ == Phase::summing) {
+        phase_ = Phase::settling;
+        left = settle(budget);
+    }
     tree_.scale = scale();
     set_span(model(), query_.window, tree_);
     return left;
@@ -60,8 +68,24 @@ uint32_t FlameStream::Folding::place(uint64_t number) {
     return leaf;
 }
 
+bool FlameStream::Folding::settle(size_t& budget) {
+    if (phase_ != Phase::settling)
+        return false;
+    for (; settle_at_ < leaves_.size(); settle_at_++) {
+        if (budget == 0)
+            return true;
+        if (!leaves_[settle_at_].used)
+            continue;
+        tree_.settle(settle_at_);
+        budget -= std::min<size_t>(budget, tree_.depth(settle_at_));
+    }
+    tree_.end_summing();
+    phase_ = Phase::following;
+    return false;
+}
+
 size_t FlameStream::Folding::put(uint32_t leaf, CallClass of, const SampleSum& sum, int32_t held) {
-    size_t steps = tree_.depth(leaf);
+    size_t steps = phase_ == Phase::following ? tree_.depth(leaf) : 1;
     tree_.add(leaf, of, sum, held);
     if (tree_.held(leaf) == 0) {
         leaf_of_.erase(uint64_t{leaves_[leaf].stack.value} << 32 | leaves_[leaf].label);

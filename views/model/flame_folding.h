@@ -38,6 +38,7 @@ class FlameStream::Folding final : public ClassedSamples {
 
     void follow_threads(size_t& budget);
     bool follow_names(size_t& budget);
+    bool settle(size_t& budget);
     uint32_t label_of(uint64_t number);
     uint32_t label_id(const std::string& text);
     bool relabel(ThreadId);
@@ -56,6 +57,10 @@ class FlameStream::Folding final : public ClassedSamples {
 
     uint64_t sweep_version_ = 0; // names up to here are in the tree, once the sweep is through
     size_t sweep_at_ = SIZE_MAX;
+
+    // Before it is shown for the first time leaves alone are summed up, then settled one by one.
+    enum class Phase : uint8_t { summing, settling, following } phase_ = Phase::summing;
+    uint32_t settle_at_ = 0;
     std::vector<FunctionId> path_;
 };
 

@@ -19,14 +19,9 @@ class Refolded {
     // Returns whether work is left.
     template <typename Query>
     bool refresh(const Model& model, const Query& query, size_t budget) {
-        if (!shown_) {
-            shown_ = std::make_unique<T>(model, query);
-            generation_++;
-        }
-        if (next_ && shown_->query() == query && shown_->can_follow())
-            next_.reset(); // the question before was asked again
-        T& current = next_ ? *next_ : *shown_;
-        if (!(current.query() == query) || !current.can_follow())
+        if (shown_ && fits(*shown_, query))
+            next_.reset(); // perhaps the question before was asked again
+        else if (!next_ || !fits(*next_, query))
             next_ = std::make_unique<T>(model, query);
         if (!next_)
             return shown_->refresh(budget);
@@ -37,13 +32,18 @@ class Refolded {
         return false;
     }
 
-    const T* shown() const { return shown_.get(); } // null before the first refresh
+    const T* shown() const { return shown_.get(); } // null before the first one is whole
     uint64_t generation() const { return generation_; }
     size_t memory_bytes() const {
         return (shown_ ? shown_->memory_bytes() : 0) + (next_ ? next_->memory_bytes() : 0);
     }
 
   private:
+    template <typename Query>
+    static bool fits(const T& t, const Query& query) {
+        return t.query() == query && t.can_follow();
+    }
+
     std::unique_ptr<T> shown_, next_;
     uint64_t generation_ = 0;
 };

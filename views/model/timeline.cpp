@@ -75,6 +75,8 @@ Timeline& Timeline::operator=(Timeline&&) noexcept = default;
 
 bool Timeline::refresh(const Model& model, const TimelineQuery& query, size_t budget) {
     bool left = implementation_->refresh(model, query, budget);
+    if (!implementation_->shown())
+        return left;
     const Counting& shown = *implementation_->shown();
     const uint64_t now = model.now_ns(), width = shown.query().bucket_ns,
                    span = shown.query().span_ns;

@@ -34,8 +34,8 @@ class Timeline {
     // As FlameStream::refresh.
     bool refresh(const Model&, const TimelineQuery&, size_t budget = slice);
 
-    // Oldest first, without gaps; the last holds the model's latest moment. Empty before the first
-    // refresh.
+    // Oldest first, without gaps; the last holds the model's latest moment. Empty until
+    // they are known for the first time.
     const std::vector<TimelineBucket>& buckets() const { return buckets_; }
     const TimelineQuery& query() const;
     size_t memory_bytes() const;
