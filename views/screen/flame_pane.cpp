@@ -20,6 +20,9 @@ namespace auger {
 
 namespace {
 
+constexpr size_t many_frames = 50'000;
+constexpr uint64_t a_while_ns = 1'000'000'000;
+
 class FlamePane final : public Pane {
   public:
     explicit FlamePane(const PaneOptions& options) : options_(options) {}
@@ -68,10 +71,11 @@ class FlamePane final : public Pane {
     // As drawn last.
     Rect area_;      // of the boxes
     size_t top_ = 0; // the layout's first row that is shown
-    // Of the function under the cursor, looked up when it or the names change.
+    // Of the function under the cursor.
     FunctionSource source_;
     std::optional<FunctionId> source_function_;
-    uint64_t source_version_ = 0;
+    uint64_t sourced_ns_ = 0;
+    uint64_t searched_ns_ = 0;
 };
 
 std::string FlamePane::command() const {
@@ -94,7 +98,11 @@ bool FlamePane::refresh(const Model& model, const Scope& scope) {
     scope_ = scope;
     const bool more = stream_.refresh(model, {scope.window, scope.filter, scope.by});
     cursor_.resolve(tree());
-    search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    // Of a large tree not every time: it takes longer than a frame should.
+    if (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns) {
+        search_.update(model, tree(), cursor_.zoom_node(), weight_);
+        searched_ns_ = model.now_ns();
+    }
     laid_out_ = false;
     return more;
 }
@@ -157,10 +165,12 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
     if (const auto function = cursor_.function()) {
         const SymbolTables& symbols = model_->symbols();
         details.module = symbols.module(symbols.function(*function).module).path;
-        if (*function != source_function_ || symbols.names_version() != source_version_) {
+        // Lines come after names, and looking for them takes a while.
+        if (*function != source_function_ ||
+            (source_.line == 0 && model_->now_ns() - sourced_ns_ > a_while_ns)) {
             source_ = source_of(symbols, *function);
             source_function_ = *function;
-            source_version_ = symbols.names_version();
+            sourced_ns_ = model_->now_ns();
         }
         details.source = source_;
     }
@@ -322,7 +332,8 @@ void FlamePane::move_beside(bool right) {
 }
 
 void FlamePane::move_to_match(bool forward) {
-    if (const auto node = search_.step(tree(), cursor_.node(), forward))
+    search_.update(*model_, tree(), cursor_.zoom_node(), weight_);
+    if (const auto node = search_.step(*model_, tree(), cursor_.node(), forward))
         cursor_.move_to(tree(), *node);
 }
 
