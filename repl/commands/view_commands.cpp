@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looking at what was collected: flame, diff, top, hist, calls, probes, status.
+// Looking at what was collected: view, flame, diff, top, hist, calls, probes, status.
 #include "repl/commands/table.h"
 
+#include "repl/language/suggest.h"
 #include "repl/language/values.h"
+#include "views/screen/screen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -160,12 +163,45 @@ Parsed<Command> parse_status(Arguments&) {
     return Command(StatusCommand{});
 }
 
+Parsed<Command> parse_view(Arguments& arguments) {
+    ViewCommand command;
+    if (arguments.at_end())
+        return Command(command);
+    const Word& word = arguments.take();
+    const auto names = Screen::pane_names();
+    if (std::ranges::find(names, word.text) == names.end())
+        return Complaint{word.span, fmt::format("the view has no pane \"{}\"", word.text),
+                         fmt::format("one of: {}", fmt::join(names, ", ")), Error::Kind::usage};
+    command.pane = word.text;
+    return Command(command);
+}
+
+std::string_view pane_words() {
+    static const std::string words = fmt::format("{}", fmt::join(Screen::pane_names(), " "));
+    return words;
+}
+
 constexpr std::string_view classes = "slow fast open outside taken not-taken all";
 
 } // namespace
 
 std::vector<CommandRow> view_commands() {
     return {
+        {"view",
+         "",
+         "Views",
+         "view [PANE]",
+         "the live view: all of the terminal, single keys, ? lists them",
+         "Opens with the pane that was shown last, or with PANE. What is collected and in force\n"
+         "stays as it is: whatever a key does is a command of this list, shown at the bottom and\n"
+         "kept in the history. q, Escape and Ctrl-C lead back to the prompt, where everything "
+         "goes\n"
+         "on; while a command runs, Ctrl-C ends that command instead. Ctrl-Z suspends auger. "
+         "Without\n"
+         "colours: NO_COLOR=1.",
+         "view\nview flame",
+         {{.words = pane_words()}, {}},
+         parse_view},
         {"flame",
          "f",
          "Views",

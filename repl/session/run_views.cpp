@@ -56,6 +56,17 @@ std::optional<Complaint> Session::Runner::not_ready(const ClassFilter& filter) {
     return std::nullopt;
 }
 
+Parsed<Reply> Session::Runner::operator()(const ViewCommand& command) {
+    if (!session.view_possible_ || session.options_.json)
+        return Complaint{
+            at,
+            session.options_.json ? "the view is for people: --json has none"
+                                  : "the view needs a terminal, and a prompt to leave to",
+            "flame, diff, hist, calls and top print what it shows", Error::Kind::failed};
+    session.view_ = command.pane;
+    return Reply{};
+}
+
 Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     if (auto complaint = not_ready(command.filter))
         return *complaint;
