@@ -49,8 +49,8 @@ Canvas Screen::Implementation::draw(size_t width, size_t height) {
                           : hints_for(model_, state_, surroundings()));
     const size_t notes_end = end;
     if (!pager_ && panes_.strip_seen() &&
-        height >= (panes_.strip_focused() ? least_height_for_focused_strip
-                                          : least_height_for_strip)) {
+        height >=
+            (panes_.strip_focused() ? least_height_for_focused_strip : least_height_for_strip)) {
         end -= strip_rows;
         strip_area_ = {0, end, width, strip_rows};
     }
