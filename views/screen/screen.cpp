@@ -383,9 +383,10 @@ void Screen::Implementation::act_here(Action action) {
         return;
     case Action::longer:
     case Action::shorter:
-        return run(window_command(step_window(state_.window, action == Action::longer)));
+        return run(window_command(step_window(state_.window, action == Action::longer),
+                                  model_.first_ns()));
     case Action::window_kind:
-        return run(window_command(other_window(state_.window)));
+        return run(window_command(other_window(state_.window), model_.first_ns()));
     default:
         break;
     }
