@@ -5,12 +5,14 @@
 #include "views/screen/calls_pane.h"
 #include "views/screen/difference_pane.h"
 #include "views/screen/histogram_pane.h"
+#include "views/screen/strip_pane.h"
 #include "views/screen/table_pane.h"
 #include "views/screen/threads_pane.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <fstream>
 #include <sstream>
 
@@ -20,7 +22,7 @@ namespace {
 std::vector<std::unique_ptr<Pane>> all_panes(bool unicode = true) {
     std::vector<std::unique_ptr<Pane>> panes;
     for (auto make : {make_difference_pane, make_histogram_pane, make_calls_pane, make_table_pane,
-                      make_threads_pane})
+                      make_threads_pane, make_strip_pane})
         panes.push_back(make({.unicode = unicode}));
     return panes;
 }
@@ -92,8 +94,12 @@ TEST_F(Panes, Golden) {
     for (auto& pane : all_panes()) {
         settle(*pane, model);
         const std::string name(pane->name());
-        check(name + "_40.txt", drawn(*pane, 40, 12));
-        check(name + "_120.txt", drawn(*pane, 120, 24));
+        for (const auto& [width, height] : {std::pair{40, 12}, {120, 24}}) {
+            const size_t rows = name == "strip" ? 3 : height;
+            drawn(*pane, width, rows);
+            settle(*pane, model); // what is found may depend on the room
+            check(fmt::format("{}_{}.txt", name, width), drawn(*pane, width, rows));
+        }
     }
 }
 
@@ -315,6 +321,77 @@ TEST_F(Panes, TheThresholdGoesFromBarToBar) {
     const auto wishes = act(*pane, Action::threshold_up, model);
     ASSERT_EQ(wishes.size(), 1u);
     EXPECT_EQ(wishes[0].text.substr(0, 24), "split \"ns::parse<int>\" >");
+}
+
+TEST_F(Panes, ARangeOfDurationsNarrowsWhatIsShown) {
+    auto pane = make_histogram_pane({});
+    settle(*pane, model);
+    drawn(*pane, 100, 20);
+    act(*pane, Action::select_range, model); // begins at the threshold
+    for (int i = 0; i < 3; i++)
+        act(*pane, Action::right, model);
+    const auto wishes = act(*pane, Action::select_range, model);
+    ASSERT_FALSE(wishes.empty());
+    ASSERT_EQ(wishes[0].kind, Wish::Kind::scope);
+    const auto range = wishes[0].scope.filter.range;
+    ASSERT_TRUE(range);
+    EXPECT_LE(range->from_ns, model.split_state().value_ns);
+    EXPECT_GT(range->to_ns, model.split_state().value_ns);
+
+    // Enter: only the bar under the cursor, in the flame. All calls that took longest.
+    act(*pane, Action::last, model);
+    const auto last = act(*pane, Action::enter, model);
+    ASSERT_EQ(last[0].kind, Wish::Kind::scope);
+    EXPECT_EQ(last.back().kind, Wish::Kind::show);
+    const CallStatistics calls = model.probe_statistics(ProbeId{1});
+    EXPECT_LE(last[0].scope.filter.range->from_ns, calls.max_ns);
+    EXPECT_GT(last[0].scope.filter.range->to_ns, calls.max_ns);
+
+    // The class is that of the split's calls: another function is split on first.
+    act(*pane, Action::down, model);
+    drawn(*pane, 100, 20);
+    const auto other = act(*pane, Action::enter, model);
+    EXPECT_EQ(other[0].kind, Wish::Kind::run);
+    EXPECT_EQ(other[0].text, "split libc:recv > p95");
+}
+
+TEST_F(Panes, TheStripCountsEverySampleAndSlowCall) {
+    auto pane = make_strip_pane({});
+    for (size_t width : {40, 120}) {
+        settle(*pane, model);
+        drawn(*pane, width, 3);
+        settle(*pane, model);
+        act(*pane, Action::first, model);
+        act(*pane, Action::select_range, model);
+        act(*pane, Action::last, model);
+        const std::string text = drawn(*pane, width, 3);
+        const std::string all = "2,936 samples, 20 slow";
+        EXPECT_EQ(model.samples().size(), 2936u);
+        EXPECT_NE(text.find(all), std::string::npos) << text;
+        act(*pane, Action::back, model);
+    }
+}
+
+TEST_F(Panes, ASpanOfTheStripIsAWindowInThePast) {
+    auto pane = make_strip_pane({});
+    drawn(*pane, 100, 3);
+    scope.window = {Window::Kind::ewma, 10'000 * ms, 0};
+    settle(*pane, model, scope);
+    drawn(*pane, 100, 3);
+    settle(*pane, model, scope);
+    act(*pane, Action::first, model, scope);
+    act(*pane, Action::select_range, model, scope);
+    for (int i = 0; i < 4; i++)
+        act(*pane, Action::right, model, scope);
+    const auto wishes = act(*pane, Action::select_range, model, scope);
+    ASSERT_EQ(wishes.size(), 1u);
+    EXPECT_EQ(wishes[0].text, "window 2.5s until 2.49s");
+    scope.window = {Window::Kind::last, 2500 * ms, model.first_ns() + 2490 * ms};
+    settle(*pane, model, scope);
+    EXPECT_FALSE(rows_filled(*pane, Fill::match, 100, 3).empty());
+    const auto back = act(*pane, Action::back, model, scope);
+    ASSERT_EQ(back.size(), 1u);
+    EXPECT_EQ(back[0].text, "ewma 10s");
 }
 
 TEST_F(Panes, AThreadIsFilteredByEnter) {

@@ -25,8 +25,8 @@ constexpr std::array<uint64_t, 8> widths = {50 * ms,    100 * ms,   200 * ms,   
 // The finest buckets with which so many columns reach back as far as there is something to show.
 uint64_t bucket_for(uint64_t observed_ns, size_t columns) {
     const uint64_t span = std::min(observed_ns, longest_span);
-    for (uint64_t width : widths)
-        if (width * std::max<size_t>(columns, 1) >= span)
+    for (uint64_t width : widths) // one for the bucket that is not whole
+        if (width * (std::max<size_t>(columns, 2) - 1) >= span)
             return width;
     return widths.back();
 }
@@ -78,9 +78,9 @@ class StripPane final : public Pane {
 bool StripPane::refresh(const Model& model, const Scope& scope) {
     first_ns_ = model.first_ns();
     now_ns_ = model.now_ns();
-    window_ = scope.window;
-    if (!window_.end_ns)
+    if (window_.end_ns && !scope.window.end_ns)
         before_.reset();
+    window_ = scope.window;
     by_class_ = model.split().active && model.split().threshold.kind != Threshold::Kind::none;
     TimelineQuery query;
     query.bucket_ns = bucket_for(now_ns_ - std::min(now_ns_, first_ns_), width_);
@@ -207,7 +207,9 @@ void StripPane::draw_axis(Area& area, size_t y, bool focused) const {
                 samples += bucket.samples.sum().samples;
                 calls += bucket.slow_calls;
             }
-        left = fmt::format("{} to {}: {} samples, {} slow ", since_first(from), since_first(to),
+        left = fmt::format("{}: {} samples, {} slow ",
+                           area.width() >= 60 ? since_first(from) + " to " + since_first(to)
+                                              : since_first(from),
                            format_count(samples), calls);
         for (uint64_t at : {from, to - bucket_ns()})
             if (auto x = column_of(at))
