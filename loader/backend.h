@@ -140,6 +140,8 @@ class Backend {
     // True for a recording: edits of the kernel fail with an Error that says so, but a recording's
     // own probes can be split on and their thresholds changed.
     virtual bool replaying() const = 0;
+    // Whether things happen by themselves as time passes; else only as poll() is asked for them.
+    virtual bool live() const { return !replaying(); }
     // CLOCK_MONOTONIC of the observed machine; a recording's own time when replaying.
     virtual uint64_t now_ns() const = 0;
 
@@ -176,8 +178,8 @@ class Backend {
     virtual std::vector<std::string> complete_function(std::string_view prefix,
                                                        size_t limit) const = 0;
 
-    // Delivers what has come to the sink; waits up to `timeout` when nothing has. A recording
-    // delivers `timeout` worth of its own time and returns at once. `wake_fd` (or -1) ends the wait
+    // Delivers what has come to the sink; waits up to `timeout` when nothing has. A recording that
+    // is not live delivers `timeout` worth of its own time and returns at once. `wake_fd` (or -1) ends the wait
     // when it is readable. Returns false when nothing will ever come again (recording at its end,
     // or every process of the target gone and everything they left delivered).
     virtual Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) = 0;

@@ -6,6 +6,7 @@
 #include "repl/session/session.h"
 #include "repl/session/unavailable_backend.h"
 #include "repl/terminal/console.h"
+#include "repl/terminal/guardian.h"
 #include "repl/terminal/options.h"
 #include "repl/terminal/terminal_view.h"
 
@@ -43,7 +44,7 @@ void say(StreamOutput& output, bool json, const Error& error) {
 
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
     if (!options.replay.empty())
-        return open_replay(options.replay, model);
+        return open_replay(options.replay, model, options.speed);
     auto live = make_live_backend(options.live, model);
     if (!live && live.error().kind == Error::Kind::unsupported)
         return std::unique_ptr<Backend>(
@@ -54,8 +55,10 @@ Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& mod
 // Everything between the options and the exit code.
 class Program {
   public:
-    Program(const Options& options, Session& session, StreamOutput& output, Signals& signals)
-        : options_(options), session_(session), output_(output), signals_(signals) {}
+    Program(const Options& options, Session& session, StreamOutput& output, Signals& signals,
+            Guardian* guardian)
+        : options_(options), session_(session), output_(output), signals_(signals),
+          guardian_(guardian) {}
 
     ExitCode run(bool interactive) {
         if (!run_lines(options_.setup))
@@ -69,7 +72,7 @@ class Program {
         // What failed in a script is a prompt's business; without one it is the end.
         if (interactive) {
             if (!over() && ready_for_prompt())
-                run_prompt(session_, output_, signals_);
+                run_prompt(session_, output_, signals_, guardian_, begins_with_view());
         } else if (!failed_ || options_.keep_going) {
             if (!over() && options_.scripts.empty() && !options_.batch)
                 note(run_stdin(session_, output_, signals_));
@@ -81,6 +84,14 @@ class Program {
     }
 
   private:
+    // Where there is something to see, and nothing else was asked for. A command that auger starts
+    // has the terminal, too, and would write over the view.
+    bool begins_with_view() const {
+        const TargetSpec::Kind target = session_.settings().target.kind;
+        return options_.scripts.empty() && !options_.prompt && !options_.json && guardian_ &&
+               target != TargetSpec::Kind::command &&
+               (target != TargetSpec::Kind::none || !options_.replay.empty());
+    }
     bool over() const { return session_.quitting() || signals_.stopping() || !output_.open(); }
     void note(std::optional<Error::Kind> kind) {
         if (!kind || std::exchange(failed_, true))
@@ -127,6 +138,7 @@ class Program {
     Session& session_;
     StreamOutput& output_;
     Signals& signals_;
+    Guardian* guardian_; // null: no terminal
     ExitCode code_ = ExitCode::ok;
     bool failed_ = false;
 };
@@ -137,6 +149,17 @@ ExitCode run(const Options& options, bool input_closed) {
         output.error("error: standard input is closed and no commands are given (-e, -f): nothing "
                      "to do\n");
         return ExitCode::usage;
+    }
+    const bool interactive = !options.batch && ::isatty(STDIN_FILENO);
+    // Before there is anything else, of which it would have its share.
+    std::unique_ptr<Guardian> guardian;
+    if (interactive && ::isatty(STDOUT_FILENO)) {
+        auto started = Guardian::start();
+        if (!started) {
+            say(output, options.json, started.error());
+            return ExitCode::failed;
+        }
+        guardian = std::move(*started);
     }
     auto signals = Signals::install();
     if (!signals) {
@@ -149,7 +172,6 @@ ExitCode run(const Options& options, bool input_closed) {
         say(output, options.json, backend.error());
         return exit_code(backend.error().kind);
     }
-    const bool interactive = !options.batch && ::isatty(STDIN_FILENO);
     SessionOptions session_options;
     session_options.json = options.json;
     session_options.keep_going = options.keep_going;
@@ -158,7 +180,7 @@ ExitCode run(const Options& options, bool input_closed) {
         session_options.settle = std::chrono::seconds(10);
     session_options.view = view_of_stdout();
     Session session(**backend, model, output, **signals, session_options);
-    ExitCode code = Program(options, session, output, **signals).run(interactive);
+    ExitCode code = Program(options, session, output, **signals, guardian.get()).run(interactive);
     if (output.failure() != 0 && output.failure() != EPIPE) {
         output.error(
             fmt::format("error: write standard output: {}\n", std::strerror(output.failure())));

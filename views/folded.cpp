@@ -2,6 +2,7 @@
 #include "views/folded.h"
 
 #include "views/escape.h"
+#include "views/model/frames_under.h"
 
 #include <cmath>
 #include <map>
@@ -46,18 +47,21 @@ double ticks(const Model& model, const SampleSum& sum) {
 } // namespace
 
 std::string folded_stacks(const Model& model, const Window& window, const ClassFilter& filter,
-                          GroupBy by) {
+                          GroupBy by, const std::string& under) {
     std::map<std::string, double> lines; // many addresses lead to the same line
     LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by, filter);
+    FramesUnder frames(model.symbols(), under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
         double samples = ticks(model, entry.sums.sum());
         if (samples == 0)
             continue;
+        expand_stack(model.symbols(), entry.stack, path);
+        if (!frames.cut(summed.labels[entry.label], path))
+            continue;
         std::string line = folded_frame(summed.labels[entry.label]);
         if (line.size() == 1)
             line += '_';
-        expand_stack(model.symbols(), entry.stack, path);
         for (FunctionId function : path)
             line += ";" + folded_frame(model.symbols().name(function));
         lines[line] += samples;

@@ -17,6 +17,6 @@ std::string folded_frame(std::string_view raw);
 // Every line ends with '\n'; sorted. A label of one character gets a trailing '_'. Counts are of
 // samples; of ticks of the sampling clock where waits are among them.
 std::string folded_stacks(const Model&, const Window&, const ClassFilter& filter = {},
-                          GroupBy by = GroupBy::process);
+                          GroupBy by = GroupBy::process, const std::string& under = {});
 
 } // namespace auger

@@ -3,6 +3,7 @@
 // delivers it, as far as the console lets time pass.
 #include "loader/recording/replay_backend.h"
 
+#include "loader/recording/playback_clock.h"
 #include "loader/recording/recorded_answers.h"
 #include "loader/recording/recording_reader.h"
 #include "loader/recording/recording_summary.h"
@@ -25,12 +26,16 @@ bool readable(int fd) {
 class ReplayBackend final : public Backend {
   public:
     ReplayBackend(std::string path, RecordingSummary summary, StreamSpan span, std::string damage,
-                  RecordingReader reader, EventSink& sink)
+                  RecordingReader reader, EventSink& sink, std::optional<double> speed)
         : path_(std::move(path)), summary_(std::move(summary)), span_(span),
           damage_(std::move(damage)), reader_(std::move(reader)), stream_(summary_, sink),
-          clock_(span.first_ns) {}
+          clock_(span.first_ns) {
+        if (speed)
+            playback_.emplace(*speed, std::chrono::steady_clock::now());
+    }
 
     bool replaying() const override { return true; }
+    bool live() const override { return playback_.has_value(); }
     uint64_t now_ns() const override { return clock_; }
 
     Result<void> set_target(const TargetSpec& target) override {
@@ -96,6 +101,9 @@ class ReplayBackend final : public Backend {
     }
     std::string probe_list() const;
     std::optional<ProbeId> find(const ProbeRequest& request) const;
+    // Delivers what happened until then; false at the end.
+    bool deliver(uint64_t until_ns);
+    Result<bool> play(std::chrono::nanoseconds timeout, int wake_fd);
     // The recorded id of a probe that the console has not deleted.
     Result<ProbeId> known(std::string operation, ProbeId shown) const;
 
@@ -105,6 +113,7 @@ class ReplayBackend final : public Backend {
     std::string damage_;
     RecordingReader reader_;
     ReplayStream stream_;
+    std::optional<PlaybackClock> playback_; // of a replay at a speed
     uint64_t clock_;
     bool started_ = false;
 };
@@ -273,10 +282,47 @@ std::vector<std::string> ReplayBackend::complete_function(std::string_view prefi
     return list;
 }
 
+bool ReplayBackend::deliver(uint64_t until_ns) {
+    if (reader_.deliver(stream_, until_ns) == RecordingReader::State::end) {
+        clock_ = std::max(clock_, std::min(until_ns, reader_.span().last_ns));
+        return false;
+    }
+    clock_ = until_ns;
+    return true;
+}
+
+// Waits no longer than `timeout`, and delivers no more than that of the recording's time.
+Result<bool> ReplayBackend::play(std::chrono::nanoseconds timeout, int wake_fd) {
+    constexpr std::chrono::milliseconds step{20};
+    const auto begin = std::chrono::steady_clock::now();
+    const uint64_t events = reader_.span().events;
+    auto left = static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
+    left = std::min(left, UINT64_MAX - clock_);
+    while (true) {
+        const auto now = std::chrono::steady_clock::now();
+        const uint64_t due = playback_->take(now, left);
+        left -= due;
+        if (!deliver(clock_ + due))
+            return false;
+        stream_.pass_time(clock_);
+        const auto waited = now - begin;
+        if (left == 0 || waited >= timeout || reader_.span().events != events)
+            return true;
+        pollfd wake{wake_fd, POLLIN, 0};
+        const auto pause = std::min<std::chrono::nanoseconds>(step, timeout - waited);
+        if (::poll(&wake, 1,
+                   static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(pause).count())) !=
+            0)
+            return true; // or a signal
+    }
+}
+
 Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) {
     if (!std::exchange(started_, true) && !damage_.empty())
         stream_.on_notice(clock_, damage_);
     stream_.announce();
+    if (playback_)
+        return play(timeout, wake_fd);
     const auto wait = static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
     const uint64_t deadline = clock_ + std::min(wait, UINT64_MAX - clock_);
     // In slices, so that a long recording can be interrupted; longer ones where nothing happened.
@@ -285,11 +331,8 @@ Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) 
     do {
         const uint64_t until = clock_ + std::min(slice, deadline - clock_);
         const uint64_t before = reader_.span().events;
-        if (reader_.deliver(stream_, until) == RecordingReader::State::end) {
-            clock_ = std::max(clock_, std::min(until, reader_.span().last_ns));
+        if (!deliver(until))
             return false;
-        }
-        clock_ = until;
         slice =
             reader_.span().events == before && slice < UINT64_MAX / 2 ? 2 * slice : shortest_slice;
     } while (clock_ < deadline && !readable(wake_fd));
@@ -299,7 +342,8 @@ Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) 
 
 } // namespace
 
-Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink) {
+Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink,
+                                             std::optional<double> speed) {
     auto reader = RecordingReader::open(path);
     if (!reader)
         return reader.error();
@@ -312,7 +356,7 @@ Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink&
     if (auto again = reader->rewind(); !again)
         return again.error();
     return std::unique_ptr<Backend>(std::make_unique<ReplayBackend>(
-        path, std::move(summary), span, std::move(damage), std::move(reader).value(), sink));
+        path, std::move(summary), span, std::move(damage), std::move(reader).value(), sink, speed));
 }
 
 } // namespace auger

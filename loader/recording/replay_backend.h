@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The backend of `--replay`: a recording in place of a kernel. Needs no privilege.
+// The backend of `--replay`: a recording in place of a kernel. Needs no privilege. Its time passes
+// as fast as it is asked for, or at a speed.
 #pragma once
 
 #include "loader/backend.h"
@@ -7,6 +8,7 @@
 #include "loader/stream/events.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace auger {
@@ -15,6 +17,10 @@ namespace auger {
 // and must outlive the backend. The file's probes are read ahead, so `add_probe` with the text of
 // one succeeds from the start and gives the recorded probe the caller's id. Damage is told by
 // on_notice at the first poll(); only a file of which nothing can be read is an Error.
-Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink);
+//
+// With a `speed` poll() waits until that much of the recording's time is due (1: as recorded), and
+// delivers no more.
+Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink,
+                                             std::optional<double> speed = {});
 
 } // namespace auger

@@ -80,6 +80,7 @@ struct DeleteCommand {
 struct FlameCommand {
     ClassFilter filter;
     GroupBy by = GroupBy::process;
+    std::string under; // a function (or label) whose callers are left out; empty: none
     bool folded = false;
 };
 struct DiffCommand {
@@ -108,13 +109,18 @@ struct SitesCommand {
     std::string within; // glob of callers, files or modules; empty: everywhere
 };
 struct StatusCommand {};
+struct ViewCommand {
+    std::string pane; // empty: the one shown last
+};
 
 struct RecordCommand {
     std::string path; // empty: off
 };
 struct SaveCommand {
+    enum class Kind { stacks, session };
+    Kind kind = Kind::stacks;
     std::string path;
-    ClassFilter filter;
+    ClassFilter filter; // of stacks
 };
 struct SourceCommand {
     std::string path;
@@ -144,7 +150,7 @@ using Command =
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand,
                  CallsCommand, OpenCommand, ProbesCommand, SitesCommand, StatusCommand,
-                 RecordCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
+                 ViewCommand, RecordCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
                  UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
 
 } // namespace auger

@@ -30,12 +30,17 @@ Parsed<Command> parse_save(Arguments& arguments) {
     auto path = parse_path(arguments, "a file");
     if (!path)
         return path.complaint();
+    if (path->ends_with(".aug"))
+        return Command(SaveCommand{SaveCommand::Kind::session, std::move(*path), {}});
     if (!path->ends_with(".folded"))
         return Complaint{at, fmt::format("\"{}\" does not say what to save", *path),
-                         fmt::format("collapsed stacks are called {}.folded", *path),
+                         fmt::format("collapsed stacks are called {0}.folded, what is in force "
+                                     "{0}.aug",
+                                     *path),
                          Error::Kind::usage};
     const auto filter = take_class(arguments);
-    return Command(SaveCommand{std::move(*path), filter.value_or(ClassFilter{})});
+    return Command(
+        SaveCommand{SaveCommand::Kind::stacks, std::move(*path), filter.value_or(ClassFilter{})});
 }
 
 Parsed<Command> parse_source(Arguments& arguments) {
@@ -62,10 +67,14 @@ std::vector<CommandRow> file_commands() {
         {"save",
          "",
          "Files",
-         "save FILE.folded [CLASS]",
-         "write collapsed stacks for flame graph tools",
-         "Of the window in force. A file of that name is replaced.",
-         "save all.folded\nsave slow.folded slow",
+         "save FILE.folded [CLASS] | FILE.aug",
+         "write collapsed stacks for flame graph tools, or this session as commands",
+         "FILE.folded: the stacks of the window in force, of all or of a class. FILE.aug: what is "
+         "in\n"
+         "force (target, filter, probes, split, only, sampling, window) as commands, for `source`\n"
+         "and `auger -f`; a recording that is being written is not begun by them. A file of that\n"
+         "name is replaced.",
+         "save all.folded\nsave slow.folded slow\nsave session.aug",
          {{.file = true}, {.words = "slow fast open outside all"}, {}},
          parse_save},
         {"source",

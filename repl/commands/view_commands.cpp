@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looking at what was collected: flame, diff, top, hist, calls, probes, status.
+// Looking at what was collected: view, flame, diff, top, hist, calls, probes, status.
 #include "repl/commands/table.h"
 
+#include "repl/language/suggest.h"
 #include "repl/language/values.h"
+#include "views/screen/screen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -24,6 +27,13 @@ Parsed<Command> parse_flame(Arguments& arguments) {
     while (!arguments.at_end()) {
         if (arguments.take_if("--folded")) {
             command.folded = true;
+            continue;
+        }
+        if (arguments.take_if("under")) {
+            auto name = arguments.expect("a function");
+            if (!name)
+                return name.complaint();
+            command.under = name->text;
             continue;
         }
         if (arguments.take_if("by")) {
@@ -161,16 +171,49 @@ Parsed<Command> parse_status(Arguments&) {
     return Command(StatusCommand{});
 }
 
+Parsed<Command> parse_view(Arguments& arguments) {
+    ViewCommand command;
+    if (arguments.at_end())
+        return Command(command);
+    const Word& word = arguments.take();
+    const auto names = Screen::pane_names();
+    if (std::ranges::find(names, word.text) == names.end())
+        return Complaint{word.span, fmt::format("the view has no pane \"{}\"", word.text),
+                         fmt::format("one of: {}", fmt::join(names, ", ")), Error::Kind::usage};
+    command.pane = word.text;
+    return Command(command);
+}
+
+std::string_view pane_words() {
+    static const std::string words = fmt::format("{}", fmt::join(Screen::pane_names(), " "));
+    return words;
+}
+
 constexpr std::string_view classes = "slow fast open outside taken not-taken all";
 
 } // namespace
 
 std::vector<CommandRow> view_commands() {
     return {
+        {"view",
+         "",
+         "Views",
+         "view [PANE]",
+         "the live view: all of the terminal, single keys, ? lists them",
+         "Opens with the pane that was shown last, or with PANE. What is collected and in force\n"
+         "stays as it is: whatever a key does is a command of this list, shown at the bottom and\n"
+         "kept in the history. q, Escape and Ctrl-C lead back to the prompt, where everything "
+         "goes\n"
+         "on; while a command runs, Ctrl-C ends that command instead. Ctrl-Z suspends auger. "
+         "Without\n"
+         "colours: NO_COLOR=1.",
+         "view\nview flame",
+         {{.words = pane_words()}, {}},
+         parse_view},
         {"flame",
          "f",
          "Views",
-         "flame [CLASS] [by KEY] [--folded]",
+         "flame [CLASS] [by KEY] [under FUNCTION] [--folded]",
          "where the time goes, as a tree of calls",
          "CLASS joins classes of the split by +: slow, fast, open or outside; 10ms..50ms, 10ms.. "
          "or ..50ms\n"
@@ -182,15 +225,19 @@ std::vector<CommandRow> view_commands() {
          "told apart: KEY is process, comm (the thread's name), tid, cgroup (of the process when "
          "it "
          "was\n"
-         "first seen) or cpu (of a wait: where it ended). --folded prints collapsed stacks, one a "
+         "first seen) or cpu (of a wait: where it ended). Under a function: only what happens in "
+         "it, "
+         "its\n"
+         "callers left out. --folded prints collapsed stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
          "flame\nflame slow\nflame slow+taken\nflame 10ms..50ms\nflame by comm\nflame by "
-         "cgroup\nflame slow --folded",
-         {{.words = "slow fast open outside taken not-taken all by --folded"},
-          {.words = "by process comm tid cgroup cpu --folded"},
-          {.words = "process comm tid cgroup cpu --folded"},
-          {.words = "--folded"},
+         "cgroup\nflame under "
+         "handle\nflame slow --folded",
+         {{.words = "slow fast open outside taken not-taken all by under --folded"},
+          {.function = true, .words = "by under process comm tid cgroup cpu --folded"},
+          {.function = true, .words = "under process comm tid cgroup cpu --folded"},
+          {.function = true, .words = "under --folded"},
           {}},
          parse_flame},
         {"diff",

@@ -5,6 +5,7 @@
 #include "loader/base/fd.h"
 #include "loader/process/proc_info.h"
 #include "repl/language/script.h"
+#include "repl/session/spell_settings.h"
 #include "views/escape.h"
 #include "views/folded.h"
 
@@ -42,7 +43,22 @@ Result<void> write_file(const std::string& path, std::string_view text) {
 
 } // namespace
 
-Parsed<Reply> Session::save(const SaveCommand& command, Span at) {
+Parsed<Reply> Session::save_session(const SaveCommand& command, Span at) {
+    const std::vector<std::string> commands = spell_settings(settings_);
+    std::string text = "# A session of auger: source it, or run it with auger -f.\n";
+    for (const std::string& line : commands)
+        text += line + "\n";
+    if (auto written = write_file(command.path, text); !written)
+        return complaint_of(written.error(), at);
+    JsonObject object = json_reply("save");
+    object["file"] = escape_untrusted(command.path);
+    object["commands"] = commands.size();
+    return Reply::message(
+        fmt::format("saved {} commands to {}", commands.size(), escape_untrusted(command.path)),
+        std::move(object));
+}
+
+Parsed<Reply> Session::save_stacks(const SaveCommand& command, Span at) {
     if (auto complaint = Runner{*this, at}.not_ready(command.filter))
         return *complaint;
     const std::string text = folded_stacks(model_, settings_.window, command.filter);
@@ -104,7 +120,8 @@ Completion Session::complete(std::string_view line) const {
 }
 
 Parsed<Reply> Session::Runner::operator()(const SaveCommand& command) {
-    return session.save(command, at);
+    return command.kind == SaveCommand::Kind::session ? session.save_session(command, at)
+                                                      : session.save_stacks(command, at);
 }
 
 Parsed<Reply> Session::Runner::operator()(const SourceCommand& command) {

@@ -66,9 +66,9 @@ Result<void> Session::run_to_end() {
 
 Result<void> Session::prepare_view() {
     const bool ends_by_itself =
-        backend_.replaying() ||
-        (options_.batch && settings_.target.kind == TargetSpec::Kind::command);
-    if (!waited_ && ends_by_itself) {
+        backend_.replaying() || settings_.target.kind == TargetSpec::Kind::command;
+    // What goes on by itself is run to its end only when nobody can wait for it otherwise.
+    if (!waited_ && ends_by_itself && (options_.batch || !backend_.live())) {
         if (auto ended = run_to_end(); !ended)
             return ended;
     }
@@ -85,7 +85,7 @@ Result<void> Session::finish() {
 }
 
 Result<void> Session::before_prompt() {
-    if (backend_.replaying() && !waited_)
+    if (!backend_.live() && !waited_)
         return run_to_end();
     return start_command();
 }

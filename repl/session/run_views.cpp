@@ -56,13 +56,24 @@ std::optional<Complaint> Session::Runner::not_ready(const ClassFilter& filter) {
     return std::nullopt;
 }
 
+Parsed<Reply> Session::Runner::operator()(const ViewCommand& command) {
+    if (!session.view_possible_ || session.options_.json)
+        return Complaint{
+            at,
+            session.options_.json ? "the view is for people: --json has none"
+                                  : "the view needs a terminal, and a prompt to leave to",
+            "flame, diff, hist, calls and top print what it shows", Error::Kind::failed};
+    session.view_ = command.pane;
+    return Reply{};
+}
+
 Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     if (auto complaint = not_ready(command.filter))
         return *complaint;
     const Window window = session.settings_.window;
     if (command.folded) {
         Reply reply;
-        reply.text = folded_stacks(session.model_, window, command.filter, command.by);
+        reply.text = folded_stacks(session.model_, window, command.filter, command.by, command.under);
         JsonObject object = json_reply("flame");
         object["folded"] = reply.text;
         reply.json.push_back(json_line(object));
@@ -70,9 +81,9 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     }
     return show(
         [&] {
-            return flame_view(session.model_, session.view_options(), command.filter, command.by);
+            return flame_view(session.model_, session.view_options(), command.filter, command.by, command.under);
         },
-        [&] { return Lines{flame_json(session.model_, window, command.filter, command.by)}; });
+        [&] { return Lines{flame_json(session.model_, window, command.filter, command.by, command.under)}; });
 }
 
 Parsed<Reply> Session::Runner::operator()(const DiffCommand& command) {

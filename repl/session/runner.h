@@ -27,6 +27,7 @@ struct Session::Runner {
     Parsed<Reply> operator()(const ProbesCommand&);
     Parsed<Reply> operator()(const SitesCommand&);
     Parsed<Reply> operator()(const StatusCommand&);
+    Parsed<Reply> operator()(const ViewCommand&);
 
     Parsed<Reply> operator()(const SaveCommand&);
     Parsed<Reply> operator()(const SourceCommand&);

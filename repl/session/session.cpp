@@ -157,31 +157,34 @@ std::string split_summary(const std::string& probe, const SplitSetting& split) {
 
 } // namespace
 
+std::string Session::target_name() const {
+    const TargetSpec& target = settings_.target;
+    switch (target.kind) {
+    case TargetSpec::Kind::none:
+        break;
+    case TargetSpec::Kind::pids:
+        return target.pids.size() == 1 ? fmt::format("{}", target.pids[0])
+                                       : fmt::format("{} processes", target.pids.size());
+    case TargetSpec::Kind::name:
+        return target.name;
+    case TargetSpec::Kind::all:
+        return "everything";
+    case TargetSpec::Kind::command: {
+        const std::string& path = target.command.front();
+        return path.substr(path.rfind('/') + 1);
+    }
+    }
+    return {};
+}
+
 std::string Session::summary() const {
     std::string text;
     if (backend_.replaying()) {
         text = "replay";
     } else {
-        const TargetSpec& target = settings_.target;
-        switch (target.kind) {
-        case TargetSpec::Kind::none:
+        text = target_name();
+        if (text.empty())
             return {};
-        case TargetSpec::Kind::pids:
-            text = target.pids.size() == 1 ? fmt::format("{}", target.pids[0])
-                                           : fmt::format("{} processes", target.pids.size());
-            break;
-        case TargetSpec::Kind::name:
-            text = target.name;
-            break;
-        case TargetSpec::Kind::all:
-            text = "everything";
-            break;
-        case TargetSpec::Kind::command: {
-            const std::string& path = target.command.front();
-            text = path.substr(path.rfind('/') + 1);
-            break;
-        }
-        }
         const SamplingSettings& sampling = settings_.sampling;
         if (sampling.rate_hz != 0 || sampling.raised_hz != 0)
             text += fmt::format(" {}{}{} Hz", sampling.wall ? "wall " : "", sampling.rate_hz,
@@ -192,6 +195,18 @@ std::string Session::summary() const {
             text += " " + split_summary(probe->text, settings_.split);
     }
     return elide_middle(escape_untrusted(text), 40);
+}
+
+ScreenState Session::screen_state() const {
+    ScreenState state;
+    state.window = settings_.window;
+    state.replaying = backend_.replaying();
+    state.target = state.replaying ? "replay" : target_name();
+    state.rate_hz = state.replaying ? static_cast<double>(model_.ledger().rate_hz)
+                                    : static_cast<double>(std::max(settings_.sampling.rate_hz,
+                                                                   settings_.sampling.raised_hz));
+    state.symbols = backend_.symbol_progress();
+    return state;
 }
 
 ViewOptions Session::view_options(std::optional<size_t> limit) const {

@@ -12,12 +12,14 @@
 #include "repl/session/reply.h"
 #include "repl/session/settings.h"
 #include "views/model/model.h"
+#include "views/screen/screen.h"
 #include "views/text/views.h"
 
 #include <chrono>
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -44,7 +46,7 @@ class Session {
 
     bool keeps_going() const { return options_.keep_going; }
     // Whether something may happen while nobody asks.
-    bool live() const { return !backend_.replaying(); }
+    bool live() const { return backend_.live(); }
     bool quitting() const { return quit_; }
 
     // Before the first prompt: lets a `-- COMMAND` target run; reads a recording to its end, unless
@@ -60,9 +62,16 @@ class Session {
 
     // "nginx 999 Hz", for the prompt; empty without a target.
     std::string summary() const;
+    // What the live view shows beside the model, but for overhead and end.
+    ScreenState screen_state() const;
     Completion complete(std::string_view line) const;
     const Settings& settings() const { return settings_; }
+    const Model& model() const { return model_; }
     ViewOptions& view() { return options_.view; }
+    // Whether there is a terminal for `view`, and somebody who opens it after the line.
+    void set_view_possible(bool possible) { view_possible_ = possible; }
+    // The pane (empty: any) that `view` asked for since the last call.
+    std::optional<std::string> take_view() { return std::exchange(view_, std::nullopt); }
 
   private:
     struct UndoEntry {
@@ -78,7 +87,8 @@ class Session {
     Parsed<Reply> wait_for(const WaitCommand& command, Span at);
     Parsed<Reply> check(const AssertCommand& command);
     Parsed<Reply> run_source(const SourceCommand& command, Span at);
-    Parsed<Reply> save(const SaveCommand& command, Span at);
+    Parsed<Reply> save_stacks(const SaveCommand& command, Span at);
+    Parsed<Reply> save_session(const SaveCommand& command, Span at);
 
     Result<void> start_command();
     // Makes `to` the settings in force.
@@ -97,6 +107,7 @@ class Session {
     Parsed<ProbeId> shown_probe(const ProbeRef& ref) const;
     Parsed<double> value_of(const Quantity& quantity, Span at) const;
     ViewOptions view_options(std::optional<size_t> limit = {}) const;
+    std::string target_name() const;
 
     Backend& backend_;
     const Model& model_;
@@ -114,6 +125,8 @@ class Session {
     size_t source_depth_ = 0;
     bool waited_ = false; // a `wait` was run: the script decides about time
     bool quit_ = false;
+    bool view_possible_ = false;
+    std::optional<std::string> view_;
 };
 
 } // namespace auger

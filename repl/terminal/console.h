@@ -4,13 +4,16 @@
 #pragma once
 
 #include "repl/session/session.h"
+#include "repl/terminal/guardian.h"
 #include "repl/terminal/signals.h"
 #include "repl/terminal/stream_output.h"
 
 namespace auger {
 
-// One prompt per process: readline's state is global.
-void run_prompt(Session& session, StreamOutput& output, Signals& signals);
+// One prompt per process: readline's state is global. `view` leads to the live view and back; it
+// may be where it begins. The guardian may be missing.
+void run_prompt(Session& session, StreamOutput& output, Signals& signals, Guardian* guardian,
+                bool begin_with_view);
 
 // Runs lines as they come; returns the first failure's kind.
 std::optional<Error::Kind> run_stdin(Session& session, StreamOutput& output, Signals& signals);

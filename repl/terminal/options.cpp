@@ -18,6 +18,8 @@ Commands of -f and -e run in the order given; each option may be given several t
 reads standard input. Without --batch the prompt follows when standard input is a terminal; without
 -f and -e, and no terminal, commands are read from standard input.
 
+On a terminal, -p, -n, -a or --replay alone open the live view ("view" at the prompt does, too).
+
 A COMMAND given after -- is started by auger, stopped before its first instruction. It runs from the
 first "wait", the prompt or the end of the commands on, so that probes set before miss nothing. When
 commands never wait, auger runs it to its end before it shows what was collected, and ends with it.
@@ -68,11 +70,17 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     app.add_flag("--batch", options.batch, "End after the commands: no prompt");
     app.add_flag("--json", options.json, "Answer with one JSON object a line");
     app.add_flag("--keep-going", options.keep_going, "Go on after a command that failed");
+    app.add_flag("--prompt", options.prompt, "Begin at the prompt instead of the live view");
     auto* record_option =
         app.add_option("--record", record, "Write the event stream to a file")->type_name("FILE");
     auto* replay_option =
         app.add_option("--replay", options.replay, "Read a recording instead of the kernel")
             ->type_name("FILE");
+    auto* speed_option =
+        app.add_option("--speed", options.speed,
+                       "Play the recording at its own speed (1) or another; without it, at once")
+            ->type_name("N")
+            ->check(CLI::Range(0.01, 10'000.0));
     app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
         ->type_name("WAY");
     app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")
@@ -118,6 +126,9 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             return usage("a recording has its own target: none can be given with --replay",
                          see_help);
     }
+
+    if (speed_option->count() > 0 && options.replay.empty())
+        return usage("--speed is that of a recording: it needs --replay", see_help);
 
     options.live.attach = attach == "multi"  ? LiveOptions::Attach::multi
                           : attach == "perf" ? LiveOptions::Attach::perf

@@ -8,6 +8,7 @@
 #include "repl/language/complaint.h"
 #include "views/model/sample_store.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,11 +23,13 @@ struct Options {
     };
     std::vector<Script> scripts; // -f and -e, in the order given
     std::string replay;          // path; empty: live
+    std::optional<double> speed; // of the replay; empty: all at once
     LiveOptions live;
     size_t store_samples = SampleStore::default_capacity;
     bool batch = false;
     bool json = false;
     bool keep_going = false;
+    bool prompt = false; // begin there, not in the live view
 };
 
 // Options, or the exit code when there is nothing to run (--help, --version, a mistake); what there

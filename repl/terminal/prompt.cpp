@@ -4,6 +4,7 @@
 #include "repl/language/script.h"
 #include "repl/session/history_file.h"
 #include "repl/terminal/console.h"
+#include "repl/terminal/live_view.h"
 #include "repl/terminal/terminal_view.h"
 
 #include <fmt/format.h>
@@ -26,8 +27,10 @@ constexpr milliseconds tick{200}; // between looks at signals
 
 class Prompt {
   public:
-    Prompt(Session& session, StreamOutput& output, Signals& signals)
-        : session_(session), output_(output), signals_(signals) {
+    Prompt(Session& session, StreamOutput& output, Signals& signals, Guardian* guardian)
+        : session_(session), output_(output), signals_(signals),
+          view_(session, output, signals, guardian,
+                [this](const std::string& line) { remember(line); }) {
         self = this;
         rl_readline_name = "auger";
         rl_catch_signals = 0; // ours wake the poll
@@ -41,16 +44,22 @@ class Prompt {
         using_history();
         load_history();
         output_.around([this] { hide(); }, [this] { show(); });
-        install();
+        session_.set_view_possible(true);
     }
     ~Prompt() {
         remove();
+        session_.set_view_possible(false);
         output_.around([] {}, [] {});
         save_history();
         self = nullptr;
     }
 
-    void run() {
+    void run(bool begin_with_view) {
+        if (begin_with_view)
+            open_view({});
+        done_ = session_.quitting();
+        if (!done_ && !signals_.stopping())
+            install();
         while (!done_) {
             if (signals_.stopping() || !output_.open()) {
                 // What the shell prints next must not overwrite the line being typed.
@@ -124,9 +133,18 @@ class Prompt {
         session_.run(lines);
         // Ctrl-C while a command ran was meant for it, and it is over.
         signals_.take_interrupt();
+        if (const auto pane = session_.take_view();
+            pane && !session_.quitting() && !signals_.stopping())
+            open_view(*pane);
         done_ = session_.quitting() || signals_.stopping();
         if (!done_)
             install();
+    }
+
+    void open_view(const std::string& pane) {
+        if (auto shown = view_.run(pane); !shown)
+            output_.error(fmt::format("error: {}\n", printable(shown.error().message())));
+        pumping_ = session_.live();
     }
 
     void discard_line() {
@@ -242,6 +260,7 @@ class Prompt {
     Session& session_;
     StreamOutput& output_;
     Signals& signals_;
+    LiveView view_;
     std::vector<std::string> fresh_; // lines for the history file
     size_t completion_start_ = 0;
     bool installed_ = false;
@@ -253,8 +272,9 @@ Prompt* Prompt::self = nullptr;
 
 } // namespace
 
-void run_prompt(Session& session, StreamOutput& output, Signals& signals) {
-    Prompt(session, output, signals).run();
+void run_prompt(Session& session, StreamOutput& output, Signals& signals, Guardian* guardian,
+                bool begin_with_view) {
+    Prompt(session, output, signals, guardian).run(begin_with_view);
 }
 
 } // namespace auger

@@ -9,16 +9,24 @@
 namespace auger {
 
 void StreamOutput::result(std::string_view text) {
-    if (failure_ == 0 && !text.empty())
+    if (diverted_)
+        diverted_->result(text);
+    else if (failure_ == 0 && !text.empty())
         write(STDOUT_FILENO, text);
 }
 
 void StreamOutput::notice(std::string_view line) {
-    write(STDERR_FILENO, line);
+    if (diverted_)
+        diverted_->notice(line);
+    else
+        write(STDERR_FILENO, line);
 }
 
 void StreamOutput::error(std::string_view text) {
-    write(STDERR_FILENO, text);
+    if (diverted_)
+        diverted_->error(text);
+    else
+        write(STDERR_FILENO, text);
 }
 
 void StreamOutput::around(std::function<void()> before, std::function<void()> after) {

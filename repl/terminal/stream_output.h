@@ -19,11 +19,14 @@ class StreamOutput : public Output {
     int failure() const { return failure_; }
     // Called around everything that is written, to keep a prompt whole.
     void around(std::function<void()> before, std::function<void()> after);
+    // Everything goes there while it is not null: the terminal belongs to a view.
+    void divert(Output* to) { diverted_ = to; }
 
   private:
     void write(int fd, std::string_view text);
 
     int failure_ = 0; // errno
+    Output* diverted_ = nullptr;
     std::function<void()> before_ = [] {};
     std::function<void()> after_ = [] {};
 };

@@ -120,7 +120,7 @@ class Paused : public Ending {
         Terminal terminal(folder_, {"/bin/bash", "--norc", "--noprofile", "-i"});
         terminal.enter("PS1='shell> '");
         terminal.expect_last_line("shell>");
-        terminal.enter(std::string(AUGER_BINARY) + " -p " + std::to_string(demo_.pid()));
+        terminal.enter(std::string(AUGER_BINARY) + " --prompt -p " + std::to_string(demo_.pid()));
         terminal.expect_last_line(prompt());
         return terminal;
     }

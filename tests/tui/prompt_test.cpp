@@ -19,7 +19,7 @@ class Prompt : public TerminalTest {
   protected:
     // auger on the demo service, once it shows its prompt.
     Terminal observe(const Program& demo) const {
-        Terminal terminal(folder_, {AUGER_BINARY, "-p", std::to_string(demo.pid())});
+        Terminal terminal(folder_, {AUGER_BINARY, "--prompt", "-p", std::to_string(demo.pid())});
         terminal.expect_last_line(prompt(demo));
         return terminal;
     }

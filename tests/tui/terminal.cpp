@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,6 +133,38 @@ void Terminal::close() {
 
 std::string Terminal::screen() const {
     return tmux({"capture-pane", "-p", "-S", "-"});
+}
+
+std::string Terminal::window() const {
+    return tmux({"capture-pane", "-p"});
+}
+
+void Terminal::expect_window(const std::string& text) const {
+    if (!wait_until([&] { return window().find(text) != std::string::npos; }))
+        ADD_FAILURE() << "the window does not show: " << text << "\n" << window();
+}
+
+void Terminal::expect_gone(const std::string& text) const {
+    if (!wait_until([&] { return window().find(text) == std::string::npos; }))
+        ADD_FAILURE() << "the window still shows: " << text << "\n" << window();
+}
+
+std::string Terminal::state(const std::string& variable) const {
+    return trimmed(tmux({"display-message", "-p", "#{" + variable + "}"}));
+}
+
+bool Terminal::cooked() const {
+    const std::string path = trimmed(tmux({"list-panes", "-F", "#{pane_tty}"}));
+    const int terminal = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    termios line = {};
+    const bool known = tcgetattr(terminal, &line) == 0;
+    ::close(terminal);
+    constexpr tcflag_t edited = ICANON | ECHO | ISIG | IEXTEN;
+    return known && (line.c_lflag & edited) == edited && (line.c_iflag & ICRNL) != 0;
+}
+
+void Terminal::copy_output(const std::string& path) const {
+    tmux({"pipe-pane", "-o", "cat > " + quoted(path)});
 }
 
 std::string Terminal::last_line() const {

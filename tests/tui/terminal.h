@@ -42,6 +42,18 @@ class Terminal {
 
     // All lines so far, those scrolled away too; blanks at ends of lines are not kept.
     std::string screen() const;
+    // What is seen now: the lines of the window.
+    std::string window() const;
+    void expect_window(const std::string& text) const;
+    // The same, until nothing of it is seen any more.
+    void expect_gone(const std::string& text) const;
+    // tmux's variable about the terminal: "alternate_on", "cursor_flag", "mouse_any_flag" ...
+    std::string state(const std::string& variable) const;
+    // Whether the line discipline is as a shell sets it: lines are edited and echoed.
+    bool cooked() const;
+    // From now on all that the program writes also goes to the file.
+    void copy_output(const std::string& path) const;
+
     // The last line that is not empty.
     std::string last_line() const;
     // Waits until the screen holds the text; else the test fails and shows the screen.

@@ -195,6 +195,28 @@ TEST_F(FlameOfManyFrames, ASearchCountsEachSampleOnce) {
     EXPECT_FALSE(search.active());
 }
 
+TEST_F(FlameOfManyFrames, UnderAFrameAreOnlyItsSamplesWithoutItsCallers) {
+    const auto sample = [&](std::vector<std::string> path) {
+        stream.sample(++now * 1'000'000, 101, stream.stack(path));
+    };
+    sample({"main", "a", "work(int)", "read"});
+    sample({"main", "b", "work(int)"});
+    sample({"main", "b", "work(int)", "again", "work(int)"});
+    sample({"main", "b"});
+    for (const char* name : {"work", "work(int)"}) {
+        const FlameTree flame = fold(model, {}, {}, GroupBy::process, name);
+        EXPECT_EQ(flame.total().samples, 3);
+        const auto& label = flame.nodes[flame.root().first_child];
+        const auto& work = flame.nodes[label.first_child];
+        EXPECT_EQ(node_name(model, flame, work), "work(int)");
+        EXPECT_EQ(work.next_sibling, 0u);
+        EXPECT_EQ(flame.total(label.first_child).samples, 3);
+        EXPECT_EQ(flame.self(label.first_child).samples, 1);
+    }
+    EXPECT_EQ(fold(model, {}, {}, GroupBy::process, "service").total().samples, 4);
+    EXPECT_EQ(fold(model, {}, {}, GroupBy::process, "wor").total().samples, 0);
+}
+
 TEST(SearchPattern, TakesHostileExpressionsAndTextsInBoundedTime) {
     auto nested = Pattern::compile("(a*)*b");
     ASSERT_TRUE(nested);

@@ -5,6 +5,7 @@
 #include "views/escape.h"
 #include "views/json/json_parts.h"
 #include "views/model/account.h"
+#include "views/model/frames_under.h"
 #include "views/model/slow_call_query.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ Error unknown_probe(const char* operation, ProbeId id) {
 } // namespace
 
 std::string flame_json(const Model& model, const Window& window, const ClassFilter& filter,
-                       GroupBy by) {
+                       GroupBy by, const std::string& under) {
     Classifier classify(model);
     LabelledSums summed = sum_labelled_stacks(model, classify, window, by, filter);
     ClassTable table = tabulate_classes(model, classify, window);
@@ -61,6 +62,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     line["window"] = window_line(window);
     line["split"] = split_line(model);
     line["by"] = group_names[static_cast<size_t>(by)];
+    line["under"] = text_or_null(under);
     line["only"] = text_or_null(model.only().text);
     line["class"] = escape_untrusted(to_string(filter));
     line["classes"] = class_sums(table.by_duration);
@@ -68,9 +70,12 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     line["left_out"] = sums(table.left_out);
     // Stacks of different addresses but the same functions are one.
     std::map<std::pair<Line, CallClass>, SampleSum> stacks;
+    FramesUnder frames(model.symbols(), under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
         expand_stack(model.symbols(), entry.stack, path);
+        if (!frames.cut(summed.labels[entry.label], path))
+            continue;
         Line stack = Line::array({escape_untrusted(summed.labels[entry.label])});
         for (Line& name : names(model, path))
             stack.push_back(std::move(name));

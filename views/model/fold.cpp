@@ -4,6 +4,7 @@
 #include "views/model/fold.h"
 
 #include "views/model/flat_map.h"
+#include "views/model/frames_under.h"
 
 #include <algorithm>
 #include <map>
@@ -145,14 +146,18 @@ void set_span(const Model& model, const Window& window, FlameTree& tree) {
 
 } // namespace
 
-FlameTree fold(const Model& model, const Window& window, const ClassFilter& filter, GroupBy by) {
+FlameTree fold(const Model& model, const Window& window, const ClassFilter& filter, GroupBy by,
+               const std::string& under) {
     FlameTree tree;
     set_span(model, window, tree);
     LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by, filter);
     tree.labels = std::move(summed.labels);
+    FramesUnder frames(model.symbols(), under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
         expand_stack(model.symbols(), entry.stack, path);
+        if (!frames.cut(tree.labels[entry.label], path))
+            continue;
         uint32_t leaf = tree.add_leaf(entry.label, path);
         for (CallClass c : all_call_classes)
             if (entry.sums[c].samples > 0)

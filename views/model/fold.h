@@ -47,8 +47,9 @@ struct LabelledSums {
 LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&, GroupBy,
                                  const ClassFilter& filter = {});
 
+// `under`: see FramesUnder.
 FlameTree fold(const Model&, const Window&, const ClassFilter& filter = {},
-               GroupBy by = GroupBy::process);
+               GroupBy by = GroupBy::process, const std::string& under = {});
 
 // The name that a view shows for a node, raw: "all", a label, or a function.
 std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);

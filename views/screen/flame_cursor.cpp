@@ -44,12 +44,6 @@ std::optional<FunctionId> FlameCursor::function() const {
     return path_.functions[depth_ - 2];
 }
 
-std::optional<FunctionId> FlameCursor::zoom_function() const {
-    if (zoom_depth() < 2)
-        return std::nullopt;
-    return path_.functions[zoom_depth() - 2];
-}
-
 std::string FlameCursor::name_of(const Model& model, size_t depth) const {
     if (depth == 0)
         return "all";

@@ -25,8 +25,6 @@ class FlameCursor {
     std::string name(const Model&) const;
     // Of the frames that were zoomed into.
     std::vector<std::string> zoom_names(const Model&) const;
-    // The innermost of them; nothing when the zoom is none, or a label.
-    std::optional<FunctionId> zoom_function() const;
 
     void move_to(const FlameTree&, uint32_t node);
     void to_parent();

@@ -9,6 +9,7 @@
 #include "views/screen/flame_details.h"
 #include "views/screen/flame_search.h"
 #include "views/short_name.h"
+#include "views/spell.h"
 
 #include <fmt/format.h>
 
@@ -79,6 +80,10 @@ std::string FlamePane::command() const {
         text += " " + to_string(scope_.filter);
     if (scope_.by != GroupBy::process)
         text += fmt::format(" by {}", group_names[static_cast<size_t>(scope_.by)]);
+    if (model_) {
+        if (const auto zoomed = cursor_.zoom_names(*model_); !zoomed.empty())
+            text += " under " + spell_word(zoomed.back());
+    }
     return text;
 }
 

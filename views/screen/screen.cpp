@@ -4,6 +4,7 @@
 #include "views/screen/screen.h"
 
 #include "views/escape.h"
+#include "views/model/classifier.h"
 #include "views/screen/answer_note.h"
 #include "views/screen/drill.h"
 #include "views/screen/hints.h"
@@ -46,7 +47,11 @@ class Screen::Implementation {
     Canvas draw(size_t width, size_t height);
     std::vector<Request> press(const Key&);
     void answer(const Answer&);
-    void notice(std::string_view line) { note_.say(line, false); }
+    // What happened meanwhile does not take the place of an answer that nobody has read yet.
+    void notice(std::string_view line) {
+        if (note_.empty())
+            note_.say(line, false);
+    }
 
   private:
     static constexpr size_t nowhere = SIZE_MAX;
@@ -134,6 +139,12 @@ bool Screen::Implementation::refresh(const ScreenState& state) {
     if (window_changed) {
         Scope scope = scope_;
         scope.window = state.window;
+        set_scope(scope);
+    }
+    // The class that was shown may have gone with the split.
+    if (!scope_.filter.all() && lacking_part(model_, scope_.filter)) {
+        Scope scope = scope_;
+        scope.filter = {};
         set_scope(scope);
     }
     bool more = false;

@@ -191,13 +191,15 @@ class FlameDrawing {
 } // namespace
 
 Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFilter& filter,
-                  GroupBy by) {
-    FlameTree tree = fold(model, options.window, filter, by);
+                  GroupBy by, const std::string& under) {
+    FlameTree tree = fold(model, options.window, filter, by, under);
     std::string title = "flame";
     if (!filter.all())
         title += " " + escape_untrusted(to_string(filter));
     if (by != GroupBy::process)
         title += fmt::format(" by {}", group_names[static_cast<size_t>(by)]);
+    if (!under.empty())
+        title += " under " + escape_untrusted(under);
     Canvas canvas = start_view(model, options, title, tree.from_ns, true);
     SampleSum whole = tree.total();
     Classifier classify(model);

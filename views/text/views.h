@@ -33,7 +33,7 @@ struct StatusContext {
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
-                  GroupBy by = GroupBy::process);
+                  GroupBy by = GroupBy::process, const std::string& under = {});
 Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 Canvas probes_view(const Model&, const ViewOptions&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/terminal/busy_note.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+namespace auger {
+namespace {
+
+constexpr std::chrono::milliseconds soon{150};
+
+} // namespace
+
+BusyNote::BusyNote(int fd, std::string bytes) {
+    // Signals stay the main thread's.
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this, fd, bytes = std::move(bytes)] { run(fd, bytes); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+BusyNote::~BusyNote() {
+    {
+        const std::lock_guard lock(mutex_);
+        done_ = true;
+    }
+    over_.notify_one();
+    thread_.join();
+}
+
+void BusyNote::run(int fd, const std::string& bytes) {
+    std::unique_lock lock(mutex_);
+    if (!over_.wait_for(lock, soon, [this] { return done_; }))
+        (void)!::write(fd, bytes.data(), bytes.size());
+}
+
+} // namespace auger

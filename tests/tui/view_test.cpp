@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The live view at its terminal: how it opens, sizes, is suspended and left; and that the terminal
+// is as it was afterwards, whatever happens. What it shows and what keys mean is tested without a
+// terminal.
+#include "tests/kernel/program.h"
+#include "tests/support/run.h"
+#include "tests/support/wait.h"
+#include "tests/tui/terminal.h"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace auger::test {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+class View : public TerminalTest {
+  protected:
+    // Of the demo service under a split, or of a program that is a copy of it.
+    std::string record(const std::string& program) const {
+        const std::string path = folder_.path("recording.auger");
+        const Outcome outcome =
+            run({AUGER_BINARY, "--batch", "--record", path, "-e",
+                 "sample 999; split handle_request > p95; wait until calls handle_request > 400",
+                 "--", program, "--seconds", "300"});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return path;
+    }
+    std::string record() const { return record(program_path("demo_service")); }
+
+    // The view of a recording, as the terminal's own command.
+    Terminal replay(const std::string& recording, std::vector<std::string> before = {}) const {
+        before.insert(before.end(), {AUGER_BINARY, "--replay", recording});
+        Terminal terminal(folder_, before);
+        return terminal;
+    }
+    static void expect_open(const Terminal& terminal) {
+        terminal.expect_window("handle_request");
+        EXPECT_EQ(terminal.state("alternate_on"), "1");
+        EXPECT_EQ(terminal.state("cursor_flag"), "0");
+        EXPECT_FALSE(terminal.cooked());
+    }
+    // Nothing of the view is left, and the line discipline is the shell's.
+    static void expect_restored(const Terminal& terminal) {
+        EXPECT_TRUE(wait_until([&] {
+            return terminal.state("alternate_on") == "0" && terminal.state("cursor_flag") == "1" &&
+                   terminal.state("mouse_any_flag") == "0" &&
+                   terminal.state("keypad_cursor_flag") == "0" && terminal.cooked();
+        })) << terminal.window();
+    }
+    static constexpr const char* prompt = "auger [replay handle_request > p95]>";
+};
+
+TEST_F(View, OpensLeavesToThePromptAndComesBackAsItWas) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    terminal.press("?"); // a page over everything
+    terminal.press("q"); // and away
+    terminal.press("q");
+    terminal.expect_last_line(prompt);
+    EXPECT_EQ(terminal.state("alternate_on"), "0");
+    EXPECT_EQ(terminal.state("mouse_any_flag"), "0");
+    terminal.enter("echo at the prompt");
+    terminal.expect("\nat the prompt\n");
+    terminal.enter("view");
+    expect_open(terminal);
+    terminal.press("Escape");
+    terminal.expect_last_line(prompt);
+    terminal.enter("quit");
+    EXPECT_EQ(terminal.wait_exit(), 0);
+    expect_restored(terminal);
+}
+
+TEST_F(View, CommandsAreTheSessionsAndRememberedByThePrompt) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    terminal.type(":");
+    terminal.enter("window 5s");
+    terminal.expect_window("window: last 5.00 s");
+    terminal.type(":");
+    terminal.enter("time no_such_thing");
+    terminal.expect_window("error");
+    terminal.press("Escape"); // should it be on a page of its own
+    EXPECT_TRUE(wait_until([&] {
+        if (terminal.state("alternate_on") == "0")
+            return true;
+        terminal.press("q");
+        return false;
+    }));
+    terminal.expect_last_line(prompt);
+    terminal.enter("window");
+    terminal.expect("\nwindow: last 5.00 s\n");
+    terminal.press("Up");
+    terminal.press("Up");
+    terminal.expect_last_line(std::string(prompt) + " time no_such_thing");
+    terminal.press("Up");
+    terminal.expect_last_line(std::string(prompt) + " window 5s");
+}
+
+TEST_F(View, QuitInTheViewEndsAuger) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    terminal.type(":");
+    terminal.enter("quit");
+    EXPECT_EQ(terminal.wait_exit(), 0);
+    expect_restored(terminal);
+}
+
+TEST_F(View, FillsWhateverSizeTheTerminalHas) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    for (const auto& [columns, rows] : {std::pair{40, 10}, {200, 60}, {60, 12}, {120, 40}}) {
+        terminal.resize(columns, rows);
+        const auto fits = [&, columns = columns, rows = rows] {
+            const auto lines = lines_of(terminal.window());
+            // The hints are in the last row but one, and the flame spans all columns.
+            if (lines.size() < static_cast<size_t>(rows) - 1)
+                return false;
+            return std::to_string(columns) + "x" + std::to_string(rows) ==
+                       terminal.state("pane_width") + "x" + terminal.state("pane_height") &&
+                   !lines[static_cast<size_t>(rows) - 2].empty() && !lines[0].empty();
+        };
+        EXPECT_TRUE(wait_until(fits)) << columns << "x" << rows << "\n" << terminal.window();
+    }
+    terminal.press("q");
+    terminal.expect_last_line(prompt);
+}
+
+TEST_F(View, CtrlCEndsACommandAndElseLeavesToThePrompt) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    terminal.type(":");
+    terminal.enter("wait until calls handle_request > 1000000000 for 1h; echo not ended");
+    // A recording waits in no time.
+    terminal.expect_window("cannot come true");
+    terminal.press("C-c");
+    terminal.expect_last_line(prompt);
+    terminal.enter("quit");
+    EXPECT_EQ(terminal.wait_exit(), 0);
+}
+
+TEST_F(View, IsRefusedByATerminalThatCannotDoIt) {
+    Terminal terminal = replay(record(), {"/usr/bin/env", "TERM=dumb"});
+    terminal.expect("error: open the view on terminal dumb: it cannot place the cursor");
+    terminal.enter("quit");
+    EXPECT_EQ(terminal.wait_exit(), 0);
+}
+
+TEST_F(View, WritesNothingRawOfTheTarget) {
+    const std::string evil = folder_.path("e\x1b]0;x\x07\x1b[2J\xff");
+    std::filesystem::copy_file(program_path("demo_service"), evil);
+    const std::string recording = record(evil);
+    Terminal terminal(folder_, {"/bin/sh", "-i"});
+    terminal.copy_output(folder_.path("output"));
+    terminal.enter(std::string(AUGER_BINARY) + " --replay " + recording);
+    expect_open(terminal);
+    terminal.expect_window("e\\x1b]0;");
+    terminal.press("q");
+    terminal.expect(prompt);
+    terminal.enter("quit");
+    expect_restored(terminal);
+    const std::string written = content(folder_.path("output"));
+    EXPECT_GT(written.size(), 1000u);
+    EXPECT_THAT(written, Not(HasSubstr("\x1b]0;")));
+    EXPECT_THAT(written, Not(HasSubstr("\x07")));
+    EXPECT_THAT(written, Not(HasSubstr("\xff")));
+}
+
+TEST_F(View, IsPlainAndAsciiWhereThatIsAskedFor) {
+    const std::string recording = record();
+    Terminal terminal(folder_, {"/bin/sh", "-i"});
+    terminal.copy_output(folder_.path("output"));
+    terminal.enter("LC_ALL=C NO_COLOR=1 " + std::string(AUGER_BINARY) + " --replay " + recording);
+    expect_open(terminal);
+    terminal.press("q");
+    terminal.expect("auger [replay");
+    const std::string written = content(folder_.path("output"));
+    EXPECT_EQ(std::ranges::count_if(written, [](char c) { return (c & 0x80) != 0; }), 0);
+    // No colour is set: SGR has 3N, 4N, 9N and 38;5;N for that.
+    for (const char* colour : {"\x1b[3", "\x1b[4", "\x1b[9", ";3", ";4"}) {
+        for (size_t at = 0; (at = written.find(colour, at)) != std::string::npos; ++at) {
+            const size_t end = written.find_first_not_of("0123456789;", at + 2);
+            EXPECT_NE(written.substr(end, 1) + written.substr(at + 3, 1),
+                      "m" + written.substr(at + 3, 1))
+                << "a colour: " << written.substr(at + 1, end - at);
+        }
+    }
+}
+
+class ViewEnding : public View, public testing::WithParamInterface<int> {};
+
+TEST_P(ViewEnding, PutsTheTerminalBack) {
+    Terminal terminal(folder_, {"/bin/sh", "-c",
+                                "echo shown before; " AUGER_BINARY " --replay " + record() +
+                                    "; echo \"[ended $?]\""});
+    expect_open(terminal);
+    kill(terminal.pid(), 0);
+    pid_t auger = 0;
+    const std::string children = "/proc/" + std::to_string(terminal.pid()) + "/task/" +
+                                 std::to_string(terminal.pid()) + "/children";
+    ASSERT_TRUE(wait_until([&] { return bool(std::ifstream(children) >> auger); }));
+    ASSERT_EQ(kill(auger, GetParam()), 0);
+    terminal.wait_exit();
+    expect_restored(terminal);
+    // What was there before is there again, and what the shell says next follows it.
+    const std::string expected =
+        GetParam() == SIGTERM || GetParam() == SIGHUP ? "0" : std::to_string(128 + GetParam());
+    terminal.expect_window("shown before\n");
+    terminal.expect_window("[ended " + expected + "]");
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ViewEnding,
+                         testing::Values(SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT, SIGKILL),
+                         [](const auto& info) { return std::string(sigabbrev_np(info.param)); });
+
+class LiveView : public TerminalTest {
+  protected:
+    void SetUp() override {
+        TerminalTest::SetUp();
+        if (!IsSkipped())
+            demo_.wait_ready();
+    }
+    std::string prompt() const { return "auger [" + std::to_string(demo_.pid()) + " 999 Hz]>"; }
+    Terminal shell() const {
+        Terminal terminal(folder_, {"/bin/bash", "--norc", "--noprofile", "-i"});
+        terminal.enter("PS1='shell> '");
+        terminal.expect_last_line("shell>");
+        return terminal;
+    }
+    void open(Terminal& terminal) {
+        terminal.enter(std::string(AUGER_BINARY) + " -p " + std::to_string(demo_.pid()));
+        EXPECT_TRUE(wait_until([&] { return terminal.state("alternate_on") == "1"; }))
+            << terminal.window();
+        terminal.type(":");
+        terminal.enter("sample 999");
+        terminal.expect_window("handle_request");
+    }
+
+    Program demo_{"demo_service", {"--seconds", "300"}};
+};
+
+TEST_F(LiveView, GoesOnCollectingAfterItIsLeft) {
+    Terminal terminal = shell();
+    open(terminal);
+    terminal.press("q");
+    terminal.expect_last_line(prompt());
+    terminal.enter("time handle_request; wait until calls handle_request > 10; "
+                   "assert samples > 100; echo went on");
+    terminal.expect("\nwent on\n");
+}
+
+TEST_F(LiveView, CtrlCEndsWhatRunsAndSaysThatItRuns) {
+    Terminal terminal = shell();
+    open(terminal);
+    terminal.type(":");
+    terminal.enter("wait 1h");
+    terminal.expect_window("wait 1h   ... (Ctrl-C ends it)");
+    terminal.press("C-c");
+    terminal.expect_window("interrupted");
+    EXPECT_EQ(terminal.state("alternate_on"), "1");
+    terminal.expect_gone("(Ctrl-C ends it)");
+}
+
+TEST_F(LiveView, IsSuspendedAndContinued) {
+    Terminal terminal = shell();
+    open(terminal);
+    for (int round = 0; round < 2; ++round) {
+        terminal.press("C-z");
+        terminal.expect_last_line("shell>");
+        EXPECT_EQ(terminal.state("alternate_on"), "0");
+        EXPECT_EQ(terminal.state("mouse_any_flag"), "0");
+        EXPECT_EQ(terminal.state("cursor_flag"), "1");
+        terminal.enter("clear; echo in the $((1 + 1))nd shell");
+        terminal.expect_window("in the 2nd shell");
+        terminal.enter("fg");
+        terminal.expect_window("handle_request");
+        EXPECT_EQ(terminal.state("alternate_on"), "1");
+        EXPECT_EQ(terminal.state("cursor_flag"), "0");
+        // Also while a command runs.
+        terminal.type(":");
+        terminal.enter("wait 1h");
+        terminal.expect_window("(Ctrl-C ends it)");
+        terminal.press("C-z");
+        terminal.expect_last_line("shell>");
+        terminal.enter("fg");
+        EXPECT_TRUE(wait_until([&] { return terminal.state("alternate_on") == "1"; }));
+        EXPECT_TRUE(wait_until([&] {
+            terminal.press("C-c");
+            return terminal.window().find("interrupted") != std::string::npos ||
+                   terminal.state("alternate_on") == "0";
+        })) << terminal.window();
+        if (terminal.state("alternate_on") == "0")
+            terminal.enter("view");
+        terminal.expect_window("handle_request");
+    }
+    kill(terminal.pid(), SIGTERM);
+}
+
+} // namespace
+} // namespace auger::test

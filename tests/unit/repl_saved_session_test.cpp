@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `save FILE.aug`: whatever is in force, the file leads to it again, in another session too.
+#include "repl_fake_backend.h"
+
+#include "repl/language/script.h"
+#include "repl/session/spell_settings.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace auger {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines)
+        text += line + "\n";
+    return text;
+}
+
+// Probes are numbered in the order of their making, which is what settings refer to.
+void expect_same(Settings settings, Settings again, const std::string& text) {
+    uint32_t number = 1'000'000;
+    for (Settings* each : {&settings, &again}) {
+        number = 1'000'000;
+        for (const ProbeSetting& probe : std::vector<ProbeSetting>(each->probes))
+            rename_probe(*each, Rename{probe.id, ProbeId{number++}});
+        each->recording.clear();
+        each->only.text.clear(); // may say the same in other words
+    }
+    EXPECT_TRUE(settings == again) << text;
+}
+
+// What `text` brings in force is brought in force by what is saved of it, too.
+std::vector<std::string> expect_round_trip(const std::string& text) {
+    TestSession first, second;
+    first.run(text);
+    EXPECT_EQ(first.failure, std::nullopt) << text;
+    const auto lines = spell_settings(first.session.settings());
+    const std::string said = second.run(joined(lines));
+    EXPECT_EQ(second.failure, std::nullopt) << said;
+    expect_same(first.session.settings(), second.session.settings(), joined(lines));
+    return lines;
+}
+
+TEST(SavedSession, EveryKindOfSettingComesBack) {
+    EXPECT_THAT(
+        expect_round_trip("exit ret; target -p 1 2,3; filter comm a 'b c'; filter pid 4; "
+                          "filter tid 5 6; filter cgroup x.slice/y\n"
+                          "time handle; slow recv > p99 if arg2 > 4096 and ret < 0 show "
+                          "arg0, str(arg1); only recv if ret < 0\n"
+                          "slow send > 5ms show off; slow other > 1.5ms\n"
+                          "split handle > p99.9 at main.cc:12 by arg1\n"
+                          "only in handle and not (comm logger or tid 7) and at x.c:3\n"
+                          "sample wall wakers 199; sample 4999 only handle > p95 or in send\n"
+                          "ewma 90s"),
+        ElementsAre("exit ret", "target -p 1 2 3", "filter pid 4", "filter tid 5 6",
+                    "filter comm a \"b c\"", "filter cgroup x.slice/y", "time handle",
+                    "slow recv > p99 if arg2 > 4096 and ret < 0 show arg0, str(arg1)",
+                    "only recv if ret < 0", "slow send > 5ms show off", "slow other > 1.5ms",
+                    "split handle > p99.9 at main.cc:12 by arg1",
+                    "only in handle and not (comm logger or tid 7) and at x.c:3",
+                    "sample wall wakers 199", "sample wall 4999 only ((handle > p95) or (in send))",
+                    "ewma 1.5m"));
+    expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
+    expect_round_trip("target -n 'a name'; split handle if arg2 > 4096 by req->type");
+    expect_round_trip("target -- ./server --name 'two words' ';'; split handle by str(arg1)");
+    expect_round_trip("target 4711; sample wall 4999 only not in handle");
+    EXPECT_THAT(expect_round_trip(""), ElementsAre());
+}
+
+TEST(SavedSession, ProbesAreNamedNotNumbered) {
+    EXPECT_THAT(
+        joined(expect_round_trip("target 4711; time gone; time handle; time recv; delete 1\n"
+                                 "only (2 > 5ms or in 3) and at x.c:3"
+                                 "; split 3 > p95")),
+        HasSubstr("\nonly ((handle > 5ms) or (in recv)) and at x.c:3\n"));
+}
+
+TEST(SavedSession, NamesLikePartsOfTheLanguageAreQuoted) {
+    expect_round_trip("target 4711; time 'in'; time 'if'; time 'ns::f(int, char)'; time 'parse_*'\n"
+                      "split 'at' > p95; only 'by' > p95 or in 'ns::f(int, char)'");
+}
+
+TEST(SavedSession, IsAFileForSource) {
+    const std::string path =
+        testing::TempDir() + "auger_session_" + std::to_string(getpid()) + ".aug";
+    TestSession first, second;
+    EXPECT_THAT(first.run("target 4711; split handle > p95; record /tmp/x; save '" + path + "'"),
+                HasSubstr("saved 2 commands to " + path + "\n"));
+    second.run("source '" + path + "'");
+    EXPECT_EQ(second.failure, std::nullopt);
+    EXPECT_EQ(second.session.settings().split.threshold.percentile, 95);
+    EXPECT_EQ(second.session.settings().recording, "") << "would overwrite it";
+    unlink(path.c_str());
+    EXPECT_THAT(first.run("save /nowhere/x.aug"), HasSubstr("error: write /nowhere/x.aug"));
+}
+
+} // namespace
+} // namespace auger

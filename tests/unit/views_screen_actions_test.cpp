@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What keys ask for: console commands with names that the language reads back, and steps back.
+#include "tests/unit/screen_fixture.h"
+#include "views/screen/drill.h"
+#include "views/screen/site_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace auger {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class ScreenActions : public testing::Test, public ScreenFixture {
+  protected:
+    // The cursor on a frame, by search.
+    void go_to(const std::string& expression) {
+        press('/');
+        type(expression);
+        press(Key::Code::enter);
+        press(Key::Code::escape); // the search ends, the cursor stays
+    }
+    std::string bottom() {
+        const std::string text = drawn(100, 30);
+        return text.substr(text.rfind('\n', text.size() - 2) + 1);
+    }
+    bool leaves(const std::vector<Request>& requests) {
+        return requests.size() == 1 && requests[0].kind == Request::Kind::leave;
+    }
+};
+
+TEST_F(ScreenActions, DrillAtTheFunctionUnderTheCursor) {
+    serve(1, 500);
+    refresh();
+    EXPECT_EQ(press('t').size(), 0u); // at the root there is none
+    EXPECT_THAT(bottom(), HasSubstr("no function"));
+    go_to("^handle$");
+    EXPECT_EQ(command_of('t'), "time handle");
+    EXPECT_EQ(command_of('s'), "split handle > p95");
+    EXPECT_EQ(command_of('S'), "slow handle > p99");
+    EXPECT_EQ(command_of('o'), "only in handle");
+    EXPECT_EQ(command_of('@'), "sites handle");
+    EXPECT_EQ(press('O').size(), 0u);
+    EXPECT_THAT(bottom(), HasSubstr("not timed: t times it"));
+    EXPECT_EQ(command_of('u'), "undo");
+    go_to("lookup");
+    EXPECT_EQ(command_of('t'), "time \"lookup(Request const&, std::basic_string_view<char, "
+                               "std::char_traits<char> >)\"");
+    go_to("full_scan");
+    EXPECT_EQ(command_of('t'), "time \"full_scan\\x1b[2J(std::vector<int>&)\"");
+    go_to("tcp_sendmsg");
+    EXPECT_EQ(press('t').size(), 0u);
+    EXPECT_THAT(bottom(), HasSubstr("kernel's"));
+}
+
+TEST_F(ScreenActions, KnowWhatIsTimedAndSplit) {
+    time_handle();
+    serve(1, 500);
+    refresh();
+    EXPECT_EQ(press(']').size(), 0u);
+    EXPECT_THAT(bottom(), HasSubstr("no split"));
+    go_to("^handle$");
+    EXPECT_EQ(command_of('d'), "delete handle");
+    EXPECT_EQ(command_of('O'), "open handle");
+    split_handle();
+    EXPECT_EQ(command_of('S'), "slow handle > p95"); // the calls that the split calls slow
+    EXPECT_EQ(command_of(']'), "threshold handle p98");
+    EXPECT_EQ(command_of('['), "threshold handle p90");
+    stream.split(1, stream.fixed(5 * ms));
+    EXPECT_EQ(command_of(']'), "threshold handle 6.3ms");
+    EXPECT_EQ(command_of('['), "threshold handle 4ms");
+    stream.split(1, stream.fixed(1 * ms));
+    EXPECT_EQ(command_of('['), "threshold handle 800us");
+    stream.split(1, stream.fixed(1'234'567));
+    EXPECT_EQ(command_of(']'), "threshold handle 1.25ms");
+    model.on_only({"in handle", {}, {}, {}, {}});
+    EXPECT_EQ(command_of('o'), "only off");
+}
+
+TEST(ScreenDrill, ThresholdsGoUpAndDownTheSameSteps) {
+    Model model;
+    SyntheticStream stream(model);
+    stream.probe(1, "ns::f(int, char)");
+    uint64_t ns = 1;
+    for (uint64_t steps = 0; ns < 100'000'000'000; steps++) {
+        ASSERT_LT(steps, 200u);
+        stream.split(1, stream.fixed(ns));
+        const std::string up = drill_command(Action::threshold_up, model, {}).command;
+        ASSERT_TRUE(up.starts_with("threshold \"ns::f(int, char)\" ")) << up;
+        const std::string text = up.substr(up.rfind(' ') + 1);
+        const double number = std::stod(text);
+        const uint64_t unit = text.ends_with("ns")   ? 1
+                              : text.ends_with("us") ? 1'000
+                              : text.ends_with("ms") ? 1'000'000
+                                                     : 1'000'000'000;
+        const auto next = static_cast<uint64_t>(number * static_cast<double>(unit) + 0.5);
+        ASSERT_GT(next, ns);
+        ASSERT_LE(next, std::max<uint64_t>(100, ns * 13 / 10)) << ns;
+        ns = next;
+    }
+    for (double p : {50.0, 95.0, 99.9, 99.99}) {
+        stream.split(1, stream.percentile(p));
+        const Drill up = drill_command(Action::threshold_up, model, {});
+        EXPECT_NE(up.command.empty(), up.why_not.empty());
+        EXPECT_EQ(up.command.empty(), p == 99.99);
+    }
+}
+
+TEST_F(ScreenActions, EscapeStepsBackAndAtTheEndLeaves) {
+    time_handle();
+    split_handle();
+    serve(1, 500);
+    refresh();
+    for (int i = 0; i < 5; i++)
+        press('j');
+    press(Key::Code::enter);
+    EXPECT_THAT(drawn(100, 30), HasSubstr("flame under handle"));
+    press('c');
+    refresh();
+    EXPECT_THAT(drawn(100, 30), HasSubstr("flame slow under handle"));
+    press('/');
+    type("send");
+    press(Key::Code::enter);
+    EXPECT_TRUE(press(Key::Code::escape).empty()); // the search
+    EXPECT_TRUE(press(Key::Code::escape).empty()); // the zoom
+    EXPECT_THAT(bottom(), HasSubstr("> flame slow\n"));
+    EXPECT_TRUE(press(Key::Code::escape).empty()); // the class
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame\n"));
+    EXPECT_TRUE(leaves(press(Key::Code::escape)));
+    EXPECT_TRUE(leaves(press('q')));
+}
+
+TEST_F(ScreenActions, AClassThatIsNoMoreIsNotShown) {
+    time_handle();
+    split_handle();
+    serve(1, 500);
+    refresh();
+    press('c');
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame slow"));
+    model.on_split({});
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame\n"));
+}
+
+TEST_F(ScreenActions, AnswersStandWhereTheyFit) {
+    serve(1, 100);
+    refresh();
+    press(':');
+    type("time handle");
+    const auto requests = press(Key::Code::enter);
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].line, "time handle");
+    screen.answer({"time handle", "timing handle (probe 1)\n", false});
+    EXPECT_THAT(bottom(), HasSubstr("time handle → timing handle (probe 1)"));
+    screen.notice("somebody came");
+    EXPECT_THAT(bottom(), Not(HasSubstr("somebody")));
+    std::string list;
+    for (int i = 1; i <= 60; i++)
+        list += "line " + std::to_string(i) + "\n";
+    screen.answer({"help", list, false});
+    EXPECT_THAT(drawn(100, 30), HasSubstr("line 20"));
+    press('G');
+    EXPECT_THAT(drawn(100, 30), HasSubstr("> line 60"));
+    press('/');
+    type("line 7");
+    press(Key::Code::enter);
+    EXPECT_THAT(drawn(100, 30), HasSubstr("> line 7"));
+    press(Key::Code::escape);
+    EXPECT_THAT(drawn(100, 30), HasSubstr("line 7"));
+    press(Key::Code::escape);
+    EXPECT_THAT(drawn(100, 30), Not(HasSubstr("line 7")));
+    // What was typed comes back.
+    press(':');
+    press(Key::Code::up);
+    EXPECT_THAT(bottom(), HasSubstr(":time handle"));
+}
+
+TEST_F(ScreenActions, CallSitesAreChosenAndTimed) {
+    serve(1, 100);
+    refresh();
+    go_to("^recv$");
+    EXPECT_EQ(command_of('@'), "sites recv");
+    screen.answer({"sites recv",
+                   "2 call sites of recv\n"
+                   "       calls       p50       p99  place         caller\n"
+                   "      13,722   43.4 us   2.74 ms  main.cc:1312  handle  (entry+ret)\n"
+                   "           -         -         -  my file.c:7   fetch  (entry+ret)\n"
+                   "           -         -         -  service+0x1f  fetch  (entry+ret)\n"
+                   "  \"time recv@*\" counts and times them all\n",
+                   false});
+    EXPECT_THAT(drawn(100, 30), HasSubstr("Enter times the calls from this line"));
+    auto requests = press(Key::Code::enter);
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].line, "time recv@main.cc:1312");
+
+    std::vector<PagerLine> lines =
+        Pager::lines_of("x\n       calls       p50       p99  place         caller\n"
+                        "           -         -         -  my file.c:7   fetch  (entry+ret)\n"
+                        "           -         -         -  service+0x1f  fetch  (entry+ret)\n");
+    mark_sites(lines, "libc:recv");
+    EXPECT_EQ(lines[2].run, "time \"libc:recv@my file.c:7\"");
+    EXPECT_EQ(lines[3].run, "");
+}
+
+TEST_F(ScreenActions, AFrozenScreenStaysWhileDataComes) {
+    serve(1, 500);
+    refresh();
+    press('z');
+    const std::string before = drawn(100, 30);
+    EXPECT_THAT(before, HasSubstr("FROZEN"));
+    serve(501, 900);
+    refresh();
+    EXPECT_EQ(drawn(100, 30), before);
+    press('z');
+    refresh();
+    EXPECT_THAT(drawn(100, 30), Not(HasSubstr("FROZEN")));
+    EXPECT_NE(drawn(100, 30), before);
+}
+
+TEST_F(ScreenActions, HintsLeadToTheNextStep) {
+    state.rate_hz = 0;
+    refresh();
+    EXPECT_THAT(drawn(100, 30), HasSubstr(": then: sample 999"));
+    state.rate_hz = 999;
+    serve(1, 500);
+    refresh();
+    EXPECT_THAT(drawn(100, 30), HasSubstr("t then times it"));
+    go_to("^handle$");
+    EXPECT_THAT(drawn(100, 30), HasSubstr("t times the function under the cursor"));
+    time_handle();
+    EXPECT_THAT(drawn(100, 30), HasSubstr("s splits by its p95"));
+    split_handle();
+    EXPECT_THAT(drawn(100, 30), HasSubstr("2 shows what slow calls do differently"));
+    serve(501, 1200);
+    press('2');
+    refresh();
+    press('j');
+    EXPECT_THAT(drawn(100, 30), HasSubstr("S traces slow calls of this function"));
+    stream.probe(2, "libc:recv", stream.fixed(5 * ms));
+    EXPECT_THAT(drawn(100, 30), HasSubstr("4 lists the slow calls"));
+}
+
+TEST_F(ScreenActions, SourceShowsWhereTheSamplesAre) {
+    Screen reader(model, {.unicode = true, .read_source = [](const std::string& path) {
+                              std::string text;
+                              for (int i = 1; i <= 40; i++)
+                                  text += "\tcode of " + path + "\x1b[2J;\r\n";
+                              return Result<std::string>(text);
+                          }});
+    serve(1, 100);
+    for (int i = 0; i < 100 && reader.refresh(state); i++) {
+    }
+    for (int i = 0; i < 5; i++)
+        reader.press({.code = Key::Code::down});
+    reader.press({.code = Key::Code::character, .character = 'a'});
+    const std::string text = to_text(reader.draw(100, 30));
+    EXPECT_THAT(text, HasSubstr("100.0 %"));
+    EXPECT_THAT(text, HasSubstr("code of"));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    refresh();
+    go_to("^handle$");
+    press('a');
+    EXPECT_THAT(bottom(), HasSubstr("cannot be read"));
+}
+
+} // namespace
+} // namespace auger
