@@ -227,7 +227,7 @@ class LiveView::Run {
         state.ended = !pumping_;
         unfinished_ = screen_.refresh(state);
         // A command that auger started has the same terminal.
-        if (session_.settings().target.kind == TargetSpec::Kind::command && pumping_ &&
+        if (session_.settings().target.kind == TargetSpec::Kind::command &&
             now - rewritten_ > rewrite_after) {
             rewritten_ = now;
             terminal_->rewrite();
