@@ -53,8 +53,9 @@ TEST_F(FlameOfManyFrames, BoxesLieWithinTheirParentsAndAddUp) {
                 EXPECT_EQ(box.row, parent.row + 1);
                 EXPECT_GE(box.x, parent.x);
                 EXPECT_LE(box.x + box.width, parent.x + parent.width);
-                if (layout.boxes[i - 1].row == box.row)
+                if (layout.boxes[i - 1].row == box.row) {
                     EXPECT_GE(box.x, layout.boxes[i - 1].x + layout.boxes[i - 1].width);
+                }
                 filled[box.parent] += box.width;
                 below[box.parent] += box.sum;
                 children[box.parent]++;

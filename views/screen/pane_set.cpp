@@ -79,7 +79,8 @@ bool PaneSet::refresh(const Model& model, const Window& in_force) {
         Shown& shown = panes_[i];
         // The flame goes on behind the others: the status line tells of its classes.
         const bool needed = i == front_ || i == 0 || (i == strip_ && strip_seen());
-        if (!needed || (frozen_ns_ && !shown.stale))
+        // The strip shows that data goes on being collected, and where the frozen part lies.
+        if (!needed || (frozen_ns_ && !shown.stale && i != strip_))
             continue;
         shown.stale = shown.pane->refresh(model, scope_);
         more |= shown.stale;
