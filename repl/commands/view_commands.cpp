@@ -232,8 +232,7 @@ std::vector<CommandRow> view_commands() {
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
          "flame\nflame slow\nflame slow+taken\nflame 10ms..50ms\nflame by comm\nflame by "
-         "cgroup\nflame under "
-         "handle\nflame slow --folded",
+         "cgroup\nflame under handle\nflame slow --folded",
          {{.words = "slow fast open outside taken not-taken all by under --folded"},
           {.function = true, .words = "by under process comm tid cgroup cpu --folded"},
           {.function = true, .words = "under process comm tid cgroup cpu --folded"},
