@@ -4,6 +4,7 @@
 // each with one number, measured by its own thread's CPU clock, so that neighbours on a busy
 // machine count as little as possible:
 //   call FUNCTION COUNT   ns a call of one of tests/programs/prologues_asm.S
+//   site SITE COUNT       ns a call from one of the lines numbered below
 //   work MILLISECONDS     steps per CPU second, for so much CPU time, below 20 frames
 //   switch COUNT FRAMES   ns a context switch of two threads that hand a byte back and forth on
 //                         one CPU, below so many frames
@@ -43,6 +44,48 @@ static double ns_per_call(function_type* function, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i)
         sum += function(i, sum);
     sink = sum;
+    return (double)(cpu_now() - start) / (double)count;
+}
+
+static function_type* volatile pointer;
+
+// Call sites, with line numbers for benches to name.
+// clang-format off
+static __attribute__((noipa)) uint64_t call_here(uint64_t count) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; ++i)
+#line 1001
+        sum += starts_push(i, sum);
+    return sum;
+}
+
+static __attribute__((noipa)) uint64_t call_elsewhere(uint64_t count) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; ++i)
+#line 1002
+        sum += starts_push(i, sum);
+    return sum;
+}
+
+static __attribute__((noipa)) uint64_t call_pointer(uint64_t count) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; ++i)
+#line 1003
+        sum += pointer(i, sum);
+    return sum;
+}
+#line 2000
+// clang-format on
+
+static double ns_per_site_call(const char* site, uint64_t count) {
+    static volatile uint64_t sink;
+    const bool pointer_is_other = strcmp(site, "pointer_elsewhere") == 0;
+    pointer = pointer_is_other ? starts_mov : starts_push;
+    uint64_t (*call)(uint64_t) = strcmp(site, "here") == 0        ? call_here
+                                 : strcmp(site, "elsewhere") == 0 ? call_elsewhere
+                                                                  : call_pointer;
+    const uint64_t start = cpu_now();
+    sink = call(count);
     return (double)(cpu_now() - start) / (double)count;
 }
 
@@ -108,8 +151,7 @@ static double ns_per_switch(uint64_t count, int frames) {
     pthread_t other;
     char byte = 1;
 
-    if (pipe(there) != 0 || pipe(back) != 0 ||
-        pthread_create(&other, NULL, other_hand, &hand) != 0)
+    if (pipe(there) != 0 || pipe(back) != 0 || pthread_create(&other, NULL, other_hand, &hand) != 0)
         return -1;
     stay_on_one_cpu();
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -137,6 +179,8 @@ int main(void) {
             for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i)
                 if (strcmp(functions[i].name, name) == 0)
                     answer = ns_per_call(functions[i].call, number);
+        } else if (sscanf(line, "site %63s %" SCNu64, name, &number) == 2) {
+            answer = ns_per_site_call(name, number);
         } else if (sscanf(line, "work %" SCNu64, &number) == 1) {
             answer = work(number * 1000000, 18);
         } else if (sscanf(line, "switch %" SCNu64 " %d", &number, &frames) == 2) {

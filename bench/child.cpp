@@ -105,6 +105,11 @@ double Called::call(const std::string& function, uint64_t count) {
     return std::stod(child_.read_line());
 }
 
+double Called::call_site(const std::string& site, uint64_t count) {
+    child_.write_line("site " + site + " " + std::to_string(count));
+    return std::stod(child_.read_line());
+}
+
 double Called::switch_threads(uint64_t count, int frames) {
     child_.write_line(fmt::format("switch {} {}", count, frames));
     return std::stod(child_.read_line());

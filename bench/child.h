@@ -48,6 +48,9 @@ class Called {
 
     // ns of CPU time a call.
     double call(const std::string& function, uint64_t count);
+    // The same, of starts_push from one of the lines of called.c: "here" (1001), "elsewhere"
+    // (1002), "pointer" (1003), and "pointer_elsewhere", which there calls another function.
+    double call_site(const std::string& site, uint64_t count);
     // ns of CPU time a context switch of two of its threads, whose stacks are so deep.
     double switch_threads(uint64_t count, int frames);
     // Steps per CPU second; between the two the answer is not there yet.

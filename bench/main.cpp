@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|peers|split|values|attach|off-cpu|sampling]...: what observing costs, on this
-// machine, as Markdown. Needs root; without arguments, everything.
+// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling]...: what observing
+// costs, on this machine, as Markdown. Needs root; without arguments, everything.
 #include "bench/benches.h"
 
 #include <fmt/core.h>
@@ -19,10 +19,10 @@ struct Bench {
 };
 
 constexpr Bench benches[] = {
-    {"calls", auger::bench::bench_calls},       {"peers", auger::bench::bench_peers},
-    {"split", auger::bench::bench_split},       {"values", auger::bench::bench_values},
-    {"attach", auger::bench::bench_attach},     {"off-cpu", auger::bench::bench_off_cpu},
-    {"sampling", auger::bench::bench_sampling},
+    {"calls", auger::bench::bench_calls},           {"peers", auger::bench::bench_peers},
+    {"split", auger::bench::bench_split},           {"values", auger::bench::bench_values},
+    {"call-sites", auger::bench::bench_call_sites}, {"attach", auger::bench::bench_attach},
+    {"off-cpu", auger::bench::bench_off_cpu},       {"sampling", auger::bench::bench_sampling},
 };
 
 } // namespace
@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
             chosen.push_back(&bench);
     }
     if (chosen.empty()) {
-        fmt::print(stderr,
-                   "usage: bench_kernel [calls|peers|split|values|attach|off-cpu|sampling]...\n");
+        fmt::print(stderr, "usage: bench_kernel "
+                           "[calls|peers|split|values|call-sites|attach|off-cpu|sampling]...\n");
         return 2;
     }
     int status = 0;

@@ -143,7 +143,7 @@ void consume(const Records& records, LiveNames& names, Model& model) {
             event.calls = calls;
             model.on_sample(event);
         } else if (const auto* end = std::get_if<WireCallEndView>(&*view)) {
-            const wire_call_end& wire = **end;
+            const wire_call_end& wire = *end->head;
             CallEndEvent event;
             event.time_ns = wire.event.time_ns;
             event.duration_ns = wire.duration_ns;

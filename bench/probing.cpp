@@ -2,6 +2,7 @@
 #include "bench/probing.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/symbols/module_debug.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -30,7 +31,8 @@ Functions Functions::find(const std::string& path, const std::string& pattern) {
     ParsedProbe parsed = parse_probe(pattern);
     if (!parsed.pattern)
         throw std::runtime_error(parsed.error->error.message());
-    ProbeModule module{std::make_shared<FunctionIndex>(found.file), path, true};
+    ProbeModule module{std::make_shared<FunctionIndex>(found.file), path, true,
+                       std::make_shared<ModuleDebug>(found.file, path, 0)};
     found.matches = take(match_probe(*parsed.pattern, {&module, 1})).places;
     return found;
 }
@@ -116,6 +118,8 @@ std::vector<UniqueFd> EmptyPrograms::attach(const AttachmentRequest& request) co
     std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
     std::vector<UniqueFd> links;
     auto add = [&](int program, uint32_t type, const ProbeSites& sites) {
+        if (sites.offsets.empty())
+            return; // a line has no ends
         links.push_back(take(create_uprobe_multi_link(program, type, path, sites.offsets,
                                                       sites.cookies, request.pid, false)));
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What it costs to read values of a call, to ask a predicate, and to leave calls out by one: beside
 // calls that are only timed, beside empty programs on the same places, and beside bpftrace doing
-// the same. And a line that is watched, beside an empty program on it.
+// the same.
 #include "bench/benches.h"
 #include "bench/child.h"
 #include "bench/probing.h"

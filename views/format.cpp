@@ -79,17 +79,18 @@ std::string format_threshold(const Threshold& threshold) {
     return "";
 }
 
-std::string format_window(const Window& window) {
-    auto span = [&] { return format_duration(static_cast<double>(window.span_ns)); };
-    switch (window.kind) {
-    case Window::Kind::last:
-        return "last " + span();
-    case Window::Kind::ewma:
-        return "ewma " + span();
-    case Window::Kind::all:
-        break;
+std::string format_window(const Window& window, uint64_t first_ns) {
+    std::string text = "all";
+    std::string span = format_duration(static_cast<double>(window.span_ns));
+    if (window.kind == Window::Kind::last)
+        text = "last " + span;
+    else if (window.kind == Window::Kind::ewma)
+        text = "ewma " + span;
+    if (window.end_ns) {
+        uint64_t after = window.end_ns > first_ns ? window.end_ns - first_ns : 0;
+        text += fmt::format(" until +{:.3f} s", static_cast<double>(after) / 1e9);
     }
-    return "all";
+    return text;
 }
 
 } // namespace auger

@@ -15,6 +15,7 @@ std::string format_percent(double share); // 0.1234 -> "12.3 %"; never "0 %" or 
 std::string format_bytes(double bytes);   // "63.4 MB" (powers of 1000)
 std::string format_rate(double hz);       // "998.7 Hz"
 std::string format_threshold(const Threshold&); // "> p95", "> 10.0 ms", "" when none
-std::string format_window(const Window&);       // "all", "last 10.0 s", "ewma 10.0 s"
+// "all", "last 10.0 s", "ewma 10.0 s until +17.5 s" (since first_ns).
+std::string format_window(const Window&, uint64_t first_ns);
 
 } // namespace auger

@@ -76,6 +76,39 @@ Span Arguments::rest() const {
     return {first.offset, last.offset + last.length - first.offset};
 }
 
+namespace {
+
+// "10ms..50ms", "10ms..", "..50ms"; it has the two points.
+Parsed<DurationRange> range_of(const std::string& text, Span at, bool quoted) {
+    const size_t points = text.find("..");
+    const Word first{text.substr(0, points), quoted ? at : Span{at.offset, points}};
+    const size_t end = points + 2;
+    const Word last{text.substr(end), quoted ? at : Span{at.offset + end, text.size() - end}};
+    DurationRange range;
+    if (!first.text.empty()) {
+        auto from = duration_of(first);
+        if (!from)
+            return from.complaint();
+        range.from_ns = *from;
+    }
+    if (!last.text.empty()) {
+        auto to = duration_of(last);
+        if (!to)
+            return to.complaint();
+        range.to_ns = *to;
+    }
+    if (first.text.empty() && last.text.empty())
+        return Complaint{at, "a range of durations needs a bound",
+                         "write 10ms..50ms, 10ms.. or ..50ms", Error::Kind::usage};
+    if (range.to_ns <= range.from_ns)
+        return Complaint{at, fmt::format("no duration is in \"{}\"", text),
+                         "a range is from its first duration up to, but without, its second",
+                         Error::Kind::usage};
+    return range;
+}
+
+} // namespace
+
 Parsed<ClassFilter> class_of(const Word& word, bool exact) {
     static const std::vector<std::string> names{"slow",  "fast",      "open", "outside",
                                                 "taken", "not-taken", "all"};
@@ -88,6 +121,20 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
         const size_t end = std::min(word.text.find('+', begin), word.text.size());
         const std::string part = word.text.substr(begin, end - begin);
         const Span at = word.quoted ? word.span : Span{word.span.offset + begin, end - begin};
+        const auto twice = [&] {
+            return Complaint{at, fmt::format("\"{}\" excludes what stands before it", part), "",
+                             Error::Kind::usage};
+        };
+        if (part.find("..") != part.npos) {
+            auto range = range_of(part, at, word.quoted);
+            if (!range)
+                return range.complaint();
+            if (filter.range)
+                return twice();
+            filter.range = *range;
+            begin = end + 1;
+            continue;
+        }
         // Exactly, or as an unambiguous beginning.
         std::vector<std::string> meant;
         for (const std::string& name : names) {
@@ -101,17 +148,14 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
         if (meant.size() != 1) {
             std::string hint = did_you_mean(part, names);
             if (hint.empty())
-                hint = fmt::format("one of: {}, =VALUE; joined by +", fmt::join(names, ", "));
+                hint = fmt::format("one of: {}, 10ms..50ms, =VALUE; joined by +",
+                                   fmt::join(names, ", "));
             return Complaint{at,
                              meant.empty() ? fmt::format("\"{}\" is not a class", part)
                                            : fmt::format("\"{}\" is ambiguous", part),
                              std::move(hint), Error::Kind::usage};
         }
         const std::string& name = meant.front();
-        const auto twice = [&] {
-            return Complaint{at, fmt::format("\"{}\" excludes what stands before it", part), "",
-                             Error::Kind::usage};
-        };
         if (name == "taken" || name == "not-taken") {
             if (filter.taken)
                 return twice();
@@ -127,6 +171,13 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
         begin = end + 1;
     }
     return filter;
+}
+
+bool looks_like_range(const Word& word) {
+    const size_t points = word.text.find("..");
+    return !word.quoted && points != word.text.npos &&
+           (points == 0 || (word.text[0] >= '0' && word.text[0] <= '9')) &&
+           word.text.find('/') == word.text.npos;
 }
 
 std::optional<ClassFilter> take_class(Arguments& arguments) {

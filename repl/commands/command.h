@@ -29,6 +29,8 @@ struct FilterCommand {
 };
 struct WindowCommand {
     std::optional<Window> window;
+    std::optional<uint64_t> until_ns; // since observation began; else it goes on to now
+    Span until_at;
 };
 struct WayOutCommand {
     WayOut way_out = WayOut::automatic;

@@ -48,11 +48,9 @@ Parsed<Command> parse_sample(Arguments& arguments) {
     return Command(SampleCommand{sampling, std::move(*condition)});
 }
 
-Parsed<Command> parse_span(Arguments& arguments, Window::Kind kind) {
-    if (arguments.at_end())
-        return Command(WindowCommand{});
+Parsed<Window> parse_kind(Arguments& arguments, Window::Kind kind) {
     if (arguments.take_if("all") || (kind == Window::Kind::ewma && arguments.take_if("off")))
-        return Command(WindowCommand{Window{}});
+        return Window{};
     const Word& word = arguments.take();
     auto span = duration_of(word);
     if (!span)
@@ -60,7 +58,31 @@ Parsed<Command> parse_span(Arguments& arguments, Window::Kind kind) {
     if (*span == 0)
         return Complaint{word.span, "nothing happens within 0", "try 10s, or \"window all\"",
                          Error::Kind::usage};
-    return Command(WindowCommand{Window{kind, *span}});
+    return Window{kind, *span};
+}
+
+Parsed<Command> parse_span(Arguments& arguments, Window::Kind kind) {
+    if (arguments.at_end())
+        return Command(WindowCommand{});
+    auto window =
+        arguments.peek().text == "until" ? Parsed<Window>(Window{}) : parse_kind(arguments, kind);
+    if (!window)
+        return window.complaint();
+    WindowCommand command{*window, {}, {}};
+    if (arguments.take_if("until")) {
+        auto word = arguments.expect("a time since observation began");
+        if (!word)
+            return word.complaint();
+        auto until = duration_of(*word);
+        if (!until)
+            return until.complaint();
+        if (*until == 0)
+            return Complaint{word->span, "nothing was observed before 0", "try 10s",
+                             Error::Kind::usage};
+        command.until_ns = *until;
+        command.until_at = word->span;
+    }
+    return Command(command);
 }
 
 Parsed<Command> parse_window(Arguments& arguments) {
@@ -108,21 +130,26 @@ std::vector<CommandRow> sampling_commands() {
         {"window",
          "",
          "Sampling",
-         "window [DURATION | all]",
+         "window [DURATION | all] [until TIME]",
          "views show only the last DURATION",
-         "",
-         "window 10s\nwindow all",
-         {{.words = "10s 1m all"}, {}},
+         "With `until` the window ends at that moment and stays there, while more is collected: "
+         "TIME is\n"
+         "since observation began, as `calls` shows it. `window DURATION` goes on to now again.\n"
+         "Classes and names are as they are known now, open calls those of now.",
+         "window 10s\nwindow 5s until 17.5s\nwindow all",
+         {{.words = "10s 1m all"}, {.words = "until"}, {.words = "10s"}, {}},
          parse_window},
         {"ewma",
          "",
          "Sampling",
-         "ewma [DURATION | off]",
+         "ewma [DURATION | off] [until TIME]",
          "views show everything, fading with this time constant",
          "What happened DURATION ago counts 1/e of what happens now. Does not depend on how often\n"
-         "views are drawn. Replaces `window`, and the other way round.",
-         "ewma 10s\newma off",
-         {{.words = "10s 1m off"}, {}},
+         "views are drawn. With `until` it fades from that moment back, and what came later is not "
+         "shown.\n"
+         "Replaces `window`, and the other way round.",
+         "ewma 10s\newma 5s until 17.5s\newma off",
+         {{.words = "10s 1m off"}, {.words = "until"}, {.words = "10s"}, {}},
          parse_ewma},
     };
 }

@@ -118,7 +118,15 @@ Parsed<Command> parse_hist(Arguments& arguments) {
 
 Parsed<Command> parse_calls(Arguments& arguments) {
     CallsCommand command;
-    auto filter = take_class(arguments);
+    std::optional<ClassFilter> filter;
+    if (!arguments.at_end() && looks_like_range(arguments.peek())) {
+        auto range = parse_class(arguments); // so that it complains as one
+        if (!range)
+            return range.complaint();
+        filter = std::move(*range);
+    } else {
+        filter = take_class(arguments);
+    }
     if (!filter && !arguments.at_end() && !arguments.peek().text.starts_with('-')) {
         command.probe = probe_ref(arguments.take());
         if (!arguments.at_end() && arguments.peek().text != "-n") {
@@ -207,7 +215,9 @@ std::vector<CommandRow> view_commands() {
          "Views",
          "flame [CLASS] [by KEY] [under FUNCTION] [--folded]",
          "where the time goes, as a tree of calls",
-         "CLASS joins classes of the split by +: slow, fast, open or outside; taken or not-taken; "
+         "CLASS joins classes of the split by +: slow, fast, open or outside; 10ms..50ms, 10ms.. "
+         "or ..50ms\n"
+         "(how long its call took: at least the first, less than the second); taken or not-taken; "
          "=VALUE.\n"
          "Without one, every sample, and how many each class has. Threads of a process are one, "
          "unless they "
@@ -221,8 +231,8 @@ std::vector<CommandRow> view_commands() {
          "callers left out. --folded prints collapsed stacks, one a "
          "line,\n"
          "for flame graph tools (with --json: as one string, \"folded\").",
-         "flame\nflame slow\nflame slow+taken\nflame by comm\nflame by cgroup\nflame under "
-         "handle\nflame slow --folded",
+         "flame\nflame slow\nflame slow+taken\nflame 10ms..50ms\nflame by comm\nflame by "
+         "cgroup\nflame under handle\nflame slow --folded",
          {{.words = "slow fast open outside taken not-taken all by under --folded"},
           {.function = true, .words = "by under process comm tid cgroup cpu --folded"},
           {.function = true, .words = "under process comm tid cgroup cpu --folded"},

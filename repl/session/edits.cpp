@@ -65,7 +65,18 @@ struct EditOf {
         return std::move(edited);
     }
     Parsed<Edited> operator()(const WindowCommand& command) {
-        edited.settings.window = *command.window;
+        Window& window = edited.settings.window = *command.window;
+        if (!command.until_ns)
+            return std::move(edited);
+        const uint64_t observed = context.now_ns - context.first_ns;
+        if (*command.until_ns > observed)
+            return Complaint{
+                command.until_at,
+                context.first_ns ? fmt::format("this moment lies ahead: {} have been observed",
+                                               spell_duration(observed / 1'000'000 * 1'000'000))
+                                 : "nothing has been observed yet",
+                "give the time since observation began, as `calls` shows it", Error::Kind::failed};
+        window.end_ns = context.first_ns + *command.until_ns;
         return std::move(edited);
     }
     Parsed<Edited> operator()(const WayOutCommand& command) {

@@ -17,8 +17,10 @@ struct Edited {
 
 struct EditContext {
     const Settings& settings;
-    ProbeId fresh;  // for the first probe that has to be added; the next ones count on
-    bool replaying; // a recording needs no target
+    ProbeId fresh;     // for the first probe that has to be added; the next ones count on
+    bool replaying;    // a recording needs no target
+    uint64_t first_ns; // when observation began; 0: it has not
+    uint64_t now_ns;
 };
 
 // Whether `edit` has something to do for the command.

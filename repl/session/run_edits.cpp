@@ -28,6 +28,7 @@ struct Told {
     const Settings& before;
     const Settings& now;
     const ProbeSetting* probe; // that it is about; may be null
+    uint64_t first_ns;         // when observation began
 
     bool added() const { return probe && !before.find(probe->id); }
 
@@ -38,7 +39,7 @@ struct Told {
         return fmt::format("filter: {}", describe(now.filter));
     }
     std::string operator()(const WindowCommand&) const {
-        return fmt::format("window: {}", format_window(now.window));
+        return fmt::format("window: {}", format_window(now.window, first_ns));
     }
     std::string operator()(const WayOutCommand&) const {
         return fmt::format("exits of functions timed from now on: {}", describe(now.way_out));
@@ -198,7 +199,8 @@ Execution Session::change(Settings to) {
 
 Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& line) {
     const auto* record = std::get_if<RecordCommand>(&command.command);
-    auto edited = edit(command.command, {settings_, executor_.fresh_id(), backend_.replaying()});
+    auto edited = edit(command.command, {settings_, executor_.fresh_id(), backend_.replaying(),
+                                         model_.first_ns(), model_.now_ns()});
     if (!edited)
         return edited.complaint();
     const Settings before = settings_;
@@ -219,7 +221,7 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
         return complaint_of(refreshed.error(), command.at);
 
     const ProbeSetting* probe = edited->probe ? settings_.find(*edited->probe) : nullptr;
-    const Told told{before, settings_, probe};
+    const Told told{before, settings_, probe, model_.first_ns()};
     std::string text = std::visit(told, command.command);
     if (!edited->note.empty())
         text += "; " + escape_untrusted(edited->note);

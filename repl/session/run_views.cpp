@@ -180,7 +180,8 @@ Parsed<Reply> Session::Runner::operator()(const FilterCommand&) {
 }
 
 Parsed<Reply> Session::Runner::operator()(const WindowCommand&) {
-    return Reply::message(fmt::format("window: {}", format_window(session.settings_.window)),
+    return Reply::message(fmt::format("window: {}", format_window(session.settings_.window,
+                                                                  session.model_.first_ns())),
                           json_reply("window"));
 }
 

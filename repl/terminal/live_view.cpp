@@ -24,11 +24,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds frame{100};       // while nobody presses a key
-constexpr milliseconds quick_frame{33};  // while somebody does
-constexpr milliseconds hands_on{1000};   // after a key
-constexpr milliseconds idle_frame{1000}; // nothing came, but time passes
-constexpr milliseconds key_limit{20};    // of one turn's keys; then something is drawn
+constexpr milliseconds frame{100};          // while nobody presses a key
+constexpr milliseconds quick_frame{33};     // while somebody does
+constexpr milliseconds hands_on{1000};      // after a key
+constexpr milliseconds idle_frame{1000};    // nothing came, but time passes
+constexpr milliseconds rewrite_after{1000}; // where a command that auger started writes too
+constexpr milliseconds key_limit{20};       // of one turn's keys; then something is drawn
 constexpr size_t source_limit = 16 << 20;
 
 // What a command says, for the screen to show.
@@ -225,6 +226,12 @@ class LiveView::Run {
         state.overhead = overhead_.of(session_.model().ledger());
         state.ended = !pumping_;
         unfinished_ = screen_.refresh(state);
+        // A command that auger started has the same terminal.
+        if (session_.settings().target.kind == TargetSpec::Kind::command &&
+            now - rewritten_ > rewrite_after) {
+            rewritten_ = now;
+            terminal_->rewrite();
+        }
         show();
         changed_ = false;
         last_frame_ = now;
@@ -265,7 +272,7 @@ class LiveView::Run {
     bool leaving_ = false;
     bool changed_ = true;     // by a key, a command, another size
     bool unfinished_ = false; // the screen has not yet taken in everything
-    steady_clock::time_point last_key_{}, last_frame_{};
+    steady_clock::time_point last_key_{}, last_frame_{}, rewritten_{};
     ModelState drawn_{};
 };
 

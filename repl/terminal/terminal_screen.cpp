@@ -94,6 +94,8 @@ class TerminalScreen::Implementation {
         doupdate_all();
     }
 
+    void rewrite() { redrawwin(stdscr); }
+
     void draw_row(size_t y, const Canvas& canvas) {
         static const std::vector<Cell> nothing;
         const std::vector<Cell>& row = y < canvas.height() ? canvas.row(y) : nothing;
@@ -284,6 +286,9 @@ void TerminalScreen::show(const Canvas& canvas) {
 void TerminalScreen::renew() {
     implementation_->renew_ = true;
     implementation_->fit();
+}
+void TerminalScreen::rewrite() {
+    implementation_->rewrite();
 }
 std::optional<Key> TerminalScreen::next_key() {
     return implementation_->keys_.next();

@@ -29,6 +29,9 @@ class TerminalScreen {
     void show(const Canvas& canvas);
     // Whatever the terminal shows now, and whatever its size is: the next show() writes everything.
     void renew();
+    // Somebody else may have written to the terminal: the next show() writes every cell, without
+    // clearing the screen first.
+    void rewrite();
     // The next key that was pressed; nothing when none was.
     std::optional<Key> next_key();
 

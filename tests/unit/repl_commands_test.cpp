@@ -163,6 +163,16 @@ TEST(WindowCommands, Spans) {
     EXPECT_FALSE(parsed<WindowCommand>("window").window);
     EXPECT_THAT(wrong("window 10"), HasSubstr("10s"));
     EXPECT_THAT(wrong("window 0s"), HasSubstr("window all"));
+    EXPECT_FALSE(parsed<WindowCommand>("window 10s").until_ns);
+    EXPECT_EQ(parsed<WindowCommand>("window 5s until 17.5s").until_ns, 17'500'000'000);
+    EXPECT_EQ(parsed<WindowCommand>("ewma 5s until 17.5s").window->kind, Window::Kind::ewma);
+    EXPECT_EQ(parsed<WindowCommand>("window until 2m").window, Window{});
+    EXPECT_EQ(wrong("window 5s until"),
+              "16: a time since observation began is missing here (usage: "
+              "window [DURATION | all] [until TIME])");
+    EXPECT_THAT(wrong("window 5s until 17"), HasSubstr("17: \"17\" has no unit"));
+    EXPECT_THAT(wrong("window 5s until 0s"), HasSubstr("17: nothing was observed before 0"));
+    EXPECT_THAT(wrong("window 5s util 7s"), HasSubstr("11: \"util\" is too much"));
 }
 
 TEST(ProbeCommands, ProbesAndThresholds) {
@@ -363,6 +373,21 @@ TEST(Classes, PartsAreJoined) {
     EXPECT_EQ(parsed<CallsCommand>("calls 'slow'").probe->text, "slow");
     EXPECT_THAT(wrong("flame slow+tkaen"), HasSubstr("12: \"tkaen\" is not a class (did you"));
     EXPECT_THAT(wrong("flame slow+fast"), HasSubstr("12: \"fast\" excludes"));
+    EXPECT_EQ(parsed<FlameCommand>("flame 10ms..50ms").filter.range,
+              (DurationRange{10'000'000, 50'000'000}));
+    EXPECT_EQ(filter("1.5ms..+taken"), "1.5ms..+taken");
+    EXPECT_EQ(filter("slow+..2s"), "slow+..2s");
+    EXPECT_EQ(filter("1ns..3us+=x..y"), "1ns..3us+=x..y");
+    EXPECT_EQ(parsed<CallsCommand>("calls ..50ms").filter.range->to_ns, 50'000'000u);
+    EXPECT_TRUE(parsed<CallsCommand>("calls handle 5ms.. -n 3").filter.range->open_ended());
+    EXPECT_EQ(parsed<DiffCommand>("diff 10ms.. ..10ms").first.range->from_ns, 10'000'000u);
+    EXPECT_THAT(wrong("diff 10ms.. ..11ms"), HasSubstr("6: a call can be in both"));
+    EXPECT_THAT(wrong("flame slow+10ms..50"), HasSubstr("18: \"50\" has no unit"));
+    EXPECT_THAT(wrong("calls 1..50ms"), HasSubstr("7: \"1\" has no unit"));
+    EXPECT_THAT(wrong("calls 10ms..x"), HasSubstr("13: \"x\" is no duration"));
+    EXPECT_THAT(wrong("flame 50ms..10ms"), HasSubstr("7: no duration is in \"50ms..10ms\""));
+    EXPECT_THAT(wrong("flame ..+slow"), HasSubstr("7: a range of durations needs a bound"));
+    EXPECT_THAT(wrong("flame 1ms..+2ms.."), HasSubstr("13: \"2ms..\" excludes"));
     EXPECT_THAT(wrong("diff slow taken"), HasSubstr("6: a call can be in both of these"));
     EXPECT_THAT(wrong("diff outside+taken slow"), HasSubstr("only ended calls"));
 }

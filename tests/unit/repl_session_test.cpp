@@ -35,6 +35,21 @@ TEST(Session, TimesAndSaysWhatMatched) {
     EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle"));
 }
 
+TEST(Session, WindowsEndAtMomentsThatWereObserved) {
+    TestSession test;
+    EXPECT_THAT(test.run("window 1s until 2s"), HasSubstr("nothing has been observed yet"));
+    test.model.on_time(1'000'000'000);
+    test.model.on_time(21'500'000'000);
+    EXPECT_THAT(
+        test.run("window 1s until 21s"),
+        HasSubstr("test.aug:1:17: error: this moment lies ahead: 20.5s have been observed"));
+    EXPECT_THAT(test.run("window 5s until 17.5s\nwindow"),
+                HasSubstr("window: last 5.00 s until +17.500 s"));
+    EXPECT_EQ(test.session.settings().window,
+              (Window{Window::Kind::last, 5'000'000'000, 18'500'000'000}));
+    EXPECT_THAT(test.run("undo\nwindow"), HasSubstr("window: all"));
+}
+
 TEST(Session, NothingOfTheTargetIsPrintedRaw) {
     TestSession test;
     const std::string said = test.run("target 4711\ntime handle\ntarget\nstatus\nprobes");

@@ -2,16 +2,17 @@
 // Panes by themselves: what they show at a narrow and a wide size, what keys do in them, and that
 // they stay where the user is while data streams in.
 #include "tests/unit/pane_session.h"
-#include "views/model/account.h"
 #include "views/screen/calls_pane.h"
 #include "views/screen/difference_pane.h"
 #include "views/screen/histogram_pane.h"
+#include "views/screen/strip_pane.h"
 #include "views/screen/table_pane.h"
 #include "views/screen/threads_pane.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <fstream>
 #include <sstream>
 
@@ -21,7 +22,7 @@ namespace {
 std::vector<std::unique_ptr<Pane>> all_panes(bool unicode = true) {
     std::vector<std::unique_ptr<Pane>> panes;
     for (auto make : {make_difference_pane, make_histogram_pane, make_calls_pane, make_table_pane,
-                      make_threads_pane})
+                      make_threads_pane, make_strip_pane})
         panes.push_back(make({.unicode = unicode}));
     return panes;
 }
@@ -93,8 +94,12 @@ TEST_F(Panes, Golden) {
     for (auto& pane : all_panes()) {
         settle(*pane, model);
         const std::string name(pane->name());
-        check(name + "_40.txt", drawn(*pane, 40, 12));
-        check(name + "_120.txt", drawn(*pane, 120, 24));
+        for (const auto& [width, height] : {std::pair{40, 12}, {120, 24}}) {
+            const size_t rows = name == "strip" ? 3 : height;
+            drawn(*pane, width, rows);
+            settle(*pane, model); // what is found may depend on the room
+            check(fmt::format("{}_{}.txt", name, width), drawn(*pane, width, rows));
+        }
     }
 }
 
@@ -151,6 +156,263 @@ TEST_F(Panes, SayWhatIsMissing) {
     fresh.serve(20);
     EXPECT_NE(text(fresh.model, make_difference_pane).find("warming up: 20 of"), std::string::npos);
     EXPECT_NE(text(fresh.model, make_histogram_pane).find("warming up: 20 of"), std::string::npos);
+}
+
+// The row that the cursor is on, as drawn.
+std::string row_at_cursor(Pane& pane, size_t width = 100, size_t height = 30) {
+    Canvas canvas(width);
+    pane.draw(canvas, {0, 0, width, height}, true);
+    const std::vector<size_t> rows = rows_filled(pane, Fill::cursor, width, height);
+    EXPECT_EQ(rows.size(), 1u);
+    std::string text;
+    for (size_t x = 0; !rows.empty() && x < canvas.row(rows[0]).size(); x++)
+        text += canvas.row(rows[0])[x].text;
+    return text;
+}
+
+TEST_F(Panes, TheCursorStaysOnAFunctionWhileOthersOvertakeIt) {
+    for (auto make : {make_table_pane, make_difference_pane}) {
+        PaneSession other;
+        other.serve(2000);
+        auto pane = make({});
+        settle(*pane, other.model);
+        act(*pane, Action::down, other.model);
+        act(*pane, Action::down, other.model);
+        const auto before = pane->selected();
+        ASSERT_TRUE(before);
+        const std::string all = drawn(*pane, 100, 30);
+        // A function that nobody has seen so far takes most of the time from now on.
+        for (uint64_t i = 0; i < 4000; i++) {
+            const uint64_t start = other.model.now_ns() + 10 * ms;
+            const CallKey call = other.stream.call(other.handle, start);
+            other.stream.sample(start + ms, 101, other.path({"new_one", "new_leaf"}), {call},
+                                20 * ms);
+            other.stream.end(101, call, 20 * ms);
+            other.stream.stats(start, other.handle, {20 * ms});
+            other.model.on_time(start);
+        }
+        settle(*pane, other.model);
+        EXPECT_NE(drawn(*pane, 100, 30), all);
+        EXPECT_EQ(pane->selected(), before) << pane->name();
+        const std::string name(other.model.symbols().name(*before));
+        EXPECT_NE(row_at_cursor(*pane).find(name.substr(0, 4)), std::string::npos);
+    }
+}
+
+TEST_F(Panes, CallsFollowTheNewestUntilTheCursorIsMoved) {
+    auto pane = make_calls_pane({});
+    settle(*pane, model);
+    EXPECT_NE(row_at_cursor(*pane).find("+19.070 s"), std::string::npos);
+    session.serve(200);
+    settle(*pane, model);
+    EXPECT_NE(row_at_cursor(*pane).find("+21.070 s"), std::string::npos);
+
+    act(*pane, Action::down, model);
+    const std::string chosen = row_at_cursor(*pane);
+    EXPECT_NE(chosen.find("+20.070 s"), std::string::npos);
+    session.serve(1000);
+    settle(*pane, model);
+    EXPECT_EQ(row_at_cursor(*pane), chosen);
+    // By duration it stands elsewhere, and is still that call.
+    act(*pane, Action::sort, model);
+    EXPECT_EQ(row_at_cursor(*pane), chosen);
+    act(*pane, Action::sort, model);
+
+    act(*pane, Action::first, model);
+    session.serve(100);
+    settle(*pane, model);
+    EXPECT_NE(row_at_cursor(*pane).find("+32.071 s"), std::string::npos);
+}
+
+TEST_F(Panes, DetailsOfACallOutliveIt) {
+    auto pane = make_calls_pane({});
+    settle(*pane, model);
+    act(*pane, Action::last, model);
+    const std::string before = drawn(*pane, 120, 24);
+    EXPECT_NE(before.find("in a call of handle:"), std::string::npos);
+    // Frozen: other calls come, this one is given up, and a key is pressed.
+    session.serve(60'000);
+    ASSERT_GT(model.slow_calls_received(), model.slow_calls().size() + 20);
+    EXPECT_EQ(drawn(*pane, 120, 24), before);
+    std::vector<Wish> wishes;
+    pane->act(Action::up, model, scope, wishes);
+    EXPECT_NE(drawn(*pane, 120, 24).find("given up"), std::string::npos);
+}
+
+TEST_F(Panes, CallsAreThoseOfTheScope) {
+    auto pane = make_calls_pane({});
+    scope.filter = CallClass::fast;
+    settle(*pane, model, scope);
+    EXPECT_NE(drawn(*pane, 80, 12).find("No such slow call"), std::string::npos);
+    EXPECT_EQ(pane->command(), "calls fast");
+    scope.filter = CallClass::slow;
+    settle(*pane, model, scope);
+    EXPECT_NE(drawn(*pane, 80, 12).find("20 slow calls"), std::string::npos);
+}
+
+TEST_F(Panes, TheTableDescendsAndComesBack) {
+    auto pane = make_table_pane({});
+    settle(*pane, model);
+    pane->search("^respond$", model);
+    const auto respond = pane->selected();
+    ASSERT_TRUE(respond);
+    EXPECT_EQ(model.symbols().name(*respond), "respond");
+    act(*pane, Action::enter, model);
+    std::string text = drawn(*pane, 80, 12);
+    EXPECT_NE(text.find("Called by respond"), std::string::npos);
+    EXPECT_NE(text.find("send"), std::string::npos);
+    EXPECT_NE(text.find("lookup"), std::string::npos);
+    EXPECT_EQ(text.find("handle"), std::string::npos);
+    act(*pane, Action::callers, model); // of `send`, which is the first
+    text = drawn(*pane, 80, 12);
+    EXPECT_NE(text.find("Callers of send"), std::string::npos);
+    EXPECT_NE(text.find("100.0 %  respond"), std::string::npos);
+    act(*pane, Action::back, model);
+    EXPECT_NE(drawn(*pane, 80, 12).find("Called by respond"), std::string::npos);
+    act(*pane, Action::back, model);
+    EXPECT_EQ(pane->selected(), respond);
+    EXPECT_NE(drawn(*pane, 80, 12).find("handle"), std::string::npos);
+    // From another pane.
+    ASSERT_TRUE(pane->turn_to(*respond, Action::callers, model));
+    settle(*pane, model);
+    EXPECT_NE(drawn(*pane, 80, 12).find("Callers of respond"), std::string::npos);
+}
+
+TEST_F(Panes, SearchMarksAndCounts) {
+    auto pane = make_table_pane({});
+    settle(*pane, model);
+    EXPECT_EQ(pane->search("parse|send|nothing", model).substr(0, 6), "1 of 2");
+    EXPECT_EQ(rows_filled(*pane, Fill::match, 80, 20).size(), 1u); // and the cursor on the other
+    const auto wishes = act(*pane, Action::next_match, model);
+    ASSERT_EQ(wishes.size(), 1u);
+    EXPECT_EQ(wishes[0].text.substr(0, 6), "2 of 2");
+    EXPECT_EQ(model.symbols().name(*pane->selected()), "send");
+    EXPECT_EQ(pane->search("nothing", model), "no match");
+    EXPECT_EQ(rows_filled(*pane, Fill::match, 80, 20).size(), 0u);
+    pane->search(std::nullopt, model);
+}
+
+TEST_F(Panes, TheThresholdGoesFromBarToBar) {
+    auto pane = make_histogram_pane({});
+    settle(*pane, model);
+    drawn(*pane, 100, 20);
+    EXPECT_EQ(pane->command(), "hist handle");
+    auto moved = [&](Action action) {
+        const auto wishes = act(*pane, action, model);
+        EXPECT_EQ(wishes.size(), 1u);
+        const std::string begin = "threshold handle ";
+        EXPECT_EQ(wishes[0].kind, Wish::Kind::run);
+        EXPECT_EQ(wishes[0].text.substr(0, begin.size()), begin);
+        return wishes[0].text.substr(begin.size());
+    };
+    const uint64_t now = model.split_state().value_ns;
+    ASSERT_GT(now, 1200 * us);
+    ASSERT_LT(now, 1220 * us);
+    EXPECT_EQ(moved(Action::threshold_up), "1.25ms");
+    EXPECT_EQ(moved(Action::threshold_down), "1.18ms");
+    session.stream.split(1, session.stream.fixed(1250 * us));
+    settle(*pane, model);
+    EXPECT_EQ(moved(Action::threshold_down), "1.18ms");
+
+    // Of a function that the split is not on, the same key makes the split.
+    act(*pane, Action::down, model);
+    act(*pane, Action::down, model);
+    EXPECT_EQ(pane->command(), "hist \"ns::parse<int>\"");
+    const auto wishes = act(*pane, Action::threshold_up, model);
+    ASSERT_EQ(wishes.size(), 1u);
+    EXPECT_EQ(wishes[0].text.substr(0, 24), "split \"ns::parse<int>\" >");
+}
+
+TEST_F(Panes, ARangeOfDurationsNarrowsWhatIsShown) {
+    auto pane = make_histogram_pane({});
+    settle(*pane, model);
+    drawn(*pane, 100, 20);
+    act(*pane, Action::select_range, model); // begins at the threshold
+    for (int i = 0; i < 3; i++)
+        act(*pane, Action::right, model);
+    const auto wishes = act(*pane, Action::select_range, model);
+    ASSERT_FALSE(wishes.empty());
+    ASSERT_EQ(wishes[0].kind, Wish::Kind::scope);
+    const auto range = wishes[0].scope.filter.range;
+    ASSERT_TRUE(range);
+    EXPECT_LE(range->from_ns, model.split_state().value_ns);
+    EXPECT_GT(range->to_ns, model.split_state().value_ns);
+
+    // Enter: only the bar under the cursor, in the flame. All calls that took longest.
+    act(*pane, Action::last, model);
+    const auto last = act(*pane, Action::enter, model);
+    ASSERT_EQ(last[0].kind, Wish::Kind::scope);
+    EXPECT_EQ(last.back().kind, Wish::Kind::show);
+    const CallStatistics calls = model.probe_statistics(ProbeId{1});
+    EXPECT_LE(last[0].scope.filter.range->from_ns, calls.max_ns);
+    EXPECT_GT(last[0].scope.filter.range->to_ns, calls.max_ns);
+
+    // The class is that of the split's calls: another function is split on first.
+    act(*pane, Action::down, model);
+    drawn(*pane, 100, 20);
+    const auto other = act(*pane, Action::enter, model);
+    EXPECT_EQ(other[0].kind, Wish::Kind::run);
+    EXPECT_EQ(other[0].text, "split libc:recv > p95");
+}
+
+TEST_F(Panes, TheStripCountsEverySampleAndSlowCall) {
+    auto pane = make_strip_pane({});
+    for (size_t width : {40, 120}) {
+        settle(*pane, model);
+        drawn(*pane, width, 3);
+        settle(*pane, model);
+        act(*pane, Action::first, model);
+        act(*pane, Action::select_range, model);
+        act(*pane, Action::last, model);
+        const std::string text = drawn(*pane, width, 3);
+        const std::string all = "2,936 samples, 20 slow";
+        EXPECT_EQ(model.samples().size(), 2936u);
+        EXPECT_NE(text.find(all), std::string::npos) << text;
+        act(*pane, Action::back, model);
+    }
+}
+
+TEST_F(Panes, ASpanOfTheStripIsAWindowInThePast) {
+    auto pane = make_strip_pane({});
+    drawn(*pane, 100, 3);
+    scope.window = {Window::Kind::ewma, 10'000 * ms, 0};
+    settle(*pane, model, scope);
+    drawn(*pane, 100, 3);
+    settle(*pane, model, scope);
+    act(*pane, Action::first, model, scope);
+    act(*pane, Action::select_range, model, scope);
+    for (int i = 0; i < 4; i++)
+        act(*pane, Action::right, model, scope);
+    const auto wishes = act(*pane, Action::select_range, model, scope);
+    ASSERT_EQ(wishes.size(), 1u);
+    EXPECT_EQ(wishes[0].text, "window 2.5s until 2.49s");
+    scope.window = {Window::Kind::last, 2500 * ms, model.first_ns() + 2490 * ms};
+    settle(*pane, model, scope);
+    EXPECT_FALSE(rows_filled(*pane, Fill::match, 100, 3).empty());
+    const auto back = act(*pane, Action::back, model, scope);
+    ASSERT_EQ(back.size(), 1u);
+    EXPECT_EQ(back[0].text, "ewma 10s");
+}
+
+TEST_F(Panes, AThreadIsFilteredByEnter) {
+    auto pane = make_threads_pane({});
+    settle(*pane, model);
+    act(*pane, Action::last, model);
+    const auto wishes = act(*pane, Action::enter, model);
+    ASSERT_EQ(wishes.size(), 1u);
+    EXPECT_EQ(wishes[0].kind, Wish::Kind::run);
+    EXPECT_EQ(wishes[0].text, "filter tid 104");
+    EXPECT_NE(row_at_cursor(*pane).find("104"), std::string::npos);
+}
+
+TEST_F(Panes, ADifferenceLeadsToTheFlame) {
+    auto pane = make_difference_pane({});
+    settle(*pane, model);
+    const auto wishes = act(*pane, Action::enter, model);
+    ASSERT_EQ(wishes.size(), 1u);
+    EXPECT_EQ(wishes[0].kind, Wish::Kind::show);
+    EXPECT_EQ(wishes[0].text, "flame");
+    EXPECT_EQ(pane->command(), "diff slow fast");
 }
 
 } // namespace

@@ -53,8 +53,9 @@ TEST_F(FlameOfManyFrames, BoxesLieWithinTheirParentsAndAddUp) {
                 EXPECT_EQ(box.row, parent.row + 1);
                 EXPECT_GE(box.x, parent.x);
                 EXPECT_LE(box.x + box.width, parent.x + parent.width);
-                if (layout.boxes[i - 1].row == box.row)
+                if (layout.boxes[i - 1].row == box.row) {
                     EXPECT_GE(box.x, layout.boxes[i - 1].x + layout.boxes[i - 1].width);
+                }
                 filled[box.parent] += box.width;
                 below[box.parent] += box.sum;
                 children[box.parent]++;
@@ -181,13 +182,13 @@ TEST_F(FlameOfManyFrames, ASearchCountsEachSampleOnce) {
     uint32_t at = 0;
     std::set<uint32_t> seen;
     for (int i = 0; i < 3; i++) {
-        at = *search.step(flame, at, true);
+        at = *search.step(model, flame, at, true);
         seen.insert(at);
     }
     EXPECT_EQ(seen.size(), 3u);
     EXPECT_EQ(search.text(), "3 of 3, 60.0 %");
-    EXPECT_EQ(*search.step(flame, at, true), *seen.begin()); // and round again
-    EXPECT_EQ(*search.step(flame, *seen.begin(), false), at);
+    EXPECT_EQ(*search.step(model, flame, at, true), *seen.begin()); // and round again
+    EXPECT_EQ(*search.step(model, flame, *seen.begin(), false), at);
     EXPECT_EQ(search.start("Find"), "");
     search.update(model, flame, 0, Weight::time);
     EXPECT_EQ(search.text(), "1 fit, 30.0 %");

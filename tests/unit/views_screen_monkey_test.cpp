@@ -106,9 +106,10 @@ class Monkey : public ScreenFixture {
             }
             if (chance_() % 3 == 0)
                 screen.refresh(state);
-            if (chance_() % 3 == 0)
+            if (chance_() % 3 == 0) {
                 ASSERT_NO_FATAL_FAILURE(check_canvas(screen.draw(width, height), width, height))
                     << "after " << i << " keys at " << width << "x" << height;
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/call_class.h"
 
+#include "views/spell.h"
+
 namespace auger {
 
 std::string_view to_string(CallClass call_class) {
@@ -17,8 +19,15 @@ std::string_view to_string(CallClass call_class) {
     return "outside";
 }
 
+std::string to_string(const DurationRange& range) {
+    return (range.from_ns ? spell_duration(range.from_ns) : "") + ".." +
+           (range.open_ended() ? "" : spell_duration(range.to_ns));
+}
+
 bool ClassFilter::excludes(const ClassFilter& other) const {
     return (duration && other.duration && *duration != *other.duration) ||
+           (range && other.range &&
+            (range->to_ns <= other.range->from_ns || other.range->to_ns <= range->from_ns)) ||
            (taken && other.taken && *taken != *other.taken) ||
            (label && other.label && *label != *other.label);
 }
@@ -33,6 +42,8 @@ std::string to_string(const ClassFilter& filter) {
     };
     if (filter.duration)
         add(to_string(*filter.duration));
+    if (filter.range)
+        add(to_string(*filter.range));
     if (filter.taken)
         add(*filter.taken ? "taken" : "not-taken");
     if (filter.label)

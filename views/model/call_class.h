@@ -20,22 +20,36 @@ inline constexpr std::array<CallClass, call_classes> all_call_classes = {
 // "slow", "fast", "open", "outside".
 std::string_view to_string(CallClass);
 
-// Which samples or calls a view shows: those for which every part that is given fits.
+// Durations of calls: at least from_ns, and less than to_ns.
+struct DurationRange {
+    uint64_t from_ns = 0;
+    uint64_t to_ns = UINT64_MAX; // this value: without end
+
+    bool contains(uint64_t ns) const { return ns >= from_ns && (ns < to_ns || open_ended()); }
+    bool open_ended() const { return to_ns == UINT64_MAX; }
+    friend bool operator==(const DurationRange&, const DurationRange&) = default;
+};
+// "10ms..50ms", "10ms..", "..50ms".
+std::string to_string(const DurationRange&);
+
+// Which samples or calls a view shows: those for which every part that is given fits. All parts are
+// about the outermost enclosing call of the split's probe.
 struct ClassFilter {
     std::optional<CallClass> duration;
-    std::optional<bool> taken;        // of the split's branch
-    std::optional<std::string> label; // the value of the split's expression, raw or as shown
+    std::optional<DurationRange> range; // of its duration
+    std::optional<bool> taken;          // of the split's branch
+    std::optional<std::string> label;   // the value of the split's expression, raw or as shown
 
     ClassFilter() = default;
     ClassFilter(CallClass by_duration) : duration(by_duration) {}
 
-    bool all() const { return !duration && !taken && !label; }
+    bool all() const { return !duration && !range && !taken && !label; }
     // Whether no call can be of both.
     bool excludes(const ClassFilter& other) const;
     friend bool operator==(const ClassFilter&, const ClassFilter&) = default;
 };
 
-// "slow+not-taken+=3", as typed; "all". The label is not escaped.
+// "slow+10ms..50ms+not-taken+=3", as typed; "all". The label is not escaped.
 std::string to_string(const ClassFilter&);
 
 // Samples and their weight, of which some was spent waiting (see SampleKind); the rest was spent

@@ -81,14 +81,14 @@ void SpecHistory::add(const StatsEvent& event) {
 }
 
 CallStatistics SpecHistory::query(const Window& window, uint64_t now_ns) const {
-    if (window.kind == Window::Kind::all)
+    if (window == Window{})
         return totals_;
     CallStatistics sum;
     sum.open = totals_.open;
-    sum.from_ns = given_up_until_ns_;
-    if (window.kind == Window::Kind::last && now_ns > window.span_ns)
-        sum.from_ns = std::max(sum.from_ns, now_ns - window.span_ns);
+    sum.from_ns = window.since(given_up_until_ns_, now_ns);
     for (auto event = history_.rbegin(); event != history_.rend(); ++event) {
+        if (window.end_ns && event->time_ns > window.end_ns)
+            continue;
         double weight = window.weight(event->time_ns, now_ns);
         if (weight < 1e-12)
             break; // everything before is older

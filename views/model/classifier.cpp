@@ -43,67 +43,99 @@ bool fulfils_lines(const CallRecord& call, const OnlyInfo& only) {
 }
 } // namespace
 
-Classifier::Classifier(const Model& model)
-    : model_(model), so_far_(model.split().so_far), by_lines_(!model.only().line_clauses.empty()),
-      state_(model.split_state()) {
-    if (model.split().active)
-        find_outermost();
-    if (by_lines_)
-        decide_lines();
+Classifier::Classifier(const Model& model, For use)
+    : model_(model), split_(model.split().active), so_far_(model.split().so_far),
+      by_lines_(!model.only().line_clauses.empty()), state_(model.split_state()) {
+    if (split_) {
+        is_probe_.resize(model.specs().size());
+        for (size_t i = 0; i < is_probe_.size(); i++)
+            is_probe_[i] = model.specs()[i].probe == model.split().probe;
+    }
+    if (use == For::all_samples && (split_ || by_lines_))
+        decide_all();
 }
 
-void Classifier::find_outermost() {
-    std::vector<uint8_t> is_probe(model_.specs().size());
-    for (size_t i = 0; i < is_probe.size(); i++)
-        is_probe[i] = model_.specs()[i].probe == model_.split().probe;
-
+void Classifier::decide_all() {
     const CallTable& calls = model_.calls();
     outermost_.assign(calls.size(), no_call);
     classes_.assign(calls.size(), CallClass::open);
-    for (size_t i = 0; i < calls.size(); i++) {
-        CallIndex index{static_cast<uint32_t>(i)};
-        const CallRecord& call = calls[index];
-        if (call.references == 0)
-            continue; // a free record
-        int steps = 0;
-        for (CallIndex at = index; at != no_call && steps < max_chain; steps++) {
-            if (calls[at].spec.index() < is_probe.size() && is_probe[calls[at].spec.index()]) {
-                recursive_ |= outermost_[i] != no_call;
-                outermost_[i] = at;
-            }
-            at = calls[at].parent;
-        }
-        if (state_.in_force()) {
-            if (call.state != CallRecord::State::open)
-                classes_[i] =
-                    call.duration_ns > state_.value_ns ? CallClass::slow : CallClass::fast;
-            else if (model_.now_ns() > call.start_ns &&
-                     model_.now_ns() - call.start_ns > state_.value_ns)
-                classes_[i] = CallClass::slow; // has outlived the threshold already
-        }
-    }
-}
-
-void Classifier::decide_lines() {
-    const CallTable& calls = model_.calls();
-    std::vector<uint8_t> fulfils(calls.size());
-    for (uint32_t i = 0; i < calls.size(); i++)
-        fulfils[i] =
-            calls[CallIndex{i}].references && fulfils_lines(calls[CallIndex{i}], model_.only());
     kept_.assign(calls.size(), 0);
     for (uint32_t i = 0; i < calls.size(); i++) {
-        if (calls[CallIndex{i}].references == 0)
-            continue;
-        if (model_.split().active) {
-            kept_[i] = outermost_[i] != no_call && fulfils[outermost_[i].index()];
-            continue;
+        CallIndex call{i};
+        if (calls[call].references == 0)
+            continue; // a free record
+        if (split_) {
+            Outermost found = find_outermost(call);
+            outermost_[i] = found.call;
+            recursive_ |= found.recursive;
+            classes_[i] = decide_class(call);
         }
-        int steps = 0;
-        for (CallIndex at{i}; at != no_call && steps < max_chain && !kept_[i]; steps++) {
-            kept_[i] = fulfils[at.index()];
-            at = calls[at].parent;
-        }
+        if (by_lines_)
+            kept_[i] = decide_kept(call);
     }
+    decided_ = true;
+}
+
+Classifier::Outermost Classifier::find_outermost(CallIndex call) const {
+    const CallTable& calls = model_.calls();
+    Outermost found;
+    int steps = 0;
+    for (CallIndex at = call; at != no_call && steps < max_chain; steps++) {
+        size_t spec = calls[at].spec.index();
+        if (spec < is_probe_.size() && is_probe_[spec]) {
+            found.recursive |= found.call != no_call;
+            found.call = at;
+        }
+        at = calls[at].parent;
+    }
+    return found;
+}
+
+CallClass Classifier::decide_class(CallIndex outer) const {
+    const CallRecord& call = model_.calls()[outer];
+    if (!state_.in_force())
+        return CallClass::open;
+    if (call.state != CallRecord::State::open)
+        return call.duration_ns > state_.value_ns ? CallClass::slow : CallClass::fast;
+    bool outlived =
+        model_.now_ns() > call.start_ns && model_.now_ns() - call.start_ns > state_.value_ns;
+    return outlived ? CallClass::slow : CallClass::open;
+}
+
+bool Classifier::decide_kept(CallIndex call) const {
+    const CallTable& calls = model_.calls();
+    if (split_) {
+        CallIndex outer = find_outermost(call).call;
+        return outer != no_call && fulfils_lines(calls[outer], model_.only());
+    }
+    int steps = 0;
+    for (CallIndex at = call; at != no_call && steps < max_chain; steps++) {
+        if (fulfils_lines(calls[at], model_.only()))
+            return true;
+        at = calls[at].parent;
+    }
+    return false;
+}
+
+bool Classifier::in_range(CallIndex outer, const DurationRange& range) const {
+    const CallRecord& call = model_.calls()[outer];
+    if (call.state != CallRecord::State::open)
+        return range.contains(call.duration_ns);
+    return range.open_ended() && model_.now_ns() > call.start_ns &&
+           model_.now_ns() - call.start_ns >= range.from_ns;
+}
+
+bool Classifier::is_open(CallIndex decisive) const {
+    const CallTable& calls = model_.calls();
+    int steps = 0;
+    for (CallIndex at = decisive; at != no_call && steps < max_chain; steps++) {
+        if (calls[at].state == CallRecord::State::open)
+            return true;
+        if (split_)
+            return false; // it alone decides
+        at = calls[at].parent;
+    }
+    return false;
 }
 
 std::optional<bool> Classifier::taken(CallIndex outer) const {
@@ -166,22 +198,28 @@ bool is_called(std::string_view label, std::string_view wanted) {
 } // namespace
 
 ClassTest::ClassTest(const Model& model, const Classifier& classify, const ClassFilter& filter)
-    : classify_(classify), filter_(filter), whole_duration_only_(!filter.taken && !filter.label) {
-    if (filter.label)
-        for (const std::string& label : model.labels())
-            wanted_labels_.push_back(is_called(label, *filter.label) ||
-                                     is_called(escape_untrusted(label), *filter.label));
-}
+    : model_(model), classify_(classify), filter_(filter),
+      by_duration_class_(!filter.range && !filter.taken && !filter.label) {}
 
 bool ClassTest::fits(CallIndex outer) const {
-    if (outer == no_call || (filter_.taken && classify_.taken(outer) != filter_.taken))
+    if (outer == no_call || (filter_.range && !classify_.in_range(outer, *filter_.range)) ||
+        (filter_.taken && classify_.taken(outer) != filter_.taken))
         return false;
-    if (!filter_.label)
-        return true;
-    LabelId label = classify_.label(outer);
-    // A label can be newer than this test.
-    return label != no_label && label.index() < wanted_labels_.size() &&
-           wanted_labels_[label.index()];
+    return !filter_.label || is_wanted(classify_.label(outer));
+}
+
+bool ClassTest::is_wanted(LabelId label) const {
+    if (label == no_label)
+        return false;
+    if (label.index() >= wanted_labels_.size())
+        wanted_labels_.resize(model_.labels().size(), -1);
+    int8_t& wanted = wanted_labels_[label.index()];
+    if (wanted < 0) {
+        const std::string& text = model_.labels()[label.index()];
+        wanted =
+            is_called(text, *filter_.label) || is_called(escape_untrusted(text), *filter_.label);
+    }
+    return wanted;
 }
 
 } // namespace auger

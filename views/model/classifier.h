@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decides the class of every stored sample for the split in force, once a query: first for all
-// calls, then each sample costs one look-up.
+// Decides the class of stored samples for the split in force.
 #pragma once
 
 #include "loader/base/result.h"
@@ -10,7 +9,10 @@ namespace auger {
 
 class Classifier {
   public:
-    explicit Classifier(const Model& model);
+    // For a query of every sample, all calls are decided first, so that each sample costs one
+    // look-up; for a look at a few of them each is decided when asked for.
+    enum class For : uint8_t { all_samples, a_few };
+    explicit Classifier(const Model& model, For use = For::all_samples);
 
     // The class by duration of a sample taken at `time_ns` in `call` (its innermost one, or
     // no_call).
@@ -18,14 +20,21 @@ class Classifier {
         CallIndex outer = outermost(call);
         if (outer == no_call)
             return CallClass::outside;
-        return so_far_ ? class_so_far(outer, time_ns) : classes_[outer.index()];
+        return so_far_ ? class_so_far(outer, time_ns) : class_of_call(outer);
     }
     // The outermost call of the split's probe that encloses `call`; no_call when there is none.
     CallIndex outermost(CallIndex call) const {
-        return call == no_call || outermost_.empty() ? no_call : outermost_[call.index()];
+        if (call == no_call || !split_)
+            return no_call;
+        return decided_ ? outermost_[call.index()] : find_outermost(call).call;
     }
     // The class of that call itself.
-    CallClass class_of_call(CallIndex outer) const { return classes_[outer.index()]; }
+    CallClass class_of_call(CallIndex outer) const {
+        return decided_ ? classes_[outer.index()] : decide_class(outer);
+    }
+    // Whether its duration is in the range; a call that runs still is in one without an end, once
+    // it is old enough.
+    bool in_range(CallIndex outer, const DurationRange&) const;
     // Whether that call took the split's branch; nothing when it is not known.
     std::optional<bool> taken(CallIndex outer) const;
     // The value that the split is by; no_label when it is not known.
@@ -33,24 +42,43 @@ class Classifier {
     // Whether `only` keeps what happened in `call`: its lines were (or were not) executed in the
     // split's outermost call, or without a split in any timed call around.
     bool kept(CallIndex call) const {
-        return !by_lines_ || (call != no_call && kept_[call.index()]);
+        if (!by_lines_)
+            return true;
+        return call != no_call && (decided_ ? kept_[call.index()] : decide_kept(call));
     }
+    // The call on which everything depends that is said of a sample in `call`; no_call when nothing
+    // ever changes.
+    CallIndex decisive(CallIndex call) const {
+        return split_ || !by_lines_ ? outermost(call) : call;
+    }
+    // Whether that call can still change what is said of a sample in it (while the split stays).
+    bool is_open(CallIndex decisive) const;
     // True when a call of the probe was seen inside another one of it.
     bool recursive() const { return recursive_; }
 
   private:
+    struct Outermost {
+        CallIndex call = no_call;
+        bool recursive = false; // another one of the probe is inside
+    };
     CallClass class_so_far(CallIndex outer, uint64_t time_ns) const;
-    void find_outermost();
-    void decide_lines();
+    Outermost find_outermost(CallIndex) const;
+    CallClass decide_class(CallIndex outer) const;
+    bool decide_kept(CallIndex) const;
+    void decide_all();
 
     const Model& model_;
+    bool split_ = false;
     bool so_far_ = false;
     bool recursive_ = false;
     bool by_lines_ = false;
+    bool decided_ = false;
     ThresholdState state_;
-    std::vector<CallIndex> outermost_; // by call; empty when there is no split
-    std::vector<CallClass> classes_;   // by call, meaningful for outermost ones
-    std::vector<uint8_t> kept_;        // by call; empty when `only` names no line
+    std::vector<uint8_t> is_probe_; // by spec: of the split's
+    // By call, once all are decided.
+    std::vector<CallIndex> outermost_;
+    std::vector<CallClass> classes_; // meaningful for outermost ones
+    std::vector<uint8_t> kept_;
 };
 
 // What the split in force lacks for this class to exist: a threshold, a branch, an expression;
@@ -65,22 +93,24 @@ class ClassTest {
     bool operator()(CallIndex call, uint64_t time_ns) const {
         return classify_.kept(call) &&
                (!filter_.duration || *filter_.duration == classify_(call, time_ns)) &&
-               (whole_duration_only_ || fits(classify_.outermost(call)));
+               (by_duration_class_ || fits(classify_.outermost(call)));
     }
     // Of a call of the split's probe as a whole.
     bool of_call(CallIndex outer) const {
         return classify_.kept(outer) &&
                (!filter_.duration || *filter_.duration == classify_.class_of_call(outer)) &&
-               (whole_duration_only_ || fits(outer));
+               (by_duration_class_ || fits(outer));
     }
 
   private:
     bool fits(CallIndex outer) const;
+    bool is_wanted(LabelId) const;
 
+    const Model& model_;
     const Classifier& classify_;
     const ClassFilter& filter_;
-    bool whole_duration_only_;
-    std::vector<bool> wanted_labels_;
+    bool by_duration_class_;                    // and by nothing else
+    mutable std::vector<int8_t> wanted_labels_; // by label; -1: not looked at yet
 };
 
 } // namespace auger

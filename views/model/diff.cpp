@@ -25,7 +25,7 @@ class Comparison {
         diff_.first.filter = first;
         diff_.second.filter = second;
         diff_.recursive = classify_.recursive();
-        diff_.to_ns = model.now_ns();
+        diff_.to_ns = window.until(model.now_ns());
         diff_.from_ns = model.first_ns();
         // Calls from before the oldest sample must not count, since their samples are gone; nor
         // those of which the class is not known.
@@ -34,15 +34,14 @@ class Comparison {
             from = std::max(from, model.samples().oldest().time_ns);
         if (from > diff_.from_ns) {
             diff_.from_ns = std::min(from, diff_.to_ns);
-            window_ = {Window::Kind::last, diff_.to_ns - diff_.from_ns};
+            window_ = {Window::Kind::last, diff_.to_ns - diff_.from_ns, window.end_ns};
         }
-        if (window.kind == Window::Kind::last && diff_.to_ns > window.span_ns &&
-            diff_.to_ns - window.span_ns > diff_.from_ns) {
-            diff_.from_ns = diff_.to_ns - window.span_ns;
+        if (uint64_t since = window.since(0, model.now_ns()); since > diff_.from_ns) {
+            diff_.from_ns = since;
             window_ = window;
         }
         if (window_.kind == Window::Kind::ewma)
-            window_ = {};
+            window_ = {Window::Kind::all, 0, window.end_ns};
     }
 
     Diff run() {
@@ -83,7 +82,8 @@ class Comparison {
         std::vector<uint32_t> picked;
         for (uint32_t i = 0; i < samples.size(); i++) {
             CallIndex outer = classify_.outermost(samples.calls()[i]);
-            if (side_of(outer) < 0 || samples.times()[i] < diff_.from_ns)
+            if (side_of(outer) < 0 || samples.times()[i] < diff_.from_ns ||
+                samples.times()[i] > diff_.to_ns)
                 continue;
             begin[outer.index() + 1]++;
             picked.push_back(i);
@@ -150,7 +150,6 @@ class Comparison {
         // those with samples are known by class.
         CallStatistics calls = model_.probe_statistics(model_.split().probe, window_);
         ThresholdState threshold = model_.split_state();
-        double slow = threshold.in_force() ? calls.durations.count_above(threshold.value_ns) : 0;
         MarkCounts branch = model_.branch_counts(window_);
         bool by_lines = !model_.only().line_clauses.empty();
         std::optional<std::array<double, 2>> estimates;
@@ -158,7 +157,7 @@ class Comparison {
             DiffSide& of = side ? diff_.second : diff_.first;
             const ClassFilter& filter = of.filter;
             double returned = 0;
-            if (by_lines || filter.label || (filter.duration && filter.taken)) {
+            if (by_lines || filter.label || ((filter.duration || filter.range) && filter.taken)) {
                 if (!estimates)
                     estimates = estimate_calls(calls.durations, threshold);
                 returned = (*estimates)[side];
@@ -166,12 +165,26 @@ class Comparison {
             } else if (filter.taken) {
                 returned = *filter.taken ? branch.taken : branch.not_taken;
             } else {
-                returned =
-                    filter.duration == CallClass::slow ? slow : calls.durations.total() - slow;
+                returned = count_durations(calls.durations, filter, threshold.value_ns);
             }
             of.calls = std::max(returned + unwound_[side], of.sampled_calls);
             of.per_call_ns = of.calls > 0 ? of.samples.weight_ns / of.calls : 0;
         }
+    }
+
+    // Of calls that are classed by nothing but their durations.
+    static double count_durations(const WeightedHistogram& durations, const ClassFilter& filter,
+                                  uint64_t threshold_ns) {
+        DurationRange range = filter.range.value_or(DurationRange{});
+        if (filter.duration == CallClass::slow)
+            range.from_ns = std::max(range.from_ns, threshold_ns + 1);
+        else if (filter.duration == CallClass::fast)
+            range.to_ns = std::min(range.to_ns, threshold_ns + 1);
+        auto at_least = [&](uint64_t ns) {
+            return ns ? durations.count_above(ns - 1) : durations.total();
+        };
+        double above = range.open_ended() ? 0 : at_least(range.to_ns);
+        return std::max(0.0, at_least(range.from_ns) - above);
     }
 
     std::array<double, 2> estimate_calls(const WeightedHistogram& durations,

@@ -25,7 +25,7 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
     const CallIndex* calls = samples.calls();
     const SampleKind* kinds = samples.kinds();
     uint64_t now = model.now_ns();
-    bool everything = window.kind == Window::Kind::all;
+    bool everything = window == Window{};
 
     for (size_t i = 0; i < samples.size(); i++) {
         double factor = everything ? 1 : window.weight(times[i], now);
@@ -137,12 +137,10 @@ void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<Functi
 namespace {
 
 void set_span(const Model& model, const Window& window, FlameTree& tree) {
-    tree.to_ns = model.now_ns();
-    tree.from_ns = model.first_ns();
+    tree.to_ns = window.until(model.now_ns());
+    tree.from_ns = window.since(model.first_ns(), model.now_ns());
     if (model.samples_evicted())
         tree.from_ns = std::max(tree.from_ns, model.samples().oldest().time_ns);
-    if (window.kind == Window::Kind::last && tree.to_ns > window.span_ns)
-        tree.from_ns = std::max(tree.from_ns, tree.to_ns - window.span_ns);
     tree.decayed = window.kind == Window::Kind::ewma;
 }
 

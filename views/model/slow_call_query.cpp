@@ -14,8 +14,8 @@ namespace {
 
 bool is_asked_for(const Model& model, const SlowCall& call, const Window& window,
                   std::optional<ProbeId> probe) {
-    bool in_window =
-        window.kind != Window::Kind::last || window.weight(call.end.time_ns, model.now_ns()) > 0;
+    uint64_t time = call.end.time_ns, now = model.now_ns();
+    bool in_window = time >= window.since(0, now) && time <= window.until(now);
     return in_window && (!probe || probe_of(model, call) == *probe);
 }
 

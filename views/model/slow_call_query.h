@@ -9,7 +9,7 @@
 
 namespace auger {
 
-// Of the window (an ewma window shows all), the oldest first. A slow call is of its split's
+// Of the window (nothing fades in an ewma window), the oldest first. A slow call is of its split's
 // outermost call's class, as a sample in it is.
 std::vector<const SlowCall*> find_slow_calls(const Model&, const Classifier&, const Window&,
                                              std::optional<ProbeId> probe,

@@ -25,7 +25,7 @@ enum class Action : uint8_t {
     last,
     // Looking closer and back.
     enter, // zoom into the frame, open the row
-    back,  // one step back: zoom, selection, undo of the last command
+    back,  // one step back: search, zoom, selection, class, pane; not commands, see undo
     reset, // all the way
     // Search.
     search,

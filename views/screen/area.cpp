@@ -51,6 +51,14 @@ size_t Area::put_name(size_t x, size_t y, std::string_view text, size_t width, S
     return put(x, y, elide_middle(escape_untrusted(text), width, ellipsis(unicode_)), style);
 }
 
+void Area::put_row(size_t x, size_t y, const std::vector<Cell>& cells) {
+    for (const Cell& cell : cells) {
+        if (!cell.text.empty())
+            put(x, y, cell.text, cell.style, cell.fill);
+        x++;
+    }
+}
+
 void Area::fill(size_t x, size_t y, size_t width, Fill fill) {
     if (x < rect_.width && y < rect_.height)
         canvas_.fill(rect_.x + x, rect_.y + y, std::min(width, rect_.width - x), fill);

@@ -24,6 +24,8 @@ class Area {
     void put_right(size_t right, size_t y, std::string_view text, Style style = Style::plain);
     // At most `width` columns, the middle left out where it is longer.
     size_t put_name(size_t x, size_t y, std::string_view text, size_t width, Style style);
+    // Cells of another canvas, as they are.
+    void put_row(size_t x, size_t y, const std::vector<Cell>& cells);
     void fill(size_t x, size_t y, size_t width, Fill fill);
     // Text broken at spaces from row `y` on; returns the row below it.
     size_t put_lines(size_t y, std::string_view text, Style style = Style::plain,

@@ -294,12 +294,8 @@ void CallsPane::draw_details(Area& area) {
     const Canvas canvas = details_canvas(area.width());
     const size_t most = canvas.height() > area.height() ? canvas.height() - area.height() : 0;
     scrolled_ = std::min(scrolled_, most);
-    for (size_t y = 0; y < area.height() && scrolled_ + y < canvas.height(); y++) {
-        const std::vector<Cell>& row = canvas.row(scrolled_ + y);
-        for (size_t x = 0; x < row.size(); x++)
-            if (!row[x].text.empty())
-                area.put(x, y, row[x].text, row[x].style);
-    }
+    for (size_t y = 0; y < area.height() && scrolled_ + y < canvas.height(); y++)
+        area.put_row(0, y, canvas.row(scrolled_ + y));
     const size_t below = canvas.height() - std::min(canvas.height(), scrolled_ + area.height());
     if (below && area.height() > 1) {
         const std::string more = fmt::format(" {} more {} ", below, below == 1 ? "line" : "lines");

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/flame_pane.h"
 
-#include "views/escape.h"
-#include "views/format.h"
 #include "views/model/flame_stream.h"
 #include "views/screen/flame_boxes.h"
 #include "views/screen/flame_cursor.h"
 #include "views/screen/flame_details.h"
+#include "views/screen/flame_picture.h"
 #include "views/screen/flame_search.h"
-#include "views/short_name.h"
 #include "views/spell.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace auger {
 
 namespace {
 
+constexpr size_t many_frames = 50'000;
+constexpr uint64_t a_while_ns = 1'000'000'000;
+
 class FlamePane final : public Pane {
   public:
-    explicit FlamePane(const PaneOptions& options) : options_(options) {}
+    explicit FlamePane(const PaneOptions& options) { picture_.unicode = options.unicode; }
 
     std::string_view name() const override { return "flame"; }
     std::string command() const override;
@@ -44,16 +44,9 @@ class FlamePane final : public Pane {
     void move_down();
     void move_beside(bool right);
     void move_to_match(bool forward);
-    size_t row_of_screen(size_t y) const;
-    size_t screen_of_row(size_t row) const;
-    void scroll_to(uint32_t box);
-    void draw_box(Canvas&, const FlameCells&, bool cursor);
-    void draw_fills(Canvas&, const FlameCells&, size_t x, size_t y);
     void draw_details(Canvas&, const Rect&, uint32_t box);
-    std::string box_text(const FlameCells&) const;
-    FlameColours colours() const;
+    FlameColours colours() const { return effective(colours_, *model_, tree().total()); }
 
-    PaneOptions options_;
     const Model* model_ = nullptr; // of the last refresh; outlives the pane
     Scope scope_;
     FlameStream stream_;
@@ -61,17 +54,15 @@ class FlamePane final : public Pane {
     FlameSearch search_;
     FlameColours colours_ = FlameColours::automatic;
     Weight weight_ = Weight::time;
-    bool upwards_ = false; // the root at the bottom
 
     FlameBoxes boxes_; // never empty once laid out
     bool laid_out_ = false;
-    // As drawn last.
-    Rect area_;      // of the boxes
-    size_t top_ = 0; // the layout's first row that is shown
-    // Of the function under the cursor, looked up when it or the names change.
+    FlamePicture picture_;
+    // Of the function under the cursor.
     FunctionSource source_;
     std::optional<FunctionId> source_function_;
-    uint64_t source_version_ = 0;
+    uint64_t sourced_ns_ = 0;
+    uint64_t searched_ns_ = 0;
 };
 
 std::string FlamePane::command() const {
@@ -94,43 +85,31 @@ bool FlamePane::refresh(const Model& model, const Scope& scope) {
     scope_ = scope;
     const bool more = stream_.refresh(model, {scope.window, scope.filter, scope.by});
     cursor_.resolve(tree());
-    search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    // Of a large tree not every time: it takes longer than a frame should.
+    if (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns) {
+        search_.update(model, tree(), cursor_.zoom_node(), weight_);
+        searched_ns_ = model.now_ns();
+    }
     laid_out_ = false;
     return more;
-}
-
-size_t FlamePane::screen_of_row(size_t row) const {
-    return upwards_ ? area_.y + area_.height - 1 - (row - top_) : area_.y + (row - top_);
-}
-
-size_t FlamePane::row_of_screen(size_t y) const {
-    return top_ + (upwards_ ? area_.y + area_.height - 1 - y : y - area_.y);
-}
-
-void FlamePane::scroll_to(uint32_t box) {
-    const size_t row = boxes_.boxes[box].row;
-    if (row < top_)
-        top_ = row;
-    if (row >= top_ + area_.height)
-        top_ = row - area_.height + 1;
-    top_ = std::min(top_, boxes_.rows > area_.height ? boxes_.rows - area_.height : 0);
 }
 
 // Boxes name nodes of the tree as it is: after each change they are laid out anew before use.
 void FlamePane::lay_out() {
     if (laid_out_ || !model_)
         return;
-    boxes_ = lay_out_boxes(*model_, tree(), cursor_.zoom_node(),
-                           static_cast<uint32_t>(std::max<size_t>(area_.width, 1)), weight_);
+    boxes_ =
+        lay_out_boxes(*model_, tree(), cursor_.zoom_node(),
+                      static_cast<uint32_t>(std::max<size_t>(picture_.area().width, 1)), weight_);
     laid_out_ = true;
 }
 
 void FlamePane::draw(Canvas& canvas, const Rect& rect, bool focused) {
     const size_t details = rect.height >= 7 ? 2 : rect.height >= 3 ? 1 : 0;
-    area_ = rect;
-    area_.height -= details;
+    const Rect area{rect.x, rect.y, rect.width, rect.height - details};
+    picture_.place(area);
     laid_out_ = false;
-    if (!model_ || area_.height == 0)
+    if (!model_ || area.height == 0 || area.width == 0)
         return;
     if (tree().total().samples <= 0) {
         canvas.put(rect.x, rect.y,
@@ -141,14 +120,11 @@ void FlamePane::draw(Canvas& canvas, const Rect& rect, bool focused) {
     }
     lay_out();
     const uint32_t at = boxes_.showing(tree(), cursor_.node());
-    scroll_to(at);
-    for (uint32_t i = 0; i < boxes_.boxes.size(); i++) {
-        const FlameCells& box = boxes_.boxes[i];
-        if (box.row >= top_ && box.row < top_ + area_.height)
-            draw_box(canvas, box, focused && i == at);
-    }
+    picture_.scroll_to(boxes_, at);
+    picture_.draw(canvas, *model_, tree(), boxes_, search_, colours(), weight_,
+                  focused ? at : no_node);
     if (details)
-        draw_details(canvas, {rect.x, rect.y + area_.height, rect.width, details}, at);
+        draw_details(canvas, {rect.x, rect.y + area.height, rect.width, details}, at);
 }
 
 void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
@@ -157,10 +133,12 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
     if (const auto function = cursor_.function()) {
         const SymbolTables& symbols = model_->symbols();
         details.module = symbols.module(symbols.function(*function).module).path;
-        if (*function != source_function_ || symbols.names_version() != source_version_) {
+        // Lines come after names, and looking for them takes a while.
+        if (*function != source_function_ ||
+            (source_.line == 0 && model_->now_ns() - sourced_ns_ > a_while_ns)) {
             source_ = source_of(symbols, *function);
             source_function_ = *function;
-            source_version_ = symbols.names_version();
+            sourced_ns_ = model_->now_ns();
         }
         details.source = source_;
     }
@@ -177,49 +155,6 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
     draw_flame_details(canvas, rect, *model_, details);
 }
 
-FlameColours FlamePane::colours() const {
-    return effective(colours_, *model_, tree().total());
-}
-
-void FlamePane::draw_fills(Canvas& canvas, const FlameCells& box, size_t x, size_t y) {
-    if (box.node == no_node) {
-        canvas.fill(x, y, box.width, Fill::outside);
-        return;
-    }
-    double before = 0;
-    for (const auto& [fill, share] : fills_of(*model_, tree(), box.node, colours())) {
-        const auto begin = static_cast<size_t>(std::lround(before * box.width));
-        before += share;
-        const auto end = std::min<size_t>(box.width, std::lround(before * box.width));
-        canvas.fill(x + begin, y, end - std::min(begin, end), fill);
-    }
-}
-
-void FlamePane::draw_box(Canvas& canvas, const FlameCells& box, bool cursor) {
-    const size_t x = area_.x + box.x, y = screen_of_row(box.row);
-    const bool match = box.node != no_node && search_.matches(*model_, tree(), box.node);
-    const Style style = cursor || match ? Style::title : Style::plain;
-    // The left edge tells boxes apart without colours, too.
-    std::string_view edge = cursor ? ">" : match ? "*" : options_.unicode ? "▏" : "|";
-    canvas.put(x, y, edge, style);
-    if (box.width > 1)
-        canvas.put(x + 1, y,
-                   elide_middle(box_text(box), box.width - 1, options_.unicode ? "…" : ".."),
-                   style);
-    if (cursor || match)
-        canvas.fill(x, y, box.width, cursor ? Fill::cursor : Fill::match);
-    else
-        draw_fills(canvas, box, x, y);
-}
-
-std::string FlamePane::box_text(const FlameCells& box) const {
-    if (box.node != no_node)
-        return display_name(node_name(*model_, tree(), tree().nodes[box.node]));
-    const double whole = weight_of(tree().total(), weight_);
-    return fmt::format("+ {} frame{}, {}", box.merged, box.merged == 1 ? "" : "s",
-                       format_percent(weight_of(box.sum, weight_) / whole));
-}
-
 bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector<Wish>&) {
     if (!model_)
         return false;
@@ -231,8 +166,8 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
     case Action::page_up:
     case Action::page_down: {
         const bool page = action == Action::page_up || action == Action::page_down;
-        for (size_t i = 0; i < (page ? std::max<size_t>(area_.height, 1) : 1); i++) {
-            if (screen_up == upwards_)
+        for (size_t i = 0; i < (page ? std::max<size_t>(picture_.area().height, 1) : 1); i++) {
+            if (screen_up == picture_.upwards)
                 move_down();
             else
                 cursor_.to_parent();
@@ -254,7 +189,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         break;
     case Action::enter:
         cursor_.zoom_in();
-        top_ = 0;
+        picture_.scroll_to_root();
         break;
     case Action::back:
         if (!cursor_.zoom_out())
@@ -262,7 +197,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         break;
     case Action::reset:
         cursor_ = {};
-        top_ = 0;
+        picture_.scroll_to_root();
         break;
     case Action::next_match:
         move_to_match(true);
@@ -274,7 +209,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         colours_ = next_after(effective(colours_, model, tree().total()));
         break;
     case Action::direction:
-        upwards_ = !upwards_;
+        picture_.upwards = !picture_.upwards;
         break;
     case Action::weigh_by:
         weight_ = weight_ == Weight::time ? Weight::samples : Weight::time;
@@ -322,25 +257,22 @@ void FlamePane::move_beside(bool right) {
 }
 
 void FlamePane::move_to_match(bool forward) {
-    if (const auto node = search_.step(tree(), cursor_.node(), forward))
+    search_.update(*model_, tree(), cursor_.zoom_node(), weight_);
+    if (const auto node = search_.step(*model_, tree(), cursor_.node(), forward))
         cursor_.move_to(tree(), *node);
 }
 
 bool FlamePane::click(size_t x, size_t y, bool twice, const Model& model, const Scope& scope,
                       std::vector<Wish>& wishes) {
-    if (!model_ || !area_.contains(x, y))
+    if (!model_)
         return false;
     lay_out();
-    const size_t row = row_of_screen(y);
-    for (const FlameCells& box : boxes_.boxes) {
-        if (box.row != row || x < area_.x + box.x || x >= area_.x + box.x + box.width)
-            continue;
-        if (box.node == no_node)
-            return false;
-        cursor_.move_to(tree(), box.node);
-        return !twice || act(Action::enter, model, scope, wishes);
-    }
-    return false;
+    const uint32_t box = picture_.box_at(boxes_, x, y);
+    if (box == no_node || boxes_.boxes[box].node == no_node)
+        return false;
+    cursor_.move_to(tree(), boxes_.boxes[box].node);
+    laid_out_ = false;
+    return !twice || act(Action::enter, model, scope, wishes);
 }
 
 std::string FlamePane::search(const std::optional<std::string>& expression, const Model& model) {

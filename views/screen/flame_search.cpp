@@ -39,22 +39,19 @@ bool FlameSearch::matches(const Model& model, const FlameTree& tree, uint32_t no
 
 void FlameSearch::update(const Model& model, const FlameTree& tree, uint32_t root, Weight weight) {
     found_.clear();
+    sorted_ = false;
     if (!pattern_)
         return;
-    order_.assign(tree.nodes.size(), 0);
     struct Item {
         uint32_t node;
         bool inside; // of a frame that fits
     };
     std::vector<Item> todo{{root, false}};
-    std::vector<uint32_t> children;
-    uint32_t place = 0;
     double matched = 0;
     while (!todo.empty()) {
         Item item = todo.back();
         todo.pop_back();
-        order_[item.node] = ++place;
-        const double own = weight_of(tree.total(item.node), weight);
+        const double own = weight_of(tree, item.node, weight);
         if (own <= 0)
             continue;
         if (matches(model, tree, item.node)) {
@@ -63,30 +60,47 @@ void FlameSearch::update(const Model& model, const FlameTree& tree, uint32_t roo
                 matched += own;
             item.inside = true;
         }
-        children.clear();
         for (uint32_t c = tree.nodes[item.node].first_child; c; c = tree.nodes[c].next_sibling)
-            children.push_back(c);
-        std::sort(children.begin(), children.end(), [&](uint32_t a, uint32_t b) {
-            return node_name(model, tree, tree.nodes[a]) > node_name(model, tree, tree.nodes[b]);
-        });
-        for (uint32_t c : children)
             todo.push_back({c, item.inside});
     }
-    const double whole = weight_of(tree.total(root), weight);
+    const double whole = weight_of(tree, root, weight);
     share_ = whole > 0 ? matched / whole : 0;
     number_ = std::min(number_, found_.size());
 }
 
-std::optional<uint32_t> FlameSearch::step(const FlameTree&, uint32_t from, bool forward) {
-    if (found_.empty() || from >= order_.size())
+namespace {
+
+// In the picture, outer frames come first, then siblings by their names.
+bool comes_before(const Model& model, const FlameTree& tree, uint32_t a, uint32_t b) {
+    const uint32_t depth_a = tree.nodes[a].depth, depth_b = tree.nodes[b].depth;
+    while (tree.nodes[a].depth > tree.nodes[b].depth)
+        a = tree.nodes[a].parent;
+    while (tree.nodes[b].depth > tree.nodes[a].depth)
+        b = tree.nodes[b].parent;
+    if (a == b)
+        return depth_a < depth_b;
+    while (tree.nodes[a].parent != tree.nodes[b].parent) {
+        a = tree.nodes[a].parent;
+        b = tree.nodes[b].parent;
+    }
+    const auto name_a = node_name(model, tree, tree.nodes[a]),
+               name_b = node_name(model, tree, tree.nodes[b]);
+    return name_a != name_b ? name_a < name_b : a < b;
+}
+
+} // namespace
+
+std::optional<uint32_t> FlameSearch::step(const Model& model, const FlameTree& tree, uint32_t from,
+                                          bool forward) {
+    if (found_.empty())
         return std::nullopt;
-    const uint32_t place = order_[from];
-    // found_ is in the order of the picture.
-    auto next = std::upper_bound(found_.begin(), found_.end(), place,
-                                 [&](uint32_t p, uint32_t node) { return p < order_[node]; });
+    const auto before = [&](uint32_t a, uint32_t b) { return comes_before(model, tree, a, b); };
+    if (!sorted_)
+        std::sort(found_.begin(), found_.end(), before);
+    sorted_ = true;
+    auto next = std::upper_bound(found_.begin(), found_.end(), from, before);
     if (!forward) {
-        next = std::lower_bound(found_.begin(), found_.end(), place,
-                                [&](uint32_t node, uint32_t p) { return order_[node] < p; });
+        next = std::lower_bound(found_.begin(), found_.end(), from, before);
         next = next == found_.begin() ? found_.end() - 1 : next - 1;
     } else if (next == found_.end()) {
         next = found_.begin();

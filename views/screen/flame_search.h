@@ -17,21 +17,22 @@ class FlameSearch {
     std::string start(const std::optional<std::string>& expression);
     bool active() const { return pattern_.has_value(); }
 
-    // Finds the frames at and below `root`.
+    // Counts the frames at and below `root`.
     void update(const Model&, const FlameTree&, uint32_t root, Weight);
     bool matches(const Model&, const FlameTree&, uint32_t node);
-    // The match after (before) a node; the first (last) again at the end.
-    std::optional<uint32_t> step(const FlameTree&, uint32_t from, bool forward);
+    // The match after (before) a node, of the tree of the last update(); at the end the first
+    // (last) again.
+    std::optional<uint32_t> step(const Model&, const FlameTree&, uint32_t from, bool forward);
     // "3 of 17, 12.3 %", of which the third is where step() went last; empty without a search.
     std::string text() const;
 
   private:
     std::optional<Pattern> pattern_;
     std::vector<int8_t> by_function_; // -1: not known yet
-    std::vector<uint32_t> found_;     // nodes
-    std::vector<uint32_t> order_;     // place of each node in the picture, by node
-    double share_ = 0;                // of the root's weight, each sample once
-    size_t number_ = 0;               // in found_, from 1; 0: nowhere yet
+    std::vector<uint32_t> found_;     // nodes, in the order of the picture only if `sorted_`
+    bool sorted_ = false;
+    double share_ = 0;  // of the root's weight, each sample once
+    size_t number_ = 0; // in found_, from 1; 0: nowhere yet
 };
 
 } // namespace auger

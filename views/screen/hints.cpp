@@ -38,8 +38,9 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
         return {step(Action::select_range, "begins and ends a span of time"),
                 step(Action::back, "to the pane above")};
     if (model.samples_received() == 0 && state.rate_hz <= 0 && !state.replaying)
-        return {step(Action::command,
-                     state.target.empty() ? "then: target -p PID" : "then: sample 999")};
+        return {step(Action::command, state.target.empty()
+                                          ? "target -p PID, Enter: chooses what is observed"
+                                          : "sample wall 999, Enter: begins to sample")};
     if (!any_probe(model)) {
         if (here.function)
             return {step(Action::time_it, "times the function under the cursor")};

@@ -5,6 +5,7 @@
 #include "views/screen/difference_pane.h"
 #include "views/screen/flame_pane.h"
 #include "views/screen/histogram_pane.h"
+#include "views/screen/strip_pane.h"
 #include "views/screen/table_pane.h"
 #include "views/screen/threads_pane.h"
 
@@ -18,6 +19,7 @@ std::span<const PaneRow> pane_table() {
         {"calls", Action::calls, make_calls_pane},
         {"table", Action::table, make_table_pane},
         {"threads", Action::threads, make_threads_pane},
+        {"strip", Action::strip, make_strip_pane},
     };
     return table;
 }

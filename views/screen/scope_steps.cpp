@@ -27,42 +27,42 @@ ClassFilter filter_of(std::optional<CallClass> duration, std::optional<bool> tak
 Window step_window(const Window& window, bool longer) {
     const auto kind = window.kind;
     if (kind == Window::Kind::all)
-        return longer ? window : Window{Window::Kind::last, spans.back() * second};
+        return longer ? window : Window{Window::Kind::last, spans.back() * second, window.end_ns};
     if (longer) {
         for (uint64_t span : spans) {
             if (span * second > window.span_ns)
-                return {kind, span * second};
+                return {kind, span * second, window.end_ns};
         }
-        return {};
+        return {Window::Kind::all, 0, window.end_ns};
     }
     uint64_t best = spans.front();
     for (uint64_t span : spans) {
         if (span * second < window.span_ns)
             best = span;
     }
-    return {kind, best * second};
+    return {kind, best * second, window.end_ns};
 }
 
 Window other_window(const Window& window) {
     switch (window.kind) {
     case Window::Kind::ewma:
-        return {Window::Kind::last, window.span_ns};
+        return {Window::Kind::last, window.span_ns, window.end_ns};
     case Window::Kind::last:
-        return {};
+        return {Window::Kind::all, 0, window.end_ns};
     default:
-        return {Window::Kind::ewma, usual};
+        return {Window::Kind::ewma, usual, window.end_ns};
     }
 }
 
-std::string window_command(const Window& window) {
-    switch (window.kind) {
-    case Window::Kind::ewma:
-        return "ewma " + spell_duration(window.span_ns);
-    case Window::Kind::last:
-        return "window " + spell_duration(window.span_ns);
-    default:
-        return "window all";
-    }
+std::string window_command(const Window& window, uint64_t first_ns) {
+    std::string text = "window all";
+    if (window.kind == Window::Kind::ewma)
+        text = "ewma " + spell_duration(window.span_ns);
+    else if (window.kind == Window::Kind::last)
+        text = "window " + spell_duration(window.span_ns);
+    if (window.end_ns > first_ns)
+        text += " until " + spell_duration(window.end_ns - first_ns);
+    return text;
 }
 
 ClassFilter next_filter(const Model& model, const ClassFilter& now) {

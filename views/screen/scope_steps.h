@@ -11,7 +11,7 @@ namespace auger {
 Window step_window(const Window&, bool longer);
 // Fading, then the last seconds, then everything.
 Window other_window(const Window&);
-std::string window_command(const Window&);
+std::string window_command(const Window&, uint64_t first_ns);
 
 // All, then the classes that the split in force makes.
 ClassFilter next_filter(const Model&, const ClassFilter&);

@@ -45,7 +45,7 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
     else
         items.push_back(
             {state.rate_hz > 0 ? format_rate(state.rate_hz) : "not sampling", Style::plain, 3});
-    items.push_back({format_window(state.window), Style::plain, 4});
+    items.push_back({format_window(state.window, model.first_ns()), Style::plain, 4});
     const SampleSum whole = sums.sum();
     items.push_back({fmt::format("{} samples", format_count(whole.samples)), Style::plain, 5});
     if (model.split().active) {

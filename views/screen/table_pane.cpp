@@ -85,10 +85,13 @@ bool TablePane::refresh(const Model& model, const Scope& scope) {
     rows_ = pass_->functions();
     whole_ = pass_->whole();
     none_ = pass_->none();
+    const bool other_list = shown_focus_ != focus();
     shown_focus_ = focus();
     pass_.reset();
     known_ = true;
     sort();
+    if (other_list && !go_to_)
+        cursor_.move_to(0);
     if (go_to_)
         cursor_.move_to_key(go_to_->value);
     go_to_.reset();
@@ -191,7 +194,8 @@ bool TablePane::act(Action action, const Model& model, const Scope& scope,
 
 bool TablePane::turn_to(FunctionId function, Action action, const Model&) {
     focus_.clear();
-    go_to_ = function;
+    if (action == Action::table)
+        go_to_ = function;
     again_ = true;
     if (action == Action::callers)
         focus_on({function, FunctionFocus::Kind::callers});

@@ -25,19 +25,17 @@ struct ThreadRow {
     SampleSum sum;
 };
 
-// The time that a window's weights stand for, from the first sample that is kept until now.
+// The time that a window's weights stand for, from the first sample that is kept on.
 double covered_ns(const Model& model, const Window& window, uint64_t now) {
-    uint64_t from = model.first_ns();
+    uint64_t first = model.first_ns();
     if (model.samples_evicted())
-        from = std::max(from, model.samples().oldest().time_ns);
-    const double all = now > from ? static_cast<double>(now - from) : 0;
-    if (window.kind == Window::Kind::last)
-        return std::min(all, static_cast<double>(window.span_ns));
-    if (window.kind == Window::Kind::ewma) {
-        const auto constant = static_cast<double>(window.span_ns);
-        return constant > 0 ? constant * (1 - std::exp(-all / constant)) : 0;
-    }
-    return all;
+        first = std::max(first, model.samples().oldest().time_ns);
+    const uint64_t from = window.since(first, now), until = window.until(now);
+    const double all = until > from ? static_cast<double>(until - from) : 0;
+    if (window.kind != Window::Kind::ewma)
+        return all;
+    const auto constant = static_cast<double>(window.span_ns);
+    return constant > 0 ? constant * (1 - std::exp(-all / constant)) : 0;
 }
 
 class ThreadsPane final : public ListPane {

@@ -103,9 +103,10 @@ std::string split_text(const Model& model) {
 Canvas start_view(const Model& model, const ViewOptions& options, std::string_view title,
                   uint64_t from_ns, bool with_split) {
     Canvas canvas(std::max(options.width, min_width));
-    uint64_t span = model.now_ns() > from_ns ? model.now_ns() - from_ns : 0;
-    std::string window = format_window(options.window);
-    if (options.window.kind == Window::Kind::all)
+    uint64_t to_ns = options.window.until(model.now_ns());
+    uint64_t span = to_ns > from_ns ? to_ns - from_ns : 0;
+    std::string window = format_window(options.window, model.first_ns());
+    if (options.window == Window{})
         window = "all " + format_duration(static_cast<double>(span));
     else if (options.window.kind == Window::Kind::last && span < options.window.span_ns)
         window += ", has " + format_duration(static_cast<double>(span));
@@ -134,10 +135,8 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
 
 Canvas start_view(const Model& model, const ViewOptions& options, std::string_view title,
                   bool with_split) {
-    uint64_t from = model.first_ns();
-    if (options.window.kind == Window::Kind::last && model.now_ns() > options.window.span_ns)
-        from = std::max(from, model.now_ns() - options.window.span_ns);
-    return start_view(model, options, title, from, with_split);
+    return start_view(model, options, title,
+                      options.window.since(model.first_ns(), model.now_ns()), with_split);
 }
 
 void add_parts(Canvas& canvas, const std::vector<Part>& parts, size_t indent) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The screen's parts. A key goes to what lies in front: the line being typed, the pager, the pane
+// with the focus, then the screen itself (screen_keys.cpp). Where everything stands is in
+// screen_drawing.cpp.
+#pragma once
+
+#include "views/screen/answer_note.h"
+#include "views/screen/hints.h"
+#include "views/screen/line_editor.h"
+#include "views/screen/pager.h"
+#include "views/screen/pane_set.h"
+#include "views/screen/screen.h"
+
+#include <utility>
+
+namespace auger {
+
+class Screen::Implementation {
+  public:
+    Implementation(const Model& model, ScreenOptions options)
+        : model_(model), options_(std::move(options)), panes_({options_.unicode}) {}
+
+    bool show(std::string_view name);
+    bool refresh(const ScreenState&);
+    Canvas draw(size_t width, size_t height);
+    std::vector<Request> press(const Key&);
+    void answer(const Answer&);
+    void notice(std::string_view line);
+
+  private:
+    enum class Typing { nothing, command, search };
+
+    // Keys.
+    void type(const Key&);
+    void click(const Key&);
+    void act(Action);
+    void act_in_pager(Action);
+    void act_here(Action);
+    bool act_on_screen(Action);
+    void act_at_function(Action);
+    void bring(size_t pane);
+    void bring_pane_of(Action, size_t pane);
+    void step_back();
+    void reset();
+    void next_class();
+    void turn_to(Action);
+    void drill(Action);
+    void show_source();
+    void search(const std::optional<std::string>& expression);
+    void grant(const std::vector<Wish>&);
+    void run(const std::string& line);
+    void ask(Request::Kind kind) { requests_.push_back({kind, {}}); }
+    void tell(std::string_view text);
+
+    // Drawing.
+    void draw_tabs(Canvas&, size_t y);
+    void draw_body(Canvas&);
+    void draw_bottom(Canvas&, size_t y);
+    Surroundings surroundings();
+
+    const Model& model_;
+    ScreenOptions options_;
+    PaneSet panes_;
+    ScreenState state_;
+
+    Typing typing_ = Typing::nothing;
+    LineEditor command_line_, search_line_;
+    bool searching_ = false; // in the pane in front
+    std::optional<Pager> pager_;
+    AnswerNote note_;
+    std::string last_command_;  // whose answer stands in the note
+    std::string site_function_; // whose call sites were asked for
+    std::vector<Request> requests_;
+
+    // As drawn last, for the mouse.
+    Rect body_, strip_area_, tab_area_;
+    std::vector<std::pair<size_t, size_t>> tabs_; // columns of each, from and to
+};
+
+} // namespace auger

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/screen/screen_implementation.h"
+
+#include "views/screen/drill.h"
+#include "views/screen/key_help.h"
+#include "views/screen/scope_steps.h"
+#include "views/screen/source_page.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+
+std::vector<Request> Screen::Implementation::press(const Key& key) {
+    using Code = Key::Code;
+    requests_.clear();
+    if (typing_ != Typing::nothing) {
+        type(key);
+        return std::move(requests_);
+    }
+    if (key.code == Code::mouse_press || key.code == Code::mouse_double) {
+        note_.clear();
+        click(key);
+    } else if (key.code == Code::wheel_up || key.code == Code::wheel_down) {
+        act(key.code == Code::wheel_up ? Action::up : Action::down);
+    } else if (const auto action = action_of(key)) {
+        note_.clear();
+        act(*action);
+    }
+    return std::move(requests_);
+}
+
+void Screen::Implementation::type(const Key& key) {
+    LineEditor& line = typing_ == Typing::command ? command_line_ : search_line_;
+    const LineEditor::Outcome outcome = line.press(key);
+    if (outcome == LineEditor::Outcome::typing)
+        return;
+    const Typing was = std::exchange(typing_, Typing::nothing);
+    if (outcome == LineEditor::Outcome::cancelled || line.text().empty())
+        return;
+    if (was == Typing::command)
+        run(line.text());
+    else
+        search(line.text());
+}
+
+void Screen::Implementation::click(const Key& key) {
+    const bool twice = key.code == Key::Code::mouse_double;
+    if (pager_) {
+        if (body_.contains(key.x, key.y) && pager_->click(key.y, twice) == Pager::Outcome::chosen)
+            act_in_pager(Action::enter);
+        return;
+    }
+    for (size_t i = 0; i < tabs_.size(); i++) {
+        if (tab_area_.contains(key.x, key.y) && key.x >= tabs_[i].first && key.x < tabs_[i].second)
+            return bring(i);
+    }
+    std::vector<Wish> wishes;
+    if (strip_area_.contains(key.x, key.y))
+        bring(*panes_.strip());
+    else if (body_.contains(key.x, key.y))
+        panes_.leave_strip();
+    else
+        return;
+    panes_.focused().click(key.x, key.y, twice, model_, panes_.scope(), wishes);
+    grant(wishes);
+}
+
+void Screen::Implementation::act(Action action) {
+    switch (action) {
+    case Action::suspend:
+        return ask(Request::Kind::suspend);
+    case Action::redraw:
+        return ask(Request::Kind::redraw);
+    case Action::command:
+        typing_ = Typing::command;
+        return command_line_.start(":");
+    case Action::search:
+        typing_ = Typing::search;
+        return search_line_.start("/");
+    case Action::help:
+        pager_.emplace("Keys", key_help());
+        return;
+    default:
+        break;
+    }
+    if (pager_)
+        act_in_pager(action);
+    else
+        act_here(action);
+}
+
+void Screen::Implementation::act_in_pager(Action action) {
+    const Pager::Outcome outcome = pager_->act(action);
+    if (outcome == Pager::Outcome::open)
+        return;
+    const std::string command = pager_->current().run;
+    pager_.reset();
+    if (outcome == Pager::Outcome::chosen)
+        run(command);
+}
+
+void Screen::Implementation::act_here(Action action) {
+    if (const auto pane = panes_.find(action))
+        return bring_pane_of(action, *pane);
+    if (act_on_screen(action))
+        return;
+    std::vector<Wish> wishes;
+    if (panes_.focused().act(action, model_, panes_.scope(), wishes))
+        return grant(wishes);
+    switch (action) {
+    case Action::back:
+        return step_back();
+    case Action::class_filter:
+        return next_class();
+    case Action::group_by: {
+        const auto next = (static_cast<size_t>(panes_.scope().by) + 1) % group_names.size();
+        return panes_.choose(panes_.scope().filter, static_cast<GroupBy>(next));
+    }
+    default:
+        return act_at_function(action);
+    }
+}
+
+// What no pane has a say in.
+bool Screen::Implementation::act_on_screen(Action action) {
+    const auto window = [&](const Window& wanted) {
+        run(window_command(wanted, model_.first_ns()));
+    };
+    switch (action) {
+    case Action::leave:
+        ask(Request::Kind::leave);
+        return true;
+    case Action::undo:
+        run("undo");
+        return true;
+    case Action::next_pane:
+    case Action::previous_pane:
+        if (searching_)
+            search(std::nullopt);
+        panes_.bring_next(action == Action::next_pane);
+        return true;
+    case Action::reset:
+        reset();
+        return true;
+    case Action::freeze:
+        panes_.freeze(!panes_.frozen(), model_);
+        return true;
+    case Action::longer:
+    case Action::shorter:
+        window(step_window(state_.window, action == Action::longer));
+        return true;
+    case Action::window_kind:
+        window(other_window(state_.window));
+        return true;
+    default:
+        return false;
+    }
+}
+
+void Screen::Implementation::act_at_function(Action action) {
+    switch (action) {
+    case Action::source:
+        return show_source();
+    case Action::callers:
+    case Action::callees:
+        return turn_to(action);
+    case Action::time_it:
+    case Action::slow_it:
+    case Action::split_on_it:
+    case Action::only_this:
+    case Action::call_sites:
+    case Action::open_calls:
+    case Action::delete_probe:
+    case Action::threshold_up:
+    case Action::threshold_down:
+        return drill(action);
+    default:
+        return;
+    }
+}
+
+void Screen::Implementation::bring(size_t pane) {
+    pager_.reset();
+    if (searching_ && pane != panes_.focus())
+        search(std::nullopt);
+    panes_.bring(pane);
+}
+
+// A pane that is left at a function takes it along.
+void Screen::Implementation::bring_pane_of(Action action, size_t pane) {
+    if (pane == panes_.focus()) {
+        if (pane == panes_.strip())
+            panes_.hide_strip();
+        return;
+    }
+    const auto function = panes_.focused().selected();
+    bring(pane);
+    if (function && pane != panes_.strip())
+        panes_.pane(pane).turn_to(*function, action, model_);
+}
+
+void Screen::Implementation::step_back() {
+    if (searching_)
+        return search(std::nullopt);
+    if (panes_.strip_focused())
+        return panes_.leave_strip();
+    if (panes_.frozen())
+        return panes_.freeze(false, model_);
+    if (!panes_.scope().filter.all() || panes_.scope().by != GroupBy::process)
+        return panes_.choose({}, GroupBy::process);
+    if (state_.window.end_ns) {
+        Window live = state_.window;
+        live.end_ns = 0;
+        return run(window_command(live, model_.first_ns()));
+    }
+    if (panes_.front() != 0)
+        return bring(0);
+    ask(Request::Kind::leave);
+}
+
+void Screen::Implementation::reset() {
+    if (searching_)
+        search(std::nullopt);
+    std::vector<Wish> wishes;
+    panes_.focused().act(Action::reset, model_, panes_.scope(), wishes);
+    panes_.leave_strip();
+    panes_.freeze(false, model_);
+    panes_.choose({}, GroupBy::process);
+    grant(wishes);
+}
+
+void Screen::Implementation::next_class() {
+    if (!model_.split().active)
+        return tell(fmt::format("there are no classes yet: {} at a function splits by it",
+                                key_name(Action::split_on_it)));
+    panes_.choose(next_filter(model_, panes_.scope().filter), panes_.scope().by);
+}
+
+// Callers and callees are another pane's business.
+void Screen::Implementation::turn_to(Action action) {
+    const auto function = panes_.focused().selected();
+    if (!function)
+        return tell("no function is under the cursor");
+    const auto table = panes_.find(Action::table);
+    if (!table || !panes_.pane(*table).turn_to(*function, action, model_))
+        return tell("there is no pane that shows that");
+    bring(*table);
+}
+
+void Screen::Implementation::drill(Action action) {
+    const auto function = panes_.focused().selected();
+    const Drill drill = drill_command(action, model_, function);
+    if (drill.command.empty())
+        return tell(drill.why_not);
+    if (action == Action::call_sites)
+        site_function_ = probe_text_of(model_, *function);
+    run(drill.command);
+}
+
+void Screen::Implementation::show_source() {
+    const auto function = panes_.focused().selected();
+    if (!function)
+        return tell("no function is under the cursor");
+    auto page = source_page(model_, panes_.scope(), *function, options_.read_source);
+    if (!page)
+        return note_.say(page.error().message(), true);
+    pager_ = std::move(*page);
+}
+
+void Screen::Implementation::search(const std::optional<std::string>& expression) {
+    last_command_.clear();
+    if (pager_)
+        return note_.say(pager_->search(expression), false);
+    note_.say(panes_.focused().search(expression, model_), false);
+    searching_ = expression.has_value();
+}
+
+void Screen::Implementation::grant(const std::vector<Wish>& wishes) {
+    for (const Wish& wish : wishes) {
+        switch (wish.kind) {
+        case Wish::Kind::run:
+            run(wish.text);
+            break;
+        case Wish::Kind::scope:
+            panes_.choose(wish.scope.filter, wish.scope.by);
+            break;
+        case Wish::Kind::show:
+            show(wish.text);
+            break;
+        case Wish::Kind::tell:
+            tell(wish.text);
+            break;
+        case Wish::Kind::ask:
+            typing_ = Typing::command;
+            command_line_.start(":", wish.text);
+            break;
+        }
+    }
+}
+
+void Screen::Implementation::run(const std::string& line) {
+    requests_.push_back({Request::Kind::run, line});
+}
+
+void Screen::Implementation::tell(std::string_view text) {
+    last_command_.clear();
+    note_.say(text, false);
+}
+
+} // namespace auger
