@@ -496,8 +496,9 @@ TEST(Session, EveryCommandAnswersInJson) {
         }
     }
     for (const CommandRow& row : command_table()) {
-        if (row.name != "view") // there is none in JSON
-            EXPECT_THAT(seen, Contains(std::string(row.name)));
+        if (row.name == "view") // there is none in JSON
+            continue;
+        EXPECT_THAT(seen, Contains(std::string(row.name)));
     }
 }
 
