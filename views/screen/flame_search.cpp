@@ -90,14 +90,32 @@ bool comes_before(const Model& model, const FlameTree& tree, uint32_t a, uint32_
 
 } // namespace
 
+void FlameSearch::sort(const Model& model, const FlameTree& tree) {
+    if (!sorted_)
+        std::sort(found_.begin(), found_.end(),
+                  [&](uint32_t a, uint32_t b) { return comes_before(model, tree, a, b); });
+    sorted_ = true;
+}
+
+std::optional<uint32_t> FlameSearch::heaviest(const Model& model, const FlameTree& tree,
+                                              Weight weight) {
+    sort(model, tree);
+    // The outermost of several.
+    const auto most = std::max_element(found_.begin(), found_.end(), [&](uint32_t a, uint32_t b) {
+        return weight_of(tree, a, weight) < weight_of(tree, b, weight);
+    });
+    if (most == found_.end())
+        return std::nullopt;
+    number_ = static_cast<size_t>(most - found_.begin()) + 1;
+    return *most;
+}
+
 std::optional<uint32_t> FlameSearch::step(const Model& model, const FlameTree& tree, uint32_t from,
                                           bool forward) {
     if (found_.empty())
         return std::nullopt;
     const auto before = [&](uint32_t a, uint32_t b) { return comes_before(model, tree, a, b); };
-    if (!sorted_)
-        std::sort(found_.begin(), found_.end(), before);
-    sorted_ = true;
+    sort(model, tree);
     auto next = std::upper_bound(found_.begin(), found_.end(), from, before);
     if (!forward) {
         next = std::lower_bound(found_.begin(), found_.end(), from, before);
