@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What panes are made of: cursors of lists, bars of histograms, walks over samples in steps.
 #include "tests/unit/pane_session.h"
+#include "views/model/diff.h"
 #include "views/model/function_pass.h"
 #include "views/screen/histogram_layout.h"
 #include "views/screen/list_cursor.h"
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 namespace auger {
@@ -204,6 +206,40 @@ TEST(SamplePass, IsOfTheMomentWhenItBegan) {
             EXPECT_TRUE(model.samples_evicted() || seen == held);
         }
     }
+}
+
+// A comparison in steps is of the moment when it began, whatever streams in meanwhile.
+TEST(DiffPass, IsOfTheMomentWhenItBegan) {
+    PaneSession session;
+    session.serve(3000);
+    Model& model = session.model;
+    session.stream.split(1, session.stream.fixed(2 * ms));
+    auto expected = diff_classes(model, {}, CallClass::slow, CallClass::fast);
+    auto pass = DiffPass::begin(model, {}, CallClass::slow, CallClass::fast, true);
+    ASSERT_TRUE(expected && pass);
+    for (int step = 0; pass->work(step % 3 ? 100 : 1000); step++) {
+        ASSERT_LT(step, 10'000);
+        if (step < 50)
+            session.serve(10);
+        // Other thresholds and names do not reach it either.
+        session.stream.split(1, session.stream.fixed((step % 9 + 1) * ms));
+        if (step < 100)
+            session.stream.sample(model.now_ns(), 1, session.path({fmt::format("new_{}", step)}));
+    }
+    ASSERT_EQ(model.samples_evicted(), 0u);
+    const Diff diff = pass->take();
+    EXPECT_EQ(diff.first.calls, expected->first.calls);
+    EXPECT_EQ(diff.second.calls, expected->second.calls);
+    EXPECT_EQ(diff.first.samples.samples, expected->first.samples.samples);
+    EXPECT_EQ(diff.second.sampled_calls, expected->second.sampled_calls);
+    ASSERT_EQ(diff.functions.size(), expected->functions.size());
+    for (size_t i = 0; i < diff.functions.size(); i++) {
+        EXPECT_EQ(diff.functions[i].function, expected->functions[i].function);
+        EXPECT_DOUBLE_EQ(diff.functions[i].difference_ns, expected->functions[i].difference_ns);
+        EXPECT_DOUBLE_EQ(diff.functions[i].margin_ns, expected->functions[i].margin_ns);
+        EXPECT_EQ(diff.functions[i].significant, expected->functions[i].significant);
+    }
+    EXPECT_EQ(diff.stacks.size(), expected->stacks.size());
 }
 
 } // namespace

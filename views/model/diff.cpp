@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Samples are ordered by their outermost call, summed up per call and thing, and compared. Calls
-// are classed as wholes, by their durations, also under a `so-far` split.
+// Samples are picked, ordered by their outermost call, summed up per call and thing, and compared,
+// each in steps. Calls are classed as wholes, by their durations, also under a `so-far` split, and
+// all at once in the beginning: what comes or goes meanwhile makes no difference.
 #include "views/model/diff.h"
 
 #include "views/escape.h"
 #include "views/model/call_estimate.h"
 #include "views/model/per_call_sums.h"
+#include "views/model/sample_pass.h"
 #include "views/model/stack_things.h"
 
 #include <algorithm>
@@ -15,16 +17,24 @@ namespace auger {
 
 namespace {
 
-class Comparison {
+// A sample in a call of the split's probe.
+struct Picked {
+    CallIndex outer;
+    StackId stack;
+    double weight;
+};
+
+} // namespace
+
+class DiffPass::Comparison {
   public:
     Comparison(const Model& model, const Window& window, const ClassFilter& first,
-               const ClassFilter& second)
-        : model_(model), window_(window), classify_(model), first_(model, classify_, first),
-          second_(model, classify_, second), things_(model),
-          functions_(model.symbols().functions()), by_stack_(model.symbols().stacks() + 1) {
+               const ClassFilter& second, bool with_stacks)
+        : model_(model), window_(window), pass_(model, {}, {}), with_stacks_(with_stacks),
+          things_(model), by_stack_(model.symbols().stacks() + 1) {
         diff_.first.filter = first;
         diff_.second.filter = second;
-        diff_.recursive = classify_.recursive();
+        diff_.recursive = pass_.classifier().recursive();
         diff_.to_ns = window.until(model.now_ns());
         diff_.from_ns = model.first_ns();
         // Calls from before the oldest sample must not count, since their samples are gone; nor
@@ -42,18 +52,43 @@ class Comparison {
         }
         if (window_.kind == Window::Kind::ewma)
             window_ = {Window::Kind::all, 0, window.end_ns};
+        remember_calls();
     }
 
-    Diff run() {
-        order_by_call();
-        sum_up();
-        sum_up_stacks();
-        count_calls();
-        compare_all();
-        return std::move(diff_);
+    bool work(size_t most) {
+        switch (step_) {
+        case Step::pick:
+            if (!pick(most))
+                step_ = Step::order;
+            return true;
+        case Step::order:
+            if (!order(most))
+                step_ = Step::sum_up;
+            return true;
+        case Step::sum_up:
+            if (sum_up(most / 4))
+                return true;
+            sum_up_stacks();
+            count_calls();
+            find_explained();
+            step_ = Step::compare;
+            return true;
+        case Step::compare:
+            if (compare_functions(most / 16))
+                return true;
+            finish();
+            step_ = Step::done;
+            return false;
+        case Step::done:
+            break;
+        }
+        return false;
     }
+    Diff take() { return std::move(diff_); }
 
   private:
+    enum class Step : uint8_t { pick, order, sum_up, compare, done };
+
     // Since when everything that the classes ask for is known of new calls.
     uint64_t known_since() const {
         uint64_t since = 0;
@@ -69,62 +104,103 @@ class Comparison {
         return since;
     }
 
-    // 0 or 1: the side that the call belongs to; -1: neither.
-    int side_of(CallIndex outer) const {
-        if (outer == no_call || model_.calls()[outer].state == CallRecord::State::open)
-            return -1; // `slow` already, but it has not got its whole weight yet
-        return first_.of_call(outer) ? 0 : second_.of_call(outer) ? 1 : -1;
-    }
-
-    void order_by_call() {
-        const SampleStore& samples = model_.samples();
-        std::vector<uint32_t> begin(model_.calls().size() + 1);
-        std::vector<uint32_t> picked;
-        for (uint32_t i = 0; i < samples.size(); i++) {
-            CallIndex outer = classify_.outermost(samples.calls()[i]);
-            if (side_of(outer) < 0 || samples.times()[i] < diff_.from_ns ||
-                samples.times()[i] > diff_.to_ns)
-                continue;
-            begin[outer.index() + 1]++;
-            picked.push_back(i);
+    // What is asked of calls later, as it is now: their records may be others' by then.
+    void remember_calls() {
+        const CallTable& calls = model_.calls();
+        ClassTest first(model_, pass_.classifier(), diff_.first.filter);
+        ClassTest second(model_, pass_.classifier(), diff_.second.filter);
+        bool by_lines = !model_.only().line_clauses.empty();
+        for (DiffSide* side : {&diff_.first, &diff_.second}) {
+            const ClassFilter& filter = side->filter;
+            side->estimated =
+                by_lines || filter.label || ((filter.duration || filter.range) && filter.taken);
+            estimated_ |= side->estimated;
         }
-        for (size_t i = 1; i < begin.size(); i++)
-            begin[i] += begin[i - 1];
-        ordered_.resize(picked.size());
-        for (uint32_t i : picked)
-            ordered_[begin[classify_.outermost(samples.calls()[i]).index()]++] = i;
+        side_.assign(calls.size(), neither);
+        unwound_call_.assign(calls.size(), false);
+        if (estimated_)
+            durations_.assign(calls.size(), 0);
+        for (uint32_t i = 0; i < calls.size(); i++) {
+            const CallRecord& call = calls[CallIndex{i}];
+            // `slow` already, but it has not got its whole weight yet.
+            if (call.references == 0 || call.state == CallRecord::State::open)
+                continue;
+            side_[i] = first.of_call(CallIndex{i}) ? 0 : second.of_call(CallIndex{i}) ? 1 : neither;
+            unwound_call_[i] = call.state == CallRecord::State::unwound;
+            if (estimated_ && !unwound_call_[i])
+                durations_[i] = std::max<uint64_t>(call.duration_ns, 1);
+        }
+        begin_.assign(calls.size() + 1, 0);
+        // Returned calls as counted, sampled or not.
+        calls_ = model_.probe_statistics(model_.split().probe, window_);
+        branch_ = model_.branch_counts(window_);
+        threshold_ = model_.split_state();
     }
 
-    void sum_up() {
+    bool pick(size_t most) {
         const SampleStore& samples = model_.samples();
-        for (size_t i = 0; i < ordered_.size(); i++) {
-            uint32_t sample = ordered_[i];
-            CallIndex outer = classify_.outermost(samples.calls()[sample]);
-            auto side = static_cast<size_t>(side_of(outer));
+        return pass_.walk(most, [&](size_t i, CallIndex call) {
+            CallIndex outer = pass_.classifier().outermost(call);
+            uint64_t time = samples.times()[i];
+            if (outer == no_call || time < diff_.from_ns || time > diff_.to_ns)
+                return;
+            if (estimated_ && durations_[outer.index()]) // each once
+                estimate_.add(std::exchange(durations_[outer.index()], 0), side_[outer.index()]);
+            if (side_[outer.index()] == neither)
+                return;
+            begin_[outer.index() + 1]++;
+            // Undefined stacks share the last place.
+            StackId stack{
+                std::min(samples.stacks()[i].value, static_cast<uint32_t>(by_stack_.size() - 1))};
+            picked_.push_back({outer, stack, static_cast<double>(samples.weights()[i])});
+        });
+    }
+
+    // Call by call.
+    bool order(size_t most) {
+        if (ordered_.empty()) {
+            for (size_t i = 1; i < begin_.size(); i++)
+                begin_[i] += begin_[i - 1];
+            ordered_.resize(picked_.size());
+        }
+        for (; most > 0 && next_ < picked_.size(); most--, next_++)
+            ordered_[begin_[picked_[next_].outer.index()]++] = picked_[next_];
+        if (next_ < picked_.size())
+            return true;
+        picked_ = {};
+        next_ = 0;
+        return false;
+    }
+
+    bool sum_up(size_t most) {
+        for (; most > 0 && next_ < ordered_.size(); most--, next_++) {
+            const Picked& sample = ordered_[next_];
+            auto side = static_cast<size_t>(side_[sample.outer.index()]);
             DiffSide& of = side ? diff_.second : diff_.first;
-            double weight = static_cast<double>(samples.weights()[sample]);
-            of.samples += {1, weight};
+            of.samples += {1, sample.weight};
 
-            // Undefined ones share the last place.
-            StackId stack{std::min(samples.stacks()[sample].value,
-                                   static_cast<uint32_t>(by_stack_.size() - 1))};
-            const StackThings::Things& things = things_[stack];
-            by_stack_[stack.index()][side] += weight;
-            stacks_.grow(things_.stacks());
-            stacks_.add(things.stack, weight);
-            for (FunctionId function : things_.functions(things))
-                functions_.add(function.value, weight);
-
-            bool last = i + 1 == ordered_.size() ||
-                        classify_.outermost(samples.calls()[ordered_[i + 1]]) != outer;
-            if (!last)
+            const StackThings::Things& things = things_[sample.stack];
+            by_stack_[sample.stack.index()][side] += sample.weight;
+            if (with_stacks_) {
+                stacks_.grow(things_.stacks());
+                stacks_.add(things.stack, sample.weight);
+            }
+            for (FunctionId function : things_.functions(things)) {
+                functions_.grow(function.index() + 1);
+                functions_.add(function.value, sample.weight);
+            }
+            if (next_ + 1 < ordered_.size() && ordered_[next_ + 1].outer == sample.outer)
                 continue;
             functions_.end_call(side);
             stacks_.end_call(side);
             of.sampled_calls++;
-            if (model_.calls()[outer].state == CallRecord::State::unwound)
+            if (unwound_call_[sample.outer.index()])
                 unwound_[side]++;
         }
+        if (next_ < ordered_.size())
+            return true;
+        next_ = 0;
+        return false;
     }
 
     // What needs no variance is summed up by stack: far fewer than samples.
@@ -145,28 +221,22 @@ class Comparison {
         }
     }
 
+    // Unwound calls are in no histogram, so only those with samples are known by class.
     void count_calls() {
-        // Returned calls as counted, sampled or not; unwound ones are in no histogram, so only
-        // those with samples are known by class.
-        CallStatistics calls = model_.probe_statistics(model_.split().probe, window_);
-        ThresholdState threshold = model_.split_state();
-        MarkCounts branch = model_.branch_counts(window_);
-        bool by_lines = !model_.only().line_clauses.empty();
-        std::optional<std::array<double, 2>> estimates;
+        std::array<double, 2> estimates{};
+        if (estimated_)
+            estimates =
+                estimate_.calls(calls_.durations, threshold_.in_force() ? threshold_.value_ns : 0);
         for (size_t side = 0; side < 2; side++) {
             DiffSide& of = side ? diff_.second : diff_.first;
             const ClassFilter& filter = of.filter;
             double returned = 0;
-            if (by_lines || filter.label || ((filter.duration || filter.range) && filter.taken)) {
-                if (!estimates)
-                    estimates = estimate_calls(calls.durations, threshold);
-                returned = (*estimates)[side];
-                of.estimated = true;
-            } else if (filter.taken) {
-                returned = *filter.taken ? branch.taken : branch.not_taken;
-            } else {
-                returned = count_durations(calls.durations, filter, threshold.value_ns);
-            }
+            if (of.estimated)
+                returned = estimates[side];
+            else if (filter.taken)
+                returned = *filter.taken ? branch_.taken : branch_.not_taken;
+            else
+                returned = count_durations(calls_.durations, filter, threshold_.value_ns);
             of.calls = std::max(returned + unwound_[side], of.sampled_calls);
             of.per_call_ns = of.calls > 0 ? of.samples.weight_ns / of.calls : 0;
         }
@@ -187,47 +257,39 @@ class Comparison {
         return std::max(0.0, at_least(range.from_ns) - above);
     }
 
-    std::array<double, 2> estimate_calls(const WeightedHistogram& durations,
-                                         const ThresholdState& threshold) const {
-        const SampleStore& samples = model_.samples();
-        std::vector<uint8_t> seen(model_.calls().size());
-        CallEstimate estimate;
-        for (size_t i = 0; i < samples.size(); i++) {
-            CallIndex outer = classify_.outermost(samples.calls()[i]);
-            if (outer == no_call || samples.times()[i] < diff_.from_ns ||
-                std::exchange(seen[outer.index()], 1))
-                continue;
-            const CallRecord& call = model_.calls()[outer];
-            if (call.state == CallRecord::State::returned)
-                estimate.add(call.duration_ns, side_of(outer));
-        }
-        return estimate.calls(durations, threshold.in_force() ? threshold.value_ns : 0);
-    }
-
     double difference(const std::vector<std::array<double, 2>>& sums, size_t i) const {
         double first = diff_.first.calls > 0 ? sums[i][0] / diff_.first.calls : 0;
         double second = diff_.second.calls > 0 ? sums[i][1] / diff_.second.calls : 0;
         return first - second;
     }
 
-    void compare_all() {
-        std::vector<double> explained(functions_.size());
+    // The best that a single callee does for each function.
+    void find_explained() {
+        explained_.resize(functions_.size());
         for (size_t i = 0; i < edges_.size(); i++) {
-            double& best = explained[things_.edges()[i].caller.index()];
+            double& best = explained_[things_.edges()[i].caller.index()];
             best = std::max(best, difference(edges_, i));
         }
-        std::vector<DiffEntry*> entries;
-        for (uint32_t i = 0; i < functions_.size(); i++) {
-            if (functions_[i][0].calls + functions_[i][1].calls == 0)
+    }
+
+    bool compare_functions(size_t most) {
+        for (; next_ < functions_.size(); next_++) {
+            if (functions_[next_][0].calls + functions_[next_][1].calls == 0)
                 continue;
+            if (most-- == 0)
+                return true;
             FunctionDiff entry;
             static_cast<DiffEntry&>(entry) =
-                compare(functions_[i], diff_.first.calls, diff_.second.calls);
-            entry.function = FunctionId{i};
-            entry.self_difference_ns = difference(self_, i);
-            entry.own_difference_ns = entry.difference_ns - explained[i];
+                compare(functions_[next_], diff_.first.calls, diff_.second.calls);
+            entry.function = FunctionId{static_cast<uint32_t>(next_)};
+            entry.self_difference_ns = difference(self_, next_);
+            entry.own_difference_ns = entry.difference_ns - explained_[next_];
             diff_.functions.push_back(entry);
         }
+        return false;
+    }
+
+    void finish() {
         for (uint32_t i = 0; i < stacks_.size(); i++) {
             StackDiff entry;
             static_cast<DiffEntry&>(entry) =
@@ -235,6 +297,7 @@ class Comparison {
             entry.path = things_.stack_path(i);
             diff_.stacks.push_back(std::move(entry));
         }
+        std::vector<DiffEntry*> entries;
         for (FunctionDiff& entry : diff_.functions)
             entries.push_back(&entry);
         mark_significant(entries);
@@ -259,15 +322,33 @@ class Comparison {
 
     const Model& model_;
     Window window_;
-    Classifier classify_;
-    ClassTest first_, second_;
+    SamplePass pass_;
+    bool with_stacks_;
     StackThings things_;
-    std::vector<uint32_t> ordered_; // samples, call by call
+    Step step_ = Step::pick;
+    size_t next_ = 0; // in what the step goes through
+
+    // By call.
+    static constexpr int8_t neither = -1;
+    std::vector<int8_t> side_; // 0, 1 or neither
+    std::vector<bool> unwound_call_;
+    std::vector<uint64_t> durations_; // of returned ones not estimated from so far; 0: none
+    std::vector<uint32_t> begin_;     // in ordered_
+
+    CallStatistics calls_;
+    MarkCounts branch_;
+    ThresholdState threshold_;
+    bool estimated_ = false;
+    CallEstimate estimate_;
+    std::vector<Picked> picked_, ordered_;
     PerCallSums functions_, stacks_;
     std::vector<std::array<double, 2>> by_stack_, edges_, self_; // weights by side
+    std::vector<double> explained_;                              // by function
     std::array<double, 2> unwound_{};
     Diff diff_;
 };
+
+namespace {
 
 Error diff_error(std::string cause, std::string hint) {
     return {"compare classes", "", std::move(cause), std::move(hint), Error::Kind::failed};
@@ -275,8 +356,21 @@ Error diff_error(std::string cause, std::string hint) {
 
 } // namespace
 
-Result<Diff> diff_classes(const Model& model, const Window& window, const ClassFilter& first,
-                          const ClassFilter& second) {
+DiffPass::DiffPass(std::unique_ptr<Comparison> comparison) : comparison_(std::move(comparison)) {}
+DiffPass::~DiffPass() = default;
+DiffPass::DiffPass(DiffPass&&) noexcept = default;
+DiffPass& DiffPass::operator=(DiffPass&&) noexcept = default;
+
+bool DiffPass::work(size_t samples) {
+    return comparison_->work(std::max<size_t>(samples, 16));
+}
+
+Diff DiffPass::take() {
+    return comparison_->take();
+}
+
+Result<DiffPass> DiffPass::begin(const Model& model, const Window& window, const ClassFilter& first,
+                                 const ClassFilter& second, bool with_stacks) {
     if (!model.split().active)
         return diff_error("no split is in force", "try: split PROBE > p95");
     for (const ClassFilter* filter : {&first, &second}) {
@@ -296,7 +390,17 @@ Result<Diff> diff_classes(const Model& model, const Window& window, const ClassF
         return diff_error("the threshold is warming up: " + std::to_string(state.calls) + " of " +
                               std::to_string(state.calls_needed) + " calls",
                           "wait, or set a fixed one: threshold PROBE 10ms");
-    return Comparison(model, window, first, second).run();
+    return DiffPass(std::make_unique<Comparison>(model, window, first, second, with_stacks));
+}
+
+Result<Diff> diff_classes(const Model& model, const Window& window, const ClassFilter& first,
+                          const ClassFilter& second) {
+    Result<DiffPass> pass = DiffPass::begin(model, window, first, second, true);
+    if (!pass)
+        return pass.error();
+    while (pass->work(SIZE_MAX))
+        ;
+    return pass->take();
 }
 
 } // namespace auger

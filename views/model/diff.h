@@ -9,6 +9,8 @@
 #include "loader/base/result.h"
 #include "views/model/fold.h"
 
+#include <memory>
+
 namespace auger {
 
 struct DiffSide {
@@ -58,5 +60,25 @@ struct Diff {
 // warming up. Under an ewma window the samples do not fade: everything kept counts.
 Result<Diff> diff_classes(const Model&, const Window&, const ClassFilter& first,
                           const ClassFilter& second);
+
+// The same in steps, for whoever must not hold up a screen.
+class DiffPass {
+  public:
+    static Result<DiffPass> begin(const Model&, const Window&, const ClassFilter& first,
+                                  const ClassFilter& second, bool with_stacks);
+    ~DiffPass();
+    DiffPass(DiffPass&&) noexcept;
+    DiffPass& operator=(DiffPass&&) noexcept;
+
+    // Takes about as long as looking at so many samples does; returns whether something is left.
+    bool work(size_t samples);
+    // When nothing is left.
+    Diff take();
+
+  private:
+    class Comparison;
+    explicit DiffPass(std::unique_ptr<Comparison>);
+    std::unique_ptr<Comparison> comparison_;
+};
 
 } // namespace auger

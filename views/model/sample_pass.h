@@ -26,8 +26,17 @@ class SamplePass {
     // their weight in the window. Returns whether some are left.
     template <typename Visit>
     bool work(size_t most, Visit visit) {
+        const uint64_t* times = model_.samples().times();
+        return walk(most, [&](size_t i, CallIndex call) {
+            const double factor = window_.weight(times[i], now_ns_);
+            if (factor > 0 && is_shown_(call, times[i]))
+                visit(i, classify_(call, times[i]), factor);
+        });
+    }
+    // The same for every sample, whatever window and class it is of: visit(index, call).
+    template <typename Visit>
+    bool walk(size_t most, Visit visit) {
         const SampleStore& samples = model_.samples();
-        const uint64_t* times = samples.times();
         const CallIndex* calls = samples.calls();
         const size_t end = next_ + std::min(most, samples_ - next_);
         // The n-th sample that came lies at n % capacity.
@@ -37,11 +46,8 @@ class SamplePass {
             if (i >= first ? i - first < overwritten : i + samples.capacity() - first < overwritten)
                 continue;
             const CallIndex call = calls[i];
-            if (call != no_call && call.index() >= calls_)
-                continue;
-            const double factor = window_.weight(times[i], now_ns_);
-            if (factor > 0 && is_shown_(call, times[i]))
-                visit(i, classify_(call, times[i]), factor);
+            if (call == no_call || call.index() < calls_)
+                visit(i, call);
         }
         next_ = end;
         return next_ < samples_;

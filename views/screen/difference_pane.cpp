@@ -18,6 +18,7 @@ namespace auger {
 
 namespace {
 
+constexpr size_t samples_a_step = 200'000;
 constexpr double ns_a_sample = 100;
 
 // Which two classes the scope and the split ask to compare.
@@ -62,12 +63,14 @@ class DifferencePane final : public ListPane {
     void draw_row(Area&, size_t row) const override;
     void draw_bar(Area&, size_t x, size_t width, const FunctionDiff&) const;
     void open_row(size_t, const Model&, const Scope&, std::vector<Wish>&) override;
+    void take(Diff);
     void sort();
     double whole() const { return diff_.first.per_call_ns - diff_.second.per_call_ns; }
 
     const SymbolTables* symbols_ = nullptr; // names of functions never change
     Pace pace_{500'000'000};
     ClassFilter first_{CallClass::slow}, second_{CallClass::fast};
+    std::optional<DiffPass> pass_;
     Diff diff_;
     std::vector<FunctionDiff> rows_;
     std::optional<Error> missing_;
@@ -80,20 +83,31 @@ class DifferencePane final : public ListPane {
 bool DifferencePane::refresh(const Model& model, const Scope& scope) {
     symbols_ = &model.symbols();
     const double cost = ns_a_sample * static_cast<double>(model.samples().size());
-    if (!pace_.due(model, scope, cost))
-        return false;
-    no_split_ = !model.split().active;
-    std::tie(first_, second_) = sides_of(model, scope.filter);
-    Result<Diff> diff = diff_classes(model, scope.window, first_, second_);
-    rows_.clear();
-    missing_.reset();
-    if (diff) {
-        diff_ = std::move(*diff);
-        rows_ = std::move(diff_.functions);
-    } else {
-        missing_ = diff.error();
-        diff_ = {};
+    if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
+        no_split_ = !model.split().active;
+        std::tie(first_, second_) = sides_of(model, scope.filter);
+        Result<DiffPass> pass = DiffPass::begin(model, scope.window, first_, second_, false);
+        if (!pass) {
+            pass_.reset();
+            missing_ = pass.error();
+            take({});
+            return false;
+        }
+        pass_ = std::move(*pass);
     }
+    if (!pass_)
+        return false;
+    if (pass_->work(samples_a_step))
+        return true;
+    missing_.reset();
+    take(pass_->take());
+    pass_.reset();
+    return false;
+}
+
+void DifferencePane::take(Diff diff) {
+    diff_ = std::move(diff);
+    rows_ = std::move(diff_.functions);
     most_ns_ = 0;
     significant_ = 0;
     for (const FunctionDiff& row : rows_) {
@@ -101,7 +115,6 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope) {
         significant_ += row.significant;
     }
     sort();
-    return false;
 }
 
 void DifferencePane::sort() {
