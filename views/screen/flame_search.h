@@ -29,13 +29,12 @@ class FlameSearch {
     std::string text() const;
 
   private:
-    void sort(const Model&, const FlameTree&);
+    void number_of(const Model&, const FlameTree&, uint32_t match);
     std::optional<Pattern> pattern_;
     std::vector<int8_t> by_function_; // -1: not known yet
-    std::vector<uint32_t> found_;     // nodes, in the order of the picture only if `sorted_`
-    bool sorted_ = false;
-    double share_ = 0;  // of the root's weight, each sample once
-    size_t number_ = 0; // in found_, from 1; 0: nowhere yet
+    std::vector<uint32_t> found_;     // nodes, in no order
+    double share_ = 0;                // of the root's weight, each sample once
+    size_t number_ = 0;               // in found_, from 1; 0: nowhere yet
 };
 
 } // namespace auger
