@@ -2,6 +2,7 @@
 // Panes by themselves: what they show at a narrow and a wide size, what keys do in them, and that
 // they stay where the user is while data streams in.
 #include "tests/unit/pane_session.h"
+#include "tests/unit/screen_fixture.h"
 #include "views/screen/calls_pane.h"
 #include "views/screen/difference_pane.h"
 #include "views/screen/histogram_pane.h"
@@ -413,6 +414,78 @@ TEST_F(Panes, ADifferenceLeadsToTheFlame) {
     EXPECT_EQ(wishes[0].kind, Wish::Kind::show);
     EXPECT_EQ(wishes[0].text, "flame");
     EXPECT_EQ(pane->command(), "diff slow fast");
+}
+
+// However much was collected: no refresh looks at all of it, and the time between is long enough.
+TEST(PanesOfAMillionSamples, WorkInStepsAndRests) {
+    Model model(1'000'000);
+    SyntheticStream stream(model);
+    const SpecId spec = stream.probe(1, "handle");
+    stream.split(1, stream.fixed(2 * ms));
+    std::vector<StackId> stacks;
+    for (int i = 0; i < 300; i++)
+        stacks.push_back(stream.stack({"main", "handle", fmt::format("leaf_{}", i)}));
+    for (uint64_t i = 0; i < 250'000; i++) {
+        const CallKey call = stream.call(spec, i * ms);
+        for (uint64_t n = 0; n < 4; n++)
+            stream.sample(i * ms + n, 1 + i % 50, stacks[(i + n) % 300], {call});
+        stream.end(1 + i % 50, call, i % 10 ? ms : 5 * ms);
+    }
+    stream.stats(250'000 * ms, spec, {ms, 5 * ms});
+    ASSERT_EQ(model.samples().size(), 1'000'000u);
+    for (auto make : {make_difference_pane, make_table_pane, make_threads_pane}) {
+        auto pane = make({});
+        int steps = 0;
+        while (pane->refresh(model, {}))
+            steps++;
+        EXPECT_GE(steps, 3) << pane->name();
+        int walks = 0;
+        bool busy = false;
+        for (int frame = 0; frame < 100; frame++) {
+            model.on_time(model.now_ns() + 10 * ms);
+            const bool more = pane->refresh(model, {});
+            walks += more && !busy;
+            busy = more;
+        }
+        EXPECT_LE(walks, 5) << pane->name();
+        EXPECT_NE(drawn(*pane, 100, 10).find(pane->name() == "threads" ? "service" : "leaf_"),
+                  std::string::npos);
+    }
+}
+
+TEST(PanesOnTheScreen, ADifferenceIsFoundInTheFlame) {
+    ScreenFixture on;
+    on.time_handle();
+    on.split_handle();
+    on.serve(1, 2000);
+    auto settled = [&] {
+        for (int i = 0; i < 100 && on.screen.refresh(on.state); i++)
+            ;
+        return to_text(on.screen.draw(120, 40));
+    };
+    auto press = [&](const Key& key) { return on.screen.press(key); };
+    settled();
+    press({.character = '2'});
+    EXPECT_NE(settled().find("[2 difference]"), std::string::npos);
+    press({.code = Key::Code::enter});
+    const std::string flame = settled();
+    EXPECT_NE(flame.find("[1 flame]"), std::string::npos);
+    EXPECT_NE(flame.find(">full_scan"), std::string::npos) << flame;
+
+    // A span of the strip is the session's window; `reset` anywhere lets it go.
+    press({.character = '7'});
+    settled();
+    press({.code = Key::Code::left});
+    const auto selected = press({.code = Key::Code::enter});
+    ASSERT_EQ(selected.size(), 1u);
+    EXPECT_EQ(selected[0].line.substr(0, 7), "window ");
+    EXPECT_NE(selected[0].line.find(" until "), std::string::npos);
+    on.state.window = {Window::Kind::last, 500 * ms, on.model.now_ns() - 500 * ms};
+    settled();
+    press({.character = '1'});
+    const auto reset = press({.character = 'r'});
+    ASSERT_EQ(reset.size(), 1u);
+    EXPECT_EQ(reset[0].line, "window all");
 }
 
 } // namespace

@@ -37,6 +37,7 @@ class FlamePane final : public Pane {
     std::vector<std::string> crumbs(const Model& model) const override {
         return cursor_.zoom_names(model);
     }
+    bool turn_to(FunctionId, Action, const Model&) override;
 
   private:
     const FlameTree& tree() const { return stream_.tree(); }
@@ -254,6 +255,24 @@ void FlamePane::move_beside(bool right) {
             return;
         }
     }
+}
+
+// To where most of its time is, when another pane asks for it; merely coming back does not move.
+bool FlamePane::turn_to(FunctionId function, Action action, const Model&) {
+    if (action != Action::enter)
+        return false;
+    uint32_t heaviest = 0;
+    for (uint32_t i = 1; i < tree().nodes.size(); i++) {
+        const FlameNode& node = tree().nodes[i];
+        if (node.held && node.depth >= 2 && node.function == function &&
+            (!heaviest || tree().weight_ns(i) > tree().weight_ns(heaviest)))
+            heaviest = i;
+    }
+    if (!heaviest)
+        return false;
+    cursor_.move_to(tree(), heaviest);
+    laid_out_ = false;
+    return true;
 }
 
 void FlamePane::move_to_match(bool forward) {

@@ -46,6 +46,12 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
             return {step(Action::time_it, "times the function under the cursor")};
         return {{"arrows", "to a function", true}, step(Action::time_it, "then times it")};
     }
+    if (here.pane == Action::histogram)
+        return {{key_name(Action::threshold_down) + " " + key_name(Action::threshold_up),
+                 "move the threshold", true},
+                step(Action::select_range, "begins and ends a range of durations")};
+    if (here.pane == Action::threads)
+        return {step(Action::enter, "observes only that thread")};
     if (!model.split().active) {
         if (here.timed)
             return {step(Action::split_on_it, "splits by its p95"),
@@ -57,6 +63,9 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
     if (here.pane == Action::flame)
         return {step(Action::difference, "shows what slow calls do differently"),
                 step(Action::class_filter, "only slow")};
+    if (here.pane == Action::difference && !any_slow(model))
+        return {step(Action::slow_it, "traces slow calls of this function"),
+                step(Action::enter, "shows it in the flame")};
     if (here.pane == Action::calls)
         return {step(Action::enter, "shows a call in full")};
     if (any_slow(model))

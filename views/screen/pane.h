@@ -75,7 +75,8 @@ class Pane {
     // The classes of all samples that it shows, for the status line.
     virtual std::optional<ClassSums> shown_sums() const { return std::nullopt; }
     // Shows this function as `action` (callers, callees, histogram, ...) asks, when another pane
-    // was left for it; false when the pane cannot.
+    // was left for it, or `enter` when that pane wished this one to be shown; false when the pane
+    // cannot.
     virtual bool turn_to(FunctionId, Action, const Model&) { return false; }
 };
 

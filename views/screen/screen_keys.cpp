@@ -223,6 +223,8 @@ void Screen::Implementation::reset() {
         search(std::nullopt);
     std::vector<Wish> wishes;
     panes_.focused().act(Action::reset, model_, panes_.scope(), wishes);
+    if (panes_.strip() && !panes_.strip_focused()) // a span selected there narrows all
+        panes_.pane(*panes_.strip()).act(Action::reset, model_, panes_.scope(), wishes);
     panes_.leave_strip();
     panes_.freeze(false, model_);
     panes_.choose({}, GroupBy::process);
@@ -284,9 +286,12 @@ void Screen::Implementation::grant(const std::vector<Wish>& wishes) {
         case Wish::Kind::scope:
             panes_.choose(wish.scope.filter, wish.scope.by);
             break;
-        case Wish::Kind::show:
-            show(wish.text);
+        case Wish::Kind::show: {
+            const auto function = panes_.focused().selected();
+            if (show(wish.text) && function)
+                panes_.focused().turn_to(*function, Action::enter, model_);
             break;
+        }
         case Wish::Kind::tell:
             tell(wish.text);
             break;

@@ -55,6 +55,7 @@ class StripPane final : public Pane {
     // From the anchor to the cursor, both included.
     std::pair<uint64_t, uint64_t> span() const;
 
+    const char* level_text(size_t eighths) const;
     void draw_slow_calls(Area&) const;
     void draw_samples(Area&) const;
     void draw_axis(Area&, size_t y, bool focused) const;
@@ -105,6 +106,13 @@ std::pair<uint64_t, uint64_t> StripPane::span() const {
     return {std::min(here, there), std::max(here, there) + bucket_ns()};
 }
 
+// Of a cell that is filled by so many eighths.
+const char* StripPane::level_text(size_t eighths) const {
+    static const char* const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char* const ascii[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
+    return (unicode_ ? blocks : ascii)[std::min<size_t>(eighths, 8)];
+}
+
 void StripPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
     drawn_ = {};
     if (rect.width == 0 || rect.height == 0)
@@ -128,21 +136,22 @@ void StripPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         draw_axis(area, rect.height - 1, focused);
 }
 
+// How many: as a digit while that is enough, else as bars.
 void StripPane::draw_slow_calls(Area& row) const {
+    uint64_t most = 0;
+    for (const TimelineBucket& bucket : buckets())
+        most = std::max(most, bucket.slow_calls);
     for (const TimelineBucket& bucket : buckets()) {
         const auto x = column_of(bucket.from_ns);
         if (!x || bucket.slow_calls == 0)
             continue;
-        // How many, as far as a character tells.
-        row.put(*x, 0,
-                bucket.slow_calls > 9 ? (unicode_ ? "▲" : "^") : std::to_string(bucket.slow_calls),
+        const auto level = std::max<uint64_t>(1, (bucket.slow_calls * 8 + most / 2) / most);
+        row.put(*x, 0, most <= 9 ? std::to_string(bucket.slow_calls) : level_text(level),
                 Style::slow);
     }
 }
 
 void StripPane::draw_samples(Area& area) const {
-    static const char* const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    static const char* const ascii[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
     double most = 0;
     for (const TimelineBucket& bucket : buckets())
         if (column_of(bucket.from_ns))
@@ -160,7 +169,7 @@ void StripPane::draw_samples(Area& area) const {
         for (size_t y = area.height(); y-- > 0 && level > 0;) {
             const size_t part = std::min<size_t>(level, 8);
             level -= part;
-            area.put(*x, y, (unicode_ ? eighths : ascii)[part],
+            area.put(*x, y, level_text(part),
                      !by_class_ ? Style::plain
                      : slow     ? Style::slow
                                 : Style::fast);
@@ -256,19 +265,20 @@ void StripPane::select(const Model& model, std::vector<Wish>& wishes) {
     const uint64_t end = std::min(to, model.now_ns());
     const uint64_t first = model.first_ns();
     window.end_ns = first + std::max<uint64_t>((end - std::min(end, first) + ms - 1) / ms, 1) * ms;
-    if (!window_.end_ns)
+    if (!before_) {
         before_ = window_;
+        before_->end_ns = 0; // that is how a frozen screen looks at it
+    }
     wishes.push_back({Wish::Kind::run, window_command(window, first), {}});
     anchor_.reset();
 }
 
-// Back to what goes on; false when that is what is shown.
+// Back to what goes on, if a span was selected here.
 bool StripPane::to_now(std::vector<Wish>& wishes) {
-    if (!window_.end_ns)
+    if (!before_)
         return false;
-    Window window = before_.value_or(window_);
-    window.end_ns = 0;
-    wishes.push_back({Wish::Kind::run, window_command(window, first_ns_), {}});
+    wishes.push_back({Wish::Kind::run, window_command(*before_, first_ns_), {}});
+    before_.reset();
     return true;
 }
 
