@@ -72,8 +72,9 @@ std::vector<CommandRow> file_commands() {
          "FILE.folded: the stacks of the window in force, of all or of a class. FILE.aug: what is "
          "in\n"
          "force (target, filter, probes, split, only, sampling, window) as commands, for `source`\n"
-         "and `auger -f`; a recording that is being written is not begun by them. A file of that\n"
-         "name is replaced.",
+         "and `auger -f`; neither a recording that is being written nor a window in the past. A "
+         "file of\n"
+         "that name is replaced.",
          "save all.folded\nsave slow.folded slow\nsave session.aug",
          {{.file = true}, {.words = "slow fast open outside all"}, {}},
          parse_save},

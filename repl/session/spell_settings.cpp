@@ -183,7 +183,7 @@ struct Speller {
 
     void window() {
         const Window& window = settings.window;
-        if (window.kind != Window::Kind::all)
+        if (window.kind != Window::Kind::all && window.end_ns == Window{}.end_ns)
             lines.push_back(fmt::format("{} {}",
                                         window.kind == Window::Kind::last ? "window" : "ewma",
                                         spell_duration(window.span_ns)));

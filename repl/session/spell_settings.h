@@ -9,8 +9,8 @@
 
 namespace auger {
 
-// In an order in which each is valid. A recording that is being written is left out: to begin it
-// again would overwrite it.
+// In an order in which each is valid. Two things are left out: a recording that is being written,
+// which to begin again would overwrite, and a window that ends at a moment of this session.
 std::vector<std::string> spell_settings(const Settings& settings);
 
 } // namespace auger

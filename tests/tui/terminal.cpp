@@ -188,7 +188,7 @@ void Terminal::expect_last_line(const std::string& text) const {
 }
 
 int Terminal::wait_exit() const {
-    static const std::regex exit(R"(\n\[exit (\d+)\]\n)");
+    static const std::regex exit(R"((?:^|\n)\[exit (\d+)\]\n)");
     std::smatch found;
     std::string text;
     const bool ended = wait_until([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording behind the interface of the live kernel.
+#include "loader/recording/playback_clock.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/recording/replay_backend.h"
 #include "tests/unit/loader_recording_stream.h"
@@ -93,8 +94,8 @@ class LoaderRecordingReplay : public testing::Test {
         sink.on_stats(stats);
     }
 
-    void open() {
-        auto backend = open_replay(path_, seen_);
+    void open(std::optional<double> speed = {}) {
+        auto backend = open_replay(path_, seen_, speed);
         ASSERT_TRUE(backend) << backend.error().message();
         backend_ = std::move(backend).value();
     }
@@ -142,6 +143,46 @@ TEST_F(LoaderRecordingReplay, DeliversAsMuchTimeAsIsAskedFor) {
     EXPECT_EQ(seen("slow_call").size(), 5u);
     EXPECT_EQ(backend_->now_ns(), start + 10 * second) << "the recording's end, not an hour later";
     EXPECT_FALSE(poll(1s));
+}
+
+TEST_F(LoaderRecordingReplay, AtASpeedTimeHasToPass) {
+    constexpr double speed = 200; // 10 s of recording in 50 ms
+    const auto begin = std::chrono::steady_clock::now();
+    open(speed);
+    EXPECT_TRUE(backend_->live());
+    bool more = true;
+    while (more) {
+        const uint64_t before = backend_->now_ns();
+        more = poll(std::chrono::seconds(1));
+        EXPECT_LE(backend_->now_ns() - before, 1'000'000'000u) << "more than was asked for";
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+        EXPECT_LE(double(backend_->now_ns() - start) / 1e9, passed.count() * speed) << "too early";
+    }
+    const auto paced = seen_.lines;
+    backend_.reset();
+    seen_.lines.clear();
+    open();
+    EXPECT_FALSE(backend_->live());
+    while (poll(std::chrono::seconds(3600))) {
+    }
+    const auto events = [](const std::vector<std::string>& lines) {
+        std::vector<std::string> kept;
+        std::ranges::copy_if(lines, std::back_inserter(kept),
+                             [](const std::string& line) { return !line.starts_with("time "); });
+        return kept;
+    };
+    EXPECT_EQ(events(paced), events(seen_.lines));
+}
+
+TEST(PlaybackClock, TakesWhatIsDueAndNoTimeInWhichNobodyAsked) {
+    using namespace std::chrono_literals;
+    const PlaybackClock::Time begin = PlaybackClock::Time(1h);
+    PlaybackClock clock(2, begin);
+    EXPECT_EQ(clock.take(begin + 10ms, UINT64_MAX), 20'000'000u);
+    EXPECT_EQ(clock.take(begin + 10ms, UINT64_MAX), 0u);
+    EXPECT_EQ(clock.take(begin + 110ms, 50'000'000), 50'000'000u) << "no more than the limit";
+    EXPECT_EQ(clock.take(begin + 110ms, UINT64_MAX), 150'000'000u) << "the rest stays due";
+    EXPECT_EQ(clock.take(begin + 1h, UINT64_MAX), 2'000'000'000u) << "suspended for an hour";
 }
 
 TEST_F(LoaderRecordingReplay, EverythingIsDeliveredAsRecorded) {

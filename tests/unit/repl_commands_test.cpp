@@ -420,6 +420,7 @@ TEST(FileCommands, Paths) {
     EXPECT_EQ(parsed<RecordCommand>("record off").path, "");
     EXPECT_EQ(parsed<RecordCommand>("record 'off'").path, "off");
     EXPECT_EQ(parsed<SaveCommand>("save a.folded slow").filter, CallClass::slow);
+    EXPECT_EQ(parsed<SaveCommand>("save a.aug").kind, SaveCommand::Kind::session);
     EXPECT_EQ(parsed<SourceCommand>("source 'a b'").path, "a b");
     EXPECT_THAT(wrong("save a"), HasSubstr("called a.folded"));
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));

@@ -67,7 +67,7 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "split handle > p99.9 at main.cc:12 by arg1",
                     "only in handle and not (comm logger or tid 7) and at x.c:3",
                     "sample wall wakers 199", "sample wall 4999 only ((handle > p95) or (in send))",
-                    "ewma 1.5m"));
+                    "ewma 90s"));
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
     expect_round_trip("target -n 'a name'; split handle if arg2 > 4096 by req->type");
     expect_round_trip("target -- ./server --name 'two words' ';'; split handle by str(arg1)");
@@ -93,7 +93,7 @@ TEST(SavedSession, IsAFileForSource) {
         testing::TempDir() + "auger_session_" + std::to_string(getpid()) + ".aug";
     TestSession first, second;
     EXPECT_THAT(first.run("target 4711; split handle > p95; record /tmp/x; save '" + path + "'"),
-                HasSubstr("saved 2 commands to " + path + "\n"));
+                HasSubstr("saved 3 commands to " + path + "\n"));
     second.run("source '" + path + "'");
     EXPECT_EQ(second.failure, std::nullopt);
     EXPECT_EQ(second.session.settings().split.threshold.percentile, 95);

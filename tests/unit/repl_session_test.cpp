@@ -495,6 +495,8 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "help",
                                          "help split",
                                          "quit"};
+    SyntheticStream stream(test.model);
+    stream.sample(1'000'000, 1, stream.stack({"main", "work"}));
     std::set<std::string> seen;
     for (const std::string& line : lines) {
         const std::string said = test.run(line);
@@ -512,8 +514,29 @@ TEST(Session, EveryCommandAnswersInJson) {
             begin = end + 1;
         }
     }
-    for (const CommandRow& row : command_table())
+    for (const CommandRow& row : command_table()) {
+        if (row.name == "view") // there is none in JSON
+            continue;
         EXPECT_THAT(seen, Contains(std::string(row.name)));
+    }
+}
+
+TEST(Session, AViewIsWantedWhereThereIsATerminalAndElseRefused) {
+    TestSession test, json(as_json());
+    EXPECT_THAT(test.run("view"), HasSubstr("error: the view needs a terminal"));
+    EXPECT_EQ(test.failure, Error::Kind::failed);
+    EXPECT_EQ(test.session.take_view(), std::nullopt);
+    test.session.set_view_possible(true);
+    test.run("view");
+    EXPECT_EQ(test.failure, std::nullopt);
+    EXPECT_EQ(test.session.take_view(), "");
+    EXPECT_EQ(test.session.take_view(), std::nullopt) << "once";
+    test.run("view flame");
+    EXPECT_EQ(test.session.take_view(), "flame");
+    EXPECT_THAT(test.run("view nothing"), HasSubstr("has no pane \"nothing\""));
+    EXPECT_THAT(test.session.complete("view fl").candidates, ElementsAre("flame"));
+    json.session.set_view_possible(true);
+    EXPECT_THAT(json.run("view"), HasSubstr("--json has none"));
 }
 
 TEST(Session, CollapsedStacksAreOneStringInJson) {
