@@ -44,9 +44,10 @@ void StripPicture::draw_slow_calls(Area& row) const {
         if (!x || bucket.slow_calls == 0)
             continue;
         const auto level = std::max<uint64_t>(1, (bucket.slow_calls * 8 + most / 2) / most);
-        row.put(*x, 0,
-                most <= 9 ? std::to_string(bucket.slow_calls) : level_text(level, row.unicode()),
-                Style::slow);
+        std::string text = level_text(level, row.unicode());
+        if (most <= 9)
+            text = std::to_string(bucket.slow_calls);
+        row.put(*x, 0, text, Style::slow);
     }
 }
 
