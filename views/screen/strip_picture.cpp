@@ -16,7 +16,7 @@ namespace {
 const char* level_text(size_t eighths, bool unicode) {
     static const char* const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char* const ascii[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
-    return (unicode ? blocks : ascii)[std::min<size_t>(eighths, 8)];
+    return (unicode ? blocks : ascii)[eighths < 8 ? eighths : 8];
 }
 
 } // namespace
