@@ -21,7 +21,7 @@ struct FlameQuery {
 class FlameStream {
   public:
     // Steps of one refresh: a few milliseconds.
-    static constexpr size_t slice = 100'000;
+    static constexpr size_t slice = 40'000;
 
     FlameStream();
     ~FlameStream();

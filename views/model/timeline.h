@@ -24,7 +24,7 @@ struct TimelineBucket {
 
 class Timeline {
   public:
-    static constexpr size_t slice = 100'000;
+    static constexpr size_t slice = 40'000;
 
     Timeline();
     ~Timeline();
