@@ -4,7 +4,6 @@
 #include "views/screen/key_help.h"
 #include "views/screen/scope_steps.h"
 
-
 namespace auger {
 
 std::vector<Request> Screen::Implementation::press(const Key& key) {
