@@ -486,6 +486,8 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "sample 4999 only in handle",
                                          "split at main.cc:12 by arg0",
                                          "flame slow+taken",
+                                         "callers work slow",
+                                         "callees main -n 5",
                                          "diff taken+=small not-taken+=small",
                                          "status",
                                          "unsplit",
