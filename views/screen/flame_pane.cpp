@@ -299,8 +299,10 @@ std::string FlamePane::search(const std::optional<std::string>& expression, cons
     if (!failure.empty() || !expression)
         return failure;
     search_.update(model, tree(), cursor_.zoom_node(), weight_);
-    if (!search_.matches(model, tree(), cursor_.node()))
-        move_to_match(true);
+    if (!search_.matches(model, tree(), cursor_.node())) {
+        if (const auto node = search_.heaviest(model, tree(), weight_))
+            cursor_.move_to(tree(), *node);
+    }
     return search_.text();
 }
 
