@@ -36,7 +36,7 @@ TextLook text_look(Style style) {
     case Style::fast:
         return {{36, cyan}};
     case Style::open:
-        return {{178, yellow}};
+        return {{136, yellow}};
     case Style::outside:
         return {{245, -1}};
     case Style::good:

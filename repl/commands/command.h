@@ -9,6 +9,7 @@
 #include "repl/language/complaint.h"
 #include "views/model/call_class.h"
 #include "views/model/fold.h"
+#include "views/model/function_pass.h"
 #include "views/model/window.h"
 
 #include <optional>
@@ -91,6 +92,13 @@ struct TopCommand {
     ClassFilter filter;
     std::optional<size_t> limit; // rows
 };
+struct NeighboursCommand { // callers, callees
+    FunctionFocus::Kind kind = FunctionFocus::Kind::callers;
+    std::string function;
+    Span function_at;
+    ClassFilter filter;
+    std::optional<size_t> limit; // rows
+};
 struct HistCommand {
     ProbeRef probe;
 };
@@ -149,8 +157,8 @@ using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand,
-                 CallsCommand, OpenCommand, ProbesCommand, SitesCommand, StatusCommand,
-                 ViewCommand, RecordCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
-                 UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
+                 CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand, SitesCommand,
+                 StatusCommand, ViewCommand, RecordCommand, SaveCommand, SourceCommand, WaitCommand,
+                 AssertCommand, EchoCommand, UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
 
 } // namespace auger

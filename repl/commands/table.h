@@ -58,6 +58,7 @@ std::vector<CommandRow> sampling_commands();
 std::vector<CommandRow> probe_commands();
 std::vector<CommandRow> split_commands();
 std::vector<CommandRow> view_commands();
+std::vector<CommandRow> neighbour_commands();
 std::vector<CommandRow> open_commands();
 std::vector<CommandRow> file_commands();
 std::vector<CommandRow> script_commands();

@@ -392,6 +392,17 @@ TEST(Classes, PartsAreJoined) {
     EXPECT_THAT(wrong("diff outside+taken slow"), HasSubstr("only ended calls"));
 }
 
+TEST(NeighbourCommands, FunctionClassAndRows) {
+    EXPECT_EQ(parsed<NeighboursCommand>("callers parse").kind, FunctionFocus::Kind::callers);
+    EXPECT_EQ(parsed<NeighboursCommand>("callees 'ns::f(int)' slow+5ms.. -n 3").function,
+              "ns::f(int)");
+    EXPECT_EQ(parsed<NeighboursCommand>("callees f slow+5ms.. -n 3").limit, 3u);
+    EXPECT_EQ(parsed<NeighboursCommand>("callees f slow").filter, CallClass::slow);
+    EXPECT_EQ(wrong("callers"), "8: a function is missing here (usage: callers FUNCTION [CLASS] "
+                                "[-n ROWS])");
+    EXPECT_THAT(wrong("callers f slw"), HasSubstr("11: \"slw\" is not a class"));
+}
+
 TEST(SitesCommand, FunctionAndPattern) {
     EXPECT_EQ(parsed<SitesCommand>("sites libc:recv").function.text, "libc:recv");
     EXPECT_EQ(parsed<SitesCommand>("sites recv in 'handle_*'").within, "handle_*");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The session on a fake backend: what each command does and says, plans and their reversal, undo.
 #include "repl_fake_backend.h"
+#include "synthetic_stream.h"
 
 #include "repl/session/plan.h"
 #include "repl/session/unavailable_backend.h"
@@ -33,6 +34,22 @@ TEST(Session, TimesAndSaysWhatMatched) {
     EXPECT_THAT(said, HasSubstr("\"hist 1\" shows its durations"));
     EXPECT_THAT(test.run("time handle"), HasSubstr("handle (probe 1) is timed already"));
     EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle"));
+}
+
+TEST(Session, CallersAreOfAFunctionThatWasSeen) {
+    TestSession test;
+    SyntheticStream stream(test.model);
+    stream.sample(1'000'000, 1, stream.stack({"main", "handle", "parse"}));
+    EXPECT_THAT(test.run("callers parse"), HasSubstr("100.0 %   1.00 ms         1"));
+    EXPECT_THAT(test.run("callees prase"),
+                HasSubstr("test.aug:1:9: error: no sample had a function \"prase\" on its stack\n"
+                          "    callees prase\n"
+                          "            ^~~~~\n"
+                          "  did you mean \"parse\"?"));
+    stream.sample(2'000'000, 1, stream.stack({"main", "k:parse"}));
+    EXPECT_THAT(test.run("callers parse"),
+                HasSubstr("it could be \"service:parse\", \"[kernel]:parse\""));
+    EXPECT_THAT(test.run("callers [kernel]:parse"), HasSubstr("main"));
 }
 
 TEST(Session, WindowsEndAtMomentsThatWereObserved) {
@@ -478,6 +495,8 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "help",
                                          "help split",
                                          "quit"};
+    SyntheticStream stream(test.model);
+    stream.sample(1'000'000, 1, stream.stack({"main", "work"}));
     std::set<std::string> seen;
     for (const std::string& line : lines) {
         const std::string said = test.run(line);

@@ -80,13 +80,17 @@ TEST(HistogramLayout, BoundsCanBeWalkedUpAndDown) {
     for (size_t width : {10, 40, 100, 400}) {
         const HistogramLayout layout = lay_out_histogram(calls.durations, width);
         std::vector<uint64_t> up;
-        for (std::optional<uint64_t> at = 1; (at = next_bound(layout, *at, true));)
+        for (std::optional<uint64_t> at = 1; (at = next_bound(layout, *at, true));) {
             up.push_back(*at);
+            ASSERT_LE(up.size(), layout.bars.size());
+        }
         EXPECT_TRUE(std::ranges::is_sorted(up, std::less_equal<>()));
         EXPECT_GE(up.size() + 2, layout.bars.size());
         std::vector<uint64_t> down;
-        for (std::optional<uint64_t> at = UINT64_MAX; (at = next_bound(layout, *at, false));)
+        for (std::optional<uint64_t> at = UINT64_MAX; (at = next_bound(layout, *at, false));) {
             down.push_back(*at);
+            ASSERT_LE(down.size(), layout.bars.size());
+        }
         std::ranges::reverse(down);
         EXPECT_EQ(up, down);
     }

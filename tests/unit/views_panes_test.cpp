@@ -447,7 +447,7 @@ TEST(PanesOfAMillionSamples, WorkInStepsAndRests) {
             walks += more && !busy;
             busy = more;
         }
-        EXPECT_LE(walks, 5) << pane->name();
+        EXPECT_LE(walks, 4) << pane->name(); // as often as a small one may: 5
         EXPECT_NE(drawn(*pane, 100, 10).find(pane->name() == "threads" ? "service" : "leaf_"),
                   std::string::npos);
     }

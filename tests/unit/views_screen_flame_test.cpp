@@ -179,6 +179,8 @@ TEST_F(FlameOfManyFrames, ASearchCountsEachSampleOnce) {
     EXPECT_EQ(search.start("find"), "");
     search.update(model, flame, 0, Weight::time);
     EXPECT_EQ(search.text(), "3 fit, 60.0 %"); // without capitals, case does not matter
+    EXPECT_EQ(node_name(model, flame, flame.nodes[*search.heaviest(model, flame, Weight::time)]),
+              "find_a");
     uint32_t at = 0;
     std::set<uint32_t> seen;
     for (int i = 0; i < 3; i++) {

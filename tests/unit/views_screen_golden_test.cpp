@@ -66,6 +66,28 @@ TEST_F(ScreenGolden, KeysAreListed) {
     check("keys_80x70.txt", 80, 70);
 }
 
+// Wide and combining characters, control characters, bytes that are no text.
+TEST_F(ScreenGolden, NamesOfAllKinds) {
+    serve(2001, 2001);
+    const std::vector<std::string> names = {
+        "\xe6\xbc\xa2\xe5\xad\x97\xe9\x96\xa2\xe6\x95\xb0", // four ideographs
+        "e\xcc\x81tude_de_cas",
+        "\x1b]0;title\x07",
+        "\xff\xfe raw",
+        "\xf0\x9f\x98\x80smile",
+        "a\xe2\x80\xae"
+        "b",
+        ""};
+    for (size_t i = 0; i < names.size(); i++)
+        for (int n = 0; n < 2000; n++)
+            stream.sample(30'000 * ms + i * us, 101,
+                          stream.stack({"_start", names[i], names[i] + names[(i + 1) % 7]}));
+    refresh();
+    for (int i = 0; i < 3; i++)
+        press('j');
+    check("names_70x16.txt", 70, 16);
+}
+
 TEST_F(ScreenGolden, AnErrorShowsItsPlace) {
     press(':');
     type("splt handle");

@@ -7,6 +7,14 @@
 
 namespace auger::json_parts {
 
+Line start(const char* command) {
+    return {{"schema", 1}, {"command", command}};
+}
+
+std::string finish(const Line& line) {
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 Line number(double value) {
     if (!std::isfinite(value))
         return nullptr;

@@ -10,6 +10,9 @@ namespace auger::json_parts {
 
 using Line = nlohmann::ordered_json; // fields in the order in which people read them
 
+Line start(const char* command);
+std::string finish(const Line& line);
+
 // Whole numbers as such; only ewma windows have others, and infinity has no JSON.
 Line number(double value);
 Line nanoseconds(double value);

@@ -17,14 +17,6 @@ namespace {
 
 using namespace json_parts;
 
-Line start(const char* command) {
-    return {{"schema", 1}, {"command", command}};
-}
-
-std::string finish(const Line& line) {
-    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 Line names(const Model& model, std::span<const FunctionId> path) {
     Line list = Line::array();
     for (FunctionId function : path)

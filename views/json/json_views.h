@@ -11,6 +11,8 @@ namespace auger {
 
 std::string flame_json(const Model&, const Window&, const ClassFilter& filter = {},
                        GroupBy by = GroupBy::process, const std::string& under = {});
+std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
+                            const ClassFilter& filter = {});
 std::string top_json(const Model&, const Window&, const ClassFilter& filter = {});
 std::string status_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,

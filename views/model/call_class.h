@@ -60,6 +60,7 @@ struct SampleSum {
     double blocked_ns = 0;
     double runnable_ns = 0;
 
+    SampleSum operator-() const { return {-samples, -weight_ns, -blocked_ns, -runnable_ns}; }
     double cpu_ns() const { return weight_ns - blocked_ns - runnable_ns; }
 
     SampleSum& operator+=(const SampleSum& other) {

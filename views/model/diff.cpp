@@ -66,7 +66,7 @@ class DiffPass::Comparison {
                 step_ = Step::sum_up;
             return true;
         case Step::sum_up:
-            if (sum_up(most / 4))
+            if (sum_up(most / 8))
                 return true;
             sum_up_stacks();
             count_calls();
@@ -74,7 +74,7 @@ class DiffPass::Comparison {
             step_ = Step::compare;
             return true;
         case Step::compare:
-            if (compare_functions(most / 16))
+            if (compare_functions(most / 1000 + 1))
                 return true;
             finish();
             step_ = Step::done;
@@ -173,8 +173,9 @@ class DiffPass::Comparison {
     }
 
     bool sum_up(size_t most) {
-        for (; most > 0 && next_ < ordered_.size(); most--, next_++) {
+        for (size_t cost = 0; cost < most && next_ < ordered_.size(); next_++) {
             const Picked& sample = ordered_[next_];
+            cost += things_.known(sample.stack) ? 1 : 16;
             auto side = static_cast<size_t>(side_[sample.outer.index()]);
             DiffSide& of = side ? diff_.second : diff_.first;
             of.samples += {1, sample.weight};

@@ -21,7 +21,7 @@ struct FlameQuery {
 class FlameStream {
   public:
     // Steps of one refresh: a few milliseconds.
-    static constexpr size_t slice = 100'000;
+    static constexpr size_t slice = 40'000;
 
     FlameStream();
     ~FlameStream();
@@ -32,7 +32,7 @@ class FlameStream {
     // whether work is left: then tree() is not yet what fold() would give now.
     bool refresh(const Model&, const FlameQuery&, size_t budget = slice);
 
-    const FlameTree& tree() const;
+    const FlameTree& tree() const; // empty until the first one is whole
     // What tree() answers: while another question is being folded, still the one before.
     const FlameQuery& query() const;
     // Grows when tree() was replaced, and with it the numbers of all nodes. In between a node keeps
@@ -42,8 +42,8 @@ class FlameStream {
 
   private:
     class Folding;
-    std::unique_ptr<Folding> shown_, next_;
-    uint64_t generation_ = 0;
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
 };
 
 } // namespace auger

@@ -15,10 +15,6 @@ uint32_t key_of(const FlameNode& node) {
     return node.depth == 1 ? node.label : node.function.value;
 }
 
-SampleSum negative(const SampleSum& sum) {
-    return {-sum.samples, -sum.weight_ns, -sum.blocked_ns, -sum.runnable_ns};
-}
-
 } // namespace
 
 ClassSums FlameTree::self_classes(uint32_t node) const {
@@ -155,19 +151,31 @@ void FlameTree::add(uint32_t leaf, CallClass of, const SampleSum& sum, int32_t h
     auto more = static_cast<uint32_t>(held); // modulo 2^32, so it may be negative
     leaves_[leaf].held += more;
     leaf_sums_.add(leaf, of, sum);
-    add_to_path(leaves_[leaf].node, of, sum, more);
+    if (!leaves_only_)
+        add_to_path(leaves_[leaf].node, of, sum, more);
+}
+
+void FlameTree::add_leaf_to_path(uint32_t leaf, uint32_t node, int sign) {
+    ClassSums sums = leaf_sums_.read(leaf, 1);
+    uint32_t held = sign > 0 ? leaves_[leaf].held : 0 - leaves_[leaf].held;
+    for (CallClass c : all_call_classes) {
+        if (sums[c].samples != 0 || held)
+            add_to_path(node, c, sign > 0 ? sums[c] : -sums[c], held);
+        held = 0;
+    }
+}
+
+void FlameTree::settle(uint32_t leaf) {
+    add_leaf_to_path(leaf, leaves_[leaf].node, 1);
 }
 
 void FlameTree::move_leaf(uint32_t leaf, uint32_t label, std::span<const FunctionId> path) {
     uint32_t from = leaves_[leaf].node, to = node_of(label, path);
     if (from == to)
         return;
-    ClassSums sums = leaf_sums_.read(leaf, 1);
-    uint32_t held = leaves_[leaf].held;
-    for (CallClass c : all_call_classes) {
-        add_to_path(to, c, sums[c], held);
-        add_to_path(from, c, negative(sums[c]), 0 - held);
-        held = 0;
+    if (!leaves_only_) {
+        add_leaf_to_path(leaf, to, 1);
+        add_leaf_to_path(leaf, from, -1);
     }
     detach(leaf);
     attach(leaf, to);

@@ -79,6 +79,11 @@ class FlameTree {
     void move_leaf(uint32_t leaf, uint32_t label, std::span<const FunctionId> path);
     // One that holds no samples.
     void remove_leaf(uint32_t leaf);
+    // Until they are settled, leaves alone are summed up: far less work where many samples are put
+    // in before anybody looks. Every leaf must be settled, then end_summing() said.
+    void begin_summing() { leaves_only_ = true; }
+    void settle(uint32_t leaf);
+    void end_summing() { leaves_only_ = false; }
     uint32_t held(uint32_t leaf) const { return leaves_[leaf].held; }
     uint32_t depth(uint32_t leaf) const { return nodes[leaves_[leaf].node].depth; }
     void rescale(double factor);
@@ -96,6 +101,7 @@ class FlameTree {
     void attach(uint32_t leaf, uint32_t node);
     void detach(uint32_t leaf);
     void drop_empty(uint32_t node);
+    void add_leaf_to_path(uint32_t leaf, uint32_t node, int sign);
     void add_to_path(uint32_t node, CallClass, const SampleSum&, uint32_t held);
 
     std::vector<uint32_t> free_;
@@ -104,6 +110,7 @@ class FlameTree {
     std::vector<Leaf> leaves_;
     std::vector<uint32_t> free_leaves_;
     SumColumns leaf_sums_;
+    bool leaves_only_ = false;
 };
 
 } // namespace auger

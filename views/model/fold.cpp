@@ -42,6 +42,8 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
     }
 }
 
+} // namespace
+
 std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
     const ThreadInfo& info = model.symbols().thread(thread);
     switch (by) {
@@ -56,6 +58,8 @@ std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
     }
     return info.comm + " " + std::to_string(info.tid);
 }
+
+namespace {
 
 // The label of each sample, by its index in the store; adds what is new to `labels`.
 class Labels {
@@ -134,8 +138,6 @@ void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<Functi
     }
 }
 
-namespace {
-
 void set_span(const Model& model, const Window& window, FlameTree& tree) {
     tree.to_ns = window.until(model.now_ns());
     tree.from_ns = window.since(model.first_ns(), model.now_ns());
@@ -143,8 +145,6 @@ void set_span(const Model& model, const Window& window, FlameTree& tree) {
         tree.from_ns = std::max(tree.from_ns, model.samples().oldest().time_ns);
     tree.decayed = window.kind == Window::Kind::ewma;
 }
-
-} // namespace
 
 FlameTree fold(const Model& model, const Window& window, const ClassFilter& filter, GroupBy by,
                const std::string& under) {

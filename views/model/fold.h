@@ -51,6 +51,11 @@ LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&,
 FlameTree fold(const Model&, const Window&, const ClassFilter& filter = {},
                GroupBy by = GroupBy::process, const std::string& under = {});
 
+// The label of a thread's samples; of any grouping but by CPU.
+std::string thread_label(const Model&, ThreadId, GroupBy);
+// Enters what a tree of the window covers.
+void set_span(const Model&, const Window&, FlameTree&);
+
 // The name that a view shows for a node, raw: "all", a label, or a function.
 std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);
 

@@ -37,6 +37,8 @@ class StackThings {
             find_things(id, things);
         return things;
     }
+    // Whether it has been looked at already: the first time takes longer.
+    bool known(StackId id) const { return things_[id.index()].known; }
     struct Edge {
         FunctionId caller;
         FunctionId callee;

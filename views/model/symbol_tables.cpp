@@ -49,7 +49,9 @@ void SymbolTables::add_location(LocationId id, const Location& location) {
     LocationEntry* entry = slot(locations_, id.index());
     if (!entry)
         return;
-    *entry = {location, {}, true};
+    // An old one again may have had names.
+    uint64_t renamed_at = entry->defined ? ++names_version_ : 0;
+    *entry = {location, {}, true, renamed_at};
     FrameEntry frame;
     frame.function = intern_function(unnamed(location.module, location.address), location.module);
     set_frames(*entry, {&frame, 1});
@@ -69,7 +71,7 @@ void SymbolTables::add_frames(LocationId id, std::span<const Frame> frames) {
         entries.push_back({intern_function(frame.function, entry.location.module),
                            strings_.intern(frame.file), frame.line, frame.inlined});
     set_frames(entry, entries);
-    names_version_++;
+    entry.named_at = ++names_version_;
 }
 
 void SymbolTables::set_frames(LocationEntry& entry, std::span<const FrameEntry> frames) {
@@ -92,6 +94,7 @@ void SymbolTables::add_stack(StackId id, std::span<const LocationId> locations) 
 }
 
 void SymbolTables::add_thread(ThreadId id, const ThreadInfo& info) {
+    threads_version_ += id.index() < threads_.size();
     if (ThreadInfo* thread = slot(threads_, id.index()))
         *thread = info;
 }

@@ -69,6 +69,12 @@ class SymbolTables {
     std::string_view text(StringId id) const { return strings_[id]; }
     // Grows whenever frames of a location change.
     uint64_t names_version() const { return names_version_; }
+    // When the location's frames changed: names_version() then; 0 for unnamed ones.
+    uint64_t named_at(LocationId id) const {
+        return id.index() < locations_.size() ? locations_[id.index()].named_at : 0;
+    }
+    // Grows whenever a thread is defined anew.
+    uint64_t threads_version() const { return threads_version_; }
 
   private:
     struct Range {
@@ -79,6 +85,7 @@ class SymbolTables {
         Location location;
         Range frames;
         bool defined = false;
+        uint64_t named_at = 0;
     };
     FunctionId intern_function(std::string_view name, ModuleId module);
     std::string unnamed(ModuleId module, uint64_t address) const;
@@ -95,6 +102,7 @@ class SymbolTables {
     std::unordered_map<uint64_t, FunctionId> function_ids_; // name << 32 | module
     FrameEntry unknown_frame_;                              // of locations that were never defined
     uint64_t names_version_ = 0;
+    uint64_t threads_version_ = 0;
 };
 
 } // namespace auger

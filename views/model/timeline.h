@@ -4,8 +4,8 @@
 
 #include "views/model/model.h"
 
-#include <deque>
 #include <memory>
+#include <vector>
 
 namespace auger {
 
@@ -24,7 +24,7 @@ struct TimelineBucket {
 
 class Timeline {
   public:
-    static constexpr size_t slice = 100'000;
+    static constexpr size_t slice = 40'000;
 
     Timeline();
     ~Timeline();
@@ -34,15 +34,16 @@ class Timeline {
     // As FlameStream::refresh.
     bool refresh(const Model&, const TimelineQuery&, size_t budget = slice);
 
-    // Oldest first, without gaps; the last holds the model's latest moment. Empty before the first
-    // refresh.
+    // Oldest first, without gaps; the last holds the model's latest moment. Empty until
+    // they are known for the first time.
     const std::vector<TimelineBucket>& buckets() const { return buckets_; }
     const TimelineQuery& query() const;
     size_t memory_bytes() const;
 
   private:
     class Counting;
-    std::unique_ptr<Counting> shown_, next_;
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
     std::vector<TimelineBucket> buckets_;
 };
 

@@ -6,6 +6,7 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/slow_call_query.h"
+#include "views/screen/call_details.h"
 #include "views/screen/list_pane.h"
 #include "views/screen/pace.h"
 #include "views/spell.h"
@@ -26,18 +27,6 @@ struct CallRow {
     ProbeId probe;
     FunctionId function;
     bool has_function = false;
-};
-
-// All of one call, as it was when the cursor came to it.
-struct Details {
-    uint64_t number = 0;
-    SlowCall call;
-    ClassFilter of;
-    struct Around {
-        std::string probe;
-        std::string state;
-    };
-    std::vector<Around> around; // innermost first
 };
 
 class CallsPane final : public ListPane {
@@ -61,12 +50,11 @@ class CallsPane final : public ListPane {
     void moved(const Model&) override;
     void sort();
     void draw_details(Area&);
-    Canvas details_canvas(size_t width) const;
 
     const Model* model_ = nullptr; // for names, which never change
     Pace pace_;
     std::vector<CallRow> rows_;
-    std::optional<Details> details_;
+    std::optional<CallDetails> details_;
     uint64_t given_up_ = 0; // to make room
     size_t left_out_ = 0;   // by `only`
     ClassFilter filter_;
@@ -137,24 +125,8 @@ void CallsPane::moved(const Model& model) {
     }
     if (!details_ || details_->number != *number)
         scrolled_ = 0;
-    Details details;
-    details.number = *number;
-    details.call = model.slow_calls()[*number - gone];
-    details.of = rows_[cursor_.row()].of;
-    const CallTable& calls = model.calls();
-    CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
-    for (size_t steps = 0; at != no_call && steps < 2 * WIRE_MAX_OPEN_CALLS; steps++) {
-        const CallRecord& record = calls[at];
-        const bool known = record.spec.index() < model.specs().size();
-        details.around.push_back(
-            {known ? probe_text(model, model.specs()[record.spec.index()].probe) : "?",
-             record.state == CallRecord::State::open
-                 ? "was still running"
-                 : fmt::format("{}{}", format_duration(static_cast<double>(record.duration_ns)),
-                               record.state == CallRecord::State::unwound ? ", unwound" : "")});
-        at = record.parent;
-    }
-    details_ = std::move(details);
+    details_ =
+        take_details(model, model.slow_calls()[*number - gone], *number, rows_[cursor_.row()].of);
 }
 
 std::optional<FunctionId> CallsPane::selected() const {
@@ -261,37 +233,12 @@ Area CallsPane::draw_beside(Area body) {
     return body;
 }
 
-Canvas CallsPane::details_canvas(size_t width) const {
-    Canvas canvas(std::max<size_t>(width, 8));
-    const SlowCall& call = details_->call;
-    const ThreadInfo& thread = model_->symbols().thread(call.end.thread);
-    std::vector<Part> parts;
-    parts.push_back({probe_text(*model_, probe_of(*model_, call)),
-                     " " + format_duration(static_cast<double>(call.end.duration_ns)) +
-                         (call.end.unwound ? ", unwound" : ""),
-                     Style::title});
-    parts.push_back(
-        {"> " + format_duration(static_cast<double>(call.threshold_ns)), "", Style::dim});
-    parts.push_back({escape_untrusted(fmt::format("{} {}", thread.comm, thread.tid)), ""});
-    if (with_class_)
-        parts.push_back({to_string(details_->of), "", style_of(details_->of)});
-    add_parts(canvas, parts);
-    add_call_facts(canvas, call, 0);
-    for (const Details::Around& around : details_->around)
-        canvas.add_line(fmt::format("in a call of {}: {}", around.probe, around.state), Style::dim);
-    const auto stack = model_->symbols().stack(call.stack);
-    if (stack.empty())
-        canvas.add_line("(no stack)", Style::dim);
-    add_frames(canvas, model_->symbols(), unicode(), stack, 0, 2);
-    return canvas;
-}
-
 void CallsPane::draw_details(Area& area) {
     if (!details_) {
         area.put_lines(0, "This call was given up to make room for newer ones.", Style::dim);
         return;
     }
-    const Canvas canvas = details_canvas(area.width());
+    const Canvas canvas = draw_call_details(*details_, *model_, area.width(), unicode());
     const size_t most = canvas.height() > area.height() ? canvas.height() - area.height() : 0;
     scrolled_ = std::min(scrolled_, most);
     for (size_t y = 0; y < area.height() && scrolled_ + y < canvas.height(); y++)

@@ -115,9 +115,9 @@ Drill drill_command(Action action, const Model& model, std::optional<FunctionId>
     const ModuleKind kind = model.symbols().module(function.module).kind;
     if (function.kernel || kind == ModuleKind::kernel || kind == ModuleKind::vdso)
         return {"",
-                fmt::format("{} is the kernel's: only functions of the target can be timed", name)};
+                fmt::format("{} is the kernel's: time the function of the target around it", name)};
     if (kind != ModuleKind::file)
-        return {"", fmt::format("{} is no function of a file: it cannot be timed", name)};
+        return {"", fmt::format("{} is no function of a file: time the one around it", name)};
 
     const ProbeInfo* probe = probe_of(model, *id);
     const std::string word = spell_word(probe_text_of(model, *id));

@@ -14,6 +14,18 @@ double weight_of(const FlameTree& tree, uint32_t node, Weight weight) {
     return weight == Weight::time ? tree.weight_ns(node) : tree.samples(node);
 }
 
+uint32_t widest_child(const FlameTree& tree, uint32_t node, Weight weight) {
+    uint32_t widest = 0;
+    double most = 0;
+    for (uint32_t c = tree.nodes[node].first_child; c; c = tree.nodes[c].next_sibling) {
+        if (const double own = weight_of(tree, c, weight); own > most) {
+            most = own;
+            widest = c;
+        }
+    }
+    return widest;
+}
+
 uint32_t FlameBoxes::find(uint32_t node) const {
     for (uint32_t i = 0; i < boxes.size(); i++) {
         if (boxes[i].node == node)

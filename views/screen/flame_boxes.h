@@ -14,6 +14,9 @@ enum class Weight : uint8_t { time, samples };
 double weight_of(const SampleSum&, Weight);
 double weight_of(const FlameTree&, uint32_t node, Weight);
 
+// The child with the most weight; 0: none.
+uint32_t widest_child(const FlameTree&, uint32_t node, Weight);
+
 inline constexpr uint32_t no_node = UINT32_MAX;
 
 struct FlameCells {

@@ -228,17 +228,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
 void FlamePane::move_down() {
     if (cursor_.to_known_child(tree()))
         return;
-    const uint32_t from = cursor_.node();
-    uint32_t widest = 0;
-    double most = 0;
-    for (uint32_t c = tree().nodes[from].first_child; c; c = tree().nodes[c].next_sibling) {
-        const double weight = weight_of(tree().total(c), weight_);
-        if (weight > most) {
-            most = weight;
-            widest = c;
-        }
-    }
-    if (widest)
+    if (const uint32_t widest = widest_child(tree(), cursor_.node(), weight_))
         cursor_.move_to(tree(), widest);
 }
 
@@ -299,8 +289,10 @@ std::string FlamePane::search(const std::optional<std::string>& expression, cons
     if (!failure.empty() || !expression)
         return failure;
     search_.update(model, tree(), cursor_.zoom_node(), weight_);
-    if (!search_.matches(model, tree(), cursor_.node()))
-        move_to_match(true);
+    if (!search_.matches(model, tree(), cursor_.node())) {
+        if (const auto node = search_.heaviest(model, tree(), weight_))
+            cursor_.move_to(tree(), *node);
+    }
     return search_.text();
 }
 

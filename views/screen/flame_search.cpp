@@ -39,7 +39,6 @@ bool FlameSearch::matches(const Model& model, const FlameTree& tree, uint32_t no
 
 void FlameSearch::update(const Model& model, const FlameTree& tree, uint32_t root, Weight weight) {
     found_.clear();
-    sorted_ = false;
     if (!pattern_)
         return;
     struct Item {
@@ -90,23 +89,45 @@ bool comes_before(const Model& model, const FlameTree& tree, uint32_t a, uint32_
 
 } // namespace
 
+// One look at each: sorting them all would take seconds where a large tree fits everywhere.
+std::optional<uint32_t> FlameSearch::heaviest(const Model& model, const FlameTree& tree,
+                                              Weight weight) {
+    if (found_.empty())
+        return std::nullopt;
+    const uint32_t most =
+        *std::max_element(found_.begin(), found_.end(), [&](uint32_t a, uint32_t b) {
+            return weight_of(tree, a, weight) < weight_of(tree, b, weight);
+        });
+    number_of(model, tree, most);
+    return most;
+}
+
 std::optional<uint32_t> FlameSearch::step(const Model& model, const FlameTree& tree, uint32_t from,
                                           bool forward) {
     if (found_.empty())
         return std::nullopt;
-    const auto before = [&](uint32_t a, uint32_t b) { return comes_before(model, tree, a, b); };
-    if (!sorted_)
-        std::sort(found_.begin(), found_.end(), before);
-    sorted_ = true;
-    auto next = std::upper_bound(found_.begin(), found_.end(), from, before);
-    if (!forward) {
-        next = std::lower_bound(found_.begin(), found_.end(), from, before);
-        next = next == found_.begin() ? found_.end() - 1 : next - 1;
-    } else if (next == found_.end()) {
-        next = found_.begin();
+    // In the direction of the step: the nearest behind `from`, and the first of all.
+    const auto before = [&](uint32_t a, uint32_t b) {
+        return forward ? comes_before(model, tree, a, b) : comes_before(model, tree, b, a);
+    };
+    uint32_t first = found_.front(), next = no_node;
+    for (uint32_t node : found_) {
+        if (before(node, first))
+            first = node;
+        if (before(from, node) && (next == no_node || before(node, next)))
+            next = node;
     }
-    number_ = static_cast<size_t>(next - found_.begin()) + 1;
-    return *next;
+    if (next == no_node)
+        next = first;
+    number_of(model, tree, next);
+    return next;
+}
+
+void FlameSearch::number_of(const Model& model, const FlameTree& tree, uint32_t match) {
+    number_ =
+        1 + static_cast<size_t>(std::count_if(found_.begin(), found_.end(), [&](uint32_t node) {
+            return comes_before(model, tree, node, match);
+        }));
 }
 
 std::string FlameSearch::text() const {

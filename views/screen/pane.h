@@ -66,8 +66,8 @@ class Pane {
     // A press within the rectangle drawn last; `twice` for a double one.
     virtual bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
                        std::vector<Wish>&) = 0;
-    // Marks what fits the expression and moves to the first from the cursor on; nothing ends the
-    // search. Returns an error's text for an expression that is none, else "3 of 17, 12.3 %".
+    // Marks what fits the expression and moves to a match; nothing ends the search. Returns an
+    // error's text for an expression that is none, else "3 of 17, 12.3 %".
     virtual std::string search(const std::optional<std::string>& expression, const Model&) = 0;
     // The function under the cursor, where there is one: what "time it" and its like are about.
     virtual std::optional<FunctionId> selected() const { return std::nullopt; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The screen's parts. A key goes to what lies in front: the line being typed, the pager, the pane
-// with the focus, then the screen itself (screen_keys.cpp). Where everything stands is in
-// screen_drawing.cpp.
+// with the focus, then the screen itself (screen_keys.cpp; what comes of it: screen_steps.cpp).
+// Where everything stands is in screen_drawing.cpp.
 #pragma once
 
 #include "views/screen/answer_note.h"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/screen_implementation.h"
 
-#include "views/screen/drill.h"
 #include "views/screen/key_help.h"
 #include "views/screen/scope_steps.h"
-#include "views/screen/source_page.h"
-
-#include <fmt/format.h>
 
 namespace auger {
 
@@ -177,139 +173,6 @@ void Screen::Implementation::act_at_function(Action action) {
     default:
         return;
     }
-}
-
-void Screen::Implementation::bring(size_t pane) {
-    pager_.reset();
-    if (searching_ && pane != panes_.focus())
-        search(std::nullopt);
-    panes_.bring(pane);
-}
-
-// A pane that is left at a function takes it along.
-void Screen::Implementation::bring_pane_of(Action action, size_t pane) {
-    if (pane == panes_.focus()) {
-        if (pane == panes_.strip())
-            panes_.hide_strip();
-        return;
-    }
-    const auto function = panes_.focused().selected();
-    bring(pane);
-    if (function && pane != panes_.strip())
-        panes_.pane(pane).turn_to(*function, action, model_);
-}
-
-void Screen::Implementation::step_back() {
-    if (searching_)
-        return search(std::nullopt);
-    if (panes_.strip_focused())
-        return panes_.leave_strip();
-    if (panes_.frozen())
-        return panes_.freeze(false, model_);
-    if (!panes_.scope().filter.all() || panes_.scope().by != GroupBy::process)
-        return panes_.choose({}, GroupBy::process);
-    if (state_.window.end_ns) {
-        Window live = state_.window;
-        live.end_ns = 0;
-        return run(window_command(live, model_.first_ns()));
-    }
-    if (panes_.front() != 0)
-        return bring(0);
-    ask(Request::Kind::leave);
-}
-
-void Screen::Implementation::reset() {
-    if (searching_)
-        search(std::nullopt);
-    std::vector<Wish> wishes;
-    panes_.focused().act(Action::reset, model_, panes_.scope(), wishes);
-    if (panes_.strip() && !panes_.strip_focused()) // a span selected there narrows all
-        panes_.pane(*panes_.strip()).act(Action::reset, model_, panes_.scope(), wishes);
-    panes_.leave_strip();
-    panes_.freeze(false, model_);
-    panes_.choose({}, GroupBy::process);
-    grant(wishes);
-}
-
-void Screen::Implementation::next_class() {
-    if (!model_.split().active)
-        return tell(fmt::format("there are no classes yet: {} at a function splits by it",
-                                key_name(Action::split_on_it)));
-    panes_.choose(next_filter(model_, panes_.scope().filter), panes_.scope().by);
-}
-
-// Callers and callees are another pane's business.
-void Screen::Implementation::turn_to(Action action) {
-    const auto function = panes_.focused().selected();
-    if (!function)
-        return tell("no function is under the cursor");
-    const auto table = panes_.find(Action::table);
-    if (!table || !panes_.pane(*table).turn_to(*function, action, model_))
-        return tell("there is no pane that shows that");
-    bring(*table);
-}
-
-void Screen::Implementation::drill(Action action) {
-    const auto function = panes_.focused().selected();
-    const Drill drill = drill_command(action, model_, function);
-    if (drill.command.empty())
-        return tell(drill.why_not);
-    if (action == Action::call_sites)
-        site_function_ = probe_text_of(model_, *function);
-    run(drill.command);
-}
-
-void Screen::Implementation::show_source() {
-    const auto function = panes_.focused().selected();
-    if (!function)
-        return tell("no function is under the cursor");
-    auto page = source_page(model_, panes_.scope(), *function, options_.read_source);
-    if (!page)
-        return note_.say(page.error().message(), true);
-    pager_ = std::move(*page);
-}
-
-void Screen::Implementation::search(const std::optional<std::string>& expression) {
-    last_command_.clear();
-    if (pager_)
-        return note_.say(pager_->search(expression), false);
-    note_.say(panes_.focused().search(expression, model_), false);
-    searching_ = expression.has_value();
-}
-
-void Screen::Implementation::grant(const std::vector<Wish>& wishes) {
-    for (const Wish& wish : wishes) {
-        switch (wish.kind) {
-        case Wish::Kind::run:
-            run(wish.text);
-            break;
-        case Wish::Kind::scope:
-            panes_.choose(wish.scope.filter, wish.scope.by);
-            break;
-        case Wish::Kind::show: {
-            const auto function = panes_.focused().selected();
-            if (show(wish.text) && function)
-                panes_.focused().turn_to(*function, Action::enter, model_);
-            break;
-        }
-        case Wish::Kind::tell:
-            tell(wish.text);
-            break;
-        case Wish::Kind::ask:
-            typing_ = Typing::command;
-            command_line_.start(":", wish.text);
-            break;
-        }
-    }
-}
-
-void Screen::Implementation::run(const std::string& line) {
-    requests_.push_back({Request::Kind::run, line});
-}
-
-void Screen::Implementation::tell(std::string_view text) {
-    last_command_.clear();
-    note_.say(text, false);
 }
 
 } // namespace auger

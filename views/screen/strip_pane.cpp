@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/strip_pane.h"
 
-#include "views/escape.h"
-#include "views/format.h"
-#include "views/model/timeline.h"
-#include "views/screen/area.h"
 #include "views/screen/scope_steps.h"
-#include "views/text/draw.h"
+#include "views/screen/strip_picture.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace auger {
@@ -51,15 +46,10 @@ class StripPane final : public Pane {
     uint64_t start_of(uint64_t time) const { return time / bucket_ns() * bucket_ns(); }
     uint64_t cursor() const { return cursor_ ? *cursor_ : buckets().back().from_ns; }
     const std::vector<TimelineBucket>& buckets() const { return timeline_.buckets(); }
-    std::optional<size_t> column_of(uint64_t time) const;
+    StripPicture picture() const;
     // From the anchor to the cursor, both included.
     std::pair<uint64_t, uint64_t> span() const;
 
-    const char* level_text(size_t eighths) const;
-    void draw_slow_calls(Area&) const;
-    void draw_samples(Area&) const;
-    void draw_axis(Area&, size_t y, bool focused) const;
-    void draw_fills(Area&, bool focused) const;
     void move_cursor(int64_t by);
     void select(const Model&, std::vector<Wish>&);
     bool to_now(std::vector<Wish>&);
@@ -90,27 +80,14 @@ bool StripPane::refresh(const Model& model, const Scope& scope) {
     return timeline_.refresh(model, query);
 }
 
-std::optional<size_t> StripPane::column_of(uint64_t time) const {
-    if (buckets().empty() || time < buckets().front().from_ns)
-        return std::nullopt;
-    const size_t bucket = (time - buckets().front().from_ns) / bucket_ns();
-    if (bucket >= buckets().size())
-        return std::nullopt;
-    // The newest is at the right edge; what is too old for the width is beyond the left one.
-    const size_t hidden = buckets().size() > width_ ? buckets().size() - width_ : 0;
-    return bucket < hidden ? std::nullopt : std::optional(bucket - hidden);
-}
-
 std::pair<uint64_t, uint64_t> StripPane::span() const {
     const uint64_t here = start_of(cursor()), there = anchor_ ? start_of(*anchor_) : here;
     return {std::min(here, there), std::max(here, there) + bucket_ns()};
 }
 
-// Of a cell that is filled by so many eighths.
-const char* StripPane::level_text(size_t eighths) const {
-    static const char* const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    static const char* const ascii[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
-    return (unicode_ ? blocks : ascii)[std::min<size_t>(eighths, 8)];
+StripPicture StripPane::picture() const {
+    return {buckets(), bucket_ns(),        width_, first_ns_,          now_ns_, window_,
+            by_class_, start_of(cursor()), span(), anchor_.has_value()};
 }
 
 void StripPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
@@ -124,121 +101,17 @@ void StripPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         return;
     }
     drawn_ = rect;
+    const StripPicture picture = this->picture();
     const size_t axis = rect.height >= 2 ? 1 : 0, calls = rect.height >= 3 ? 1 : 0;
     if (calls) {
         Area row = area.part(0, 0, rect.width, 1);
-        draw_slow_calls(row);
+        picture.draw_slow_calls(row);
     }
     Area bars = area.part(0, calls, rect.width, rect.height - axis - calls);
-    draw_samples(bars);
-    draw_fills(area, focused);
+    picture.draw_samples(bars);
+    picture.draw_fills(area, focused);
     if (axis)
-        draw_axis(area, rect.height - 1, focused);
-}
-
-// How many: as a digit while that is enough, else as bars.
-void StripPane::draw_slow_calls(Area& row) const {
-    uint64_t most = 0;
-    for (const TimelineBucket& bucket : buckets())
-        most = std::max(most, bucket.slow_calls);
-    for (const TimelineBucket& bucket : buckets()) {
-        const auto x = column_of(bucket.from_ns);
-        if (!x || bucket.slow_calls == 0)
-            continue;
-        const auto level = std::max<uint64_t>(1, (bucket.slow_calls * 8 + most / 2) / most);
-        row.put(*x, 0, most <= 9 ? std::to_string(bucket.slow_calls) : level_text(level),
-                Style::slow);
-    }
-}
-
-void StripPane::draw_samples(Area& area) const {
-    double most = 0;
-    for (const TimelineBucket& bucket : buckets())
-        if (column_of(bucket.from_ns))
-            most = std::max(most, bucket.samples.sum().weight_ns);
-    for (const TimelineBucket& bucket : buckets()) {
-        const auto x = column_of(bucket.from_ns);
-        const double weight = bucket.samples.sum().weight_ns;
-        if (!x || weight <= 0)
-            continue;
-        auto level =
-            std::max<size_t>(1, static_cast<size_t>(std::lround(
-                                    weight / most * static_cast<double>(area.height()) * 8)));
-        const bool slow =
-            bucket.samples[CallClass::slow].weight_ns > bucket.samples[CallClass::fast].weight_ns;
-        for (size_t y = area.height(); y-- > 0 && level > 0;) {
-            const size_t part = std::min<size_t>(level, 8);
-            level -= part;
-            area.put(*x, y, level_text(part),
-                     !by_class_ ? Style::plain
-                     : slow     ? Style::slow
-                                : Style::fast);
-        }
-    }
-}
-
-void StripPane::draw_fills(Area& area, bool focused) const {
-    auto fill = [&](uint64_t from, uint64_t to, Fill with) {
-        for (const TimelineBucket& bucket : buckets())
-            if (auto x = column_of(bucket.from_ns);
-                x && bucket.from_ns + bucket_ns() > from && bucket.from_ns < to)
-                for (size_t y = 0; y < area.height(); y++)
-                    area.fill(*x, y, 1, with);
-    };
-    if (window_.end_ns)
-        fill(window_.since(first_ns_, now_ns_), window_.end_ns, Fill::match);
-    if (!focused)
-        return;
-    if (anchor_)
-        fill(span().first, span().second, Fill::match);
-    fill(start_of(cursor()), start_of(cursor()) + 1, Fill::cursor);
-}
-
-void StripPane::draw_axis(Area& area, size_t y, bool focused) const {
-    auto since_first = [&](uint64_t time) {
-        return fmt::format("+{:.1f} s",
-                           static_cast<double>(time - std::min(time, first_ns_)) / 1e9);
-    };
-    for (size_t x = 0; x < area.width(); x++)
-        area.put(x, y, unicode_ ? "─" : "-", Style::dim);
-    std::string right =
-        fmt::format(" {} a column, now {}", format_duration(static_cast<double>(bucket_ns())),
-                    since_first(now_ns_));
-    if (area.width() < 60)
-        right = " now " + since_first(now_ns_);
-    std::string left;
-    if (focused) {
-        const auto [from, to] = span();
-        double samples = 0;
-        uint64_t calls = 0;
-        for (const TimelineBucket& bucket : buckets())
-            if (bucket.from_ns >= from && bucket.from_ns < to) {
-                samples += bucket.samples.sum().samples;
-                calls += bucket.slow_calls;
-            }
-        left = fmt::format("{}: {} samples, {} slow ",
-                           area.width() >= 60 ? since_first(from) + " to " + since_first(to)
-                                              : since_first(from),
-                           format_count(samples), calls);
-        for (uint64_t at : {from, to - bucket_ns()})
-            if (auto x = column_of(at))
-                area.put(*x, y, "^", Style::title);
-    } else if (window_.end_ns) {
-        left = fmt::format("shown: {} to {} ", since_first(window_.since(first_ns_, now_ns_)),
-                           since_first(window_.end_ns));
-    } else {
-        left = since_first(std::max(buckets().front().from_ns, first_ns_)) + " ";
-    }
-    // Where the text would hide the mark, it stands on the other side.
-    const auto mark = focused ? column_of(span().first) : std::nullopt;
-    if (mark && *mark < text_width(left))
-        area.put_right(area.width(), y, " " + left, Style::plain);
-    else {
-        area.put(0, y, left, focused || window_.end_ns ? Style::plain : Style::dim);
-        const bool hides = mark && *mark + text_width(right) >= area.width();
-        if (!hides && text_width(left) + text_width(right) + 2 <= area.width())
-            area.put_right(area.width(), y, right, Style::dim);
-    }
+        picture.draw_axis(area, rect.height - 1, focused);
 }
 
 void StripPane::move_cursor(int64_t by) {
@@ -340,7 +213,7 @@ bool StripPane::click(size_t x, size_t y, bool twice, const Model& model, const 
     if (!drawn_.contains(x, y))
         return false;
     for (const TimelineBucket& bucket : buckets())
-        if (column_of(bucket.from_ns) == x - drawn_.x) {
+        if (picture().column_of(bucket.from_ns) == x - drawn_.x) {
             cursor_ = bucket.from_ns;
             if (twice)
                 select(model, wishes);

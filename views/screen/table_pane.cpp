@@ -26,7 +26,11 @@ class TablePane final : public ListPane {
 
     std::string_view name() const override { return "table"; }
     std::string command() const override {
-        return filter_.all() ? "top" : "top " + spell_class(filter_);
+        std::string text = "top";
+        if (!focus_.empty() && symbols_)
+            text = (focus_.back().kind == FunctionFocus::Kind::callers ? "callers " : "callees ") +
+                   spell_word(symbols_->name(focus_.back().function));
+        return filter_.all() ? text : text + " " + spell_class(filter_);
     }
     bool refresh(const Model& model, const Scope& scope) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;

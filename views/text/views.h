@@ -6,6 +6,7 @@
 #include "views/canvas.h"
 #include "views/model/diff.h"
 #include "views/model/fold.h"
+#include "views/model/function_pass.h"
 #include "views/model/model.h"
 
 #include <optional>
@@ -35,6 +36,9 @@ struct StatusContext {
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
                   GroupBy by = GroupBy::process, const std::string& under = {});
 Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
+// Callers or callees of a function.
+Canvas neighbours_view(const Model&, const ViewOptions&, const FunctionFocus&,
+                       const ClassFilter& filter = {});
 Canvas probes_view(const Model&, const ViewOptions&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
 // Slow calls, the newest last; of every probe when there is none given. Fails for an unknown probe.

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model and events at random, from a seed: nested calls that end late or never, samples of all
+// kinds that come a little late, names that arrive later, threads that are renamed, edits of split,
+// threshold and `only`. What follows a model must at any time agree with what is worked out anew.
+#pragma once
+
+#include "tests/unit/synthetic_stream.h"
+#include "views/model/model.h"
+
+#include <random>
+
+namespace auger {
+
+class RandomStream {
+  public:
+    RandomStream(uint32_t seed, size_t capacity)
+        : random(seed), model(capacity), sink_(model), stream_(model) {
+        for (uint32_t probe = 1; probe <= 2; probe++)
+            specs_.push_back(stream_.probe(probe, probe == 1 ? "handle" : "inner"));
+        for (const char* name : {"main", "handle", "inner", "parse", "k:read", "work"})
+            names_.push_back(name);
+        stream_.label("3");
+        stream_.label("7");
+    }
+    uint64_t below(uint64_t n) { return random() % n; }
+
+    void event() {
+        now_ += below(8) * ms;
+        switch (below(60)) {
+        default:
+            return sample();
+        case 0 ... 14:
+            return begin_or_end();
+        case 15:
+            return edit_split();
+        case 16:
+            return edit_only();
+        case 17:
+            return rename_location();
+        case 18:
+            return rename_thread();
+        case 19:
+        case 20:
+            return stream_.stats(now_, specs_[0], std::vector<uint64_t>(50, (1 + below(40)) * ms));
+        case 21:
+            now_ += below(3) ? 0 : below(4000) * ms;
+            return sink_.on_time(now_);
+        }
+    }
+
+    std::mt19937 random;
+    Model model;
+
+  private:
+    static constexpr uint64_t ms = 1'000'000;
+    struct Thread {
+        std::vector<CallKey> calls;
+    };
+
+    void sample() {
+        auto tid = static_cast<uint32_t>(100 + below(4));
+        std::vector<std::string> path = {"main"};
+        for (uint64_t depth = below(6); depth; depth--)
+            path.push_back(names_[below(names_.size())]);
+        uint64_t late = below(10) ? 0 : below(20) * ms;
+        std::vector<CallKey> calls;
+        if (below(4))
+            calls = threads_[tid].calls;
+        SampleEvent event;
+        event.time_ns = std::max<uint64_t>(now_, late + 1) - late;
+        event.weight_ns = 1 + below(1000);
+        event.thread = stream_.thread(tid, comm_of_[tid].empty() ? "service" : comm_of_[tid]);
+        event.stack = stream_.stack(path);
+        event.calls = calls;
+        event.kind = static_cast<SampleKind>(below(sample_kinds));
+        event.cpu = static_cast<uint32_t>(below(3));
+        sink_.on_sample(event);
+    }
+    void begin_or_end() {
+        auto tid = static_cast<uint32_t>(100 + below(4));
+        Thread& thread = threads_[tid];
+        if (thread.calls.size() < 4 && below(2)) {
+            thread.calls.push_back(stream_.call(specs_[below(specs_.size())], now_));
+            return;
+        }
+        if (thread.calls.empty())
+            return;
+        CallKey call = thread.calls.back();
+        thread.calls.pop_back();
+        if (below(20) == 0)
+            return; // its end is lost
+        CallEndEvent end;
+        end.time_ns = now_;
+        end.duration_ns = now_ - call.start_ns;
+        end.thread = stream_.thread(tid, comm_of_[tid].empty() ? "service" : comm_of_[tid]);
+        end.call = call;
+        end.unwound = below(10) == 0;
+        end.marks = static_cast<uint32_t>(below(4));
+        if (below(2))
+            end.label = LabelId{static_cast<uint32_t>(below(2))};
+        sink_.on_call_end(end);
+    }
+    void edit_split() {
+        SplitInfo split;
+        split.active = below(6) > 0;
+        split.probe = ProbeId{static_cast<uint32_t>(1 + below(2))};
+        if (below(4))
+            split.threshold =
+                below(2) ? SyntheticStream::fixed(below(60) * ms) : SyntheticStream::percentile(90);
+        split.so_far = below(5) == 0;
+        if (below(2))
+            split.branch = "at main.cc:9";
+        if (below(2))
+            split.label = "len";
+        split.branch_since_ns = split.label_since_ns = now_ / 2;
+        sink_.on_split(split);
+    }
+    void edit_only() {
+        OnlyInfo only;
+        if (below(3) == 0) {
+            only.text = "at main.cc:9";
+            only.lines = {"main.cc:9"};
+            only.line_clauses = {{{0}, {}}};
+            only.marks = {{1, "at main.cc:9", 0}};
+        }
+        sink_.on_only(only);
+    }
+    void rename_location() {
+        LocationId location = stream_.location(names_[below(names_.size())]);
+        Frame frames[2] = {{"better_" + std::to_string(below(5)), "b.cc", 1, true},
+                           {"owner", "b.cc", 2, false}};
+        sink_.on_frames(location, {frames, 1 + below(2)});
+    }
+    void rename_thread() {
+        auto tid = static_cast<uint32_t>(100 + below(4)); // 100 is the main thread
+        comm_of_[tid] = "comm" + std::to_string(below(3));
+        stream_.thread(tid, comm_of_[tid]);
+    }
+
+    EventSink& sink_;
+    SyntheticStream stream_;
+    std::vector<SpecId> specs_;
+    std::vector<std::string> names_;
+    std::map<uint32_t, Thread> threads_;
+    std::map<uint32_t, std::string> comm_of_;
+    uint64_t now_ = 10'000 * ms;
+};
+
+} // namespace auger

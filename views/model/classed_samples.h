@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Follows the model's samples of a window and a class: what a view that is kept up to date builds
+// on. Each sample is put in when it comes, taken out when it leaves the window or the store, and
+// put in anew when its class changes: when the call that decides it ends or outlives the threshold,
+// or when a percentile threshold moves. Samples that one call decides are linked, so that such a
+// change costs no more than the samples concerned.
+//
+// Under an ewma window weights are kept as they were seen from a landmark, growing with time, so
+// that nothing needs to be touched as time goes by; reading takes one factor. Now and then the
+// landmark moves and everything is multiplied once.
+#pragma once
+
+#include "views/model/classifier.h"
+#include "views/model/window.h"
+
+#include <deque>
+#include <queue>
+#include <vector>
+
+namespace auger {
+
+class ClassedSamples {
+  public:
+    // The model must outlive it.
+    ClassedSamples(const Model&, const Window&, const ClassFilter&);
+    virtual ~ClassedSamples() = default;
+
+    // False when it cannot follow any more and has to be made anew: the split or `only` was edited,
+    // or more of what it holds was overwritten at once than is worth taking out.
+    bool can_follow() const;
+    // Takes in what came, for at most about `budget` steps, which it takes off; returns whether
+    // something is left to do.
+    bool advance(size_t& budget);
+    // What sums have to be multiplied with to be seen from the window's end.
+    double scale() const;
+    size_t held() const { return samples_.size(); }
+    size_t memory_bytes() const;
+
+  protected:
+    // Samples are numbered as they come to the model. A place for one, which put() gets.
+    virtual uint32_t place(uint64_t number) = 0;
+    // One sample more (1) or fewer (-1) there; returns how many steps that took.
+    virtual size_t put(uint32_t place, CallClass, const SampleSum&, int32_t held) = 0;
+    // A sample was too faint to be kept, or no longer is: it is in nothing that was put.
+    virtual void fade(const SampleSum&) = 0;
+    virtual void rescale(double factor) = 0;
+
+    const Model& model() const { return model_; }
+    size_t index_of(uint64_t number) const { return number % model_.samples().capacity(); }
+    // Moves the shown samples from this one on for which `moves(index in the store)` holds to
+    // wherever place() says now. Returns the steps it took.
+    template <typename Moves>
+    size_t replace(uint64_t from, Moves moves) {
+        size_t steps = 1;
+        for (uint64_t i = std::max({from, first_, model_.samples_evicted()}); i < end(); i++)
+            if (at(i).shown && moves(index_of(i)))
+                steps += put_again(i, {true, at(i).call_class});
+        return steps;
+    }
+
+  private:
+    struct Verdict {
+        bool shown;
+        CallClass call_class;
+    };
+    struct Sample {
+        uint64_t time_ns = 0;
+        uint64_t weight_ns = 0;
+        uint32_t place = 0;         // when shown
+        uint32_t next_in_group = 0; // distance; 0: the last
+        uint32_t group = 0;
+        CallClass call_class = CallClass::outside;
+        SampleKind kind = SampleKind::cpu;
+        bool shown = false; // it was put
+        bool left = false;  // the window
+    };
+    // Samples that one call decides, the stored ones among them first to last.
+    struct Group {
+        CallIndex call = no_call; // no_call: free
+        uint64_t first = 0;
+        uint64_t last = 0;
+        CallClass call_class = CallClass::open;
+        bool shown = false;
+        bool open = false;   // may change
+        bool listed = false; // in open_
+    };
+    struct Decider;
+
+    Sample& at(uint64_t number) { return samples_[number - first_]; }
+    uint64_t end() const { return first_ + samples_.size(); }
+    SampleSum sum_of(const Sample&) const;
+    double growth(uint64_t time_ns) const;
+    uint64_t oldest_in_window() const;
+
+    bool drop_overwritten(size_t& budget);
+    bool drop_expired(size_t& budget);
+    bool reconsider(const Decider&, size_t& budget);
+    bool take_in(const Decider&, size_t& budget);
+    void move_landmark();
+
+    size_t put_again(uint64_t number, Verdict);
+    size_t leave(Sample&, bool fades);
+    void pop_front();
+    size_t decide(const Decider&, uint64_t number);
+    size_t decide_group(const Decider&, uint32_t group);
+    uint32_t group_of(CallIndex, uint64_t number);
+
+    const Model& model_;
+    Window window_;
+    ClassFilter filter_;
+    SplitInfo split_;
+    OnlyInfo only_;
+    ThresholdState threshold_;
+
+    std::deque<Sample> samples_;
+    uint64_t first_ = 0; // number of the first one
+    uint64_t latest_ns_ = 0;
+    // Samples that came late: not in the order of their times. The oldest first.
+    using Late = std::pair<uint64_t, uint64_t>; // time, number
+    std::priority_queue<Late, std::vector<Late>, std::greater<>> late_;
+
+    std::vector<Group> groups_;
+    std::vector<uint32_t> free_groups_;
+    std::vector<uint32_t> group_of_call_; // by CallIndex
+    std::vector<uint32_t> open_;          // groups that may change
+    size_t all_groups_from_ = SIZE_MAX;   // groups from here on are to be looked at anew
+    uint64_t landmark_ns_ = 0;
+};
+
+} // namespace auger

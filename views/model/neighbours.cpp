@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/model/neighbours.h"
+
+#include "views/short_name.h"
+
+#include <algorithm>
+
+namespace auger {
+
+Neighbours sum_neighbours(const Model& model, const Window& window, const ClassFilter& filter,
+                          const FunctionFocus& focus) {
+    FunctionPass pass(model, window, filter, focus);
+    while (pass.work(SIZE_MAX))
+        ;
+    Neighbours found{pass.whole(), pass.none(), pass.functions()};
+    std::sort(found.neighbours.begin(), found.neighbours.end(),
+              [](const FunctionSums& a, const FunctionSums& b) {
+                  double x = a.total.sum().weight_ns, y = b.total.sum().weight_ns;
+                  return x != y ? x > y : a.function < b.function;
+              });
+    return found;
+}
+
+namespace {
+
+bool is_file(std::string_view path, std::string_view name) {
+    return path == name || path.substr(path.rfind('/') + 1) == name;
+}
+
+std::vector<FunctionId> functions_named(const SymbolTables& symbols, std::string_view name,
+                                        std::string_view library) {
+    std::vector<FunctionId> in_full, shortened;
+    for (uint32_t i = 0; i < symbols.functions(); i++) {
+        FunctionId id{i};
+        const Function& function = symbols.function(id);
+        if (!library.empty() && !is_file(symbols.module(function.module).path, library))
+            continue;
+        std::string_view full = symbols.name(id);
+        if (full == name)
+            in_full.push_back(id);
+        else if (full.size() > name.size() && short_name(full) == name)
+            shortened.push_back(id);
+    }
+    return in_full.empty() ? shortened : in_full;
+}
+
+} // namespace
+
+std::vector<FunctionId> find_functions(const SymbolTables& symbols, std::string_view text) {
+    std::vector<FunctionId> found = functions_named(symbols, text, {});
+    size_t colon = text.find(':');
+    bool may_be_file = colon != text.npos && colon > 0 && text.substr(colon, 2) != "::";
+    if (found.empty() && may_be_file)
+        found = functions_named(symbols, text.substr(colon + 1), text.substr(0, colon));
+    return found;
+}
+
+} // namespace auger

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/screen/call_details.h"
+
+#include "views/escape.h"
+#include "views/format.h"
+#include "views/model/slow_call_query.h"
+#include "views/text/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace auger {
+
+CallDetails take_details(const Model& model, const SlowCall& call, uint64_t number,
+                         const ClassFilter& of) {
+    CallDetails details;
+    details.number = number;
+    details.call = call;
+    details.of = of;
+    details.with_class = model.split().active;
+    const CallTable& calls = model.calls();
+    CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
+    for (size_t steps = 0; at != no_call && steps < 2 * WIRE_MAX_OPEN_CALLS; steps++) {
+        const CallRecord& record = calls[at];
+        const bool known = record.spec.index() < model.specs().size();
+        details.around.push_back(
+            {known ? probe_text(model, model.specs()[record.spec.index()].probe) : "?",
+             record.state == CallRecord::State::open
+                 ? "was still running"
+                 : fmt::format("{}{}", format_duration(static_cast<double>(record.duration_ns)),
+                               record.state == CallRecord::State::unwound ? ", unwound" : "")});
+        at = record.parent;
+    }
+    return details;
+}
+
+Canvas draw_call_details(const CallDetails& details, const Model& model, size_t width,
+                         bool unicode) {
+    Canvas canvas(std::max<size_t>(width, 8));
+    const SlowCall& call = details.call;
+    const ThreadInfo& thread = model.symbols().thread(call.end.thread);
+    std::vector<Part> parts;
+    parts.push_back({probe_text(model, probe_of(model, call)),
+                     " " + format_duration(static_cast<double>(call.end.duration_ns)) +
+                         (call.end.unwound ? ", unwound" : ""),
+                     Style::title});
+    parts.push_back(
+        {"> " + format_duration(static_cast<double>(call.threshold_ns)), "", Style::dim});
+    parts.push_back({escape_untrusted(fmt::format("{} {}", thread.comm, thread.tid)), ""});
+    if (details.with_class)
+        parts.push_back({to_string(details.of), "", style_of(details.of)});
+    add_parts(canvas, parts);
+    add_call_facts(canvas, call, 0);
+    for (const CallDetails::Around& around : details.around)
+        canvas.add_line(fmt::format("in a call of {}: {}", around.probe, around.state), Style::dim);
+    const auto stack = model.symbols().stack(call.stack);
+    if (stack.empty())
+        canvas.add_line("(no stack)", Style::dim);
+    add_frames(canvas, model.symbols(), unicode, stack, 0, 2);
+    return canvas;
+}
+
+} // namespace auger
