@@ -71,8 +71,12 @@ class Program {
         }
         // What failed in a script is a prompt's business; without one it is the end.
         if (interactive) {
-            if (!over() && ready_for_prompt())
-                run_prompt(session_, output_, signals_, guardian_, begins_with_view());
+            if (!over() && ready_for_prompt()) {
+                const bool view = begins_with_view();
+                if (view)
+                    sample_for_view();
+                run_prompt(session_, output_, signals_, guardian_, view);
+            }
         } else if (!failed_ || options_.keep_going) {
             if (!over() && options_.scripts.empty() && !options_.batch)
                 note(run_stdin(session_, output_, signals_));
@@ -91,6 +95,14 @@ class Program {
         return options_.scripts.empty() && !options_.prompt && !options_.json && guardian_ &&
                target != TargetSpec::Kind::command &&
                (target != TargetSpec::Kind::none || !options_.replay.empty());
+    }
+    // A view without samples shows nothing. Of a whole machine it is only what runs: that has more
+    // waits than anybody wants to look at.
+    void sample_for_view() {
+        if (!session_.live())
+            return;
+        const bool everything = session_.settings().target.kind == TargetSpec::Kind::all;
+        run_lines(script_lines("", everything ? "sample 499" : "sample wall 499"));
     }
     bool over() const { return session_.quitting() || signals_.stopping() || !output_.open(); }
     void note(std::optional<Error::Kind> kind) {
