@@ -69,7 +69,7 @@ TEST_F(Samples, FallAsTheCpuTimeDoes) {
         EXPECT_NEAR(total(session, name).samples / count, share, 4 * sigma + 0.005) << name;
     }
     // Weights are CPU time. What the threads do outside of the three functions is a little more.
-    double weight = fold(session.model(), {}).root().total.sum().weight_ns;
+    double weight = fold(session.model(), {}).total().weight_ns;
     EXPECT_NEAR(weight / whole, 1, 0.1);
 
     // By frame pointers, from the leaf to the thread's start.

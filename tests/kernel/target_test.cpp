@@ -293,7 +293,7 @@ TEST_F(Targets, OfATargetThatIsGoneEverythingIsKept) {
     session.backend().settle_symbols(seconds(60));
     EXPECT_TRUE(session.noticed("exited"));
     EXPECT_EQ(session.backend().symbol_progress().pending, 0u);
-    double named = 0, all = fold(session.model(), {}).root().total.sum().samples;
+    double named = 0, all = fold(session.model(), {}).total().samples;
     const SymbolTables& symbols = session.model().symbols();
     for (const FunctionSums& sums : sum_functions(session.model(), {})) {
         if (symbols.name(sums.function) == "spin_slice")
