@@ -123,6 +123,13 @@ class Split : public KernelTest {
         return all;
     }
 
+    double share_beyond(uint64_t threshold_ns, uint64_t (Request::*of)() const) const {
+        const std::vector<uint64_t> all = durations(of);
+        const auto beyond =
+            std::ranges::count_if(all, [&](uint64_t ns) { return ns > threshold_ns; });
+        return static_cast<double>(beyond) / static_cast<double>(all.size());
+    }
+
     static constexpr Threshold fixed_2ms = {Threshold::Kind::fixed, 2'000'000, 0};
     std::string truth_path_;
     std::unique_ptr<Session> session_;
@@ -139,9 +146,11 @@ TEST_F(Split, ClassesSamplesAsTheServicesOwnRecordDoes) {
         session_->backend().set_split({true, probe_, {Threshold::Kind::percentile, 0, 95}, false}));
     ThresholdState state = session_->model().split_state();
     ASSERT_EQ(state.kind, ThresholdState::Kind::following);
-    EXPECT_NEAR(static_cast<double>(state.value_ns) /
-                    static_cast<double>(nearest_rank(durations(&Request::outside_ns), 0.95)),
-                1, 0.1);
+    // Its place among the calls, not its value: the percentile may lie where few calls do, and
+    // there a few calls more make much of a difference in time. Chance alone: 0.0044 of 2,500
+    // calls.
+    EXPECT_GE(share_beyond(state.value_ns, &Request::outside_ns), 0.05 - 0.02);
+    EXPECT_LE(share_beyond(state.value_ns, &Request::inside_ns), 0.05 + 0.02);
     expect_classes_are_true(state.value_ns);
 }
 
