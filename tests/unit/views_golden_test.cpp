@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Each view of one made-up session, at 80 columns, beside the file that a person has looked at.
 // AUGER_UPDATE_GOLDEN=1 writes the files anew, and fails.
+#include "tests/unit/golden.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/folded.h"
 #include "views/json/json_views.h"
@@ -9,10 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 namespace auger {
 namespace {
@@ -93,17 +91,7 @@ class Golden : public testing::Test {
     }
 
     void check(const std::string& name, const std::string& text) {
-        std::string path = std::string(AUGER_SOURCE_DIR) + "/tests/unit/golden/" + name;
-        if (std::getenv("AUGER_UPDATE_GOLDEN")) {
-            std::ofstream(path) << text;
-            ADD_FAILURE() << "wrote " << path << ": look at it, then run without the switch";
-            return;
-        }
-        std::ifstream file(path);
-        std::stringstream golden;
-        golden << file.rdbuf();
-        ASSERT_TRUE(file) << "cannot read " << path;
-        EXPECT_EQ(text, golden.str());
+        expect_golden(name, text);
         if (name.ends_with(".txt"))
             for (size_t at = 0; at < text.size();) {
                 size_t end = text.find('\n', at);

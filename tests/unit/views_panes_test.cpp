@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Panes by themselves: what they show at a narrow and a wide size, what keys do in them, and that
 // they stay where the user is while data streams in.
+#include "tests/unit/golden.h"
 #include "tests/unit/pane_session.h"
 #include "tests/unit/screen_fixture.h"
 #include "views/screen/calls_pane.h"
@@ -12,10 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fmt/format.h>
-#include <fstream>
-#include <sstream>
 
 namespace auger {
 namespace {
@@ -69,17 +67,7 @@ std::vector<Wish> act(Pane& pane, Action action, const Model& model, const Scope
 }
 
 void check(const std::string& name, const std::string& text) {
-    const std::string path = std::string(AUGER_SOURCE_DIR) + "/tests/unit/golden/panes/" + name;
-    if (std::getenv("AUGER_UPDATE_GOLDEN")) {
-        std::ofstream(path) << text;
-        ADD_FAILURE() << "wrote " << path << ": look at it, then run without the switch";
-        return;
-    }
-    std::ifstream file(path);
-    std::stringstream golden;
-    golden << file.rdbuf();
-    ASSERT_TRUE(file) << "cannot read " << path;
-    EXPECT_EQ(text, golden.str());
+    expect_golden("panes/" + name, text);
 }
 
 class Panes : public testing::Test {

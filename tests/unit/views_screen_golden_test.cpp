@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole screens at the sizes that people have, beside files that a person has looked at.
 // AUGER_UPDATE_GOLDEN=1 writes the files anew, and fails.
+#include "tests/unit/golden.h"
 #include "tests/unit/screen_fixture.h"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 namespace auger {
 namespace {
@@ -23,18 +20,7 @@ class ScreenGolden : public testing::Test, public ScreenFixture {
 
     void check(const std::string& name, size_t width, size_t height) {
         const std::string text = drawn(width, height);
-        const std::string path =
-            std::string(AUGER_SOURCE_DIR) + "/tests/unit/golden/screen/" + name;
-        if (std::getenv("AUGER_UPDATE_GOLDEN")) {
-            std::ofstream(path) << text;
-            ADD_FAILURE() << "wrote " << path << ": look at it, then run without the switch";
-            return;
-        }
-        std::ifstream file(path);
-        std::stringstream golden;
-        golden << file.rdbuf();
-        ASSERT_TRUE(file) << "cannot read " << path;
-        EXPECT_EQ(text, golden.str());
+        expect_golden("screen/" + name, text);
     }
 };
 
