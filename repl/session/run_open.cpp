@@ -10,14 +10,10 @@ namespace auger {
 Parsed<Reply> Session::Runner::operator()(const OpenCommand& command) {
     if (auto complaint = not_ready())
         return *complaint;
-    std::optional<ProbeId> probe;
-    if (command.probe) {
-        const auto id = session.shown_probe(*command.probe);
-        if (!id)
-            return id.complaint();
-        probe = *id;
-    }
-    auto calls = session.backend_.open_calls(probe);
+    const auto probe = session.shown_probe(command.probe);
+    if (!probe)
+        return probe.complaint();
+    auto calls = session.backend_.open_calls(*probe);
     if (!calls)
         return complaint_of(calls.error(), at);
     session.backend_.settle_symbols(session.options_.settle);
@@ -29,7 +25,7 @@ Parsed<Reply> Session::Runner::operator()(const OpenCommand& command) {
         reply.json = open_calls_json(session.model_, shown);
     } else {
         const Canvas canvas =
-            open_calls_view(session.model_, session.view_options(command.limit), *calls, probe);
+            open_calls_view(session.model_, session.view_options(command.limit), *calls, *probe);
         reply.text = to_text(canvas, session.options_.view.colour);
     }
     return reply;

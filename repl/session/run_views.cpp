@@ -73,7 +73,8 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     const Window window = session.settings_.window;
     if (command.folded) {
         Reply reply;
-        reply.text = folded_stacks(session.model_, window, command.filter, command.by, command.under);
+        reply.text =
+            folded_stacks(session.model_, window, command.filter, command.by, command.under);
         JsonObject object = json_reply("flame");
         object["folded"] = reply.text;
         reply.json.push_back(json_line(object));
@@ -81,9 +82,13 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     }
     return show(
         [&] {
-            return flame_view(session.model_, session.view_options(), command.filter, command.by, command.under);
+            return flame_view(session.model_, session.view_options(), command.filter, command.by,
+                              command.under);
         },
-        [&] { return Lines{flame_json(session.model_, window, command.filter, command.by, command.under)}; });
+        [&] {
+            return Lines{
+                flame_json(session.model_, window, command.filter, command.by, command.under)};
+        });
 }
 
 Parsed<Reply> Session::Runner::operator()(const DiffCommand& command) {
@@ -122,21 +127,17 @@ Parsed<Reply> Session::Runner::operator()(const HistCommand& command) {
 Parsed<Reply> Session::Runner::operator()(const CallsCommand& command) {
     if (auto complaint = not_ready(command.filter))
         return *complaint;
-    std::optional<ProbeId> probe;
-    if (command.probe) {
-        const auto id = session.shown_probe(*command.probe);
-        if (!id)
-            return id.complaint();
-        probe = *id;
-    }
+    const auto probe = session.shown_probe(command.probe);
+    if (!probe)
+        return probe.complaint();
     return show(
         [&] {
-            return calls_view(session.model_, session.view_options(command.limit), probe,
+            return calls_view(session.model_, session.view_options(command.limit), *probe,
                               command.filter);
         },
         [&]() -> Result<Lines> {
             auto lines =
-                calls_json(session.model_, session.settings_.window, probe, command.filter);
+                calls_json(session.model_, session.settings_.window, *probe, command.filter);
             // Oldest first: the newest are what a limit keeps, as in the text.
             if (lines && command.limit && lines->size() > *command.limit)
                 lines->erase(lines->begin(), lines->end() - static_cast<ptrdiff_t>(*command.limit));
@@ -205,6 +206,15 @@ Parsed<Reply> Session::Runner::operator()(const OnlyCommand&) {
                                  std::move(object));
     reply.text += lines;
     return reply;
+}
+
+Parsed<std::optional<ProbeId>> Session::shown_probe(const std::optional<ProbeRef>& ref) const {
+    if (!ref)
+        return std::optional<ProbeId>();
+    const auto probe = shown_probe(*ref);
+    if (!probe)
+        return probe.complaint();
+    return std::optional(*probe);
 }
 
 Parsed<ProbeId> Session::shown_probe(const ProbeRef& ref) const {

@@ -105,6 +105,7 @@ class Session {
     Result<bool> step(std::chrono::nanoseconds timeout);
     bool target_ended() const;
     Parsed<ProbeId> shown_probe(const ProbeRef& ref) const;
+    Parsed<std::optional<ProbeId>> shown_probe(const std::optional<ProbeRef>& ref) const;
     Parsed<double> value_of(const Quantity& quantity, Span at) const;
     ViewOptions view_options(std::optional<size_t> limit = {}) const;
     std::string target_name() const;

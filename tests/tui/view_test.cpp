@@ -287,6 +287,30 @@ TEST_F(LiveView, GoesOnCollectingAfterItIsLeft) {
     terminal.expect("\nwent on\n");
 }
 
+TEST_F(LiveView, SamplesByItselfWhenItOpensByItself) {
+    Terminal terminal = shell();
+    terminal.enter(std::string(AUGER_BINARY) + " -p " + std::to_string(demo_.pid()));
+    terminal.expect_window("499.0 Hz");
+    // Waits, too.
+    terminal.expect_window("[clock_nanosleep]");
+    terminal.press("q");
+    terminal.expect_last_line("wall 499 Hz]>");
+}
+
+// A command that auger started writes to the same terminal.
+TEST_F(LiveView, IsWrittenAgainOverWhatItsCommandPrints) {
+    Terminal terminal = shell();
+    terminal.enter(std::string(AUGER_BINARY) +
+                   " -- /bin/sh -c 'while sleep 3; do printf all-over; done'");
+    terminal.expect_last_line("auger [sh]>");
+    terminal.enter("view");
+    EXPECT_TRUE(wait_until([&] { return terminal.state("alternate_on") == "1"; }));
+    for (int round = 0; round < 2; ++round) {
+        terminal.expect_window("all-over");
+        terminal.expect_gone("all-over");
+    }
+}
+
 TEST_F(LiveView, CtrlCEndsWhatRunsAndSaysThatItRuns) {
     Terminal terminal = shell();
     open(terminal);

@@ -3,7 +3,7 @@
 #include "tests/unit/synthetic_stream.h"
 #include "views/canvas.h"
 #include "views/escape.h"
-#include "views/flame_layout.h"
+#include "views/flame_rows.h"
 #include "views/folded.h"
 #include "views/format.h"
 
@@ -159,32 +159,6 @@ TEST_F(RandomTree, FoldedCountsAddUp) {
         at = end + 1;
     }
     EXPECT_EQ(sum, 4000u);
-}
-
-TEST_F(RandomTree, BoxesLieWithinTheirParents) {
-    for (uint32_t width : {1, 7, 80, 400}) {
-        FlameLayout layout = layout_flame(model, tree, 0, width);
-        std::map<uint32_t, FlameBox> by_node;
-        std::map<uint32_t, uint32_t> end_of_row;
-        uint32_t hidden = static_cast<uint32_t>(tree.nodes.size());
-        for (const FlameBox& box : layout.boxes) {
-            hidden--;
-            by_node[box.node] = box;
-            ASSERT_GT(box.width, 0u);
-            ASSERT_GE(box.x, end_of_row[box.row]); // siblings and cousins do not overlap
-            end_of_row[box.row] = box.x + box.width;
-            if (box.node == 0)
-                continue;
-            const FlameBox& parent = by_node.at(tree.nodes[box.node].parent);
-            ASSERT_EQ(box.row, parent.row + 1);
-            ASSERT_GE(box.x, parent.x);
-            ASSERT_LE(box.x + box.width, parent.x + parent.width);
-            double exact = tree.total(box.node).weight_ns /
-                           tree.total(tree.nodes[box.node].parent).weight_ns * parent.width;
-            ASSERT_LE(std::abs(box.width - exact), 1.0);
-        }
-        EXPECT_EQ(layout.hidden_nodes, hidden);
-    }
 }
 
 TEST_F(RandomTree, RowsOfTheTextFlameAddUp) {

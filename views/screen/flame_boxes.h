@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Boxes of the flame on a screen: like layout_flame(), but what is narrower than a cell shares one
-// box with its siblings, so that nothing is missing from the picture.
+// Boxes of the flame on a screen: a child lies within its parent, siblings do not overlap, and what
+// is narrower than a cell shares one box with its siblings, so that nothing is missing from the
+// picture.
 #pragma once
 
 #include "views/model/fold.h"

@@ -2,7 +2,7 @@
 // flame: an indented tree, root first. Each row is its own samples plus the rows below it, and what
 // is too small for a row is summed up in one that says so.
 #include "views/escape.h"
-#include "views/flame_layout.h"
+#include "views/flame_rows.h"
 #include "views/format.h"
 #include "views/short_name.h"
 #include "views/text/draw.h"

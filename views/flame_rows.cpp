@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/flame_layout.h"
+#include "views/flame_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace auger {
 
@@ -14,59 +13,6 @@ std::vector<uint32_t> children_of(const FlameTree& tree, uint32_t node) {
         children.push_back(c);
     return children;
 }
-
-uint32_t count_below(const FlameTree& tree, uint32_t node) {
-    uint32_t count = 0;
-    std::vector<uint32_t> stack{node};
-    while (!stack.empty()) {
-        uint32_t at = stack.back();
-        stack.pop_back();
-        if (tree.total(at).samples == 0)
-            continue;
-        count++;
-        for (uint32_t c = tree.nodes[at].first_child; c; c = tree.nodes[c].next_sibling)
-            stack.push_back(c);
-    }
-    return count;
-}
-
-} // namespace
-
-FlameLayout layout_flame(const Model& model, const FlameTree& tree, uint32_t root, uint32_t width) {
-    FlameLayout layout;
-    if (width == 0 || root >= tree.nodes.size())
-        return layout;
-    layout.boxes.push_back({root, 0, 0, width});
-    for (size_t i = 0; i < layout.boxes.size(); i++) {
-        const FlameBox box = layout.boxes[i];
-        double whole = tree.total(box.node).weight_ns;
-        std::vector<uint32_t> children = children_of(tree, box.node);
-        std::sort(children.begin(), children.end(), [&](uint32_t a, uint32_t b) {
-            return node_name(model, tree, tree.nodes[a]) < node_name(model, tree, tree.nodes[b]);
-        });
-        // Edges are rounded, not widths: what is cut from one box is not added to the next.
-        double before = 0;
-        for (uint32_t child : children) {
-            SampleSum sum = tree.total(child);
-            if (sum.samples == 0)
-                continue;
-            double scale = whole > 0 ? box.width / whole : 0;
-            auto left = static_cast<uint32_t>(std::lround(before * scale));
-            before += sum.weight_ns;
-            auto right =
-                std::min<uint32_t>(box.width, static_cast<uint32_t>(std::lround(before * scale)));
-            if (right > left) {
-                layout.boxes.push_back({child, box.row + 1, box.x + left, right - left});
-            } else {
-                layout.hidden_nodes += count_below(tree, child);
-                layout.hidden += sum;
-            }
-        }
-    }
-    return layout; // breadth first: by row, and within a row from left to right
-}
-
-namespace {
 
 class RowLister {
   public:
