@@ -14,6 +14,21 @@ std::vector<uint32_t> children_of(const FlameTree& tree, uint32_t node) {
     return children;
 }
 
+uint32_t count_below(const FlameTree& tree, uint32_t node) {
+    uint32_t count = 0;
+    std::vector<uint32_t> stack{node};
+    while (!stack.empty()) {
+        uint32_t at = stack.back();
+        stack.pop_back();
+        if (tree.total(at).samples == 0)
+            continue;
+        count++;
+        for (uint32_t c = tree.nodes[at].first_child; c; c = tree.nodes[c].next_sibling)
+            stack.push_back(c);
+    }
+    return count;
+}
+
 class RowLister {
   public:
     RowLister(const FlameTree& tree, double min_share)
