@@ -294,7 +294,7 @@ TEST_F(LiveView, SamplesByItselfWhenItOpensByItself) {
     // Waits, too.
     terminal.expect_window("[clock_nanosleep]");
     terminal.press("q");
-    terminal.expect_last_line("wall 499 Hz]>");
+    terminal.expect_last_line("auger [" + std::to_string(demo_.pid()) + " wall 499 Hz]>");
 }
 
 // A command that auger started writes to the same terminal.
