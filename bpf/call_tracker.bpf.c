@@ -456,12 +456,11 @@ enum told {
 };
 
 // A returned call of which something is told.
-static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u64 sp, u64 now,
-                               u32 how) {
+static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u64 now, u32 how) {
     struct open_call* call = &calls->ending;
     struct wire_call_end* end = &calls->end;
     struct call_values* values = NULL;
-    u64 label_value, return_address = 0;
+    u64 label_value;
     u32 label;
 
     if (how & TOLD_WITH_VALUES) {
@@ -486,12 +485,7 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
         send_end(calls);
     if (!(how & TOLD_SLOW))
         return 0;
-    // A page that is being moved or merged just now cannot be read from here.
-    if (!(how & TOLD_IN_CALLER) &&
-        bpf_probe_read_user(&return_address, sizeof(return_address), (void*)sp))
-        count_loss(WIRE_LOSS_CALLER);
-    trace_slow_call(ctx, calls, values ? &values->values : NULL, return_address,
-                    how & TOLD_IN_CALLER);
+    trace_slow_call(calls, values ? &values->values : NULL, how & TOLD_IN_CALLER);
     return 0;
 }
 
@@ -599,7 +593,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     // Of most calls there is nothing to tell: nothing is put together for them.
     if (!(how & TOLD_SLOW) && !is_end_wanted(call))
         return 0;
-    return tell_end(ctx, calls, sp, now, how);
+    return tell_end(ctx, calls, now, how);
 }
 
 SEC("uprobe")

@@ -59,8 +59,13 @@ struct return_instance {
     unsigned long orig_ret_vaddr;
 };
 
+struct uprobe;
+
 struct uprobe_task {
     struct return_instance* return_instances;
+    struct uprobe* active_uprobe; /* whose instruction the thread executes, at xol_vaddr */
+    unsigned long xol_vaddr;
+    unsigned long vaddr; /* where the instruction stands in the program */
 };
 
 struct task_struct {
@@ -94,10 +99,8 @@ struct vm_area_struct {
 /* The registers that a task had in user mode; "___kernel": the UAPI's pt_regs names them otherwise.
  */
 struct pt_regs___kernel {
-    unsigned long ip;
-    unsigned long sp;
-    unsigned long bp;
-    unsigned long di;
+    unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+    unsigned long ip, cs, sp;
     unsigned long orig_ax; /* the system call's number; negative for interrupts and faults */
 };
 

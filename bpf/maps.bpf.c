@@ -13,6 +13,7 @@ struct filter_ids_map filter_pids SEC(".maps");
 struct filter_ids_map filter_tids SEC(".maps");
 struct filter_ids_map filter_cgroups SEC(".maps");
 struct filter_comms_map filter_comms SEC(".maps");
+struct unwind_processes_map unwind_processes SEC(".maps");
 
 const volatile __u32 possible_cpus = 1;
 struct wire_config config = {};

@@ -8,6 +8,7 @@
 #define AUGER_MAPS_H
 
 #include "kernel_types.h"
+#include "unwind_table.h"
 #include "wire.h"
 
 /* An open call of a thread. Small, since every observed thread has WIRE_MAX_OPEN_CALLS of them. */
@@ -136,6 +137,17 @@ struct filter_comms_map {
     __type(value, u32);
 };
 
+/* Where the mappings of processes stand, see unwind_table.h. Written by user space and by the
+ * process programs (forks, execs); read by walks of stacks. Full: stacks of the process are cut. */
+struct unwind_processes_map {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_UNWIND_PROCESSES);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, u32);
+    __type(value, struct wire_unwind_process);
+};
+
+extern struct unwind_processes_map unwind_processes SEC(".maps");
 extern struct open_calls_map open_calls SEC(".maps");
 extern struct specs_map specs SEC(".maps");
 extern struct gates_map gates SEC(".maps");

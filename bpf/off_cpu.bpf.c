@@ -13,7 +13,7 @@
 #include "gate.h"
 #include "maps.h"
 #include "sample.h"
-#include "stack.h"
+#include "unwind.h"
 
 /* A thread's wait: written when it begins by the thread that goes, read when it ends. */
 struct wait {
@@ -43,6 +43,28 @@ struct {
     __type(key, u32);
     __type(value, struct wire_wait_stats);
 } wait_stats SEC(".maps");
+
+/* One element: the off-CPU sampler's walk. Interrupts are off while one is made. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct stack_walk);
+} off_cpu_walk SEC(".maps");
+
+// Writes the current thread's user stack behind the first `offset` words, and returns its length.
+static __always_inline u32 note_user_stack(struct wait* wait, u32 offset) {
+    u32 zero = 0, frames;
+    struct stack_walk* walk = bpf_map_lookup_elem(&off_cpu_walk, &zero);
+
+    if (!walk || offset > SAMPLE_WORDS - WIRE_STACK_WORDS)
+        return 0;
+    frames = walk_user_stack(walk, false);
+    if (frames > WIRE_STACK_WORDS)
+        return 0;
+    bpf_probe_read_kernel(&wait->buffer.words[offset], frames * sizeof(u64), walk->frames);
+    return frames;
+}
 
 static __always_inline struct wait* wait_of_observed(struct task_struct* task) {
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
@@ -105,7 +127,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
         sample->syscall = WIRE_SYSCALL_NONE;
     wait->argument = regs->di;
     offset = words_of_calls(sample);
-    sample->user_frames = take_user_stack(ctx, &wait->buffer.words[offset]);
+    sample->user_frames = note_user_stack(wait, offset);
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
     wait->since_ns = bpf_ktime_get_ns();
@@ -113,7 +135,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
 
 // How many words calls and the waiting thread's own frames take.
 static __always_inline u32 words_of_frames(const struct wire_sample* sample) {
-    return words_of_calls(sample) + (sample->user_frames & WIRE_MAX_FRAMES);
+    return words_of_calls(sample) + (sample->user_frames & (2 * WIRE_STACK_WORDS - 1));
 }
 
 static __always_inline void send_wait(struct task_struct* task, struct wait* wait, u64 end_ns,
@@ -125,7 +147,7 @@ static __always_inline void send_wait(struct task_struct* task, struct wait* wai
         return;
     sample->with_waker = kind == WIRE_SAMPLE_BLOCKED && wait->waker;
     size = sizeof(*sample) + (words_of_frames(sample) +
-                              (sample->with_waker ? wait->waker & (2 * WIRE_MAX_FRAMES + 1) : 0)) *
+                              (sample->with_waker ? wait->waker & (2 * WIRE_STACK_WORDS - 1) : 0)) *
                                  sizeof(u64);
     if (size > sizeof(wait->buffer))
         return;
@@ -274,7 +296,7 @@ static __always_inline void note_waker(void* ctx, struct wait* wait) {
         waker->tid = task->pid;
         __builtin_memcpy(waker->comm, task->comm, sizeof(waker->comm));
         if (task->mm)
-            waker->frames = take_user_stack(ctx, &wait->buffer.words[offset + WAKER_WORDS]);
+            waker->frames = note_user_stack(wait, offset + WAKER_WORDS);
     }
     wait->waker = WAKER_WORDS + waker->frames;
 }

@@ -19,6 +19,17 @@ static __always_inline void send_process(u32 change, u32 pid, u32 child_pid) {
     bpf_ringbuf_submit(process, BPF_RB_FORCE_WAKEUP);
 }
 
+// A child has its parent's mappings, until one of them executes another program.
+static __always_inline void inherit_mappings(u32 pid, u32 child_pid) {
+    struct wire_unwind_process* mappings = bpf_map_lookup_elem(&unwind_processes, &pid);
+    struct wire_unwind_process inherited;
+
+    if (!mappings)
+        return;
+    inherited = *mappings;
+    bpf_map_update_elem(&unwind_processes, &child_pid, &inherited, BPF_ANY);
+}
+
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args* ctx) {
     struct task_struct* parent = (void*)ctx->args[0];
@@ -27,7 +38,10 @@ int process_fork(struct bpf_raw_tracepoint_args* ctx) {
     u32 child_pid = BPF_CORE_READ(child, tgid);
     u32 one = 1;
 
-    if (pid == child_pid || !bpf_map_lookup_elem(&targets, &pid))
+    if (pid == child_pid)
+        return 0;
+    inherit_mappings(pid, child_pid);
+    if (!bpf_map_lookup_elem(&targets, &pid))
         return 0;
     if (bpf_map_update_elem(&targets, &child_pid, &one, BPF_ANY)) {
         count_loss(WIRE_LOSS_TARGETS_FULL);
@@ -43,6 +57,7 @@ int process_exec(struct bpf_raw_tracepoint_args* ctx) {
     char comm[WIRE_COMM] = {};
     u32 one = 1;
 
+    bpf_map_delete_elem(&unwind_processes, &pid);
     if (!bpf_map_lookup_elem(&targets, &pid)) {
         bpf_get_current_comm(comm, sizeof(comm));
         if (!bpf_map_lookup_elem(&target_comms, comm))

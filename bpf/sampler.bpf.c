@@ -7,7 +7,7 @@
 #include "gate.h"
 #include "maps.h"
 #include "sample.h"
-#include "stack.h"
+#include "unwind.h"
 
 /* One element; written by the sampler, read by user space. */
 struct {
@@ -25,6 +25,14 @@ struct {
     __type(key, u32);
     __type(value, struct sample_buffer);
 } sample_buffer SEC(".maps");
+
+/* One element: the sampler's walk, likewise. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct stack_walk);
+} sampler_walk SEC(".maps");
 
 static __always_inline u64 user_stack_pointer(struct bpf_perf_event_data* ctx) {
     struct pt_regs___kernel* regs;
@@ -115,10 +123,11 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
     struct sample_buffer* buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
     u32 only = gate_in_force(WIRE_GATE_ONLY), raised = gate_in_force(WIRE_GATE_RAISED);
-    u32 offset, size, ticks = 1;
+    struct stack_walk* walk = bpf_map_lookup_elem(&sampler_walk, &zero);
+    u32 offset, size, frames, ticks = 1;
     struct wire_sample* sample;
 
-    if (!stats || !buffer)
+    if (!stats || !buffer || !walk)
         return 0;
     if (!calibrating) {
         stats->ticks++;
@@ -150,10 +159,17 @@ int take_sample(struct bpf_perf_event_data* ctx) {
 
     note_open_calls(ctx, buffer);
     offset = words_of_calls(sample);
-    sample->user_frames = take_user_stack(ctx, &buffer->words[offset]);
-    offset += sample->user_frames & 127;
-    sample->kernel_frames = take_kernel_stack(ctx, &buffer->words[offset]);
-    offset += sample->kernel_frames & 127;
+    frames = walk_user_stack(walk, false);
+    if (frames > WIRE_STACK_WORDS)
+        return 0;
+    bpf_probe_read_kernel(&buffer->words[offset], frames * sizeof(u64), walk->frames);
+    sample->user_frames = frames;
+    offset += frames;
+    frames = take_kernel_stack(ctx, &buffer->words[offset]);
+    if (frames > WIRE_MAX_FRAMES)
+        return 0;
+    sample->kernel_frames = frames;
+    offset += frames;
 
     size = sizeof(*sample) + offset * sizeof(u64);
     if (size > sizeof(*buffer))

@@ -5,7 +5,7 @@
 #include "events.h"
 #include "gate.h"
 #include "maps.h"
-#include "stack.h"
+#include "unwind.h"
 
 /* One element: the time up to which a CPU's allowance of slow-call events is used up. Written and
  * read by the slow-call tracer alone. */
@@ -24,6 +24,15 @@ struct {
     __type(key, u32);
     __type(value, u64);
 } gated_slow_calls SEC(".maps");
+
+/* A thread's walk while its slow call is told: a uprobe may be preempted, or sampled. Written by
+ * the slow-call tracer alone; a failed creation is counted as WIRE_LOSS_SLOW_STACK. */
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct stack_walk);
+} slow_walks SEC(".maps");
 
 static __always_inline void count_gated_slow_call(void) {
     u32 zero = 0;
@@ -87,8 +96,24 @@ static __always_inline u32 list_calls_around(struct open_calls* calls, struct wi
     return depth;
 }
 
-__noinline int trace_slow_call(struct pt_regs* ctx, struct open_calls* calls,
-                               const struct wire_values* values, u64 return_address,
+// 0: no memory.
+static __always_inline u32 note_stack(struct wire_slow_call* slow, bool at_return) {
+    struct stack_walk* walk = bpf_task_storage_get(&slow_walks, bpf_get_current_task_btf(), NULL,
+                                                   BPF_LOCAL_STORAGE_GET_F_CREATE);
+    u32 frames;
+
+    if (!walk) {
+        count_loss(WIRE_LOSS_SLOW_STACK);
+        return 0;
+    }
+    frames = walk_user_stack(walk, at_return);
+    if (frames > WIRE_STACK_WORDS)
+        return 0;
+    bpf_probe_read_kernel(slow->frames, frames * sizeof(u64), walk->frames);
+    return frames;
+}
+
+__noinline int trace_slow_call(struct open_calls* calls, const struct wire_values* values,
                                bool from_return) {
     struct wire_slow_call* slow;
 
@@ -112,14 +137,13 @@ __noinline int trace_slow_call(struct pt_regs* ctx, struct open_calls* calls,
     slow->end.event.size = sizeof(*slow);
     bpf_get_current_comm(slow->comm, sizeof(slow->comm));
     slow->longest_wait = calls->ending.longest_wait;
-    slow->return_address = return_address;
     slow->from_return = from_return;
     slow->enclosing = list_calls_around(calls, slow->call);
     if (values)
         slow->values = *values;
     else
         slow->values.version = 0;
-    slow->user_frames = take_user_stack(ctx, slow->frames);
+    slow->user_frames = note_stack(slow, !from_return);
     slow->kernel_frames = 0;
     bpf_ringbuf_submit(slow, wakeup_flags());
     return 0;

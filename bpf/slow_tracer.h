@@ -6,10 +6,9 @@
 
 /*
  * A call that is slow: calls->ending, of which calls->end tells; `values` NULL: none were read.
- * `return_address` as in wire_slow_call. `from_return`: the function has returned already, and
- * the stack begins in its caller.
+ * `from_return`: the function has returned already, and the stack begins in its caller; else the
+ * thread is at an exit instruction.
  */
-int trace_slow_call(struct pt_regs* ctx, struct open_calls* calls, const struct wire_values* values,
-                    u64 return_address, bool from_return);
+int trace_slow_call(struct open_calls* calls, const struct wire_values* values, bool from_return);
 
 #endif

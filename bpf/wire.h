@@ -37,6 +37,7 @@ enum wire_limit {
     WIRE_SPECS_PER_BLOCK = 16, /* specs whose histograms share one inner map */
     WIRE_MAX_OPEN_CALLS = 32,  /* depth of the per-thread stack of open calls */
     WIRE_MAX_FRAMES = 127,     /* frames of one user or kernel stack */
+    WIRE_STACK_WORDS = 128,    /* of a user stack: frames, and why it is cut: unwind_table.h */
     WIRE_SLOW_BURST = 256,     /* slow calls that one CPU may report at once, above its rate */
     WIRE_COMM = 16,            /* bytes of a thread's name, NUL included */
     WIRE_MAX_MARKS = 32,       /* yes-or-no facts about a call that are watched at once */
@@ -353,7 +354,7 @@ enum wire_loss {
     WIRE_LOSS_DEPTH,        /* calls nested deeper than WIRE_MAX_OPEN_CALLS */
     WIRE_LOSS_STORAGE,      /* no memory for a thread's open calls */
     WIRE_LOSS_TARGETS_FULL, /* a forked process that the target map had no room for */
-    WIRE_LOSS_CALLER,       /* a slow call's caller: the stack could not be read at that moment */
+    WIRE_LOSS_SLOW_STACK,   /* no memory for walking a slow call's stack */
     WIRE_LOSS_RING_WAIT,    /* event ring full: a sample of a wait */
     WIRE_LOSS_WAIT_STORAGE, /* no memory for a thread's waits */
     WIRE_LOSS_POINTER, /* a call through a pointer: where it goes could not be read just then */
@@ -515,24 +516,21 @@ enum wire_label {
 };
 
 /*
- * A slow call. Its stack was taken at the call's end, so the first frame is the exit instruction.
- * The caller's address stands in return_address: at a function's last instruction its own frame is
- * gone, so that a walk by frame pointers skips the caller (0: could not be read, or not needed
- * because the walk began in the caller).
+ * A slow call. Its stack was taken at the call's end, so the first frame is the exit instruction
+ * or, from_return, the caller's next one.
  */
 struct wire_slow_call {
     struct wire_call_end end;
     char comm[WIRE_COMM];
-    __wire_u64 return_address;
     struct wire_wait longest_wait; /* blocked_ns 0: none was seen */
-    __wire_u16 user_frames;
+    __wire_u16 user_frames;        /* words: see unwind_table.h, as in all records */
     __wire_u16 kernel_frames;
     __wire_u32 from_return; /* 1: taken at the return address; the function itself is no frame */
     __wire_u32 enclosing;   /* open calls around it, outermost first */
     __wire_u32 padding;
     struct wire_call call[WIRE_MAX_OPEN_CALLS];
     struct wire_values values;
-    __wire_u64 frames[WIRE_MAX_FRAMES];
+    __wire_u64 frames[WIRE_STACK_WORDS];
 };
 
 /* A call that is open now; see the program that lists them. */

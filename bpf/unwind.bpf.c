@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Walks user stacks: frame by frame by the tables that user space has made of call frame
+// information, and by frame pointers where code has none. What cannot be proven is not guessed: the
+// stack ends there and says why. Each step is a function of its own, so that the verifier looks at
+// it once and not at every turn of the loop.
+#include "unwind.h"
+
+/* Made by user space, each as it is needed, and written by it; read by walks. */
+struct unwind_shard {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_UNWIND_SHARD_CELLS);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __type(key, u32);
+    __type(value, u64);
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+    __uint(max_entries, WIRE_UNWIND_SHARDS);
+    __type(key, u32);
+    __array(values, struct unwind_shard);
+} unwind_cells SEC(".maps");
+
+/* By number. Written by user space, read by walks. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_UNWIND_TABLES);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __type(key, u32);
+    __type(value, struct wire_unwind_table);
+} unwind_tables SEC(".maps");
+
+enum {
+    MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
+    LOG2_MAPPINGS = 17,
+    LOG2_ROWS_OF_PAGE = WIRE_UNWIND_PAGE_BITS + 1,
+    DWARF_RBX = 3,
+    DWARF_RBP = 6,
+    DWARF_RSP = 7,
+    /* Of the ucontext that the kernel leaves for a signal's handler: rbp, rbx, rsp and rip. */
+    UCONTEXT_RBP = 120,
+    UCONTEXT_RBX = 128,
+    UCONTEXT_RSP = 160,
+    UCONTEXT_RIP = 168,
+    COMPAT_CS = 0x23, /* code segment of 32-bit programs */
+    /* Beside wire_unwind_stop, of which WIRE_STOPS says that the walk goes on. */
+    STEP_BY_RULE = WIRE_STOPS + 1,
+    STEP_WITHOUT_RULE,
+};
+
+static __always_inline u64* cell_at(u32 cell) {
+    u32 shard = cell >> WIRE_UNWIND_SHARD_BITS;
+    u32 index = cell & (WIRE_UNWIND_SHARD_CELLS - 1);
+    void* cells = bpf_map_lookup_elem(&unwind_cells, &shard);
+
+    return cells ? bpf_map_lookup_elem(cells, &index) : NULL;
+}
+
+/* Word `index` of an array that begins at a cell; `missing` when there is none. */
+static __always_inline u32 word_at(u32 first_cell, u32 index, u32 missing) {
+    u64* cell = cell_at(first_cell + (index >> 1));
+
+    return cell ? (u32)(*cell >> ((index & 1) * 32)) : missing;
+}
+
+static __always_inline u64 start_of_mapping(u32 first_cell, u32 index) {
+    u64* start = cell_at(first_cell + 4 * index);
+
+    return start ? *start : ~0ULL;
+}
+
+// The bounds of a search stand in memory, of whose values the verifier knows nothing: what it
+// learns of them by each comparison would make every turn of the loop a new one to it.
+static __always_inline void begin_search(struct stack_walk* walk, u32 low, u32 high) {
+    walk->low = low;
+    walk->high = high;
+}
+
+static __always_inline void narrow_search(struct stack_walk* walk, u32 middle, bool is_behind) {
+    if (is_behind)
+        walk->low = middle + 1;
+    else
+        walk->high = middle;
+}
+
+// Finds the mapping that walk->code lies in. 0: there is none.
+__noinline int find_mapping(struct stack_walk* walk) {
+    u64 *start, *end, *bias, *kind;
+    u32 first;
+    u64 code;
+
+    if (!walk)
+        return 0;
+    code = walk->code;
+    if (code - walk->mapping.start < walk->mapping.end - walk->mapping.start)
+        return 1;
+    first = walk->process.cell;
+    begin_search(walk, 0, walk->process.mappings);
+    // The first mapping behind the address; the one before it is the one, or there is none.
+    for (u32 i = 0; i < LOG2_MAPPINGS && walk->low < walk->high; i++) {
+        u32 middle = (walk->low + walk->high) / 2;
+
+        narrow_search(walk, middle, start_of_mapping(first, middle) <= code);
+    }
+    if (!walk->low)
+        return 0;
+    first += 4 * (walk->low - 1);
+    start = cell_at(first);
+    end = cell_at(first + 1);
+    bias = cell_at(first + 2);
+    kind = cell_at(first + 3);
+    if (!start || !end || !bias || !kind || code < *start || code >= *end)
+        return 0;
+    walk->mapping.start = *start;
+    walk->mapping.end = *end;
+    walk->mapping.bias = *bias;
+    walk->mapping.table = (u32)*kind;
+    walk->mapping.kind = (u32)(*kind >> 32);
+    return 1;
+}
+
+// Finds the rule for walk->code in its mapping's table. Returns the table's wire_unwind_state; the
+// rule's kind is WIRE_CFA_NONE when it does not cover the address.
+__noinline int find_rule(struct stack_walk* walk) {
+    u32 table_number, page, in_page, row;
+    u64 *first_half, *second_half;
+    struct wire_unwind_table* table;
+    u64 relative;
+
+    if (!walk)
+        return WIRE_UNWIND_ABSENT;
+    walk->rule.cfa = WIRE_CFA_NONE;
+    table_number = walk->mapping.table;
+    if (walk->mapping.kind != WIRE_MAPPING_FILE)
+        return WIRE_UNWIND_ABSENT;
+    table = bpf_map_lookup_elem(&unwind_tables, &table_number);
+    if (!table)
+        return WIRE_UNWIND_ABSENT;
+    if (table->state != WIRE_UNWIND_READY)
+        return table->state;
+    relative = walk->code - walk->mapping.bias;
+    if (relative >> WIRE_UNWIND_PAGE_BITS >= table->pages)
+        return WIRE_UNWIND_READY;
+    page = relative >> WIRE_UNWIND_PAGE_BITS;
+    in_page = relative & (WIRE_UNWIND_PAGE - 1);
+    begin_search(walk, word_at(table->page_cell, page, 0), word_at(table->page_cell, page + 1, 0));
+    for (u32 i = 0; i < LOG2_ROWS_OF_PAGE && walk->low < walk->high; i++) {
+        u32 middle = (walk->low + walk->high) / 2;
+        u32 row = word_at(table->row_cell, middle, ~0U);
+
+        narrow_search(walk, middle, (row & (WIRE_UNWIND_PAGE - 1)) <= in_page);
+    }
+    // The last row up to the address; it may go on from a page before.
+    if (!walk->low)
+        return WIRE_UNWIND_READY;
+    row = word_at(table->row_cell, walk->low - 1, 0);
+    first_half = cell_at(table->rule_cell + 2 * (row >> WIRE_UNWIND_PAGE_BITS));
+    second_half = cell_at(table->rule_cell + 2 * (row >> WIRE_UNWIND_PAGE_BITS) + 1);
+    if (!first_half || !second_half)
+        return WIRE_UNWIND_READY;
+    ((u64*)&walk->rule)[0] = *first_half;
+    ((u64*)&walk->rule)[1] = *second_half;
+    return WIRE_UNWIND_READY;
+}
+
+static __always_inline bool read_user_word(u64 address, u64* word) {
+    return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
+}
+
+// A register of the frame at hand, as DWARF counts. Apart from the three that are followed only the
+// interrupted frame has them.
+__noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
+    const struct pt_regs___kernel* regs;
+
+    if (!walk || !value)
+        return 0;
+    if (number == DWARF_RSP) {
+        *value = walk->sp;
+        return 1;
+    }
+    if (number == DWARF_RBP) {
+        *value = walk->bp;
+        return 1;
+    }
+    if (number == DWARF_RBX && walk->bx_state != RBX_VALUE)
+        return walk->bx_state == RBX_MEMORY && read_user_word(walk->bx, value);
+    if (number == DWARF_RBX) {
+        *value = walk->bx;
+        return 1;
+    }
+    if (walk->count > 1)
+        return 0;
+    regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    switch (number) {
+    case 0:
+        *value = regs->ax;
+        return 1;
+    case 1:
+        *value = regs->dx;
+        return 1;
+    case 2:
+        *value = regs->cx;
+        return 1;
+    case 4:
+        *value = regs->si;
+        return 1;
+    case 5:
+        *value = regs->di;
+        return 1;
+    case 8:
+        *value = regs->r8;
+        return 1;
+    case 9:
+        *value = regs->r9;
+        return 1;
+    case 10:
+        *value = regs->r10;
+        return 1;
+    case 11:
+        *value = regs->r11;
+        return 1;
+    case 12:
+        *value = regs->r12;
+        return 1;
+    case 13:
+        *value = regs->r13;
+        return 1;
+    case 14:
+        *value = regs->r14;
+        return 1;
+    case 15:
+        *value = regs->r15;
+        return 1;
+    }
+    return 0;
+}
+
+// Goes on to the thread's next return probe, if the walk has passed the place of this one.
+__noinline int pass_return_instances(struct stack_walk* walk) {
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < MAX_RETURN_INSTANCES; i++) {
+        const struct return_instance* at = (void*)walk->return_instance;
+
+        if (!at || walk->return_instance_slot >= walk->slot)
+            break;
+        walk->return_instance = (u64)BPF_CORE_READ(at, next);
+        at = (void*)walk->return_instance;
+        walk->return_instance_slot = at ? BPF_CORE_READ(at, stack) : 0;
+    }
+    return 0;
+}
+
+// A return probe has replaced the return address at walk->slot: what stood there. Several may have,
+// one behind the other; the last one in the list was first.
+__noinline int restore_return_address(struct stack_walk* walk) {
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < MAX_RETURN_INSTANCES; i++) {
+        const struct return_instance* at = (void*)walk->return_instance;
+
+        if (!at || walk->return_instance_slot != walk->slot)
+            break;
+        walk->ip = BPF_CORE_READ(at, orig_ret_vaddr);
+        walk->return_instance = (u64)BPF_CORE_READ(at, next);
+        at = (void*)walk->return_instance;
+        walk->return_instance_slot = at ? BPF_CORE_READ(at, stack) : 0;
+    }
+    return 0;
+}
+
+// Goes to the caller: its return address, as read from walk->slot, and its stack pointer.
+static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_address, u64 sp) {
+    if (sp <= walk->sp)
+        return WIRE_STOP_STUCK;
+    walk->ip = return_address;
+    if (walk->return_instance) {
+        pass_return_instances(walk);
+        restore_return_address(walk);
+    }
+    walk->sp = sp;
+    walk->exact = 0;
+    // What the outermost function of a thread finds where others have their return address.
+    return walk->ip ? WIRE_STOPS : WIRE_STOP_END;
+}
+
+// By the rule in walk->rule. Returns why the walk ends here, or WIRE_STOPS.
+__noinline int step_by_rule(struct stack_walk* walk) {
+    u64 cfa, bp, pair[2];
+    u32 return_kind;
+
+    if (!walk)
+        return WIRE_STOP_END;
+    if (walk->rule.cfa == WIRE_CFA_END)
+        return WIRE_STOP_END;
+    if (walk->rule.cfa == WIRE_CFA_SIGNAL) {
+        u64 context = walk->sp, ip, sp;
+
+        if (!read_user_word(context + UCONTEXT_RIP, &ip) ||
+            !read_user_word(context + UCONTEXT_RSP, &sp) ||
+            !read_user_word(context + UCONTEXT_RBP, &walk->bp))
+            return WIRE_STOP_UNREADABLE;
+        // Handlers may run on a stack of their own: this one step may go down.
+        walk->bx = context + UCONTEXT_RBX;
+        walk->bx_state = RBX_MEMORY;
+        walk->ip = ip;
+        walk->sp = sp;
+        walk->exact = 1;
+        return ip ? WIRE_STOPS : WIRE_STOP_END;
+    }
+    if (walk->rule.cfa == WIRE_CFA_UNSUPPORTED)
+        return WIRE_STOP_UNSUPPORTED;
+    if (walk->rule.cfa_register == DWARF_RSP)
+        cfa = walk->sp;
+    else if (walk->rule.cfa_register == DWARF_RBP)
+        cfa = walk->bp;
+    else if (!read_register(walk, walk->rule.cfa_register, &cfa))
+        return WIRE_STOP_UNSUPPORTED;
+    cfa += walk->rule.offset;
+    if (walk->rule.cfa == WIRE_CFA_MEMORY) {
+        if (!read_user_word(cfa, &cfa))
+            return WIRE_STOP_UNREADABLE;
+        cfa += walk->rule.addend;
+    } else if (walk->rule.cfa == WIRE_CFA_PLT) {
+        cfa += (walk->ip & 15) >= (u32)walk->rule.addend ? sizeof(u64) : 0;
+    }
+    bp = walk->bp;
+    walk->slot = cfa - sizeof(u64);
+    return_kind = walk->rule.return_kind;
+    if (return_kind == WIRE_RETURN_REGISTER) {
+        if (!read_register(walk, walk->rule.return_register, &pair[1]))
+            return WIRE_STOP_UNSUPPORTED;
+        walk->slot = 0;
+    } else if (walk->rule.rbp_saved == WIRE_SAVED_AT_CFA && walk->rule.rbp_offset == -2) {
+        // Most often the frame pointer lies below the return address: both at once.
+        if (bpf_probe_read_user(pair, sizeof(pair), (void*)(cfa - sizeof(pair))))
+            return WIRE_STOP_UNREADABLE;
+        walk->bp = pair[0];
+    } else if (!read_user_word(walk->slot, &pair[1])) {
+        return WIRE_STOP_UNREADABLE;
+    }
+    switch (walk->rule.rbp_saved) {
+    case WIRE_SAVED_AT_CFA:
+        if ((walk->rule.rbp_offset != -2 || return_kind == WIRE_RETURN_REGISTER) &&
+            !read_user_word(cfa + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+            return WIRE_STOP_UNREADABLE;
+        break;
+    case WIRE_SAVED_AT_RBP:
+        if (!read_user_word(bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+            return WIRE_STOP_UNREADABLE;
+        break;
+    case WIRE_SAVED_LOST:
+        walk->bp = 0;
+        break;
+    }
+    switch (walk->rule.rbx_saved) {
+    case WIRE_SAVED_AT_CFA:
+        walk->bx = cfa + 8 * (s64)walk->rule.rbx_offset;
+        walk->bx_state = RBX_MEMORY;
+        break;
+    case WIRE_SAVED_AT_RBP:
+        walk->bx = bp + 8 * (s64)walk->rule.rbx_offset;
+        walk->bx_state = RBX_MEMORY;
+        break;
+    case WIRE_SAVED_LOST:
+        walk->bx_state = RBX_LOST;
+        break;
+    }
+    return enter_caller(walk, pair[1], cfa);
+}
+
+// Whether `address` stands behind a call instruction: e8 and five bytes, or ff /2 in one of its
+// lengths of two to seven bytes.
+__noinline int is_behind_call(u64 address) {
+    u8 before[8];
+
+    if (bpf_probe_read_user(before, sizeof(before), (void*)(address - sizeof(before))))
+        return 0;
+    if (before[3] == 0xe8)
+        return 1;
+    for (u32 i = 1; i < 7; i++) {
+        if (before[i] == 0xff && (before[i + 1] & 0x38) == 0x10)
+            return 1;
+    }
+    return 0;
+}
+
+enum prologue {
+    PROLOGUE_UNKNOWN,
+    PROLOGUE_NOTHING_PUSHED, // the return address is at the stack pointer
+    PROLOGUE_PUSHED_RBP,     // ... and the caller's rbp before it
+    PROLOGUE_SIGNAL_RETURN,  // the kernel's frame of a signal is at the stack pointer
+};
+
+// What the code at an address tells of a function that is being entered or left.
+static __always_inline u32 read_prologue(u64 address) {
+    u64 code = 0, before = 0;
+
+    if (!read_user_word(address, &code))
+        return PROLOGUE_UNKNOWN;
+    if ((u8)code == 0x55 || (u8)code == 0xc3 || (u8)code == 0xc2 || (u16)code == 0xc3f3 ||
+        (u32)code == 0xfa1e0ff3)
+        return PROLOGUE_NOTHING_PUSHED;
+    // mov $15,%eax or %rax; syscall
+    if (code == 0x050f0000000fc0c7ull >> 8 || code == 0x0f0000000fc0c748ull)
+        return PROLOGUE_SIGNAL_RETURN;
+    if ((u32)(code << 8) == 0xe5894800 || (u32)(code << 8) == 0xec8b4800) {
+        if (read_user_word(address - sizeof(before), &before) && before >> 56 == 0x55)
+            return PROLOGUE_PUSHED_RBP;
+    }
+    return PROLOGUE_UNKNOWN;
+}
+
+// Where there is no call frame information. Returns why the walk ends here, WIRE_STOPS, or
+// STEP_BY_RULE when it has found one.
+__noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
+    u32 prologue = PROLOGUE_UNKNOWN;
+    u64 pair[2], sp;
+
+    if (!walk)
+        return WIRE_STOP_END;
+    prologue = at_return && walk->count == 1 ? PROLOGUE_NOTHING_PUSHED : read_prologue(walk->ip);
+    if (prologue == PROLOGUE_SIGNAL_RETURN) {
+        walk->rule.cfa = WIRE_CFA_SIGNAL;
+        return STEP_BY_RULE;
+    }
+    if (walk->exact && prologue == PROLOGUE_PUSHED_RBP) {
+        walk->bp = walk->sp;
+    } else if (walk->exact) {
+        if (!read_user_word(walk->sp, &pair[1]))
+            return WIRE_STOP_UNREADABLE;
+        walk->slot = walk->sp;
+        // A leaf function without a frame: else hardly anything at the stack pointer looks like it.
+        if (prologue == PROLOGUE_NOTHING_PUSHED || is_behind_call(pair[1]))
+            return enter_caller(walk, pair[1], walk->sp + sizeof(u64));
+    }
+    // By convention, of the outermost frame.
+    if (!walk->bp)
+        return WIRE_STOP_END;
+    if (walk->bp < walk->sp || walk->bp & 7)
+        return WIRE_STOP_NO_TABLE;
+    if (bpf_probe_read_user(pair, sizeof(pair), (void*)walk->bp))
+        return WIRE_STOP_UNREADABLE;
+    walk->slot = walk->bp + sizeof(u64);
+    if (pair[1] && walk->return_instance_slot != walk->slot && !is_behind_call(pair[1]))
+        return WIRE_STOP_NO_TABLE;
+    sp = walk->bp + sizeof(pair);
+    walk->bp = pair[0];
+    walk->bx_state = RBX_LOST;
+    return enter_caller(walk, pair[1], sp);
+}
+
+// How to go on from the frame at hand.
+__noinline int choose_step(struct stack_walk* walk) {
+    int state;
+
+    if (!walk)
+        return WIRE_STOP_END;
+    walk->code = walk->exact ? walk->ip : walk->ip - 1;
+    if (!find_mapping(walk))
+        return WIRE_STOP_NO_MAPPING;
+    state = find_rule(walk);
+    if (state == WIRE_UNWIND_PENDING)
+        return WIRE_STOP_PENDING;
+    return walk->rule.cfa != WIRE_CFA_NONE ? STEP_BY_RULE : STEP_WITHOUT_RULE;
+}
+
+// An instruction that a probe has replaced is executed elsewhere: where it stands, not where it is.
+static __always_inline void leave_single_step(struct stack_walk* walk,
+                                              const struct uprobe_task* utask) {
+    u64 place = BPF_CORE_READ(utask, xol_vaddr);
+
+    // No instruction is longer than 15 bytes.
+    if (BPF_CORE_READ(utask, active_uprobe) && place && walk->ip - place < 16)
+        walk->ip += BPF_CORE_READ(utask, vaddr) - place;
+}
+
+__noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    u32 pid = bpf_get_current_pid_tgid() >> 32, stop = WIRE_STOPS;
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
+    struct wire_unwind_process* process;
+    const struct uprobe_task* utask;
+
+    if (!walk)
+        return 0;
+    walk->count = 0;
+    if (!task->mm)
+        return 0;
+    walk->ip = regs->ip;
+    walk->sp = regs->sp;
+    walk->bp = regs->bp;
+    walk->bx = regs->bx;
+    walk->bx_state = RBX_VALUE;
+    walk->exact = 1;
+    walk->return_instance = 0;
+    walk->return_instance_slot = 0;
+    walk->mapping.start = 0;
+    walk->mapping.end = 0;
+    utask = task->utask;
+    if (utask) {
+        const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);
+
+        leave_single_step(walk, utask);
+        walk->return_instance = (u64)instance;
+        if (instance)
+            walk->return_instance_slot = BPF_CORE_READ(instance, stack);
+    }
+    process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    walk->process.cell = process ? process->cell : 0;
+    walk->process.mappings = process ? process->mappings : 0;
+    if (regs->cs == COMPAT_CS) {
+        walk->frames[0] = walk->ip;
+        walk->count = 1;
+        stop = WIRE_STOP_UNSUPPORTED;
+    }
+    for (u32 i = 0; i < WIRE_MAX_FRAMES && stop == WIRE_STOPS; i++) {
+        walk->frames[i] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
+        walk->count = i + 1;
+        stop = choose_step(walk);
+        if (stop == STEP_WITHOUT_RULE)
+            stop = step_without_rule(walk, at_return);
+        if (stop == STEP_BY_RULE)
+            stop = step_by_rule(walk);
+    }
+    if (stop == WIRE_STOPS)
+        stop = WIRE_STOP_DEPTH;
+    if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
+        walk->frames[walk->count++] = WIRE_STACK_CUT | stop;
+    return walk->count;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* Taking stacks: the current thread's own by its call frame information, the kernel's by the
+ * kernel. */
+#ifndef AUGER_UNWIND_H
+#define AUGER_UNWIND_H
+
+#include "maps.h"
+#include "unwind_table.h"
+
+/* Where a frame's rbx is. */
+enum rbx_state {
+    RBX_VALUE = 0,  /* in stack_walk.bx */
+    RBX_MEMORY = 1, /* at the address in stack_walk.bx; read only when it is asked for */
+    RBX_LOST = 2,
+};
+
+/* A walk of the current thread's user stack, and what came of it. Too big for the BPF stack: each
+ * program has one where nobody else writes meanwhile. */
+struct stack_walk {
+    u64 frames[WIRE_STACK_WORDS]; /* leaf first: see wire_unwind_stop and WIRE_FRAME_EXACT */
+    u32 count;
+    volatile u32 low; /* of the search under way */
+    volatile u32 high;
+    u32 padding;
+    /* The frame at hand. */
+    u64 ip;
+    u64 sp;
+    u64 bp;
+    u64 bx;
+    u32 bx_state;
+    u32 exact; /* 1: ip is the next instruction; 0: it is a return address */
+    u64 code;  /* the address that is looked up: of the frame's last instruction begun */
+    u64 slot;  /* where the next frame's return address lies */
+    struct wire_unwind_rule rule;
+    struct wire_unwind_mapping mapping; /* the last one found: the next frame often lies in it */
+    struct wire_unwind_process process;
+    /* The thread's innermost return probe that the walk has not passed yet; 0: none. */
+    u64 return_instance;
+    u64 return_instance_slot;
+};
+
+/*
+ * Walks the current thread's user stack. `at_return`: the thread is at an exit instruction of a
+ * function, so that its return address is known to be at its stack pointer. Fills walk->frames and
+ * returns their number, at most WIRE_STACK_WORDS; 0 of a kernel thread.
+ */
+int walk_user_stack(struct stack_walk* walk, bool at_return);
+
+/* Writes at most WIRE_MAX_FRAMES words, leaf first, and returns how many. */
+static __always_inline u32 take_kernel_stack(void* ctx, u64* frames) {
+    long bytes = bpf_get_stack(ctx, frames, WIRE_MAX_FRAMES * sizeof(u64), 0);
+
+    return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
+}
+
+#endif
