@@ -102,6 +102,14 @@ struct SymbolProgress {
     std::vector<std::string> modules; // being read now: "libLLVM-14.so.1 (38 %)"
 };
 
+// What user stacks are walked with: compiled call frame information.
+struct UnwindStatus {
+    size_t modules = 0;               // known
+    uint64_t bytes = 0;               // of tables and lists of mappings
+    std::vector<std::string> pending; // modules whose tables are being made
+    std::vector<std::string> notes;   // what is missing, and why
+};
+
 // One line of `doctor`.
 struct Capability {
     enum class State { available, degraded, missing };
@@ -174,6 +182,7 @@ class Backend {
     virtual std::vector<uint64_t> links() const = 0;
     virtual std::vector<Capability> capabilities() const = 0;
     virtual SymbolProgress symbol_progress() const = 0;
+    virtual UnwindStatus unwind_status() const = 0;
     // Function names of the target that begin with `prefix`, at most `limit`, for completion.
     virtual std::vector<std::string> complete_function(std::string_view prefix,
                                                        size_t limit) const = 0;

@@ -13,6 +13,7 @@
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/live_split.h"
 #include "loader/kernel/live_target.h"
+#include "loader/kernel/live_unwind.h"
 #include "loader/kernel/open_call_list.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
@@ -39,6 +40,8 @@ using std::chrono::nanoseconds;
 
 // How often the ring is emptied and the counters are read while somebody waits.
 constexpr nanoseconds ring_interval = milliseconds(20);
+// How long a new target waits for its unwind tables: those of most programs take less.
+constexpr nanoseconds first_tables_timeout = milliseconds(250);
 constexpr uint64_t statistics_interval_ns = 100'000'000;
 constexpr uint64_t ledger_interval_ns = 500'000'000;
 constexpr uint64_t slow_events_per_second = 1'000; // and CPU, beyond a burst of WIRE_SLOW_BURST
@@ -53,7 +56,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "calls: nested deeper than 32",
     "calls: no memory for thread",
     "processes: target map full",
-    "slow calls: caller unreadable",
+    "slow calls: no memory for stack",
     lost_wait_samples,
     "waits: no memory for thread",
     "calls through pointers: target unreadable",
@@ -74,6 +77,7 @@ class LiveBackend final : public Backend {
                 ProcessWatch watch, const Features& features, AttachWay way, EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
+          unwind_(*programs_, names_.modules(), names_.mappings()),
           probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
           gates_(*programs_, probes_), split_(probes_, marks_, gates_, tee_),
           sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_),
@@ -106,6 +110,7 @@ class LiveBackend final : public Backend {
     std::vector<uint64_t> links() const override;
     std::vector<Capability> capabilities() const override { return features_.describe(); }
     SymbolProgress symbol_progress() const override { return names_.progress(); }
+    UnwindStatus unwind_status() const override { return unwind_.status(); }
     std::vector<std::string> complete_function(std::string_view prefix,
                                                size_t limit) const override;
     Result<bool> poll(nanoseconds timeout, int wake_fd) override;
@@ -135,6 +140,7 @@ class LiveBackend final : public Backend {
     Tee tee_;
     DefinitionLog definitions_;
     LiveNames names_;
+    LiveUnwind unwind_;
     LiveProbes probes_;
     LiveMarks marks_;
     LiveGates gates_;
@@ -190,6 +196,7 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
         for (pid_t pid : view().pids)
             (void)names_.mappings().scan(pid, now);
     }
+    unwind_.settle(first_tables_timeout);
     probes_.update(view(), now);
     marks_.update(view(), now);
     return sampling_.set_target(target_.everything(), target_.running());
@@ -374,6 +381,7 @@ size_t LiveBackend::deliver() {
         for (pid_t pid : view().pids)
             (void)names_.mappings().scan(pid, clock_ns());
     }
+    unwind_.update(clock_ns());
     ring_->drain([this](const WireView& view) {
         if (const auto* sample = std::get_if<WireSampleView>(&view))
             events_.on_sample(*sample);

@@ -156,14 +156,7 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
         }
         event.stack = names_.stack_under(leaf, pid, time, addresses_);
     } else {
-        // At the exit instruction the function's frame is gone already: a walk by frame pointers
-        // goes from there to the caller's caller. The caller stands in return_address; when that
-        // could not be read, an unknown frame says so, or the caller's caller would pass for the
-        // caller.
-        addresses_.assign(slow.user_frames.begin(), slow.user_frames.end());
-        if (!addresses_.empty())
-            addresses_.insert(addresses_.begin() + 1, head.return_address);
-        event.stack = names_.stack(pid, time, {}, addresses_);
+        event.stack = names_.stack(pid, time, {}, slow.user_frames);
     }
     sink_.on_slow_call(event);
 }

@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_names.h"
 
+#include "bpf/unwind_table.h"
 #include "loader/process/proc_info.h"
 #include "loader/symbols/syscall_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace auger {
+
+namespace {
+
+// In the order of wire_unwind_stop.
+std::string_view stack_cut_cause(uint64_t cause) {
+    constexpr std::array<std::string_view, WIRE_STOPS> causes = {
+        "whole",
+        "deeper than 127 frames",
+        "unknown mapping",
+        "unwind table not ready",
+        "no call frame information",
+        "unreadable stack",
+        "unsupported rule",
+        "damaged stack",
+    };
+    return cause < causes.size() ? causes[cause] : "unknown cause";
+}
+
+} // namespace
 
 LiveNames::LiveNames(EventSink& sink)
     : sink_(sink), mappings_(modules_), symbolizer_(modules_), interner_(sink) {}
@@ -61,6 +82,17 @@ LocationId LiveNames::intern_waker(const Waker& waker) {
     return id;
 }
 
+LocationId LiveNames::intern_cut(uint64_t cause) {
+    const size_t before = interner_.locations();
+    const LocationId id = interner_.location({cut_module, cause, false});
+    if (interner_.locations() != before) {
+        Frame frame;
+        frame.function = fmt::format("[stack cut: {}]", stack_cut_cause(cause));
+        sink_.on_frames(id, {&frame, 1});
+    }
+    return id;
+}
+
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
                                  std::span<const uint64_t> user_frames,
                                  const std::optional<Waker>& waker) {
@@ -91,9 +123,16 @@ std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
 
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
-    for (size_t i = 0; i < user_frames.size(); i++)
+    for (size_t i = 0; i < user_frames.size(); i++) {
+        const uint64_t word = user_frames[i];
+        if (word & WIRE_STACK_CUT) {
+            stack_.push_back(intern_cut(word & ~WIRE_STACK_CUT));
+            continue;
+        }
+        const bool is_return = (i > 0 && !(word & WIRE_FRAME_EXACT)) || leaf_is_return;
         stack_.push_back(
-            intern(mappings_.locate(pid, user_frames[i], time_ns, i > 0 || leaf_is_return)));
+            intern(mappings_.locate(pid, word & ~WIRE_FRAME_EXACT, time_ns, is_return)));
+    }
 }
 
 StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,

@@ -23,10 +23,11 @@ class LiveNames {
   public:
     explicit LiveNames(EventSink& sink);
 
+    ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }
 
-    // Addresses leaf first, as the kernel's walk gives them. `user_leaf_is_return`: the first user
-    // address is a return address too.
+    // Addresses leaf first, as walks give them: user frames as of bpf/unwind_table.h.
+    // `user_leaf_is_return`: the first user address is a return address too.
     StackId stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> kernel_frames,
                   std::span<const uint64_t> user_frames, bool user_leaf_is_return = false);
     // Of a thread that waits. `syscall`: what it waits in; see no_syscall. With a waker the stack
@@ -63,6 +64,7 @@ class LiveNames {
   private:
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
+    LocationId intern_cut(uint64_t cause);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
     void know_process(pid_t pid, uint64_t time_ns);

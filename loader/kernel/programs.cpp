@@ -70,6 +70,7 @@ struct Programs::State {
     uint32_t cpus = 0;
     uint32_t last_scope = 0;
     MappedArray<wire_call_counters> counters;
+    MappedArray<wire_unwind_table> unwind_tables;
 };
 
 Programs::Programs(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -113,6 +114,11 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     if (!counters)
         return counters.error();
     state->counters = std::move(*counters);
+    auto tables = MappedArray<wire_unwind_table>::make(bpf_map__fd(skeleton.maps.unwind_tables),
+                                                       WIRE_UNWIND_TABLES, "unwind_tables");
+    if (!tables)
+        return tables.error();
+    state->unwind_tables = std::move(*tables);
 
     for (bpf_program* program :
          {skeleton.progs.thread_exit, skeleton.progs.thread_exec, skeleton.progs.process_fork,
@@ -195,6 +201,10 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.call_operands);
     case MapKind::call_targets:
         return bpf_map__fd(maps.call_targets);
+    case MapKind::unwind_cells:
+        return bpf_map__fd(maps.unwind_cells);
+    case MapKind::unwind_processes:
+        return bpf_map__fd(maps.unwind_processes);
     }
     return -1;
 }
@@ -212,6 +222,10 @@ void Programs::renew_scope() {
 
 wire_call_counters* Programs::call_counters(uint32_t spec) const {
     return state_->counters.at(size_t{spec} * state_->cpus);
+}
+
+wire_unwind_table* Programs::unwind_tables() const {
+    return state_->unwind_tables.at(0);
 }
 
 std::array<uint64_t, WIRE_LOSSES> Programs::losses() const {

@@ -4,6 +4,7 @@
 // and attachments of probes and samplers belong to others, who ask for program descriptors.
 #pragma once
 
+#include "bpf/unwind_table.h"
 #include "bpf/wire.h"
 #include "loader/base/result.h"
 
@@ -48,6 +49,8 @@ enum class MapKind {
     gates,
     call_operands,
     call_targets,
+    unwind_cells,
+    unwind_processes,
 };
 
 class Programs {
@@ -66,6 +69,8 @@ class Programs {
 
     // What the tracker counts, [spec][cpu].
     wire_call_counters* call_counters(uint32_t spec) const;
+    // WIRE_UNWIND_TABLES of them.
+    wire_unwind_table* unwind_tables() const;
     // Sums over the CPUs.
     std::array<uint64_t, WIRE_LOSSES> losses() const;
     wire_sampler_stats sampler_stats() const;

@@ -43,7 +43,7 @@ bool RecordDecoder::define(uint32_t id, size_t& count) {
 void RecordDecoder::module(EventSink& sink) {
     const ModuleId id{in_.varint32()};
     ModuleInfo info;
-    info.kind = static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::waker)));
+    info.kind = static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::cut)));
     info.path = text();
     info.build_id = text();
     if (define(id.value, modules_))

@@ -84,6 +84,7 @@ class ReplayBackend final : public Backend {
     std::vector<uint64_t> links() const override { return {}; }
     std::vector<Capability> capabilities() const override;
     SymbolProgress symbol_progress() const override { return {}; }
+    UnwindStatus unwind_status() const override { return {}; }
     std::vector<std::string> complete_function(std::string_view prefix,
                                                size_t limit) const override;
 

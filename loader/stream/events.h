@@ -26,13 +26,14 @@ enum class ModuleKind : uint8_t {
     unknown = 4, // in no mapping that was known at the time
     syscall = 5, // not code: the address is the number of a system call that a thread waits in
     waker = 6,   // not code: the address stands for the name of a thread that ended a wait
+    cut = 7,     // not code: the address stands for why a stack ends here (wire_unwind_stop)
 };
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
     std::string
         path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]",
-              // "[waker]"
+              // "[waker]", "[stack cut]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 

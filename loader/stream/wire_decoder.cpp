@@ -15,7 +15,7 @@ const Record* as(std::span<const std::byte> record) {
 
 std::optional<WireView> decode_sample(std::span<const std::byte> record) {
     const auto* head = as<wire_sample>(record);
-    if (!head || head->calls > WIRE_MAX_OPEN_CALLS || head->user_frames > WIRE_MAX_FRAMES ||
+    if (!head || head->calls > WIRE_MAX_OPEN_CALLS || head->user_frames > WIRE_STACK_WORDS ||
         head->kernel_frames > WIRE_MAX_FRAMES)
         return {};
     size_t frames = size_t{head->user_frames} + head->kernel_frames;
@@ -34,7 +34,7 @@ std::optional<WireView> decode_sample(std::span<const std::byte> record) {
     std::span<const std::byte> tail =
         record.subspan(sizeof(*head) + head->calls * sizeof(wire_call) + frames * sizeof(uint64_t));
     view.waker = as<wire_waker>(tail);
-    if (!view.waker || view.waker->frames > WIRE_MAX_FRAMES ||
+    if (!view.waker || view.waker->frames > WIRE_STACK_WORDS ||
         tail.size() < sizeof(wire_waker) + view.waker->frames * sizeof(uint64_t))
         return {};
     view.waker_frames = {reinterpret_cast<const uint64_t*>(view.waker + 1), view.waker->frames};
@@ -70,7 +70,7 @@ std::optional<WireView> decode_wire(std::span<const std::byte> record) {
         return decode_call_end(record);
     case WIRE_SLOW_CALL:
         if (const auto* slow = as<wire_slow_call>(record);
-            slow && slow->user_frames <= WIRE_MAX_FRAMES && slow->enclosing <= WIRE_MAX_OPEN_CALLS)
+            slow && slow->user_frames <= WIRE_STACK_WORDS && slow->enclosing <= WIRE_MAX_OPEN_CALLS)
             return WireSlowCallView{
                 slow, {slow->call, slow->enclosing}, {slow->frames, slow->user_frames}};
         return {};

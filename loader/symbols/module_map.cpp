@@ -76,6 +76,7 @@ Result<void> ModuleMap::scan(pid_t pid, uint64_t now) {
     const auto mappings = read_maps(pid);
     if (!mappings)
         return mappings.error();
+    changed_.insert(pid);
     Process& process = processes_[pid];
     // What is there at first sight was there before: samples may be older than our look.
     const bool first = process.images.empty();
@@ -92,18 +93,21 @@ void ModuleMap::apply(const ProcessEvent& event) {
     case ProcessEvent::Kind::mmap: {
         if (event.pid == 0 || event.pid == std::numeric_limits<uint32_t>::max())
             return; // the kernel's own
+        changed_.insert(pid);
         Process& process = processes_[pid];
         Image& image = process.images.empty() ? new_image(process, 0) : process.images.back();
         add_mapping(pid, image, mapping_of(event), event.time);
         return;
     }
     case ProcessEvent::Kind::exec:
+        changed_.insert(pid);
         processes_[pid].exited = 0; // its first thread had ended when another called exec
         new_image(processes_[pid], event.time);
         return;
     case ProcessEvent::Kind::fork: {
         if (!event.new_process())
             return;
+        changed_.insert(pid);
         const auto parent = processes_.find(static_cast<pid_t>(event.parent_pid));
         Image image{event.time, {}, unknown_module};
         if (parent != processes_.end() && !parent->second.images.empty()) {
@@ -122,6 +126,7 @@ void ModuleMap::apply(const ProcessEvent& event) {
         // The first thread may leave before the others, whose samples go on to resolve.
         if (event.pid != event.tid || process == processes_.end())
             return;
+        changed_.insert(pid);
         process->second.exited = std::max<uint64_t>(event.time, 1);
         exit_order_.push_back(pid);
         forget_oldest();

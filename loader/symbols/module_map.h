@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -51,6 +53,8 @@ class ModuleMap {
     std::vector<ModuleMapping> mappings(pid_t pid, uint64_t time) const;
     bool knows(pid_t pid) const { return processes_.contains(pid); }
     bool exited(pid_t pid) const;
+    // The processes whose mappings have changed since the last call, and those that have exited.
+    std::set<pid_t> take_changed() { return std::exchange(changed_, {}); }
     std::vector<pid_t> processes() const;
     uint64_t refused_mappings() const { return refused_; }
     uint64_t forgotten_processes() const { return forgotten_; }
@@ -75,6 +79,7 @@ class ModuleMap {
     Limits limits_;
     std::unordered_map<pid_t, Process> processes_;
     std::deque<pid_t> exit_order_;
+    std::set<pid_t> changed_;
     uint64_t refused_ = 0;
     uint64_t forgotten_ = 0;
 };

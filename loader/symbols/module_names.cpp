@@ -163,6 +163,7 @@ std::unique_ptr<ModuleNames> make_module_names(ModuleSource source, const NameSo
     case ModuleKind::unknown:
     case ModuleKind::syscall: // have names from the start
     case ModuleKind::waker:
+    case ModuleKind::cut:
         break;
     }
     return std::make_unique<NoNames>();

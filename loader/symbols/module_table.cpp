@@ -3,6 +3,7 @@
 
 #include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
+#include "loader/symbols/vdso.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -53,8 +54,13 @@ ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) 
     special(ModuleKind::unknown, "[unknown]");
     special(ModuleKind::kernel, "[kernel]");
     special(ModuleKind::vdso, "[vdso]");
+    if (auto image = vdso_image()) {
+        if (auto elf = ElfFile::open(*std::move(image), "[vdso]"))
+            modules_.back().segments = (*elf)->segments();
+    }
     special(ModuleKind::syscall, "[syscall]");
     special(ModuleKind::waker, "[waker]");
+    special(ModuleKind::cut, "[stack cut]");
 }
 
 ModuleId ModuleTable::add(Module module) {

@@ -23,12 +23,13 @@
 
 namespace auger {
 
-// These five exist from the start; the others follow in the order in which they were first seen.
+// These six exist from the start; the others follow in the order in which they were first seen.
 inline constexpr ModuleId unknown_module{0};
 inline constexpr ModuleId kernel_module{1};
 inline constexpr ModuleId vdso_module{2};
 inline constexpr ModuleId syscall_module{3};
 inline constexpr ModuleId waker_module{4};
+inline constexpr ModuleId cut_module{5};
 
 // All that a symbolizer needs of a module. Descriptors are duplicates; each may be empty.
 struct ModuleSource {
@@ -59,6 +60,10 @@ class ModuleTable {
     // Ids are dense from 0, so a stream can define them in order.
     const ModuleInfo& info(ModuleId id) const { return modules_[id.index()].info; }
     size_t size() const { return modules_.size(); }
+    // Of a file, or of the vdso; empty when it could not be read.
+    const std::vector<ElfSegment>& segments(ModuleId id) const {
+        return modules_[id.index()].segments;
+    }
     // The address as linked; the offset itself when the file is no ELF file or has no such segment.
     uint64_t linked_address(ModuleId id, uint64_t file_offset) const;
     // Opens again what was closed meanwhile, if the same file is still to be had.

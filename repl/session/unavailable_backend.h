@@ -33,6 +33,7 @@ class UnavailableBackend final : public Backend {
     std::vector<uint64_t> links() const override { return {}; }
     std::vector<Capability> capabilities() const override { return capabilities_; }
     SymbolProgress symbol_progress() const override { return {}; }
+    UnwindStatus unwind_status() const override { return {}; }
     std::vector<std::string> complete_function(std::string_view, size_t) const override {
         return {};
     }

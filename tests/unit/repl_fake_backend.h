@@ -146,6 +146,7 @@ class FakeBackend final : public Backend {
         return {{"uprobe_multi links", Capability::State::missing, "kernel is older", "update"}};
     }
     SymbolProgress symbol_progress() const override { return {}; }
+    UnwindStatus unwind_status() const override { return {}; }
     std::vector<std::string> complete_function(std::string_view prefix, size_t) const override {
         std::vector<std::string> found;
         for (const std::string& name : functions)

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_unwind.h"
+
+#include "loader/kernel/clock.h"
+#include "loader/symbols/symbolizer.h"
+
+#include <bpf/bpf.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace auger {
+
+namespace {
+
+// No walk takes that long: what it may be reading is not written again before.
+constexpr uint64_t rest_ns = 1'000'000'000;
+
+size_t cells_of(size_t bytes) {
+    return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+template <typename Value>
+void append(std::vector<uint64_t>& cells, const std::vector<Value>& values) {
+    const size_t at = cells.size();
+    cells.resize(at + cells_of(values.size() * sizeof(Value)));
+    std::memcpy(cells.data() + at, values.data(), values.size() * sizeof(Value));
+}
+
+uint64_t base_of(const ElfSegment& segment) {
+    return segment.address & ~uint64_t{WIRE_UNWIND_PAGE - 1};
+}
+
+} // namespace
+
+LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings)
+    : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
+      mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
+      tables_(programs.unwind_tables()) {}
+
+void LiveUnwind::update(uint64_t now_ns) {
+    cells_.recycle(now_ns);
+    for (pid_t pid : mappings_.take_changed()) {
+        if (mappings_.exited(pid))
+            forget_process(pid, now_ns);
+        else
+            install_process(pid, now_ns);
+    }
+    auto finished = std::exchange(unplaced_, {});
+    std::ranges::move(compiler_.take(), std::back_inserter(finished));
+    for (UnwindCompiler::Finished& module : finished) {
+        if (!install_tables(module.module, module.tables, now_ns))
+            unplaced_.push_back(std::move(module));
+    }
+}
+
+void LiveUnwind::settle(std::chrono::nanoseconds timeout) {
+    update(clock_ns());
+    compiler_.wait_idle(std::chrono::steady_clock::now() + timeout);
+    update(clock_ns());
+}
+
+uint32_t LiveUnwind::new_table_number(uint64_t now_ns) {
+    if (next_table_ < WIRE_UNWIND_TABLES)
+        return next_table_++;
+    if (free_tables_.empty() || free_tables_.front().first > now_ns)
+        return 0;
+    const uint32_t number = free_tables_.front().second;
+    free_tables_.pop_front();
+    return number;
+}
+
+LiveUnwind::Module& LiveUnwind::know_module(ModuleId id, uint64_t now_ns) {
+    auto [found, is_new] = known_.try_emplace(id.value);
+    Module& module = found->second;
+    if (!is_new)
+        return module;
+    for (const ElfSegment& segment : modules_.segments(id)) {
+        if (!segment.executable)
+            continue;
+        module.segments.push_back({segment, new_table_number(now_ns), {}});
+        tables_[module.segments.back().table].state =
+            module.segments.back().table ? WIRE_UNWIND_PENDING : WIRE_UNWIND_ABSENT;
+    }
+    if (module.segments.empty())
+        module.pending = false;
+    else
+        compiler_.request(id, modules_.source(id));
+    return module;
+}
+
+wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t now_ns) {
+    wire_unwind_mapping described{mapping.start, mapping.end, 0, 0, WIRE_MAPPING_FILE};
+    if (modules_.info(mapping.module).kind == ModuleKind::jit) {
+        described.kind = WIRE_MAPPING_JIT;
+        return described;
+    }
+    for (const Segment& one : know_module(mapping.module, now_ns).segments) {
+        const ElfSegment& segment = one.segment;
+        // A mapping begins with the page of the file that the segment begins in.
+        if (mapping.offset + (mapping.end - mapping.start) <= segment.offset ||
+            mapping.offset >= segment.offset + segment.file_size)
+            continue;
+        const uint64_t linked = segment.address + mapping.offset - segment.offset;
+        described.bias = mapping.start - (linked - base_of(segment));
+        described.table = one.table;
+        break;
+    }
+    return described;
+}
+
+void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
+    std::vector<wire_unwind_mapping> described;
+    Process process;
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
+        if (mapping.module == unknown_module)
+            continue;
+        described.push_back(describe(mapping, now_ns));
+        process.modules.push_back(mapping.module);
+    }
+    std::ranges::sort(described, {}, &wire_unwind_mapping::start);
+    std::vector<uint64_t> cells;
+    append(cells, described);
+    auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
+    const auto key = static_cast<uint32_t>(pid);
+    if (place) {
+        process.cells = *place;
+        cells_.write(place->first, cells);
+    }
+    const wire_unwind_process entry{process.cells.first, static_cast<uint32_t>(described.size())};
+    if (!place || bpf_map_update_elem(processes_fd_, &key, &entry, BPF_ANY) < 0) {
+        refused_processes_++;
+        cells_.release(process.cells, now_ns);
+        forget_process(pid, now_ns);
+        return;
+    }
+    cells_.release(std::exchange(processes_[pid], std::move(process)).cells, now_ns);
+}
+
+void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
+    const auto key = static_cast<uint32_t>(pid);
+    bpf_map_delete_elem(processes_fd_, &key);
+    const auto found = processes_.find(pid);
+    if (found == processes_.end())
+        return;
+    cells_.release(found->second.cells, now_ns);
+    processes_.erase(found);
+}
+
+Result<void> LiveUnwind::install_table(Segment& segment, const UnwindTable& table) {
+    std::vector<uint64_t> cells;
+    cells.reserve(cells_of(table.pages.size() * sizeof(uint32_t)) +
+                  cells_of(table.rows.size() * sizeof(uint32_t)) +
+                  cells_of(table.rules.size() * sizeof(wire_unwind_rule)));
+    append(cells, table.pages);
+    const size_t rows_at = cells.size();
+    append(cells, table.rows);
+    const size_t rules_at = cells.size();
+    append(cells, table.rules);
+    auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
+    if (!place)
+        return place.error();
+    cells_.write(place->first, cells);
+    segment.cells = *place;
+    wire_unwind_table& entry = tables_[segment.table];
+    entry.pages = static_cast<uint32_t>(table.pages.size() - 1);
+    entry.rows = static_cast<uint32_t>(table.rows.size());
+    entry.rules = static_cast<uint32_t>(table.rules.size());
+    entry.page_cell = place->first;
+    entry.row_cell = place->first + static_cast<uint32_t>(rows_at);
+    entry.rule_cell = place->first + static_cast<uint32_t>(rules_at);
+    __atomic_store_n(&entry.state, WIRE_UNWIND_READY, __ATOMIC_RELEASE);
+    return {};
+}
+
+bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables, uint64_t now_ns) {
+    const auto found = known_.find(id.value);
+    if (found == known_.end())
+        return true; // forgotten meanwhile
+    Module& module = found->second;
+    module.pending = false;
+    if (!tables)
+        module.note = tables.error().message();
+    for (Segment& segment : module.segments) {
+        if (!segment.table || tables_[segment.table].state == WIRE_UNWIND_READY)
+            continue;
+        const UnwindTable* table = nullptr;
+        if (tables) {
+            const auto same =
+                std::ranges::find(tables->tables, base_of(segment.segment), &UnwindTable::base);
+            table = same != tables->tables.end() ? &*same : nullptr;
+        }
+        if (table && !table->rows.empty()) {
+            auto installed = install_table(segment, *table);
+            if (installed)
+                continue;
+            if (forget_unused_modules(now_ns)) {
+                module.pending = true;
+                return false;
+            }
+            module.note = installed.error().message();
+        }
+        tables_[segment.table].state = WIRE_UNWIND_ABSENT;
+    }
+    return true;
+}
+
+bool LiveUnwind::forget_unused_modules(uint64_t now_ns) {
+    std::set<uint32_t> used;
+    for (const auto& [pid, process] : processes_) {
+        for (ModuleId module : process.modules)
+            used.insert(module.value);
+    }
+    const size_t released = std::erase_if(known_, [&](const auto& entry) {
+        const Module& module = entry.second;
+        if (used.contains(entry.first) || module.pending)
+            return false;
+        for (const Segment& segment : module.segments) {
+            if (!segment.table)
+                continue;
+            tables_[segment.table].state = WIRE_UNWIND_ABSENT;
+            cells_.release(segment.cells, now_ns);
+            free_tables_.emplace_back(now_ns + rest_ns, segment.table);
+        }
+        return true;
+    });
+    return released > 0;
+}
+
+UnwindStatus LiveUnwind::status() const {
+    UnwindStatus status;
+    status.bytes = cells_.used() * sizeof(uint64_t);
+    status.pending = compiler_.busy_with();
+    for (const auto& [id, module] : known_) {
+        status.modules++;
+        if (!module.note.empty())
+            status.notes.push_back(module.note);
+    }
+    if (refused_processes_)
+        status.notes.push_back(
+            fmt::format("no room for the mappings of {} processes", refused_processes_));
+    std::ranges::sort(status.notes);
+    return status;
+}
+
+} // namespace auger

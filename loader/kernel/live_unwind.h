@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveUnwind: keeps what walks of user stacks read (bpf/unwind_table.h) in step with the processes
+// observed: each process's executable mappings, and one set of tables a module, shared by all
+// processes that map it.
+#pragma once
+
+#include "bpf/unwind_table.h"
+#include "loader/backend.h"
+#include "loader/kernel/programs.h"
+#include "loader/kernel/unwind_cells.h"
+#include "loader/kernel/unwind_compiler.h"
+#include "loader/symbols/module_map.h"
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace auger {
+
+class LiveUnwind {
+  public:
+    LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings);
+
+    // Takes in what has changed: mappings of processes, tables that are done.
+    void update(uint64_t now_ns);
+    // Waits until the tables of what is mapped now are in place, at most `timeout`.
+    void settle(std::chrono::nanoseconds timeout);
+    UnwindStatus status() const;
+
+  private:
+    // The table of an executable segment.
+    struct Segment {
+        ElfSegment segment;
+        uint32_t table = 0;
+        CellRange cells;
+    };
+    struct Module {
+        std::vector<Segment> segments;
+        bool pending = true;
+        std::string note; // why there is no table, or what is missing in it
+    };
+    struct Process {
+        CellRange cells;
+        std::vector<ModuleId> modules;
+    };
+
+    Module& know_module(ModuleId id, uint64_t now_ns);
+    uint32_t new_table_number(uint64_t now_ns);
+    wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns);
+    void install_process(pid_t pid, uint64_t now_ns);
+    void forget_process(pid_t pid, uint64_t now_ns);
+    // False when there was no room, but will be.
+    bool install_tables(ModuleId id, const Result<UnwindTables>& tables, uint64_t now_ns);
+    Result<void> install_table(Segment& segment, const UnwindTable& table);
+    // Lets go of the tables of modules that nobody maps. False: there are none.
+    bool forget_unused_modules(uint64_t now_ns);
+
+    int processes_fd_;
+    ModuleTable& modules_;
+    ModuleMap& mappings_;
+    UnwindCells cells_;
+    wire_unwind_table* tables_; // by number
+    UnwindCompiler compiler_;
+    std::unordered_map<uint32_t, Module> known_; // by module id
+    std::unordered_map<pid_t, Process> processes_;
+    uint32_t next_table_ = 1;                               // table 0 is of what has none
+    std::deque<std::pair<uint64_t, uint32_t>> free_tables_; // from when on, number
+    std::vector<UnwindCompiler::Finished> unplaced_;        // for which there was no room
+    uint64_t refused_processes_ = 0;
+};
+
+} // namespace auger
