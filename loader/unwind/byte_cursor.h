@@ -28,7 +28,7 @@ class ByteCursor {
         Number value{};
         if (left() < sizeof value) {
             fail();
-            return 0;
+            return Number{};
         }
         std::memcpy(&value, at_, sizeof value);
         at_ += sizeof value;

@@ -2,28 +2,18 @@
 #include "loader/unwind/rule_set.h"
 
 #include "loader/unwind/frame_state.h"
+#include "loader/unwind/seeded_hash.h"
 
 #include <cstring>
-#include <random>
 
 namespace auger {
 namespace {
 
 constexpr size_t first_slots = 1024;
 
-uint64_t mixed(uint64_t a, uint64_t b) {
-    const auto product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-uint64_t random_seed() {
-    std::random_device random;
-    return (uint64_t{random()} << 32 | random()) | 1;
-}
-
 } // namespace
 
-RuleSet::RuleSet() : slots_(first_slots), seed_(random_seed()) {
+RuleSet::RuleSet() : slots_(first_slots), seed_(SeededHash::random_seed()) {
     number(wire_rule(WIRE_CFA_NONE));
     // Always there, so that it can be given when no other can.
     number(wire_rule(WIRE_CFA_UNSUPPORTED));
@@ -47,9 +37,10 @@ size_t RuleSet::slot(const wire_unwind_rule& rule) const {
     uint64_t words[2];
     static_assert(sizeof words == sizeof rule);
     std::memcpy(words, &rule, sizeof words);
-    uint64_t hash = mixed(words[0] ^ seed_, mixed(words[1] ^ seed_, 0x9e3779b97f4a7c15) ^ seed_);
-    for (;; ++hash) {
-        const size_t at = hash & (slots_.size() - 1);
+    SeededHash hash(seed_);
+    hash.add(words[0], words[1]);
+    for (uint64_t place = hash.value();; ++place) {
+        const size_t at = place & (slots_.size() - 1);
         if (slots_[at] == 0 || std::memcmp(&rules_[slots_[at] - 1], &rule, sizeof rule) == 0)
             return at;
     }

@@ -8,9 +8,16 @@ namespace auger {
 namespace {
 
 constexpr uint32_t offset_mask = WIRE_UNWIND_PAGE - 1;
+constexpr uint8_t last_register = 15; // r15
 
 uint32_t rule_of(uint32_t row) {
     return row >> WIRE_UNWIND_PAGE_BITS;
+}
+
+bool valid_rule(const wire_unwind_rule& rule) {
+    return rule.cfa <= WIRE_CFA_UNSUPPORTED && rule.cfa_register <= last_register &&
+           rule.rbp_saved <= WIRE_SAVED_LOST && rule.rbx_saved <= WIRE_SAVED_LOST &&
+           rule.return_kind <= WIRE_RETURN_REGISTER && rule.return_register <= last_register;
 }
 
 } // namespace
@@ -37,7 +44,7 @@ bool UnwindTable::valid() const {
     return base % WIRE_UNWIND_PAGE == 0 && pages.size() == page_count + 1 && pages.front() == 0 &&
            pages.back() == rows.size() && std::is_sorted(pages.begin(), pages.end()) &&
            !rules.empty() && rules.size() <= WIRE_UNWIND_MAX_RULES &&
-           rules[0].cfa == WIRE_CFA_NONE &&
+           rules[0].cfa == WIRE_CFA_NONE && std::all_of(rules.begin(), rules.end(), valid_rule) &&
            std::all_of(rows.begin(), rows.end(),
                        [this](uint32_t row) { return rule_of(row) < rules.size(); });
 }
