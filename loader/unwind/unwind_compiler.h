@@ -9,6 +9,8 @@
 #include "loader/unwind/call_frame_information.h"
 #include "loader/unwind/unwind_table.h"
 
+#include <span>
+
 namespace auger {
 
 struct UnwindStatistics {
@@ -27,6 +29,16 @@ struct UnwindTables {
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;
 };
+
+struct FrameSection {
+    Bytes content;
+    FrameSectionKind kind;
+    PointerBases bases;
+};
+
+// Of code in the executable ones of the segments.
+UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
+                                   std::span<const FrameSection> sections);
 
 // Of .eh_frame, and of .debug_frame for what that does not cover. Fails when there is such a
 // section and it cannot be read.
