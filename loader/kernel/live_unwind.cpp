@@ -49,8 +49,8 @@ void LiveUnwind::update(uint64_t now_ns) {
             install_process(pid, now_ns);
     }
     auto finished = std::exchange(unplaced_, {});
-    std::ranges::move(compiler_.take(), std::back_inserter(finished));
-    for (UnwindCompiler::Finished& module : finished) {
+    std::ranges::move(worker_.take(), std::back_inserter(finished));
+    for (UnwindWorker::Finished& module : finished) {
         if (!install_tables(module.module, module.tables, now_ns))
             unplaced_.push_back(std::move(module));
     }
@@ -58,7 +58,7 @@ void LiveUnwind::update(uint64_t now_ns) {
 
 void LiveUnwind::settle(std::chrono::nanoseconds timeout) {
     update(clock_ns());
-    compiler_.wait_idle(std::chrono::steady_clock::now() + timeout);
+    worker_.wait_idle(std::chrono::steady_clock::now() + timeout);
     update(clock_ns());
 }
 
@@ -87,7 +87,7 @@ LiveUnwind::Module& LiveUnwind::know_module(ModuleId id, uint64_t now_ns) {
     if (module.segments.empty())
         module.pending = false;
     else
-        compiler_.request(id, modules_.source(id));
+        worker_.request(id, modules_.source(id));
     return module;
 }
 
@@ -232,7 +232,7 @@ bool LiveUnwind::forget_unused_modules(uint64_t now_ns) {
 UnwindStatus LiveUnwind::status() const {
     UnwindStatus status;
     status.bytes = cells_.used() * sizeof(uint64_t);
-    status.pending = compiler_.busy_with();
+    status.pending = worker_.busy_with();
     for (const auto& [id, module] : known_) {
         status.modules++;
         if (!module.note.empty())

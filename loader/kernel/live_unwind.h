@@ -8,7 +8,7 @@
 #include "loader/backend.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/unwind_cells.h"
-#include "loader/kernel/unwind_compiler.h"
+#include "loader/kernel/unwind_worker.h"
 #include "loader/symbols/module_map.h"
 
 #include <chrono>
@@ -63,12 +63,12 @@ class LiveUnwind {
     ModuleMap& mappings_;
     UnwindCells cells_;
     wire_unwind_table* tables_; // by number
-    UnwindCompiler compiler_;
+    UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id
     std::unordered_map<pid_t, Process> processes_;
     uint32_t next_table_ = 1;                               // table 0 is of what has none
     std::deque<std::pair<uint64_t, uint32_t>> free_tables_; // from when on, number
-    std::vector<UnwindCompiler::Finished> unplaced_;        // for which there was no room
+    std::vector<UnwindWorker::Finished> unplaced_;          // for which there was no room
     uint64_t refused_processes_ = 0;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loader/kernel/unwind_compiler.h"
+#include "loader/kernel/unwind_worker.h"
 
 #include "loader/symbols/symbolizer.h"
 #include "loader/symbols/vdso.h"
+#include "loader/unwind/unwind_cache.h"
 
 #include <sys/stat.h>
 
@@ -15,7 +16,7 @@ namespace auger {
 
 namespace {
 
-Result<UnwindTables> compile(ModuleSource source) {
+Result<UnwindTables> tables_of(ModuleSource source, const UnwindCache& cache) {
     if (source.kind == ModuleKind::vdso) {
         auto image = vdso_image();
         if (!image)
@@ -27,12 +28,12 @@ Result<UnwindTables> compile(ModuleSource source) {
     auto elf = ElfFile::open(std::move(source.file), source.path);
     if (!elf)
         return elf.error();
-    return load_unwind_tables(**elf);
+    return unwind_tables(**elf, cache);
 }
 
 } // namespace
 
-struct UnwindCompiler::State {
+struct UnwindWorker::State {
     struct Job {
         uint64_t size;
         ModuleId module;
@@ -50,17 +51,18 @@ struct UnwindCompiler::State {
     bool stop = false;
 };
 
-UnwindCompiler::UnwindCompiler() : state_(std::make_shared<State>()) {
+UnwindWorker::UnwindWorker() : state_(std::make_shared<State>()) {
     std::thread([state = state_] { run(*state); }).detach();
 }
 
-UnwindCompiler::~UnwindCompiler() {
+UnwindWorker::~UnwindWorker() {
     const std::lock_guard lock(state_->mutex);
     state_->stop = true;
     state_->changed.notify_all();
 }
 
-void UnwindCompiler::run(State& state) {
+void UnwindWorker::run(State& state) {
+    const UnwindCache cache = UnwindCache::of_user();
     std::unique_lock lock(state.mutex);
     for (;;) {
         state.changed.wait(lock, [&] { return state.stop || !state.jobs.empty(); });
@@ -70,7 +72,7 @@ void UnwindCompiler::run(State& state) {
         state.jobs.erase(state.jobs.begin());
         state.current = base_name(job.source->path);
         lock.unlock();
-        auto tables = compile(std::move(*job.source));
+        auto tables = tables_of(std::move(*job.source), cache);
         lock.lock();
         state.current.clear();
         state.finished.push_back({job.module, std::move(tables)});
@@ -78,7 +80,7 @@ void UnwindCompiler::run(State& state) {
     }
 }
 
-void UnwindCompiler::request(ModuleId module, ModuleSource source) {
+void UnwindWorker::request(ModuleId module, ModuleSource source) {
     struct stat status {};
     const bool known = source.file && fstat(source.file.get(), &status) == 0;
     const auto size = known ? static_cast<uint64_t>(status.st_size) : 0;
@@ -87,18 +89,18 @@ void UnwindCompiler::request(ModuleId module, ModuleSource source) {
     state_->changed.notify_all();
 }
 
-std::vector<UnwindCompiler::Finished> UnwindCompiler::take() {
+std::vector<UnwindWorker::Finished> UnwindWorker::take() {
     const std::lock_guard lock(state_->mutex);
     return std::exchange(state_->finished, {});
 }
 
-bool UnwindCompiler::wait_idle(std::chrono::steady_clock::time_point deadline) const {
+bool UnwindWorker::wait_idle(std::chrono::steady_clock::time_point deadline) const {
     std::unique_lock lock(state_->mutex);
     return state_->changed.wait_until(
         lock, deadline, [&] { return state_->jobs.empty() && state_->current.empty(); });
 }
 
-std::vector<std::string> UnwindCompiler::busy_with() const {
+std::vector<std::string> UnwindWorker::busy_with() const {
     const std::lock_guard lock(state_->mutex);
     std::vector<std::string> names;
     if (!state_->current.empty())

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// UnwindCompiler: a thread that compiles modules' call frame information, the smallest file first.
+// UnwindWorker: a thread that gets modules' unwind tables, from the cache on disk or compiled, the
+// smallest file first.
 // Only descriptors, strings and finished tables cross over to it and back.
 #pragma once
 
 #include "loader/symbols/module_table.h"
-#include "loader/unwind/unwind_table.h"
+#include "loader/unwind/unwind_compiler.h"
 
 #include <chrono>
 #include <memory>
@@ -12,17 +13,17 @@
 
 namespace auger {
 
-class UnwindCompiler {
+class UnwindWorker {
   public:
     struct Finished {
         ModuleId module;
         Result<UnwindTables> tables;
     };
 
-    UnwindCompiler();
-    ~UnwindCompiler(); // does not wait for a file that is being read
-    UnwindCompiler(const UnwindCompiler&) = delete;
-    UnwindCompiler& operator=(const UnwindCompiler&) = delete;
+    UnwindWorker();
+    ~UnwindWorker(); // does not wait for a file that is being read
+    UnwindWorker(const UnwindWorker&) = delete;
+    UnwindWorker& operator=(const UnwindWorker&) = delete;
 
     void request(ModuleId module, ModuleSource source);
     // What is done since the last call.
