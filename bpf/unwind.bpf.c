@@ -306,7 +306,8 @@ __noinline int step_by_rule(struct stack_walk* walk) {
         walk->ip = ip;
         walk->sp = sp;
         walk->exact = 1;
-        return ip ? WIRE_STOPS : WIRE_STOP_END;
+        // While the kernel puts the registers back, one after the other, there is no such frame.
+        return ip ? WIRE_STOPS : WIRE_STOP_STUCK;
     }
     if (walk->rule.cfa == WIRE_CFA_UNSUPPORTED)
         return WIRE_STOP_UNSUPPORTED;
@@ -346,7 +347,9 @@ __noinline int step_by_rule(struct stack_walk* walk) {
             return WIRE_STOP_UNREADABLE;
         break;
     case WIRE_SAVED_AT_RBP:
-        if (!read_user_word(bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+        // GCC goes on saying so in the epilogue, when rbp has been restored already.
+        if (bp >= walk->sp && bp < cfa &&
+            !read_user_word(bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
             return WIRE_STOP_UNREADABLE;
         break;
     case WIRE_SAVED_LOST:

@@ -156,7 +156,8 @@ Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {
     if (auto complaint = not_ready())
         return *complaint;
     const StatusContext context{session.backend_.target_status(), session.backend_.links(),
-                                session.backend_.symbol_progress()};
+                                session.backend_.symbol_progress(),
+                                session.backend_.unwind_status()};
     return show([&] { return status_view(session.model_, session.view_options(), context); },
                 [&] { return Lines{status_json(session.model_, context)}; });
 }

@@ -7,6 +7,7 @@
 #include "views/model/account.h"
 #include "views/model/frames_under.h"
 #include "views/model/slow_call_query.h"
+#include "views/model/stack_completeness.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -154,6 +155,18 @@ std::string status_json(const Model& model, const StatusContext& context) {
                              {"running", process.running},
                              {"exit", escape_untrusted(process.exit)}});
     line["processes"] = std::move(processes);
+    const StackCompleteness stacks = stack_completeness(model);
+    Line cut = Line::object();
+    for (const auto& [cause, samples] : stacks.cut)
+        cut[escape_untrusted(cause)] = samples;
+    line["stacks"] = {{"whole", stacks.whole}, {"cut", std::move(cut)}};
+    Line notes = Line::array();
+    for (const std::string& note : context.unwinding.notes)
+        notes.push_back(escape_untrusted(note));
+    line["unwinding"] = {{"modules", context.unwinding.modules},
+                         {"bytes", context.unwinding.bytes},
+                         {"pending", context.unwinding.pending.size()},
+                         {"notes", std::move(notes)}};
     line["symbols_pending"] = context.symbols.pending;
     line["store"] = {{"samples", model.samples().size()},
                      {"capacity", model.samples().capacity()},

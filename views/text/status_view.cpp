@@ -4,6 +4,7 @@
 #include "views/format.h"
 #include "views/model/account.h"
 #include "views/model/slow_call_query.h"
+#include "views/model/stack_completeness.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ class StatusDrawing {
         add_combined();
         line("links", format_count(static_cast<double>(context_.links.size())));
         add_symbols();
+        add_stacks();
         add_store();
         add_notices();
     }
@@ -52,6 +54,10 @@ class StatusDrawing {
         canvas_.put_right(canvas_.width(), y, mark, holds ? Style::good : Style::warning);
     }
 
+    static std::string percent(uint64_t part, uint64_t whole) {
+        return fmt::format("{:.2f} %",
+                           100 * static_cast<double>(part) / static_cast<double>(whole));
+    }
     static std::string count(double n) { return format_count(n); }
     static std::string count(uint64_t n) { return format_count(static_cast<double>(n)); }
 
@@ -221,6 +227,25 @@ class StatusDrawing {
         line("symbols", text);
         for (const std::string& module : context_.symbols.modules)
             line("", "reading " + module, Style::dim);
+    }
+
+    void add_stacks() {
+        const StackCompleteness stacks = stack_completeness(model_);
+        if (const uint64_t samples = stacks.samples()) {
+            line("stacks", fmt::format("{} of {} samples whole", percent(stacks.whole, samples),
+                                       count(samples)));
+            for (const auto& [cause, cut] : stacks.cut)
+                line("", fmt::format("{} cut: {}", percent(cut, samples), cause));
+        }
+        const UnwindStatus& unwinding = context_.unwinding;
+        if (unwinding.modules)
+            line("unwinding",
+                 fmt::format("tables of {} modules, {}", count(uint64_t{unwinding.modules}),
+                             format_bytes(static_cast<double>(unwinding.bytes))));
+        for (const std::string& module : unwinding.pending)
+            line("", "being made: " + module, Style::dim);
+        for (const std::string& note : unwinding.notes)
+            line("", note, Style::dim);
     }
 
     void add_store() {

@@ -31,6 +31,7 @@ struct StatusContext {
     TargetStatus target;
     std::vector<uint64_t> links;
     SymbolProgress symbols;
+    UnwindStatus unwinding;
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Stacks, held against programs that know their own chain of calls, made by several compilers in
+// many ways: nearly all are whole, those that are not say why, and none is wrong.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "tests/programs/chains.h"
+#include "tests/support/temporary_folder.h"
+#include "views/model/stack_completeness.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+
+// The account that `chains` keeps, in a file of its own.
+class Account {
+  public:
+    explicit Account(const std::string& path) : path_(path) {
+        const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (file < 0 || ftruncate(file, sizeof(chain_account)) != 0)
+            throw std::runtime_error("make " + path);
+        void* memory =
+            mmap(nullptr, sizeof(chain_account), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        close(file);
+        if (memory == MAP_FAILED)
+            throw std::runtime_error("map " + path);
+        account_ = static_cast<chain_account*>(memory);
+    }
+    ~Account() { munmap(account_, sizeof(*account_)); }
+    Account(const Account&) = delete;
+
+    const std::string& path() const { return path_; }
+    // The chain that the program was in; null before the first.
+    const chain_episode* at(uint64_t time_ns) const {
+        const chain_episode* end = first() + account_->count;
+        const auto* next =
+            std::upper_bound(first(), end, time_ns, [](uint64_t time, const chain_episode& one) {
+                return time < one.start_ns;
+            });
+        return next == first() ? nullptr : next - 1;
+    }
+    const chain_episode* first() const { return account_->episode; }
+    uint64_t count() const { return account_->count; }
+
+  private:
+    std::string path_;
+    chain_account* account_;
+};
+
+struct Variant {
+    const char* name;
+    bool plain = false; // the C library has no call frame information
+};
+
+class Chains : public KernelTest, public testing::WithParamInterface<Variant> {
+  protected:
+    // What the stack says of the chain, outermost first, and whether it reaches the thread's start.
+    struct Seen {
+        std::vector<std::string> shapes;
+        bool whole = false;
+        std::string text;
+    };
+    static Seen look(const Session& session, StackId stack) {
+        Seen seen;
+        const auto names = session.stack_names(stack);
+        for (size_t i = names.size(); i-- > 0;) {
+            seen.text += names[i] + " ";
+            if (names[i].starts_with("shape_"))
+                seen.shapes.push_back(names[i]);
+        }
+        seen.whole = std::ranges::find(names, "main") != names.end() &&
+                     !names.back().starts_with("[stack cut");
+        return seen;
+    }
+    static std::string chain_text(const chain_episode& episode, unsigned shapes) {
+        std::string text;
+        for (unsigned i = 0; i < chain_depth(episode.seed); i++)
+            text += std::string(chain_shape_names[chain_shape(episode.seed, i, shapes)]) + " ";
+        return text;
+    }
+    // Whether these functions are the first ones of the chain.
+    static bool agrees(const Seen& seen, const chain_episode& episode, unsigned shapes) {
+        if (seen.shapes.size() > chain_depth(episode.seed))
+            return false;
+        for (unsigned i = 0; i < seen.shapes.size(); i++) {
+            if (seen.shapes[i] != chain_shape_names[chain_shape(episode.seed, i, shapes)])
+                return false;
+        }
+        return true;
+    }
+};
+
+TEST_P(Chains, AreWholeAndNoneIsWrong) {
+    const std::string path = program_path(fmt::format("chains_{}", GetParam().name));
+    if (access(path.c_str(), X_OK) != 0)
+        GTEST_SKIP() << "no compiler for " << GetParam().name;
+    const unsigned shapes = GetParam().plain ? CHAIN_PLAIN_SHAPES : CHAIN_SHAPES;
+    TemporaryFolder folder;
+    Account account(folder.path("account"));
+    std::vector<std::string> arguments = {account.path(), "1.5"};
+    if (GetParam().plain)
+        arguments.emplace_back("plain");
+    Program program(path, arguments);
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.sample(4'999);
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(60));
+    EXPECT_EQ(program.wait_exit(), 0);
+    ASSERT_GT(account.count(), 1000u);
+
+    // A sample is written some time after the thread was interrupted, by then perhaps in the next
+    // chain.
+    uint64_t looked_at = 0, whole = 0, inside = 0;
+    std::set<std::string> wrong;
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        const chain_episode* episode = account.at(samples.times()[i]);
+        if (!episode)
+            continue;
+        const Seen seen = look(session, samples.stacks()[i]);
+        looked_at++;
+        whole += seen.whole;
+        inside += !seen.shapes.empty();
+        if (seen.whole && !agrees(seen, *episode, shapes) &&
+            (episode == account.first() || !agrees(seen, episode[-1], shapes)))
+            wrong.insert(seen.text + "\nbut the chain was " + chain_text(*episode, shapes) + "\n");
+    }
+    ASSERT_GT(looked_at, 1000u);
+    EXPECT_GT(static_cast<double>(inside), 0.9 * static_cast<double>(looked_at));
+    EXPECT_GE(static_cast<double>(whole), 0.99 * static_cast<double>(looked_at));
+    EXPECT_EQ(wrong.size(), 0u) << *wrong.begin();
+    const StackCompleteness completeness = stack_completeness(session.model());
+    for (const auto& [cause, cut] : completeness.cut)
+        fmt::print("{}: {} of {} cut: {}\n", GetParam().name, cut, completeness.samples(), cause);
+}
+
+INSTANTIATE_TEST_SUITE_P(Builds, Chains,
+                         testing::Values(Variant{"gcc_o0"}, Variant{"gcc_o2"},
+                                         Variant{"gcc_o2_frame_pointers"}, Variant{"gcc_o3_lto"},
+                                         Variant{"gcc_o2_no_pie"}, Variant{"gcc_o2_static"},
+                                         Variant{"gcc_o2_static_pie"}, Variant{"clang_o0"},
+                                         Variant{"clang_o2"}, Variant{"clang_o3_frame_pointers"},
+                                         Variant{"musl_o2", true}, Variant{"musl_o3_static", true}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+} // namespace
+} // namespace auger::test
