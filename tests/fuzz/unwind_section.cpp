@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fuzz_targets.h"
+#include "tests/fuzz/fuzz_targets.h"
 
 #include "loader/unwind/unwind_compiler.h"
 

@@ -2,7 +2,7 @@
 // Real files and sections, changed at random but in the same way each time: bits, bytes that are
 // often limits, parts of other files, other lengths. What is promised of hostile input is checked
 // by the fuzz targets; libFuzzer goes deeper, this goes everywhere and under the sanitizers.
-#include "fuzz/fuzz_targets.h"
+#include "tests/fuzz/fuzz_targets.h"
 
 #include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
