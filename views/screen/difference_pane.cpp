@@ -18,7 +18,7 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 200'000;
+constexpr size_t samples_a_step = 20'000;
 constexpr double ns_a_sample = 100;
 
 // Which two classes the scope and the split ask to compare.
@@ -47,7 +47,7 @@ class DifferencePane final : public ListPane {
     std::string command() const override {
         return fmt::format("diff {} {}", spell_class(first_), spell_class(second_));
     }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     std::optional<FunctionId> selected() const override;
     bool turn_to(FunctionId function, Action, const Model&) override {
@@ -80,7 +80,7 @@ class DifferencePane final : public ListPane {
     Order order_ = Order::own;
 };
 
-bool DifferencePane::refresh(const Model& model, const Scope& scope) {
+bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     symbols_ = &model.symbols();
     const double cost = ns_a_sample * static_cast<double>(model.samples().size());
     if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
@@ -97,7 +97,7 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope) {
     }
     if (!pass_)
         return false;
-    if (pass_->work(samples_a_step))
+    if (work_in(slice, [&] { return pass_->work(samples_a_step); }))
         return true;
     missing_.reset();
     take(pass_->take());

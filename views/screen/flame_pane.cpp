@@ -26,7 +26,7 @@ class FlamePane final : public Pane {
 
     std::string_view name() const override { return "flame"; }
     std::string command() const override;
-    bool refresh(const Model&, const Scope&) override;
+    bool refresh(const Model&, const Scope&, const TimeSlice&) override;
     void draw(Canvas&, const Rect&, bool focused) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
@@ -79,12 +79,14 @@ std::string FlamePane::command() const {
     return text;
 }
 
-bool FlamePane::refresh(const Model& model, const Scope& scope) {
+bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     model_ = &model;
     if (scope.by != scope_.by)
         cursor_ = {};
     scope_ = scope;
-    const bool more = stream_.refresh(model, {scope.window, scope.filter, scope.by});
+    const bool more = work_in(slice, [&] {
+        return stream_.refresh(model, {scope.window, scope.filter, scope.by});
+    });
     cursor_.resolve(tree());
     // Of a large tree not every time: it takes longer than a frame should.
     if (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns) {
