@@ -18,8 +18,8 @@ class Slices : public testing::Test, protected ScreenFixture {
         refresh();
     }
     bool refresh_for(uint64_t milliseconds) {
-        return screen.refresh(state, TimeSlice([this] { return now_ms_++; },
-                                               std::chrono::nanoseconds(milliseconds)));
+        return screen.refresh(
+            state, TimeSlice([this] { return now_ms_++; }, std::chrono::nanoseconds(milliseconds)));
     }
     uint64_t steps_of(uint64_t milliseconds) {
         const uint64_t before = now_ms_;
@@ -39,7 +39,8 @@ TEST_F(Slices, EndTheWorkOfEveryPane) {
         press(pane);
         press('c'); // another class
         for (uint64_t slice : {3, 1, 2}) {
-            // One step more than there is time for, in each of the three, and the slice's beginning.
+            // One step more than there is time for, in each of the three, and the slice's
+            // beginning.
             EXPECT_LE(steps_of(slice), slice + 4) << pane;
         }
         refresh();
