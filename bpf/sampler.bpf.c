@@ -101,8 +101,8 @@ __noinline int note_gated_tick(struct open_calls* calls) {
 }
 
 // How many ticks the sample stands for; 0: a gate keeps it back.
-static __noinline u32 ticks_passed(struct open_calls* calls, u32 only, u32 raised, u64 sp) {
-    u64 now = bpf_ktime_get_ns();
+static __noinline u32 ticks_passed(struct open_calls* calls, u32 only, u32 raised, u64 sp,
+                                   u64 now) {
     struct gate_thread thread;
     u32 every;
 
@@ -117,7 +117,7 @@ static __noinline u32 ticks_passed(struct open_calls* calls, u32 only, u32 raise
 
 SEC("perf_event")
 int take_sample(struct bpf_perf_event_data* ctx) {
-    u64 id = bpf_get_current_pid_tgid();
+    u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
     u32 pid = id >> 32, tid = (u32)id, zero = 0;
     bool calibrating = config.calibration_tid && tid == config.calibration_tid;
     struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
@@ -140,7 +140,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
             struct open_calls* calls =
                 bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
 
-            ticks = ticks_passed(calls, only, raised, user_stack_pointer(ctx));
+            ticks = ticks_passed(calls, only, raised, user_stack_pointer(ctx), now);
             if (!ticks) {
                 stats->gated++;
                 note_gated_tick(calls);
@@ -175,6 +175,8 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     if (size > sizeof(*buffer))
         return 0;
     fill_event(&sample->event, WIRE_SAMPLE, size);
+    // When it was taken, as gates judged it; not when its stack had been walked.
+    sample->event.time_ns = now;
     if (calibrating) {
         // The whole way but for the last step, which would put a sample of ourselves into the data.
         bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);

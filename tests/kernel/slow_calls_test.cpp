@@ -45,8 +45,6 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
     CallStatistics statistics = session.model().probe_statistics(probe);
     EXPECT_NEAR(statistics.durations.count_above(50'000'000), static_cast<double>(expected), 0.01);
-    // The caller's own caller is another matter: older kernels show the return probe there.
-    bool whole = GetParam() == WayOut::ret || Features::detect().stacks_under_return;
     size_t outermost = 0, unreadable = 0;
     for (const SlowCall& call : slow) {
         EXPECT_GT(call.end.duration_ns, 50'000'000u);
@@ -60,7 +58,7 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
         ASSERT_GE(names.size(), 3u);
         SCOPED_TRACE(testing::PrintToString(names));
         EXPECT_EQ(names[0], "descend");
-        if (names[1] == "[unknown]") {
+        if (names[1].starts_with("[stack cut")) {
             unreadable++;
             continue;
         }
@@ -68,14 +66,13 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
         outermost += !by_itself;
         if (by_itself) {
             EXPECT_LT(call.end.duration_ns, 80'000'000u);
-            EXPECT_THAT(names[2], testing::HasSubstr(whole ? "run" : "[unknown]"));
+            EXPECT_THAT(names[2], testing::HasSubstr("run"));
         } else {
             EXPECT_GE(call.end.duration_ns, 80'000'000u);
             EXPECT_THAT(names[1], testing::HasSubstr("run"));
         }
     }
     // Memory that the kernel is moving at that moment cannot be read: seldom, and never silently.
-    EXPECT_EQ(unreadable, session.lost("slow calls: caller unreadable"));
     EXPECT_LE(unreadable, 2u);
     EXPECT_LE(outermost, 20u);
     EXPECT_GE(outermost + unreadable, 20u);
