@@ -70,7 +70,8 @@ class Stepper {
 
   private:
     void find_bias() {
-        for (const Mapping& mapping : *read_maps(pid_))
+        const auto mappings = read_maps(pid_);
+        for (const Mapping& mapping : *mappings)
             for (const ElfSegment& segment : file_->segments())
                 if (mapping.executable && mapping.inode == file_->inode() && segment.executable)
                     bias_ = mapping.start - (segment.address - (segment.offset - mapping.offset));
