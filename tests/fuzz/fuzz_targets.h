@@ -12,5 +12,9 @@ namespace auger::test {
 void fuzz_unwind_section(const uint8_t* data, size_t size);
 // A whole ELF file: its headers, symbols, notes and call frame information.
 void fuzz_elf_file(const uint8_t* data, size_t size);
+// The file in which a program tells of its generated code.
+void fuzz_perf_map(const uint8_t* data, size_t size);
+// What /proc says of a process: its mappings, state and control group.
+void fuzz_process_text(const uint8_t* data, size_t size);
 
 } // namespace auger::test
