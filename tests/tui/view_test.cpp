@@ -3,6 +3,7 @@
 // is as it was afterwards, whatever happens. What it shows and what keys mean is tested without a
 // terminal.
 #include "tests/kernel/program.h"
+#include "tests/kernel/source_lines.h"
 #include "tests/support/run.h"
 #include "tests/support/wait.h"
 #include "tests/tui/terminal.h"
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sstream>
 
 namespace auger::test {
@@ -295,6 +297,92 @@ TEST_F(LiveView, SamplesByItselfWhenItOpensByItself) {
     terminal.expect_window("[clock_nanosleep]");
     terminal.press("q");
     terminal.expect_last_line("auger [" + std::to_string(demo_.pid()) + " wall 499 Hz]>");
+}
+
+// As somebody who has never read the manual: each key is the one that the line of hints names for
+// the next step. From all of the service to the one call that is late, and what it waited for.
+TEST_F(LiveView, LeadsByKeysAloneToTheCallThatIsToBlame) {
+    Terminal terminal = shell();
+    terminal.enter(std::string(AUGER_BINARY) + " -p " + std::to_string(demo_.pid()));
+    const auto hinted = [&](const std::string& hint, const std::string& key) {
+        terminal.expect_window(hint);
+        terminal.press(key);
+    };
+    // What is searched for may not have been seen yet.
+    const auto search = [&](const std::string& text, const std::string& found) {
+        terminal.press("/");
+        terminal.type(text);
+        terminal.press("Enter");
+        EXPECT_TRUE(wait_until([&] {
+            if (terminal.window().find(found) != std::string::npos)
+                return true;
+            terminal.press("n");
+            return false;
+        })) << terminal.window();
+    };
+    // Goes down a list until something is shown.
+    const auto find = [&](const std::vector<std::string>& texts) {
+        const auto shown = [&] {
+            const std::string window = terminal.window();
+            return std::ranges::all_of(
+                texts, [&](const std::string& text) { return window.find(text) != window.npos; });
+        };
+        EXPECT_TRUE(wait_until([&] {
+            if (shown())
+                return true;
+            terminal.press("Down");
+            return false;
+        })) << texts.front()
+            << "\n"
+            << terminal.window();
+    };
+    const std::string late = marked_line("demo/quota.cpp", "RECV amount");
+
+    terminal.expect_window("arrows to a function  / finds one  t then times it");
+    search("handle_request", "t times the function under the cursor");
+    hinted("t times the function under the cursor", "t");
+    hinted("s splits by its p95", "s");
+    terminal.expect_window("handle_request > p95 = "); // enough calls for a percentile
+    hinted("2 shows what slow calls do differently", "2");
+    terminal.expect_window("[recvfrom]");
+    search("recvfrom", "1 of 1");
+    hinted("S traces slow calls of this function", "S"); // of the one that made the system call
+    hinted("4 lists the slow calls", "4");
+    hinted("c only those in slow calls", "c");
+    find({"fetch_quota  " + late});
+    hinted("@ the line it was called from", "@");
+    EXPECT_TRUE(wait_until([&] {
+        for (const std::string& line : lines_of(terminal.window()))
+            if (line.starts_with(">") && line.find(" " + late + " ") != line.npos)
+                return true;
+        return false;
+    })) << terminal.window();
+    hinted("S traces slow calls from this line", "S");
+    terminal.expect_window("tracing calls of recv@" + late);
+    terminal.press("Home");
+    terminal.expect_window(" ms  recv@" + late + " ");            // in the list
+    find({"\u2502 recv@" + late + " ", "len=8 flags=256 ret=8"}); // beside it
+    hinted("Enter in full", "Enter");
+    terminal.expect_window("fetch_quota  " + late);
+    terminal.expect_window("in a call of handle_request: ");
+    // What it waited for: the answer to a question, for 10 ms and more.
+    const std::regex waited(
+        R"(longest wait [1-9]\d(\.\d)? ms in recvfrom\(\d+\) tcp 127\.0\.0\.1:\d+ -> 127)"),
+        asked(R"(fd=\d+ \(tcp 127\.0\.0\.1:\d+ -> 127)");
+    EXPECT_TRUE(wait_until([&] {
+        const std::string window = terminal.window();
+        return std::regex_search(window, waited) && std::regex_search(window, asked);
+    })) << terminal.window();
+    // All of it was commands, as they can be saved.
+    const std::string saved = folder_.path("session.aug");
+    terminal.type(":");
+    terminal.enter("save " + saved);
+    EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(saved); }));
+    EXPECT_THAT(content(saved), HasSubstr("sample wall 499"));
+    EXPECT_THAT(content(saved), HasSubstr("Call&)\" > p95"));
+    EXPECT_THAT(content(saved), HasSubstr("slow libc:recv > "));
+    EXPECT_THAT(content(saved), HasSubstr("slow recv@" + late + " > "));
+    kill(terminal.pid(), SIGTERM);
 }
 
 // A command that auger started writes to the same terminal.

@@ -50,9 +50,9 @@ TEST_F(ScreenActions, DrillAtTheFunctionUnderTheCursor) {
                                "std::char_traits<char> >)\"");
     go_to("full_scan");
     EXPECT_EQ(command_of('t'), "time \"full_scan\\x1b[2J(std::vector<int>&)\"");
-    go_to("tcp_sendmsg");
-    EXPECT_EQ(press('t').size(), 0u);
-    EXPECT_THAT(bottom(), HasSubstr("kernel's"));
+    go_to("tcp_sendmsg"); // of the kernel: the function that called it is meant
+    EXPECT_EQ(command_of('t'), "time send");
+    EXPECT_EQ(command_of('@'), "sites send");
 }
 
 TEST_F(ScreenActions, KnowWhatIsTimedAndSplit) {
@@ -87,7 +87,7 @@ TEST(ScreenDrill, ThresholdsGoUpAndDownTheSameSteps) {
     for (uint64_t steps = 0; ns < 100'000'000'000; steps++) {
         ASSERT_LT(steps, 200u);
         stream.split(1, stream.fixed(ns));
-        const std::string up = drill_command(Action::threshold_up, model, {}).command;
+        const std::string up = drill_command(Action::threshold_up, model, {}, {}).command;
         ASSERT_TRUE(up.starts_with("threshold \"ns::f(int, char)\" ")) << up;
         const std::string text = up.substr(up.rfind(' ') + 1);
         const double number = std::stod(text);
@@ -102,7 +102,7 @@ TEST(ScreenDrill, ThresholdsGoUpAndDownTheSameSteps) {
     }
     for (double p : {50.0, 95.0, 99.9, 99.99}) {
         stream.split(1, stream.percentile(p));
-        const Drill up = drill_command(Action::threshold_up, model, {});
+        const Drill up = drill_command(Action::threshold_up, model, {}, {});
         EXPECT_NE(up.command.empty(), up.why_not.empty());
         EXPECT_EQ(up.command.empty(), p == 99.99);
     }
@@ -192,7 +192,7 @@ TEST_F(ScreenActions, CallSitesAreChosenAndTimed) {
                    "           -         -         -  service+0x1f  fetch  (entry+ret)\n"
                    "  \"time recv@*\" counts and times them all\n",
                    false});
-    EXPECT_THAT(drawn(100, 30), HasSubstr("Enter times the calls from this line"));
+    EXPECT_THAT(drawn(100, 30), HasSubstr("S traces slow calls from this line  Enter times them all"));
     auto requests = press(Key::Code::enter);
     ASSERT_EQ(requests.size(), 1u);
     EXPECT_EQ(requests[0].line, "time recv@main.cc:1312");
@@ -201,9 +201,9 @@ TEST_F(ScreenActions, CallSitesAreChosenAndTimed) {
         Pager::lines_of("x\n       calls       p50       p99  place         caller\n"
                         "           -         -         -  my file.c:7   fetch  (entry+ret)\n"
                         "           -         -         -  service+0x1f  fetch  (entry+ret)\n");
-    mark_sites(lines, "libc:recv");
-    EXPECT_EQ(lines[2].run, "time \"libc:recv@my file.c:7\"");
-    EXPECT_EQ(lines[3].run, "");
+    mark_sites(lines, "recv");
+    EXPECT_EQ(lines[2].probe, "recv@my file.c:7");
+    EXPECT_EQ(lines[3].probe, "");
 }
 
 TEST_F(ScreenActions, AFrozenScreenStaysWhileDataComes) {

@@ -21,6 +21,7 @@ class FlameCursor {
     bool present() const { return present_; }
 
     std::optional<FunctionId> function() const;
+    std::vector<FunctionId> callers() const; // of it, the nearest first
     // Of the frame itself, raw.
     std::string name(const Model&) const;
     // Of the frames that were zoomed into.

@@ -32,7 +32,7 @@ class FlamePane final : public Pane {
     bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
                std::vector<Wish>&) override;
     std::string search(const std::optional<std::string>&, const Model&) override;
-    std::optional<FunctionId> selected() const override { return cursor_.function(); }
+    Subject subject() const override { return {cursor_.function(), cursor_.callers(), {}, {}}; }
     std::optional<ClassSums> shown_sums() const override { return tree().classes(); }
     std::vector<std::string> crumbs(const Model& model) const override {
         return cursor_.zoom_names(model);
@@ -247,16 +247,22 @@ void FlamePane::move_beside(bool right) {
     }
 }
 
-// To where most of its time is, when another pane asks for it; merely coming back does not move.
+// To where most of its time is, in slow calls if there are any, when another pane asks for it;
+// merely coming back does not move.
 bool FlamePane::turn_to(FunctionId function, Action action, const Model&) {
     if (action != Action::enter)
         return false;
     uint32_t heaviest = 0;
+    std::pair<double, double> most;
     for (uint32_t i = 1; i < tree().nodes.size(); i++) {
         const FlameNode& node = tree().nodes[i];
-        if (node.held && node.depth >= 2 && node.function == function &&
-            (!heaviest || tree().weight_ns(i) > tree().weight_ns(heaviest)))
+        if (!node.held || node.depth < 2 || node.function != function)
+            continue;
+        const std::pair weight(tree().classes(i)[CallClass::slow].weight_ns, tree().weight_ns(i));
+        if (!heaviest || weight > most) {
             heaviest = i;
+            most = weight;
+        }
     }
     if (!heaviest)
         return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/screen_implementation.h"
 
+#include "views/screen/drill.h"
 #include "views/screen/key_help.h"
 #include "views/screen/scope_steps.h"
 
@@ -89,10 +90,11 @@ void Screen::Implementation::act_in_pager(Action action) {
     const Pager::Outcome outcome = pager_->act(action);
     if (outcome == Pager::Outcome::open)
         return;
-    const std::string command = pager_->current().run;
+    const std::string probe = pager_->current().probe;
     pager_.reset();
     if (outcome == Pager::Outcome::chosen)
-        run(command);
+        run(drill_at_probe(action == Action::enter ? Action::time_it : action, model_, probe)
+                .command);
 }
 
 void Screen::Implementation::act_here(Action action) {
