@@ -53,6 +53,11 @@ TEST_F(ScreenActions, DrillAtTheFunctionUnderTheCursor) {
     go_to("tcp_sendmsg"); // of the kernel: the function that called it is meant
     EXPECT_EQ(command_of('t'), "time send");
     EXPECT_EQ(command_of('@'), "sites send");
+    stream.sample(5'000 * ms, 101, stream.stack({"_start", "service+0x1f"}), {}, 1'001'001);
+    refresh();
+    go_to("0x1f");
+    EXPECT_EQ(press('t').size(), 0u);
+    EXPECT_THAT(bottom(), HasSubstr("service+0x1f has no name, or none yet"));
 }
 
 TEST_F(ScreenActions, KnowWhatIsTimedAndSplit) {
@@ -192,7 +197,8 @@ TEST_F(ScreenActions, CallSitesAreChosenAndTimed) {
                    "           -         -         -  service+0x1f  fetch  (entry+ret)\n"
                    "  \"time recv@*\" counts and times them all\n",
                    false});
-    EXPECT_THAT(drawn(100, 30), HasSubstr("S traces slow calls from this line  Enter times them all"));
+    EXPECT_THAT(drawn(100, 30),
+                HasSubstr("S traces slow calls from this line  Enter times them all"));
     auto requests = press(Key::Code::enter);
     ASSERT_EQ(requests.size(), 1u);
     EXPECT_EQ(requests[0].line, "time recv@main.cc:1312");

@@ -154,6 +154,8 @@ Subject CallsPane::subject() const {
         return subject;
     const SymbolTables& symbols = model_->symbols();
     const auto stack = symbols.stack(details_->call.stack);
+    if (!stack.empty()) // names may have come since the list was made
+        subject.function = symbols.frames(stack.front()).front().function;
     for (LocationId location : stack.subspan(std::min<size_t>(stack.size(), 1)))
         for (const FrameEntry& frame : symbols.frames(location)) {
             subject.callers.push_back(frame.function);

@@ -84,6 +84,14 @@ Threshold slow_threshold(const Model& model, const ProbeInfo* probe) {
     return threshold;
 }
 
+// "libc.so.6+0x10a990" stands for what has no symbol, or whose names are still being read.
+bool is_an_address(const SymbolTables& symbols, FunctionId id) {
+    const std::string& path = symbols.module(symbols.function(id).module).path;
+    const std::string_view file = std::string_view(path).substr(path.rfind('/') + 1);
+    const std::string_view name = symbols.name(id);
+    return name.starts_with(file) && name.substr(file.size()).starts_with("+0x");
+}
+
 // "libc.so.6" -> "libc".
 std::string library_stem(std::string_view path) {
     const std::string_view file = path.substr(path.rfind('/') + 1);
@@ -167,6 +175,9 @@ Drill drill_command(Action action, const Model& model, const Scope& scope, const
     if (!function)
         return {"", fmt::format("{} is no function of a file, and none around it is known",
                                 display_name(model.symbols().name(*subject.function)))};
+    if (is_an_address(model.symbols(), *function))
+        return {"", fmt::format("{} has no name, or none yet",
+                                display_name(model.symbols().name(*function)))};
     const std::string text = probe_text_of(model, *function);
     switch (action) {
     case Action::only_this:
