@@ -13,6 +13,7 @@ typedef uint8_t __wire_u8;
 typedef uint16_t __wire_u16;
 typedef uint32_t __wire_u32;
 typedef uint64_t __wire_u64;
+typedef int16_t __wire_s16;
 typedef int32_t __wire_s32;
 typedef int64_t __wire_s64;
 #else
@@ -20,6 +21,7 @@ typedef unsigned char __wire_u8;
 typedef unsigned short __wire_u16;
 typedef unsigned int __wire_u32;
 typedef unsigned long long __wire_u64;
+typedef short __wire_s16;
 typedef int __wire_s32;
 typedef long long __wire_s64;
 #endif

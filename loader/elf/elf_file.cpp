@@ -151,7 +151,7 @@ struct ElfFile::State {
     std::optional<DebugLink> debug_link;
     std::vector<ElfSegment> segments;
     std::vector<std::string> needed;
-    std::vector<std::string> sections;                        // names
+    std::vector<std::pair<std::string, ElfSection>> sections; // by name
     std::vector<std::pair<uint64_t, uint64_t>> code_sections; // [begin, end) as linked
     bool position_independent = false;
     bool dynamic = false;
@@ -244,7 +244,8 @@ void ElfFile::State::read_sections(Elf* elf) {
                     needed.emplace_back(library);
             }
         }
-        sections.push_back(std::move(section_name));
+        sections.emplace_back(std::move(section_name),
+                              ElfSection{header.sh_addr, header.sh_offset, header.sh_size});
     }
 }
 
@@ -374,9 +375,11 @@ bool ElfFile::is_go() const {
            has_section(".note.go.buildid") || has_section(".go.buildinfo");
 }
 
-bool ElfFile::has_section(std::string_view name) const {
-    return std::find(state_->sections.begin(), state_->sections.end(), name) !=
-           state_->sections.end();
+std::optional<ElfSection> ElfFile::section(std::string_view name) const {
+    for (const auto& [section_name, section] : state_->sections)
+        if (section_name == name)
+            return section;
+    return std::nullopt;
 }
 
 std::optional<uint64_t> ElfFile::address_of_offset(uint64_t offset) const {

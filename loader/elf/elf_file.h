@@ -26,6 +26,13 @@ struct ElfSegment {
     bool executable;
 };
 
+// Where a section lies. Not checked against the file's size.
+struct ElfSection {
+    uint64_t address; // as linked; 0 when it is not loaded
+    uint64_t offset;  // in the file, bytes
+    uint64_t size;    // bytes
+};
+
 // One function symbol of .symtab or .dynsym. `name` is as in the file (mangled) and lives as long
 // as the ElfFile.
 struct ElfFunction {
@@ -61,7 +68,8 @@ class ElfFile {
     bool is_go() const;                // has .gopclntab or a Go build-id note
     bool dynamic() const;              // has PT_DYNAMIC; false for a plain static program
     bool has_symbols() const;          // has a .symtab, not only the exports of .dynsym
-    bool has_section(std::string_view name) const;
+    bool has_section(std::string_view name) const { return section(name).has_value(); }
+    std::optional<ElfSection> section(std::string_view name) const; // the first so named
 
     // File offset <-> address as linked; nothing when outside every PT_LOAD.
     std::optional<uint64_t> address_of_offset(uint64_t offset) const;

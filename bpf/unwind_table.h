@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The contract of stack unwinding: call frame information (.eh_frame, .debug_frame) compiled by
+ * loader/unwind into tables that the walker (unwind.bpf.c) reads, and how it finds the table of an
+ * address in a process. Plain data, read by both sides.
+ *
+ * All tables live in one address space of 8-byte cells (`unwind_cells`: shards of
+ * WIRE_UNWIND_SHARD_CELLS, made on demand). One table covers one executable segment of one file:
+ *
+ *   pages  u32 each, number_of_pages + 1: of every WIRE_UNWIND_PAGE bytes of code the index of the
+ *          first row in it; the last entry is the number of rows
+ *   rows   u32 each, by address: the offset in its page (low WIRE_UNWIND_PAGE_BITS bits) and the
+ *          index of the rule that holds from there to the next row
+ *   rules  wire_unwind_rule each; rule 0 is "not covered" (WIRE_CFA_NONE)
+ *
+ * Each of the three begins at a cell of its own; u32s stand two in a cell, the lower index first
+ * (little-endian memory order). Before the first row, nothing is covered.
+ */
+#ifndef AUGER_UNWIND_TABLE_H
+#define AUGER_UNWIND_TABLE_H
+
+#include "wire.h"
+
+enum wire_unwind_limit {
+    WIRE_UNWIND_PAGE_BITS = 8,
+    WIRE_UNWIND_PAGE = 1 << WIRE_UNWIND_PAGE_BITS, /* bytes of code */
+    WIRE_UNWIND_SHARD_BITS = 17,
+    WIRE_UNWIND_SHARD_CELLS = 1 << WIRE_UNWIND_SHARD_BITS, /* 1 MB */
+    WIRE_UNWIND_SHARDS = 4096,
+    WIRE_UNWIND_TABLES = 65536,
+    WIRE_UNWIND_PROCESSES = 65536,
+    WIRE_UNWIND_MAX_RULES = 65536, /* of one table */
+};
+
+/* How the canonical frame address (CFA: the caller's stack pointer) is found. Registers are
+ * numbered as DWARF does: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 r8 ... 15 r15.
+ */
+enum wire_cfa_kind {
+    WIRE_CFA_NONE = 0,     /* no call frame information covers the address */
+    WIRE_CFA_REGISTER = 1, /* register + offset */
+    WIRE_CFA_MEMORY = 2,   /* *(register + offset) + addend: stack-realigning functions */
+    WIRE_CFA_PLT = 3,      /* register + offset + ((rip & 15) >= addend ? 8 : 0): lazy PLT stubs */
+    WIRE_CFA_SIGNAL = 4,   /* a signal's frame: registers lie in the ucontext at rsp */
+    WIRE_CFA_END = 5,      /* the outermost frame: its return address is undefined */
+    WIRE_CFA_UNSUPPORTED = 6, /* by a rule that this format cannot say */
+};
+
+/* Where a register of the caller's is. */
+enum wire_saved_kind {
+    WIRE_SAVED_NOT = 0,    /* it still has the caller's value */
+    WIRE_SAVED_AT_CFA = 1, /* in memory at CFA + 8 * offset */
+    WIRE_SAVED_AT_RBP = 2, /* in memory at this frame's rbp + 8 * offset */
+    WIRE_SAVED_LOST = 3,   /* undefined, or in a way that this format cannot say */
+};
+
+enum wire_return_kind {
+    WIRE_RETURN_AT_CFA = 0,   /* the return address is at CFA - 8 */
+    WIRE_RETURN_REGISTER = 1, /* in the register `return_register` (vfork) */
+};
+
+/* Of the caller's registers only those are followed by which outer frames' CFA can be found. */
+struct wire_unwind_rule {
+    __wire_u8 cfa; /* wire_cfa_kind */
+    __wire_u8 cfa_register;
+    __wire_s16 addend;
+    __wire_s32 offset;
+    __wire_u8 rbp_saved; /* wire_saved_kind */
+    __wire_u8 rbx_saved;
+    __wire_u8 return_kind; /* wire_return_kind */
+    __wire_u8 return_register;
+    __wire_s16 rbp_offset;
+    __wire_s16 rbx_offset;
+};
+
+/* Whether there is a table behind a wire_unwind_mapping. */
+enum wire_unwind_state {
+    WIRE_UNWIND_ABSENT = 0,  /* there will be none: no call frame information */
+    WIRE_UNWIND_PENDING = 1, /* it is being made */
+    WIRE_UNWIND_READY = 2,
+};
+
+/* A table, by its number. Written by user space; `state` last, so that no walk sees half of it. */
+struct wire_unwind_table {
+    __wire_u32 state;
+    __wire_u32 pages; /* number of pages */
+    __wire_u32 rows;
+    __wire_u32 rules;
+    __wire_u32 page_cell; /* first cells */
+    __wire_u32 row_cell;
+    __wire_u32 rule_cell;
+    __wire_u32 padding;
+};
+
+/* An executable mapping of a process: 4 cells. A process's mappings are sorted by address. */
+struct wire_unwind_mapping {
+    __wire_u64 start; /* [start, end) */
+    __wire_u64 end;
+    __wire_u64 bias; /* the table speaks of address - bias */
+    __wire_u32 table;
+    __wire_u32 kind; /* wire_mapping_kind */
+};
+
+enum wire_mapping_kind {
+    WIRE_MAPPING_FILE = 0, /* `table` is one */
+    WIRE_MAPPING_JIT = 1,  /* generated code: frame pointers */
+};
+
+/* Where the mappings of a process stand. */
+struct wire_unwind_process {
+    __wire_u32 cell;
+    __wire_u32 mappings;
+};
+
+/* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
+ * WIRE_STACK_CUT | cause. */
+enum wire_unwind_stop {
+    WIRE_STOP_END = 0,         /* whole: nothing is appended */
+    WIRE_STOP_DEPTH = 1,       /* WIRE_MAX_FRAMES */
+    WIRE_STOP_NO_MAPPING = 2,  /* an address in no executable mapping that is known */
+    WIRE_STOP_PENDING = 3,     /* the table of its module is not ready yet */
+    WIRE_STOP_NO_TABLE = 4,    /* no call frame information, and no frame pointer that holds */
+    WIRE_STOP_UNREADABLE = 5,  /* the stack could not be read at that moment */
+    WIRE_STOP_UNSUPPORTED = 6, /* by a rule that tables cannot say */
+    WIRE_STOP_STUCK = 7,       /* the caller's frame does not lie above: the stack is damaged */
+    WIRE_STOPS,
+};
+
+#define WIRE_STACK_CUT 0x4000000000000000ull
+/* Set in the address of a frame that did not call, but was interrupted by a signal: the address is
+ * that of the next instruction, not one behind a call. */
+#define WIRE_FRAME_EXACT 0x2000000000000000ull
+
+WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
+WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
+WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// DWARF expressions in call frame information, worked out with unknown registers. Compilers and
+// linkers write a few forms only; what they come to is one of the kinds below, and nothing else is
+// understood.
+#pragma once
+
+#include "loader/unwind/byte_cursor.h"
+
+#include <optional>
+
+namespace auger {
+
+enum FrameRegister : uint8_t { // as DWARF numbers them
+    register_rbx = 3,
+    register_rbp = 6,
+    register_rsp = 7,
+    register_rip = 16,  // also the column of the return address
+    register_cfa = 255, // no register: the frame's CFA, which a rule's expression begins with
+};
+
+struct FrameValue {
+    enum class Kind : uint8_t {
+        constant,     // offset
+        address,      // register + offset
+        memory,       // *(register + offset) + addend
+        code_bits,    // rip & 15
+        code_reached, // (rip & 15) >= addend
+        code_slot,    // (rip & 15) >= addend ? 8 : 0
+        plt,          // register + offset + code_slot
+    };
+    Kind kind = Kind::constant;
+    uint8_t base = 0; // the register
+    int64_t offset = 0;
+    int64_t addend = 0;
+};
+
+// `begins_with_cfa`: that of a register's rule does, that of the CFA itself does not. Nothing when
+// it is broken, or of another form.
+std::optional<FrameValue> frame_value(Bytes expression, bool begins_with_cfa);
+
+} // namespace auger

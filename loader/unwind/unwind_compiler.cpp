@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/unwind/unwind_compiler.h"
+
+#include "loader/unwind/table_builder.h"
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+// Of code of some gigabytes.
+constexpr size_t section_limit = size_t{256} << 20;
+
+void add_section(std::vector<TableBuilder>& builders, const FrameSection& section,
+                 UnwindStatistics& statistics) {
+    CallFrameInformation information(section.content, section.kind, section.bases);
+    const auto skip = [&](FrameSkip cause) { ++statistics.skipped[static_cast<size_t>(cause)]; };
+    while (const auto function = information.next()) {
+        const auto builder =
+            std::find_if(builders.begin(), builders.end(),
+                         [&](const TableBuilder& candidate) { return candidate.holds(*function); });
+        if (builder == builders.end())
+            skip(FrameSkip::outside);
+        else if (builder->add(*function, section.kind))
+            ++statistics.functions;
+        else
+            skip(FrameSkip::limit);
+    }
+    for (size_t i = 0; i < statistics.skipped.size(); ++i)
+        statistics.skipped[i] += information.skipped()[i];
+}
+
+} // namespace
+
+const wire_unwind_rule* UnwindTables::find(uint64_t address) const {
+    for (const UnwindTable& table : tables)
+        if (const wire_unwind_rule* rule = table.find(address))
+            return rule;
+    return nullptr;
+}
+
+UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
+                                   std::span<const FrameSection> sections) {
+    std::vector<TableBuilder> builders;
+    for (const ElfSegment& segment : segments)
+        if (segment.executable)
+            builders.emplace_back(segment.address, segment.address + segment.memory_size);
+    UnwindTables result;
+    for (const FrameSection& section : sections)
+        add_section(builders, section, result.statistics);
+    for (TableBuilder& builder : builders) {
+        if (builder.empty())
+            continue;
+        const UnwindTable& table =
+            result.tables.emplace_back(builder.finish(result.statistics.skipped));
+        result.statistics.rows += table.rows.size();
+        for (const uint32_t row : table.rows)
+            if (table.rules[row >> WIRE_UNWIND_PAGE_BITS].cfa == WIRE_CFA_UNSUPPORTED)
+                ++result.statistics.unsupported_rows;
+    }
+    return result;
+}
+
+Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
+    const auto address_of = [&](std::string_view name) {
+        const auto section = file.section(name);
+        return section ? section->address : 0;
+    };
+    const uint64_t data =
+        file.has_section(".got.plt") ? address_of(".got.plt") : address_of(".got");
+    std::vector<std::vector<std::byte>> contents;
+    std::vector<FrameSection> sections;
+    std::string unreadable;
+    for (const auto& [name, kind] : {std::pair(".eh_frame", FrameSectionKind::eh_frame),
+                                     std::pair(".debug_frame", FrameSectionKind::debug_frame)}) {
+        const auto section = file.section(name);
+        if (!section || section->size == 0)
+            continue;
+        contents.push_back(file.read_section(name, section_limit));
+        if (contents.back().empty())
+            unreadable = name;
+        sections.push_back({contents.back(), kind, {section->address, address_of(".text"), data}});
+    }
+    UnwindTables tables = compile_unwind_tables(file.segments(), sections);
+    if (tables.tables.empty() && !unreadable.empty())
+        return Error{"read call frame information",
+                     file.name() + " " + unreadable,
+                     "it lies outside the file or is larger than 256 MB",
+                     {}};
+    return tables;
+}
+
+} // namespace auger

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A header, then for every table its sizes and its three parts. Numbers are as in memory: the file
+// is read on the machine that wrote it.
+#include "loader/unwind/unwind_file.h"
+
+#include "loader/unwind/seeded_hash.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace auger {
+namespace {
+
+// To be raised whenever the compiler makes other tables of the same file.
+constexpr uint32_t version = 1;
+constexpr uint64_t magic = 0x646e697772677561; // "augrwind"
+
+struct FileHeader {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t tables;
+    uint64_t size; // of the whole file, bytes
+    uint64_t seed; // of both hashes; nobody but the owner of the file knows it
+    uint64_t identity;
+    UnwindStatistics statistics;
+    uint64_t checksum; // of all other bytes
+};
+
+struct TableHeader {
+    uint64_t base, size;
+    uint64_t pages, rows, rules; // how many
+};
+
+static_assert(std::is_trivially_copyable_v<FileHeader> &&
+              std::has_unique_object_representations_v<FileHeader>);
+
+template <typename Value>
+Bytes bytes_of(const Value& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+// The bytes of a section as they are in the file, a part at a time.
+void add_content(SeededHash& hash, const ElfFile& file, const ElfSection& section) {
+    std::vector<std::byte> buffer(std::min<uint64_t>(section.size, 256 << 10));
+    for (uint64_t done = 0; done < section.size;) {
+        const size_t part = std::min<uint64_t>(section.size - done, buffer.size());
+        const ssize_t got =
+            pread(file.fd(), buffer.data(), part, static_cast<off_t>(section.offset + done));
+        if (got <= 0)
+            break;
+        hash.add(Bytes(buffer.data(), static_cast<size_t>(got)));
+        done += static_cast<uint64_t>(got);
+    }
+}
+
+// All that tables are made of. The build id alone would not do: anybody may write another's into a
+// file.
+uint64_t identity_of(const ElfFile& file, uint64_t seed) {
+    SeededHash hash(seed);
+    hash.add(std::as_bytes(std::span(file.build_id())));
+    for (const ElfSegment& segment : file.segments()) {
+        hash.add(segment.offset, segment.address);
+        hash.add(segment.memory_size, segment.executable);
+    }
+    for (const char* name : {".text", ".got", ".got.plt", ".eh_frame", ".debug_frame"}) {
+        const auto section = file.section(name);
+        hash.add(section.has_value(), section ? section->address : 0);
+        if (section && std::string_view(name).ends_with("_frame"))
+            add_content(hash, file, *section);
+    }
+    return hash.value();
+}
+
+uint64_t checksum_of(FileHeader header, Bytes body) {
+    SeededHash hash(header.seed);
+    header.checksum = 0;
+    hash.add(bytes_of(header));
+    hash.add(body);
+    return hash.value();
+}
+
+template <typename Value>
+void append(std::vector<std::byte>& to, std::span<const Value> values) {
+    const Bytes bytes = std::as_bytes(values);
+    to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+template <typename Value>
+bool read_values(ByteCursor& cursor, uint64_t count, std::vector<Value>& values) {
+    if (count > cursor.left() / sizeof(Value))
+        return false;
+    const Bytes bytes = cursor.take(count * sizeof(Value));
+    values.resize(count);
+    if (count > 0)
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+    return true;
+}
+
+bool read_table(ByteCursor& cursor, UnwindTable& table) {
+    const auto header = cursor.number<TableHeader>();
+    table.base = header.base;
+    table.size = header.size;
+    return !cursor.failed() && read_values(cursor, header.pages, table.pages) &&
+           read_values(cursor, header.rows, table.rows) &&
+           read_values(cursor, header.rules, table.rules) && table.valid();
+}
+
+} // namespace
+
+std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const ElfFile& file) {
+    size_t size = sizeof(FileHeader);
+    for (const UnwindTable& table : tables.tables)
+        size += sizeof(TableHeader) + table.memory_size();
+    std::vector<std::byte> bytes;
+    bytes.reserve(size);
+    const uint64_t seed = SeededHash::random_seed();
+    FileHeader header{magic,
+                      version,
+                      static_cast<uint32_t>(tables.tables.size()),
+                      size,
+                      seed,
+                      identity_of(file, seed),
+                      tables.statistics,
+                      0};
+    append(bytes, std::span<const FileHeader>(&header, 1));
+    for (const UnwindTable& table : tables.tables) {
+        const TableHeader of_table{table.base, table.size, table.pages.size(), table.rows.size(),
+                                   table.rules.size()};
+        append(bytes, std::span<const TableHeader>(&of_table, 1));
+        append(bytes, std::span<const uint32_t>(table.pages));
+        append(bytes, std::span<const uint32_t>(table.rows));
+        append(bytes, std::span<const wire_unwind_rule>(table.rules));
+    }
+    header.checksum = checksum_of(header, Bytes(bytes).subspan(sizeof header));
+    std::memcpy(bytes.data(), &header, sizeof header);
+    return bytes;
+}
+
+std::optional<UnwindTables> decode_unwind_file(Bytes bytes, const ElfFile& file) {
+    ByteCursor cursor(bytes);
+    const auto header = cursor.number<FileHeader>();
+    if (cursor.failed() || header.magic != magic || header.version != version ||
+        header.size != bytes.size() ||
+        header.checksum != checksum_of(header, bytes.subspan(sizeof header)) ||
+        header.identity != identity_of(file, header.seed))
+        return std::nullopt;
+    UnwindTables tables;
+    tables.statistics = header.statistics;
+    for (uint32_t i = 0; i < header.tables; ++i)
+        if (!read_table(cursor, tables.tables.emplace_back()))
+            return std::nullopt;
+    if (!cursor.at_end())
+        return std::nullopt;
+    return tables;
+}
+
+} // namespace auger

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// UnwindTables as the bytes of a file, and back. The bytes that come back are believed only when
+// their checksum holds, every index is within its bounds, and they were made of this very ELF file.
+#pragma once
+
+#include "loader/unwind/unwind_compiler.h"
+
+#include <optional>
+
+namespace auger {
+
+std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const ElfFile& file);
+
+// Nothing when they are broken, of another version, or of another ELF file.
+std::optional<UnwindTables> decode_unwind_file(Bytes bytes, const ElfFile& file);
+
+} // namespace auger
