@@ -235,6 +235,8 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
         const TargetStatus status = backend_.target_status();
         object["processes"] = json_target(status);
         more = process_lines(status, process_rows);
+        if (waits_for_target())
+            more = "  no process is called so now; those that start will be observed\n";
     }
     for (const auto& [id, report] : execution.reports) {
         add_report(object, report);

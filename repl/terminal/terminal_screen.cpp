@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t largest = 1000; // columns or rows: a terminal that claims more is misled
 constexpr int escape_wait_ms = 25;
+// Bracketed paste: what is pasted comes marked, so that it is not taken for keys.
+constexpr std::string_view paste_on = "\x1b[?2004h", paste_off = "\x1b[?2004l";
 
 // A capability's bytes; empty where the terminal lacks it.
 std::string capability(const char* name, int argument = 0) {
@@ -203,6 +205,8 @@ class TerminalScreen::Implementation {
         modes_.enter.add(capability("smcup"));
         modes_.enter.add(capability("smkx"));
         modes_.enter.add(capability("civis"));
+        modes_.enter.add(paste_on);
+        modes_.leave.add(paste_off);
         if (has_mouse) {
             modes_.enter.add(mouse_on);
             modes_.leave.add(mouse_off);

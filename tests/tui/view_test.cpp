@@ -163,8 +163,8 @@ TEST_F(View, CtrlCEndsACommandAndElseLeavesToThePrompt) {
 TEST_F(View, KeysAndMouseOfATerminalAreUnderstoodAndOthersIgnored) {
     Terminal terminal = replay(record(), {"/usr/bin/env", "TERM=xterm-256color"});
     expect_open(terminal);
-    // Ctrl-Right, Alt-q, and a key that no terminal has: none of them is an Escape, or a q.
-    for (const char* key : {"\x1b[1;5C", "\x1bq", "\x1b[987~"})
+    // Ctrl-Right and a key that no terminal has: none of them is an Escape.
+    for (const char* key : {"\x1b[1;5C", "\x1b[987~"})
         terminal.type(key);
     terminal.type(":");
     terminal.type("echo a\xc3\xa9x");
@@ -179,6 +179,28 @@ TEST_F(View, KeysAndMouseOfATerminalAreUnderstoodAndOthersIgnored) {
     terminal.expect_window("[1 flame]");
     terminal.type("\x1b[<0;12;2M\x1b[<0;12;2m"); // on the second tab
     terminal.expect_window("[2 difference]");
+    // A key that comes at once with the Escape before it.
+    terminal.press("?");
+    terminal.expect_window("freeze");
+    terminal.type("\x1b"
+                  "3");
+    terminal.expect_window("[3 histogram]");
+    terminal.expect_gone("freeze");
+    terminal.type("\x1bO"); // of which O is no sequence's beginning either
+    terminal.expect_window("[1 flame]");
+}
+
+TEST_F(View, TakesAPasteForTextAndNotForKeys) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    terminal.paste("q2\x1bq\ntime x\n");
+    terminal.expect_window("a pasted text is no keys");
+    terminal.press("3");
+    terminal.expect_window("[3 histogram]");
+    terminal.press(":");
+    terminal.paste("echo one\ntwo");
+    terminal.press("Enter");
+    terminal.expect_window("one two");
 }
 
 TEST_F(View, IsRefusedByATerminalThatCannotDoIt) {
@@ -229,6 +251,7 @@ TEST_F(View, IsPlainAndAsciiWhereThatIsAskedFor) {
     }
 }
 
+// Of SIGKILL nobody hears but the guardian.
 class ViewEnding : public View, public testing::WithParamInterface<int> {};
 
 TEST_P(ViewEnding, PutsTheTerminalBack) {
@@ -253,6 +276,35 @@ INSTANTIATE_TEST_SUITE_P(Of, ViewEnding,
                          testing::Values(SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT, SIGKILL),
                          [](const auto& info) { return std::string(sigabbrev_np(info.param)); });
 
+// The guardian cannot help then: what auger itself does must be enough.
+class ViewEndingAlone : public ViewEnding {};
+
+TEST_P(ViewEndingAlone, PutsTheTerminalBack) {
+    Terminal terminal(folder_,
+                      {"/bin/sh", "-c",
+                       AUGER_BINARY " --replay " + record() + "; echo \"[ended $?]\"; exec cat"});
+    expect_open(terminal);
+    const auto child_of = [](pid_t parent) {
+        const std::string id = std::to_string(parent);
+        pid_t child = 0;
+        EXPECT_TRUE(wait_until([&] {
+            return bool(std::ifstream("/proc/" + id + "/task/" + id + "/children") >> child);
+        }));
+        return child;
+    };
+    const pid_t auger = child_of(terminal.pid());
+    const pid_t guardian = child_of(auger);
+    ASSERT_EQ(content("/proc/" + std::to_string(guardian) + "/comm"), "auger-guardian\n");
+    ASSERT_EQ(kill(guardian, SIGKILL), 0);
+    ASSERT_TRUE(wait_gone(guardian));
+    ASSERT_EQ(kill(auger, GetParam()), 0);
+    expect_restored(terminal);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ViewEndingAlone,
+                         testing::Values(SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT),
+                         [](const auto& info) { return std::string(sigabbrev_np(info.param)); });
+
 class LiveView : public TerminalTest {
   protected:
     void SetUp() override {
@@ -260,7 +312,9 @@ class LiveView : public TerminalTest {
         if (!IsSkipped())
             demo_.wait_ready();
     }
-    std::string prompt() const { return "auger [" + std::to_string(demo_.pid()) + " 999 Hz]>"; }
+    std::string prompt() const {
+        return "auger [demo_service " + std::to_string(demo_.pid()) + " 999 Hz]>";
+    }
     Terminal shell() const {
         Terminal terminal(folder_, {"/bin/bash", "--norc", "--noprofile", "-i"});
         terminal.enter("PS1='shell> '");
@@ -296,7 +350,8 @@ TEST_F(LiveView, SamplesByItselfWhenItOpensByItself) {
     // Waits, too.
     terminal.expect_window("[clock_nanosleep]");
     terminal.press("q");
-    terminal.expect_last_line("auger [" + std::to_string(demo_.pid()) + " wall 499 Hz]>");
+    terminal.expect_last_line("auger [demo_service " + std::to_string(demo_.pid()) +
+                              " wall 499 Hz]>");
 }
 
 // As somebody who has never read the manual: each key is the one that the line of hints names for

@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t samples_a_step = 200'000;
 constexpr double ns_a_sample = 100;
+constexpr uint64_t second_ns = 1'000'000'000, tell_age_ns = 3 * second_ns;
 
 // Which two classes the scope and the split ask to compare.
 std::pair<ClassFilter, ClassFilter> sides_of(const Model& model, const ClassFilter& filter) {
@@ -76,7 +77,9 @@ class DifferencePane final : public ListPane {
     std::vector<FunctionDiff> rows_;
     std::optional<Error> missing_;
     bool no_split_ = true;
-    double most_ns_ = 0; // the longest bar
+    double most_ns_ = 0;                   // the longest bar
+    uint64_t begun_ns_ = 0, taken_ns_ = 0; // the pass; what is shown
+    uint64_t age_ns_ = 0;                  // of what is shown
     size_t significant_ = 0;
     Order order_ = Order::own;
 };
@@ -95,7 +98,9 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope) {
             return false;
         }
         pass_ = std::move(*pass);
+        begun_ns_ = model.now_ns();
     }
+    age_ns_ = model.now_ns() - std::min(model.now_ns(), taken_ns_);
     if (!pass_)
         return false;
     if (pass_->work(samples_a_step))
@@ -103,6 +108,8 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope) {
     missing_.reset();
     take(pass_->take());
     pass_.reset();
+    taken_ns_ = begun_ns_;
+    age_ns_ = model.now_ns() - std::min(model.now_ns(), taken_ns_);
     return false;
 }
 
@@ -203,6 +210,12 @@ size_t DifferencePane::draw_head(Area& area) {
     if (area.height() >= 6) {
         side(diff_.first);
         side(diff_.second);
+        // Of many samples it is found anew more rarely.
+        if (age_ns_ >= tell_age_ns)
+            area.put_right(area.width(), 0,
+                           fmt::format(" of {} ago", format_duration(static_cast<double>(
+                                                         age_ns_ / second_ns * second_ns))),
+                           Style::dim);
     }
     const bool few = diff_.first.calls < 2 || diff_.second.calls < 2;
     if (few)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/flame_pane.h"
 
+#include "views/format.h"
 #include "views/model/flame_stream.h"
 #include "views/screen/flame_boxes.h"
 #include "views/screen/flame_cursor.h"
@@ -58,6 +59,7 @@ class FlamePane final : public Pane {
 
     FlameBoxes boxes_; // never empty once laid out
     bool laid_out_ = false;
+    bool folding_ = false; // the tree is not yet all that there is
     FlamePicture picture_;
     // Of the function under the cursor.
     FunctionSource source_;
@@ -85,6 +87,7 @@ bool FlamePane::refresh(const Model& model, const Scope& scope) {
         cursor_ = {};
     scope_ = scope;
     const bool more = stream_.refresh(model, {scope.window, scope.filter, scope.by});
+    folding_ = more;
     cursor_.resolve(tree());
     // Of a large tree not every time: it takes longer than a frame should.
     if (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns) {
@@ -114,8 +117,11 @@ void FlamePane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         return;
     if (tree().total().samples <= 0) {
         canvas.put(rect.x, rect.y,
-                   scope_.filter.all() ? "No samples yet."
-                                       : fmt::format("No samples of {}.", to_string(scope_.filter)),
+                   folding_ ? fmt::format("Looking at {} samples ...",
+                                          format_count(double(model_->samples().size())))
+                   : scope_.filter.all()
+                       ? "No samples yet."
+                       : fmt::format("No samples of {}.", to_string(scope_.filter)),
                    Style::dim);
         return;
     }

@@ -5,6 +5,8 @@
 #include "views/screen/key_help.h"
 #include "views/screen/scope_steps.h"
 
+#include <fmt/format.h>
+
 namespace auger {
 
 std::vector<Request> Screen::Implementation::press(const Key& key) {
@@ -12,6 +14,11 @@ std::vector<Request> Screen::Implementation::press(const Key& key) {
     requests_.clear();
     if (typing_ != Typing::nothing) {
         type(key);
+        return std::move(requests_);
+    }
+    if (key.pasted) {
+        tell(fmt::format("a pasted text is no keys: {} or {} first takes it as a line",
+                         key_name(Action::command), key_name(Action::search)));
         return std::move(requests_);
     }
     if (key.code == Code::mouse_press || key.code == Code::mouse_double) {
