@@ -4,13 +4,12 @@
 #include <bpf/libbpf.h>
 #include <sys/epoll.h>
 
-#include <cstring>
-
 namespace auger {
 
 namespace {
-// One pass takes no more than this, however fast the ring is filled meanwhile.
-constexpr size_t pass_bytes = 16 << 20;
+// As much as is decoded in some ten milliseconds: the rest may as well stay in the ring, which
+// holds eight times that.
+constexpr size_t queue_bytes = 2 << 20;
 } // namespace
 
 Result<std::unique_ptr<EventRing>> EventRing::make(int map_fd) {
@@ -31,21 +30,20 @@ EventRing::~EventRing() {
 
 int EventRing::add(void* self, void* data, size_t size) {
     auto& ring = *static_cast<EventRing*>(self);
-    size_t at = ring.words_.size();
-    ring.words_.resize(at + (size + 7) / 8);
-    std::memcpy(ring.words_.data() + at, data, size);
-    ring.sizes_.push_back(static_cast<uint32_t>(size));
-    return ring.words_.size() * sizeof(uint64_t) < pass_bytes ? 0 : -1;
+    ring.records_.add({static_cast<const std::byte*>(data), size});
+    ring.full_ = ring.records_.bytes() >= queue_bytes;
+    return ring.full_ ? -1 : 0;
 }
 
-size_t EventRing::collect() {
+void EventRing::collect() {
     epoll_event event;
     while (epoll_wait(wakeups_.get(), &event, 1, 0) > 0)
         ;
-    const size_t before = sizes_.size();
+    full_ = records_.bytes() >= queue_bytes;
+    if (full_)
+        return;
     // What the callback has taken is consumed, whatever it returns.
     (void)ring_buffer__consume(ring_);
-    return sizes_.size() - before;
 }
 
 } // namespace auger

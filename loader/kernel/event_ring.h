@@ -5,12 +5,14 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/base/time_slice.h"
+#include "loader/stream/record_queue.h"
 #include "loader/stream/wire_decoder.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
 struct ring_buffer;
 
@@ -21,25 +23,26 @@ class EventRing {
     static Result<std::unique_ptr<EventRing>> make(int map_fd);
     ~EventRing();
 
+    // So many times collect() and drain() take all that was in the ring when the first began.
+    static constexpr size_t passes = 10;
+
     // Becomes readable when the ring is filling up or a process came or went; until collect().
     int fd() const { return wakeups_.get(); }
-    // Copies what is in the ring now; returns the number of records.
-    size_t collect();
-    // Hands over what was collected and forgets it.
+    // Copies what is in the ring now, as far as there is room beside what was not handed over yet.
+    void collect();
+    // Hands over what was collected, in order, until the slice is over; returns how many records
+    // that were.
     template <typename Handler>
-    void drain(Handler&& handle) {
-        size_t at = 0;
-        for (uint32_t size : sizes_) {
-            auto* bytes = reinterpret_cast<const std::byte*>(words_.data() + at);
-            if (auto view = decode_wire({bytes, size}))
+    size_t drain(const TimeSlice& slice, Handler&& handle) {
+        return records_.drain(slice, [&](std::span<const std::byte> record) {
+            if (auto view = decode_wire(record))
                 handle(*view);
             else
                 malformed_++;
-            at += (size + 7) / 8;
-        }
-        words_.clear();
-        sizes_.clear();
+        });
     }
+    // Whether records were left when a slice was over, or did not fit beside them.
+    bool more() const { return !records_.empty() || full_; }
     // Records that did not decode: always 0 unless kernel and user space disagree.
     uint64_t malformed() const { return malformed_; }
 
@@ -49,8 +52,8 @@ class EventRing {
 
     ring_buffer* ring_ = nullptr;
     UniqueFd wakeups_;
-    std::vector<uint64_t> words_; // records one behind the other, each aligned to 8 bytes
-    std::vector<uint32_t> sizes_;
+    RecordQueue records_;
+    bool full_ = false; // the last collect() left something in the ring
     uint64_t malformed_ = 0;
 };
 

@@ -39,6 +39,8 @@ using std::chrono::nanoseconds;
 
 // How often the ring is emptied and the counters are read while somebody waits.
 constexpr nanoseconds ring_interval = milliseconds(20);
+// Of records, and of names, before somebody who waits for poll() gets a look at what wakes it.
+constexpr nanoseconds slice = milliseconds(4);
 constexpr uint64_t statistics_interval_ns = 100'000'000;
 constexpr uint64_t ledger_interval_ns = 500'000'000;
 constexpr uint64_t slow_events_per_second = 1'000; // and CPU, beyond a burst of WIRE_SLOW_BURST
@@ -116,8 +118,10 @@ class LiveBackend final : public Backend {
     const TargetView& view();
     void read_statistics(uint64_t now_ns);
     bool wait_until(uint64_t time_ns, int wake_fd);
-    // Delivers what is there now; returns how many records that were.
-    size_t deliver();
+    // Delivers some of what is there; returns how many records and changes that were. More is left
+    // when the ring says so.
+    size_t deliver(const TimeSlice&);
+    void deliver_all();
     void on_watch_event(const ProcessEvent& event);
     void on_process(const wire_process& process);
     void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
@@ -210,7 +214,7 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
         return Error{"time", request.text, "every process of the target has ended",
                      "observe another one: `target ...`"};
     // Processes may have mapped something a moment ago.
-    deliver();
+    deliver_all();
     view_is_old_ = true;
     return probes_.add(request, view());
 }
@@ -218,13 +222,13 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"sites", function, "there is no target", "set one first: `target PID`"};
-    deliver();
+    deliver_all();
     view_is_old_ = true;
     return LiveProbes::find_call_sites(function, view());
 }
 
 Result<void> LiveBackend::remove_probe(ProbeId id) {
-    deliver();
+    deliver_all();
     read_statistics(clock_ns());
     return probes_.remove(id);
 }
@@ -241,21 +245,21 @@ void LiveBackend::read_statistics(uint64_t now_ns) {
 
 Result<void> LiveBackend::set_split(const SplitInfo& split) {
     // What came so far belongs to the split before.
-    deliver();
+    deliver_all();
     read_statistics(clock_ns());
     view_is_old_ = true;
     return split_.set(split, view());
 }
 
 Result<void> LiveBackend::set_only(const OnlyInfo& only) {
-    deliver();
+    deliver_all();
     view_is_old_ |= !only.lines.empty();
     return split_.set_only(only, view());
 }
 
 Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> probe) {
     // Stacks lie in mappings that are known by then.
-    deliver();
+    deliver_all();
     return open_calls_.read(probe);
 }
 
@@ -281,7 +285,7 @@ Result<void> LiveBackend::record(const std::string& path) {
     auto writer = RecordingWriter::create(path);
     if (!writer)
         return writer.error();
-    deliver();
+    deliver_all();
     definitions_.replay(**writer);
     recording_ = std::move(*writer);
     tee_.add(*recording_);
@@ -366,15 +370,24 @@ void LiveBackend::on_process(const wire_process& process) {
     }
 }
 
-size_t LiveBackend::deliver() {
-    size_t records = ring_->collect();
+void LiveBackend::deliver_all() {
+    // What was in the ring at the beginning, however fast it is filled meanwhile.
+    for (size_t passes = 0; passes < EventRing::passes; passes++) {
+        deliver(TimeSlice::endless());
+        if (!ring_->more())
+            return;
+    }
+}
+
+size_t LiveBackend::deliver(const TimeSlice& until) {
+    ring_->collect();
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
     size_t changes = watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
     if (std::exchange(rescan_, false)) {
         for (pid_t pid : view().pids)
             (void)names_.mappings().scan(pid, clock_ns());
     }
-    ring_->drain([this](const WireView& view) {
+    const size_t records = ring_->drain(until, [this](const WireView& view) {
         if (const auto* sample = std::get_if<WireSampleView>(&view))
             events_.on_sample(*sample);
         else if (const auto* end = std::get_if<WireCallEndView>(&view))
@@ -395,7 +408,7 @@ size_t LiveBackend::deliver() {
     if (now >= next_statistics_ns_) {
         next_statistics_ns_ = now + statistics_interval_ns;
         read_statistics(now);
-        names_.deliver();
+        names_.deliver(TimeSlice(clock_ns, slice));
     }
     if (now >= next_ledger_ns_)
         report_ledger(now);
@@ -403,7 +416,9 @@ size_t LiveBackend::deliver() {
         if (auto error = recording_->take_error())
             notice(error->message());
     }
-    tee_.on_time(now);
+    // What has not been handed over yet was before.
+    if (!ring_->more())
+        tee_.on_time(now);
     return records + changes;
 }
 
@@ -435,10 +450,10 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
 }
 
 Result<void> LiveBackend::refresh() {
-    deliver();
+    deliver_all();
     uint64_t now = clock_ns();
     read_statistics(now);
-    names_.deliver();
+    names_.deliver(TimeSlice::endless());
     report_ledger(now);
     tee_.on_time(now);
     return {};
@@ -447,27 +462,26 @@ Result<void> LiveBackend::refresh() {
 Result<bool> LiveBackend::poll(nanoseconds timeout, int wake_fd) {
     uint64_t deadline = clock_ns() + static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
     for (;;) {
-        // The ring is emptied in steps, however often there is something in it.
-        const uint64_t until = std::min(deadline, next_delivery_ns_);
+        // The ring is emptied in steps, however often there is something in it; what is left of one
+        // goes on at once.
+        const uint64_t until = ring_->more() ? 0 : std::min(deadline, next_delivery_ns_);
         const bool woken = wait_until(until, wake_fd);
-        size_t delivered = deliver();
+        const size_t delivered = deliver(TimeSlice(clock_ns, slice));
         next_delivery_ns_ = clock_ns() + static_cast<uint64_t>(ring_interval.count());
         // What the last process left behind must be delivered before the end is announced.
-        if (target_.ended() && delivered == 0) {
+        if (target_.ended() && delivered == 0 && !ring_->more()) {
             if (auto refreshed = refresh(); !refreshed)
                 return refreshed.error();
             return false;
         }
-        if (delivered || woken || clock_ns() >= deadline)
+        if ((delivered && !ring_->more()) || woken || clock_ns() >= deadline)
             return true;
     }
 }
 
 // True when `wake_fd` ended the wait. What processes do and a ring that fills up end it too.
 bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
-    const uint64_t now = clock_ns();
-    if (now >= time_ns)
-        return false;
+    const uint64_t now = std::min(clock_ns(), time_ns);
     std::array<pollfd, 4> waiting = {{{ring_->fd(), POLLIN, 0},
                                       {watch_.fd(), POLLIN, 0},
                                       {wake_fd, POLLIN, 0},

@@ -126,24 +126,37 @@ ModuleId LiveNames::find_module(uint64_t device, uint64_t inode) const {
     return modules_.find_file(device, inode);
 }
 
-void LiveNames::deliver() {
-    uint64_t generation = symbolizer_.generation();
-    if (generation == generation_ || waiting_.empty())
-        return;
-    generation_ = generation;
-    std::erase_if(waiting_, [&](Waiting& entry) {
-        Resolution resolution = symbolizer_.known(interner_.location_of(entry.location));
+void LiveNames::deliver(const TimeSlice& slice) {
+    if (sweep_at_ >= waiting_.size()) {
+        const uint64_t generation = symbolizer_.generation();
+        if (generation == generation_)
+            return;
+        generation_ = generation;
+        sweep_at_ = 0;
+    }
+    while (sweep_at_ < waiting_.size()) {
+        Waiting& entry = waiting_[sweep_at_];
+        const Resolution resolution = symbolizer_.known(interner_.location_of(entry.location));
         if (resolution.detail != entry.told) {
             sink_.on_frames(entry.location, *resolution.frames);
             entry.told = resolution.detail;
         }
-        return resolution.detail == Detail::full;
-    });
+        if (resolution.detail == Detail::full) {
+            entry = waiting_.back();
+            waiting_.pop_back();
+        } else {
+            sweep_at_++;
+        }
+        if (slice.over())
+            return;
+    }
 }
 
 void LiveNames::settle(std::chrono::nanoseconds timeout) {
     symbolizer_.wait_idle(std::chrono::steady_clock::now() + timeout);
-    deliver();
+    // A sweep that has begun may be behind some of the names.
+    for (int sweeps = 0; sweeps < 2; sweeps++)
+        deliver(TimeSlice::endless());
 }
 
 SymbolProgress LiveNames::progress() const {

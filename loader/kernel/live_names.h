@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/backend.h"
+#include "loader/base/time_slice.h"
 #include "loader/stream/interner.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/module_table.h"
@@ -55,8 +56,9 @@ class LiveNames {
     // The module of a file that was seen mapped; unknown_module when none was.
     ModuleId find_module(uint64_t device, uint64_t inode) const;
 
-    // Tells the sink of names that have become better.
-    void deliver();
+    // Tells the sink of names that have become better, until the slice is over; the rest comes the
+    // next time.
+    void deliver(const TimeSlice&);
     void settle(std::chrono::nanoseconds timeout);
     SymbolProgress progress() const;
 
@@ -73,7 +75,8 @@ class LiveNames {
     Symbolizer symbolizer_;
     Interner interner_;
     size_t modules_told_ = 0;
-    uint64_t generation_ = 0;
+    uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began
+    size_t sweep_at_ = SIZE_MAX; // in `waiting_`: to be looked at from here on
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     // Of the processes whose main thread is in the stream, their control group; empty: unknown.
     std::unordered_map<uint32_t, std::string> cgroups_;

@@ -4,6 +4,7 @@
 #include "loader/process/safe_open.h"
 #include "loader/symbols/demangle.h"
 #include "loader/symbols/kernel_symbols.h"
+#include "loader/symbols/mini_debug_info.h"
 #include "loader/symbols/perf_map.h"
 #include "loader/symbols/symbolizer.h"
 #include "loader/symbols/vdso.h"
@@ -45,6 +46,8 @@ class FileNames : public ModuleNames {
             dwarf_ = apart;
         if (!has_symbols && apart && apart->has_section(".symtab"))
             add_index(apart);
+        else if (const auto inside = has_symbols ? nullptr : mini_debug_file(*module))
+            add_index(inside);
         add_index(module);
         if (symbols == 0)
             note = "no symbols";

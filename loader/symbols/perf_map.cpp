@@ -34,7 +34,7 @@ void PerfMap::add(std::string_view text) {
         text.remove_prefix(std::min(line_end + 1, text.size()));
         uint64_t start = 0, size = 0;
         if (!take_hexadecimal(line, start) || !take_hexadecimal(line, size) || line.empty() ||
-            size == 0 || start + size < start) {
+            size == 0 || start + size < start || ranges_.size() >= most_ranges) {
             skipped_++;
             continue;
         }
@@ -55,7 +55,7 @@ void PerfMap::add_range(uint64_t start, uint64_t end, std::string_view name) {
         if (old_start < start)
             ranges_.emplace(old_start, Range{start, std::move(old.name)});
     }
-    ranges_.insert_or_assign(start, Range{end, std::string(name)});
+    ranges_.insert_or_assign(start, Range{end, std::make_shared<const std::string>(name)});
 }
 
 std::optional<std::string_view> PerfMap::find(uint64_t address) const {
@@ -65,7 +65,7 @@ std::optional<std::string_view> PerfMap::find(uint64_t address) const {
     const Range& range = std::prev(after)->second;
     if (address >= range.end)
         return std::nullopt;
-    return range.name;
+    return *range.name;
 }
 
 PerfMapFile::PerfMapFile(int root, pid_t namespace_pid, uid_t uid, std::string folder)

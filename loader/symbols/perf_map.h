@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,9 +22,11 @@ namespace auger {
 class PerfMap {
   public:
     static constexpr uint64_t size_limit = 256 << 20; // bytes of the file that are read
+    static constexpr size_t most_ranges = 1 << 20;    // the largest programs have some 100,000
 
-    // Adds whole lines; those that do not parse are skipped and counted. Later entries take the
-    // place of earlier ones, as code is freed and its memory used again.
+    // Adds whole lines; those that do not parse, or for which there is no more room, are skipped
+    // and counted. Later entries take the place of earlier ones, as code is freed and its memory
+    // used again.
     void add(std::string_view text);
     std::optional<std::string_view> find(uint64_t address) const;
     size_t size() const { return ranges_.size(); }
@@ -32,7 +35,7 @@ class PerfMap {
   private:
     struct Range {
         uint64_t end;
-        std::string name;
+        std::shared_ptr<const std::string> name; // of several ranges when others lie within it
     };
     void add_range(uint64_t start, uint64_t end, std::string_view name);
 

@@ -8,8 +8,8 @@
 namespace auger {
 namespace {
 
-// Of code of some gigabytes.
-constexpr size_t section_limit = size_t{256} << 20;
+// Of a gigabyte of code. Whatever fills it, it is read in a second.
+constexpr size_t section_limit = size_t{96} << 20;
 
 void add_section(std::vector<TableBuilder>& builders, const FrameSection& section,
                  UnwindStatistics& statistics) {
@@ -85,7 +85,7 @@ Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
     if (tables.tables.empty() && !unreadable.empty())
         return Error{"read call frame information",
                      file.name() + " " + unreadable,
-                     "it lies outside the file or is larger than 256 MB",
+                     "it lies outside the file or is larger than 96 MB",
                      {}};
     return tables;
 }

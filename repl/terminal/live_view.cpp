@@ -26,10 +26,14 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds frame{100};         // while nobody presses a key
 constexpr milliseconds quick_frame{33};    // while somebody does
+constexpr milliseconds key_frame{10};      // a key's own: it is waited for
 constexpr milliseconds hands_on{1000};     // after a key
 constexpr milliseconds idle_frame{1000};   // nothing came, but time passes
 constexpr milliseconds rewrite_after{200}; // where a command that auger started writes too
 constexpr milliseconds key_limit{20};      // of one turn's keys; then something is drawn
+// Of taking in what came, before there is another look at the keyboard. While more is left than
+// that, as much time again is given to others.
+constexpr milliseconds work_slice{5};
 constexpr size_t source_limit = 16 << 20;
 
 // What a command says, for the screen to show.
@@ -58,6 +62,11 @@ Result<std::string> read_source(const std::string& path) {
     if (!file)
         return file.error();
     return read_all(file->get(), source_limit);
+}
+
+uint64_t now_ns() {
+    return static_cast<uint64_t>(
+        std::chrono::nanoseconds(steady_clock::now().time_since_epoch()).count());
 }
 
 uint64_t cpu_time_ns() {
@@ -147,7 +156,7 @@ class LiveView::Run {
             if (!key)
                 return;
             last_key_ = steady_clock::now();
-            changed_ = true;
+            changed_ = pressed_ = true;
             for (const Request& request : screen_.press(*key))
                 serve(request);
             if (last_key_ - begin > key_limit)
@@ -206,6 +215,8 @@ class LiveView::Run {
     }
 
     steady_clock::time_point next_frame() const {
+        if (pressed_)
+            return last_frame_ + key_frame;
         const auto now = steady_clock::now();
         const bool quick = changed_ || unfinished_ || now - last_key_ < hands_on;
         if (quick)
@@ -222,10 +233,10 @@ class LiveView::Run {
         if (nothing_new)
             return;
         drawn_ = state_of_model();
-        ScreenState state = session_.screen_state();
-        state.overhead = overhead_.of(session_.model().ledger());
-        state.ended = !pumping_;
-        unfinished_ = screen_.refresh(state);
+        state_ = session_.screen_state();
+        state_.overhead = overhead_.of(session_.model().ledger());
+        state_.ended = !pumping_;
+        work();
         // A command that auger started has the same terminal.
         if (session_.settings().target.kind == TargetSpec::Kind::command &&
             now - rewritten_ > rewrite_after) {
@@ -233,32 +244,37 @@ class LiveView::Run {
             terminal_->rewrite();
         }
         show();
-        changed_ = false;
+        changed_ = pressed_ = false;
         last_frame_ = now;
     }
 
+    void work() { unfinished_ = screen_.refresh(state_, TimeSlice(now_ns, work_slice)); }
+
     void show() { terminal_->show(screen_.draw(terminal_->width(), terminal_->height())); }
 
-    // Events come in while there is no key, until the next frame.
+    // Events come in while there is no key, until the next frame, and what is left to do is done.
     void wait() {
-        const auto now = steady_clock::now();
-        const auto until = next_frame();
-        const auto left =
-            std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - now));
+        using std::chrono::nanoseconds;
+        auto left = std::max(nanoseconds(0), nanoseconds(next_frame() - steady_clock::now()));
+        if (unfinished_)
+            left = std::min<nanoseconds>(left, work_slice);
         if (pumping_) {
-            auto more =
-                session_.pump(std::min<std::chrono::nanoseconds>(left, frame), STDIN_FILENO);
+            auto more = session_.pump(std::min<nanoseconds>(left, frame), STDIN_FILENO);
             if (!more)
                 screen_.notice("error: " + printable(more.error().message()));
             pumping_ = more && *more;
             changed_ |= !pumping_;
-            return;
+        } else {
+            const bool something = changed_ || unfinished_;
+            const auto pause = something ? std::chrono::ceil<milliseconds>(left) : idle_frame;
+            pollfd key{STDIN_FILENO, POLLIN, 0};
+            if (::poll(&key, 1, static_cast<int>(pause.count())) > 0 && (key.revents & POLLIN) == 0)
+                leaving_ = true; // the terminal is gone
         }
-        const bool something = changed_ || unfinished_;
-        const auto pause = something ? std::chrono::ceil<milliseconds>(left) : idle_frame;
-        pollfd key{STDIN_FILENO, POLLIN, 0};
-        if (::poll(&key, 1, static_cast<int>(pause.count())) > 0 && (key.revents & POLLIN) == 0)
-            leaving_ = true; // the terminal is gone
+        if (unfinished_ && !pressed_) {
+            work();
+            changed_ |= !unfinished_;
+        }
     }
 
     LiveView& view_;
@@ -268,9 +284,11 @@ class LiveView::Run {
     CapturedOutput output_;
     std::optional<ModesKeeper> keeper_;
     Overhead overhead_;
+    ScreenState state_;
     bool pumping_ = session_.live();
     bool leaving_ = false;
     bool changed_ = true;     // by a key, a command, another size
+    bool pressed_ = false;    // by a key
     bool unfinished_ = false; // the screen has not yet taken in everything
     steady_clock::time_point last_key_{}, last_frame_{}, rewritten_{};
     ModelState drawn_{};

@@ -251,6 +251,32 @@ TEST_F(View, IsPlainAndAsciiWhereThatIsAskedFor) {
     }
 }
 
+// Or it would flicker, and be slow over a network.
+TEST_F(View, WritesOnlyTheCellsThatChanged) {
+    Terminal terminal = replay(record());
+    terminal.copy_output(folder_.path("output"));
+    expect_open(terminal);
+    const auto written = [&] { return content(folder_.path("output")).size(); };
+    // What is typed is seen after all that was pressed before it.
+    const auto press_and_see = [&](const std::string& key, int times, const std::string& typed) {
+        for (int i = 0; i < times; i++)
+            terminal.press(key);
+        terminal.type(":" + typed);
+        terminal.expect_window(":" + typed);
+        terminal.press("Escape");
+        terminal.expect_gone(":" + typed);
+        return written();
+    };
+    const size_t settled = press_and_see("Home", 1, "settled");
+    // At the outermost frame there is nowhere to go: thirty frames are drawn, all of them the same.
+    const size_t still = press_and_see("Home", 30, "still");
+    EXPECT_LT(still - settled, 80u * 24u / 2) << "of " << settled;
+    // And the screen can change.
+    terminal.press("2");
+    terminal.expect_window("[2 difference]");
+    EXPECT_GT(written() - still, 80u * 24u / 2);
+}
+
 // Of SIGKILL nobody hears but the guardian.
 class ViewEnding : public View, public testing::WithParamInterface<int> {};
 

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -74,6 +76,23 @@ TEST(PerfMap, SkipsAndCountsWhatDoesNotParse) {
     EXPECT_EQ(map.size(), 1u);
     EXPECT_EQ(map.skipped(), 8u);
     EXPECT_EQ(map.find(0x2000), "good");
+}
+
+// Ranges within ranges multiply: each line below splits one with a long name in two.
+TEST(PerfMap, MemoryIsBounded) {
+    PerfMap map;
+    map.add("0 7fffffffffffffff " + std::string(4000, 'x') + "\n");
+    std::string text;
+    for (size_t i = 1; i <= PerfMap::most_ranges; i++)
+        text += fmt::format("{:x} 1 f\n", i * 2);
+    map.add(text);
+    EXPECT_LE(map.size(), PerfMap::most_ranges + 1);
+    EXPECT_EQ(map.find(2), "f");
+    EXPECT_EQ(map.find(3), std::string(4000, 'x'));
+    EXPECT_GE(map.skipped(), PerfMap::most_ranges / 2 - 1);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    EXPECT_LT(usage.ru_maxrss, 2 << 20); // KB; a name for each range would take more
 }
 
 class PerfMapFiles : public testing::Test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tables on disk: what comes back is what was put there for this very file, or nothing.
-#include "support/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include "loader/process/safe_open.h"
 #include "loader/unwind/unwind_cache.h"
@@ -208,6 +208,7 @@ TEST_F(UnwindCacheTest, ValidTablesStayWithinThemselves) {
             break;
         case 4:
             table.rows.resize(random() % table.rows.size());
+            EXPECT_FALSE(table.valid()) << "pages lead beyond the rows";
             break;
         case 5:
             table.rules.resize(random() % table.rules.size());

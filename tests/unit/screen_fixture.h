@@ -79,7 +79,7 @@ class ScreenFixture {
     }
 
     void refresh() {
-        for (int i = 0; i < 10'000 && screen.refresh(state); i++) {
+        for (int i = 0; i < 10'000 && screen.refresh(state, TimeSlice::one_step()); i++) {
         }
     }
     std::string drawn(size_t width, size_t height) { return to_text(screen.draw(width, height)); }

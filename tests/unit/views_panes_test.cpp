@@ -27,7 +27,7 @@ std::vector<std::unique_ptr<Pane>> all_panes(bool unicode = true) {
 }
 
 void settle(Pane& pane, const Model& model, const Scope& scope = {}) {
-    for (int i = 0; pane.refresh(model, scope); i++)
+    for (int i = 0; pane.refresh(model, scope, TimeSlice::one_step()); i++)
         ASSERT_LT(i, 1000);
 }
 
@@ -424,14 +424,17 @@ TEST(PanesOfAMillionSamples, WorkInStepsAndRests) {
     for (auto make : {make_difference_pane, make_table_pane, make_threads_pane}) {
         auto pane = make({});
         int steps = 0;
-        while (pane->refresh(model, {}))
+        while (pane->refresh(model, {}, TimeSlice::one_step()))
             steps++;
-        EXPECT_GE(steps, 3) << pane->name();
+        EXPECT_GE(steps, 40) << pane->name();
         int walks = 0;
         bool busy = false;
         for (int frame = 0; frame < 100; frame++) {
             model.on_time(model.now_ns() + 10 * ms);
-            const bool more = pane->refresh(model, {});
+            uint64_t looks = 0;
+            const TimeSlice slice([&] { return looks++; }, std::chrono::nanoseconds(20));
+            const bool more = pane->refresh(model, {}, slice);
+            EXPECT_LE(looks, 25) << pane->name();
             walks += more && !busy;
             busy = more;
         }
@@ -447,7 +450,7 @@ TEST(PanesOnTheScreen, ADifferenceIsFoundInTheFlame) {
     on.split_handle();
     on.serve(1, 2000);
     auto settled = [&] {
-        for (int i = 0; i < 100 && on.screen.refresh(on.state); i++)
+        for (int i = 0; i < 100 && on.screen.refresh(on.state, TimeSlice::endless()); i++)
             ;
         return to_text(on.screen.draw(120, 40));
     };

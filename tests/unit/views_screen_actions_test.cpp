@@ -268,7 +268,7 @@ TEST_F(ScreenActions, SourceShowsWhereTheSamplesAre) {
                               return Result<std::string>(text);
                           }});
     serve(1, 100);
-    for (int i = 0; i < 100 && reader.refresh(state); i++) {
+    for (int i = 0; i < 100 && reader.refresh(state, TimeSlice::endless()); i++) {
     }
     for (int i = 0; i < 5; i++)
         reader.press({.code = Key::Code::down});

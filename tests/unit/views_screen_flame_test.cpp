@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The flame's boxes add up, and its cursor stays on its frame whatever streams in.
 #include "tests/unit/screen_fixture.h"
+#include "views/model/flame_stream.h"
 #include "views/screen/flame_boxes.h"
 #include "views/screen/flame_cursor.h"
 #include "views/screen/flame_search.h"
@@ -130,12 +131,12 @@ TEST_F(FlameOfManyFrames, TheCursorFollowsItsFrameThroughAnySequenceOfUpdates) {
     FlameCursor cursor;
     for (int round = 0; round < 60; round++) {
         const auto node = static_cast<uint32_t>(random() % flame.nodes.size());
-        cursor.move_to(flame, node);
+        cursor.move_to(flame, model.symbols(), node);
         const std::vector<std::string> path = path_of(model, flame, node);
         for (int update = 0; update < 3; update++) {
             grow(40);
             flame = tree(); // numbers its nodes anew
-            cursor.resolve(flame);
+            cursor.resolve(flame, model.symbols());
             ASSERT_TRUE(cursor.present());
             ASSERT_EQ(path_of(model, flame, cursor.node()), path);
         }
@@ -152,18 +153,98 @@ TEST_F(FlameOfManyFrames, WhereTheFrameIsGoneTheNearestAroundItStandsForIt) {
     for (uint32_t i = 0; i < flame.nodes.size(); i++)
         if (flame.nodes[i].depth > flame.nodes[leaf].depth)
             leaf = i;
-    cursor.move_to(flame, leaf);
+    cursor.move_to(flame, model.symbols(), leaf);
     stream.sample(10'000'000'000, 101, kept);
     const FlameTree recent = fold(model, {Window::Kind::last, 1'000'000'000});
-    cursor.resolve(recent);
+    cursor.resolve(recent, model.symbols());
     EXPECT_FALSE(cursor.present());
     EXPECT_EQ(path_of(model, recent, cursor.node()),
               (std::vector<std::string>{"a", "main", "service"}));
     EXPECT_EQ(cursor.name(model), "c"); // it is told what was selected
     flame = tree();
-    cursor.resolve(flame);
+    cursor.resolve(flame, model.symbols());
     EXPECT_TRUE(cursor.present());
     EXPECT_EQ(cursor.node(), leaf);
+}
+
+// Names come after addresses, and inlined frames after names; whoever looks at a frame keeps it.
+TEST(FlameCursorAndNames, TheCursorAndTheZoomStayOnAFrameThatGetsItsName) {
+    Model model;
+    const auto name = [&](uint32_t location, std::vector<std::string> innermost_first) {
+        std::vector<Frame> frames;
+        for (const std::string& function : innermost_first)
+            frames.push_back({function, "", 0, function != innermost_first.back()});
+        model.on_frames(LocationId{location}, frames);
+    };
+    model.on_module(ModuleId{0}, {ModuleKind::file, "/usr/lib/libservice.so", ""});
+    for (uint32_t i = 0; i < 6; i++)
+        model.on_location(LocationId{i}, {ModuleId{0}, i * 16, i > 0});
+    name(5, {"main"});
+    // Leaf first: two stacks that part at the third frame from the root.
+    const LocationId deep[] = {LocationId{0}, LocationId{1}, LocationId{2}, LocationId{4},
+                               LocationId{5}};
+    const LocationId other[] = {LocationId{3}, LocationId{4}, LocationId{5}};
+    model.on_stack(StackId{0}, deep);
+    model.on_stack(StackId{1}, other);
+    model.on_thread(ThreadId{0}, {1, 1, "service"});
+    FlameStream stream;
+    uint64_t now = 1'000'000'000;
+    const auto refresh = [&] {
+        for (uint32_t stack : {0, 1}) {
+            SampleEvent sample;
+            sample.time_ns = now += 1'000'000;
+            sample.weight_ns = 1'000'000;
+            sample.thread = ThreadId{0};
+            sample.stack = StackId{stack};
+            model.on_sample(sample);
+        }
+        while (stream.refresh(model, {}))
+            ;
+    };
+    refresh();
+    const FlameTree& flame = stream.tree();
+    FlameCursor cursor;
+    const auto path = [&] {
+        EXPECT_TRUE(cursor.present());
+        return path_of(model, flame, cursor.node());
+    };
+    const auto down = [&](const std::string& to) {
+        for (uint32_t i = 1; i < flame.nodes.size(); i++)
+            if (flame.nodes[i].held && node_name(model, flame, flame.nodes[i]) == to)
+                return cursor.move_to(flame, model.symbols(), i);
+        ADD_FAILURE() << to;
+    };
+    down("libservice.so+0x20");
+    cursor.zoom_in();
+    down("libservice.so+0x10");
+    using Path = std::vector<std::string>;
+    EXPECT_EQ(path(), (Path{"libservice.so+0x10", "libservice.so+0x20", "libservice.so+0x40",
+                            "main", "service"}));
+    // First the frame itself, then those around it, then what was inlined into them.
+    name(1, {"read"});
+    refresh();
+    cursor.resolve(flame, model.symbols());
+    EXPECT_EQ(path()[0], "read");
+    name(2, {"handle"});
+    name(4, {"run"});
+    refresh();
+    cursor.resolve(flame, model.symbols());
+    EXPECT_EQ(path(), (Path{"read", "handle", "run", "main", "service"}));
+    EXPECT_EQ(cursor.zoom_names(model), Path{"handle"});
+    name(4, {"loop", "run"});
+    name(1, {"copy", "read"});
+    refresh();
+    cursor.resolve(flame, model.symbols());
+    EXPECT_EQ(path(), (Path{"read", "handle", "loop", "run", "main", "service"}));
+    EXPECT_EQ(cursor.zoom_names(model), Path{"handle"});
+    EXPECT_EQ(node_name(model, flame, flame.nodes[cursor.zoom_node()]), "handle");
+    // A function that calls itself is one frame once that is known.
+    name(2, {"run"});
+    name(4, {"run"});
+    refresh();
+    cursor.resolve(flame, model.symbols());
+    EXPECT_EQ(path(), (Path{"read", "run", "main", "service"}));
+    EXPECT_EQ(cursor.zoom_names(model), Path{"run"});
 }
 
 TEST_F(FlameOfManyFrames, ASearchCountsEachSampleOnce) {
@@ -175,25 +256,45 @@ TEST_F(FlameOfManyFrames, ASearchCountsEachSampleOnce) {
     sample({"main", "other", "Find_c"}, 30);
     sample({"main", "other"}, 40);
     const FlameTree flame = tree();
-    FlameSearch search;
-    EXPECT_EQ(search.start("find"), "");
-    search.update(model, flame, 0, Weight::time);
-    EXPECT_EQ(search.text(), "3 fit, 60.0 %"); // without capitals, case does not matter
-    EXPECT_EQ(node_name(model, flame, flame.nodes[*search.heaviest(model, flame, Weight::time)]),
-              "find_a");
-    uint32_t at = 0;
-    std::set<uint32_t> seen;
-    for (int i = 0; i < 3; i++) {
-        at = *search.step(model, flame, at, true);
-        seen.insert(at);
+    // However few frames are looked at at once.
+    for (size_t looks : {1, 7, 1000}) {
+        FlameSearch search;
+        using Jump = FlameSearch::Jump;
+        uint32_t at = 0;
+        size_t steps = 0;
+        const auto jump = [&](Jump to) {
+            search.jump(to);
+            for (steps = 1; search.work({model, flame, 1, 0, Weight::time, at}, looks); steps++)
+                EXPECT_EQ(search.text(), "searching");
+            const auto arrived = search.arrived();
+            at = arrived.value_or(at);
+            return arrived.has_value();
+        };
+        EXPECT_EQ(search.start("find"), "");
+        EXPECT_FALSE(jump(Jump::none));
+        EXPECT_GE(steps * looks, flame.nodes.size());
+        EXPECT_EQ(search.text(), "3 fit, 60.0 %"); // without capitals, case does not matter
+        EXPECT_TRUE(jump(Jump::heaviest));
+        EXPECT_EQ(node_name(model, flame, flame.nodes[at]), "find_a");
+        EXPECT_EQ(search.text(), "1 of 3, 60.0 %");
+        at = 0;
+        std::vector<uint32_t> seen;
+        for (int i = 0; i < 3; i++) {
+            EXPECT_TRUE(jump(Jump::next));
+            seen.push_back(at);
+        }
+        EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), 3u);
+        EXPECT_EQ(search.text(), "3 of 3, 60.0 %");
+        jump(Jump::next);
+        EXPECT_EQ(at, seen.front()); // and round again
+        jump(Jump::previous);
+        EXPECT_EQ(at, seen.back());
+        EXPECT_EQ(search.start("Find"), "");
+        EXPECT_EQ(search.text(), "searching");
+        jump(Jump::none);
+        EXPECT_EQ(search.text(), "1 fit, 30.0 %");
     }
-    EXPECT_EQ(seen.size(), 3u);
-    EXPECT_EQ(search.text(), "3 of 3, 60.0 %");
-    EXPECT_EQ(*search.step(model, flame, at, true), *seen.begin()); // and round again
-    EXPECT_EQ(*search.step(model, flame, *seen.begin(), false), at);
-    EXPECT_EQ(search.start("Find"), "");
-    search.update(model, flame, 0, Weight::time);
-    EXPECT_EQ(search.text(), "1 fit, 30.0 %");
+    FlameSearch search;
     EXPECT_NE(search.start("(("), "");
     EXPECT_FALSE(search.active());
 }

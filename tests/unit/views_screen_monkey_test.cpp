@@ -105,7 +105,7 @@ class Monkey : public ScreenFixture {
                 height = 1 + chance_() % (chance_() % 4 ? 45 : 120);
             }
             if (chance_() % 3 == 0)
-                screen.refresh(state);
+                screen.refresh(state, TimeSlice::one_step());
             if (chance_() % 3 == 0) {
                 ASSERT_NO_FATAL_FAILURE(check_canvas(screen.draw(width, height), width, height))
                     << "after " << i << " keys at " << width << "x" << height;

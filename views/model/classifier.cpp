@@ -51,16 +51,19 @@ Classifier::Classifier(const Model& model, For use)
         for (size_t i = 0; i < is_probe_.size(); i++)
             is_probe_[i] = model.specs()[i].probe == model.split().probe;
     }
-    if (use == For::all_samples && (split_ || by_lines_))
-        decide_all();
+    if (use == For::a_few || !(split_ || by_lines_))
+        return;
+    outermost_.assign(model.calls().size(), no_call);
+    classes_.assign(model.calls().size(), CallClass::open);
+    kept_.assign(model.calls().size(), 0);
+    if (use == For::all_samples)
+        decide_more(SIZE_MAX);
 }
 
-void Classifier::decide_all() {
+bool Classifier::decide_more(size_t most) {
     const CallTable& calls = model_.calls();
-    outermost_.assign(calls.size(), no_call);
-    classes_.assign(calls.size(), CallClass::open);
-    kept_.assign(calls.size(), 0);
-    for (uint32_t i = 0; i < calls.size(); i++) {
+    for (; most > 0 && next_ < classes_.size(); most--, next_++) {
+        const auto i = static_cast<uint32_t>(next_);
         CallIndex call{i};
         if (calls[call].references == 0)
             continue; // a free record
@@ -73,7 +76,8 @@ void Classifier::decide_all() {
         if (by_lines_)
             kept_[i] = decide_kept(call);
     }
-    decided_ = true;
+    decided_ = !classes_.empty() && next_ == classes_.size();
+    return next_ < classes_.size();
 }
 
 Classifier::Outermost Classifier::find_outermost(CallIndex call) const {

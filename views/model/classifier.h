@@ -10,9 +10,12 @@ namespace auger {
 class Classifier {
   public:
     // For a query of every sample, all calls are decided first, so that each sample costs one
-    // look-up; for a look at a few of them each is decided when asked for.
-    enum class For : uint8_t { all_samples, a_few };
+    // look-up; for a look at a few of them each is decided when asked for. In steps: as for all
+    // samples, but nothing may be asked before decide_more() has said that all are decided.
+    enum class For : uint8_t { all_samples, a_few, all_in_steps };
     explicit Classifier(const Model& model, For use = For::all_samples);
+    // Decides some calls; returns whether any are left.
+    bool decide_more(size_t most);
 
     // The class by duration of a sample taken at `time_ns` in `call` (its innermost one, or
     // no_call).
@@ -65,7 +68,6 @@ class Classifier {
     Outermost find_outermost(CallIndex) const;
     CallClass decide_class(CallIndex outer) const;
     bool decide_kept(CallIndex) const;
-    void decide_all();
 
     const Model& model_;
     bool split_ = false;
@@ -73,6 +75,7 @@ class Classifier {
     bool recursive_ = false;
     bool by_lines_ = false;
     bool decided_ = false;
+    size_t next_ = 0; // call to decide
     ThresholdState state_;
     std::vector<uint8_t> is_probe_; // by spec: of the split's
     // By call, once all are decided.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Samples are picked, ordered by their outermost call, summed up per call and thing, and compared,
-// each in steps. Calls are classed as wholes, by their durations, also under a `so-far` split, and
-// all at once in the beginning: what comes or goes meanwhile makes no difference.
+// Calls are classed, samples picked, ordered by their outermost call, summed up per call and thing,
+// and compared, each in steps. Calls are classed as wholes, by their durations, also under a
+// `so-far` split, and as they were when the comparison began: one that ended since counts as open,
+// and a record that is another call's by now has lost its samples.
 #include "views/model/diff.h"
 
 #include "views/escape.h"
@@ -34,7 +35,6 @@ class DiffPass::Comparison {
           things_(model), by_stack_(model.symbols().stacks() + 1) {
         diff_.first.filter = first;
         diff_.second.filter = second;
-        diff_.recursive = pass_.classifier().recursive();
         diff_.to_ns = window.until(model.now_ns());
         diff_.from_ns = model.first_ns();
         // Calls from before the oldest sample must not count, since their samples are gone; nor
@@ -52,11 +52,15 @@ class DiffPass::Comparison {
         }
         if (window_.kind == Window::Kind::ewma)
             window_ = {Window::Kind::all, 0, window.end_ns};
-        remember_calls();
+        begin_with_calls();
     }
 
     bool work(size_t most) {
         switch (step_) {
+        case Step::remember:
+            if (!remember_calls(most))
+                step_ = Step::pick;
+            return true;
         case Step::pick:
             if (!pick(most))
                 step_ = Step::order;
@@ -66,9 +70,12 @@ class DiffPass::Comparison {
                 step_ = Step::sum_up;
             return true;
         case Step::sum_up:
-            if (sum_up(most / 8))
+            if (!sum_up(most / 8))
+                step_ = Step::sum_up_stacks;
+            return true;
+        case Step::sum_up_stacks:
+            if (sum_up_stacks(most / 32 + 1))
                 return true;
-            sum_up_stacks();
             count_calls();
             find_explained();
             step_ = Step::compare;
@@ -85,9 +92,22 @@ class DiffPass::Comparison {
         return false;
     }
     Diff take() { return std::move(diff_); }
+    // Steps take about their share of the whole.
+    double progress() const {
+        static constexpr std::array<double, 7> begin = {0, 0.1, 0.3, 0.35, 0.8, 0.9, 1};
+        const std::array<size_t, 6> all = {side_.size(),    pass_.samples(),  picked_.size(),
+                                           ordered_.size(), by_stack_.size(), functions_.size()};
+        const auto step = static_cast<size_t>(step_);
+        if (step_ == Step::done)
+            return 1;
+        const size_t done = step_ == Step::pick ? pass_.walked() : next_;
+        const double part =
+            static_cast<double>(done) / static_cast<double>(std::max<size_t>(all[step], 1));
+        return begin[step] + part * (begin[step + 1] - begin[step]);
+    }
 
   private:
-    enum class Step : uint8_t { pick, order, sum_up, compare, done };
+    enum class Step : uint8_t { remember, pick, order, sum_up, sum_up_stacks, compare, done };
 
     // Since when everything that the classes ask for is known of new calls.
     uint64_t known_since() const {
@@ -104,11 +124,8 @@ class DiffPass::Comparison {
         return since;
     }
 
-    // What is asked of calls later, as it is now: their records may be others' by then.
-    void remember_calls() {
+    void begin_with_calls() {
         const CallTable& calls = model_.calls();
-        ClassTest first(model_, pass_.classifier(), diff_.first.filter);
-        ClassTest second(model_, pass_.classifier(), diff_.second.filter);
         bool by_lines = !model_.only().line_clauses.empty();
         for (DiffSide* side : {&diff_.first, &diff_.second}) {
             const ClassFilter& filter = side->filter;
@@ -120,21 +137,37 @@ class DiffPass::Comparison {
         unwound_call_.assign(calls.size(), false);
         if (estimated_)
             durations_.assign(calls.size(), 0);
-        for (uint32_t i = 0; i < calls.size(); i++) {
-            const CallRecord& call = calls[CallIndex{i}];
-            // `slow` already, but it has not got its whole weight yet.
-            if (call.references == 0 || call.state == CallRecord::State::open)
-                continue;
-            side_[i] = first.of_call(CallIndex{i}) ? 0 : second.of_call(CallIndex{i}) ? 1 : neither;
-            unwound_call_[i] = call.state == CallRecord::State::unwound;
-            if (estimated_ && !unwound_call_[i])
-                durations_[i] = std::max<uint64_t>(call.duration_ns, 1);
-        }
         begin_.assign(calls.size() + 1, 0);
         // Returned calls as counted, sampled or not.
         calls_ = model_.probe_statistics(model_.split().probe, window_);
         branch_ = model_.branch_counts(window_);
         threshold_ = model_.split_state();
+    }
+
+    // What is asked of calls later: their records may be others' by then.
+    bool remember_calls(size_t most) {
+        if (pass_.decide(most))
+            return true;
+        diff_.recursive = pass_.classifier().recursive();
+        const CallTable& calls = model_.calls();
+        const ClassTest first(model_, pass_.classifier(), diff_.first.filter);
+        const ClassTest second(model_, pass_.classifier(), diff_.second.filter);
+        for (; most > 0 && next_ < side_.size(); most--, next_++) {
+            const CallIndex index{static_cast<uint32_t>(next_)};
+            const CallRecord& call = calls[index];
+            // `slow` already, but it has not got its whole weight yet.
+            if (call.references == 0 || call.state == CallRecord::State::open ||
+                call.start_ns + call.duration_ns > pass_.now_ns())
+                continue;
+            side_[next_] = first.of_call(index) ? 0 : second.of_call(index) ? 1 : neither;
+            unwound_call_[next_] = call.state == CallRecord::State::unwound;
+            if (estimated_ && !unwound_call_[next_])
+                durations_[next_] = std::max<uint64_t>(call.duration_ns, 1);
+        }
+        if (next_ < side_.size())
+            return true;
+        next_ = 0;
+        return false;
     }
 
     bool pick(size_t most) {
@@ -205,13 +238,14 @@ class DiffPass::Comparison {
     }
 
     // What needs no variance is summed up by stack: far fewer than samples.
-    void sum_up_stacks() {
+    bool sum_up_stacks(size_t most) {
         self_.resize(functions_.size());
-        for (uint32_t i = 0; i < by_stack_.size(); i++) {
+        edges_.resize(things_.edges().size());
+        for (; most > 0 && next_ < by_stack_.size(); most--, next_++) {
+            const size_t i = next_;
             if (by_stack_[i][0] + by_stack_[i][1] == 0)
                 continue;
-            const StackThings::Things& things = things_[StackId{i}];
-            edges_.resize(things_.edges().size());
+            const StackThings::Things& things = things_[StackId{static_cast<uint32_t>(i)}];
             const std::vector<FunctionId>& path = things_.stack_path(things.stack);
             for (size_t side = 0; side < 2; side++) {
                 for (uint32_t edge : things_.edges(things))
@@ -220,6 +254,10 @@ class DiffPass::Comparison {
                     self_[path.back().index()][side] += by_stack_[i][side];
             }
         }
+        if (next_ < by_stack_.size())
+            return true;
+        next_ = 0;
+        return false;
     }
 
     // Unwound calls are in no histogram, so only those with samples are known by class.
@@ -326,7 +364,7 @@ class DiffPass::Comparison {
     SamplePass pass_;
     bool with_stacks_;
     StackThings things_;
-    Step step_ = Step::pick;
+    Step step_ = Step::remember;
     size_t next_ = 0; // in what the step goes through
 
     // By call.
@@ -364,6 +402,10 @@ DiffPass& DiffPass::operator=(DiffPass&&) noexcept = default;
 
 bool DiffPass::work(size_t samples) {
     return comparison_->work(std::max<size_t>(samples, 16));
+}
+
+double DiffPass::progress() const {
+    return comparison_->progress();
 }
 
 Diff DiffPass::take() {

@@ -72,6 +72,7 @@ class DiffPass {
 
     // Takes about as long as looking at so many samples does; returns whether something is left.
     bool work(size_t samples);
+    double progress() const; // 0 to 1, about
     // When nothing is left.
     Diff take();
 

@@ -48,23 +48,18 @@ uint32_t FlameStream::Folding::label_of(uint64_t number) {
     return thread.label;
 }
 
-void FlameStream::Folding::find_path(const Leaf& leaf) {
-    expand_stack(model().symbols(), leaf.stack, path_);
-}
-
 uint32_t FlameStream::Folding::place(uint64_t number) {
     StackId stack = model().samples().stacks()[index_of(number)];
     uint32_t label = label_of(number);
     uint64_t key = uint64_t{stack.value} << 32 | label;
     if (auto known = leaf_of_.find(key))
         return *known;
-    Leaf made{stack, label, model().symbols().names_version(), true};
-    find_path(made);
-    uint32_t leaf = tree_.add_leaf(label, path_);
+    expand_stack(model().symbols(), stack, path_);
+    uint32_t leaf = tree_.add_leaf(label, path_, stack);
     leaf_of_.find_or_add(key, leaf);
     if (leaf >= leaves_.size())
         leaves_.resize(leaf + 1);
-    leaves_[leaf] = made;
+    leaves_[leaf] = {label, model().symbols().names_version(), true};
     return leaf;
 }
 
@@ -88,7 +83,7 @@ size_t FlameStream::Folding::put(uint32_t leaf, CallClass of, const SampleSum& s
     size_t steps = phase_ == Phase::following ? tree_.depth(leaf) : 1;
     tree_.add(leaf, of, sum, held);
     if (tree_.held(leaf) == 0) {
-        leaf_of_.erase(uint64_t{leaves_[leaf].stack.value} << 32 | leaves_[leaf].label);
+        leaf_of_.erase(uint64_t{tree_.stack(leaf).value} << 32 | leaves_[leaf].label);
         leaves_[leaf].used = false;
         tree_.remove_leaf(leaf);
     }
@@ -155,7 +150,8 @@ bool FlameStream::Folding::follow_names(size_t& budget) {
             budget--;
             if (!leaf.used)
                 continue;
-            std::span<const LocationId> stack = symbols.stack(leaf.stack);
+            const StackId id = tree_.stack(static_cast<uint32_t>(sweep_at_));
+            std::span<const LocationId> stack = symbols.stack(id);
             bool renamed = false;
             for (LocationId location : stack)
                 renamed |= symbols.named_at(location) > leaf.named_at;
@@ -163,7 +159,7 @@ bool FlameStream::Folding::follow_names(size_t& budget) {
             if (!renamed)
                 continue;
             leaf.named_at = symbols.names_version();
-            find_path(leaf);
+            expand_stack(symbols, id, path_);
             tree_.move_leaf(static_cast<uint32_t>(sweep_at_), leaf.label, path_);
             budget -= std::min(budget, 4 * path_.size());
         }

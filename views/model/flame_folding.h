@@ -21,7 +21,6 @@ class FlameStream::Folding final : public ClassedSamples {
 
   private:
     struct Leaf {
-        StackId stack;
         uint32_t label = 0;
         uint64_t named_at = 0; // SymbolTables::names_version() when its path was found
         bool used = false;
@@ -42,7 +41,6 @@ class FlameStream::Folding final : public ClassedSamples {
     uint32_t label_of(uint64_t number);
     uint32_t label_id(const std::string& text);
     bool relabel(ThreadId);
-    void find_path(const Leaf&);
 
     FlameQuery query_;
     FlameTree tree_;

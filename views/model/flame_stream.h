@@ -20,8 +20,8 @@ struct FlameQuery {
 
 class FlameStream {
   public:
-    // Steps of one refresh: a few milliseconds.
-    static constexpr size_t slice = 40'000;
+    // Steps of one refresh: about a millisecond.
+    static constexpr size_t step = 5'000;
 
     FlameStream();
     ~FlameStream();
@@ -30,7 +30,7 @@ class FlameStream {
 
     // Takes in what came to the model since the last time; the same model every time. Returns
     // whether work is left: then tree() is not yet what fold() would give now.
-    bool refresh(const Model&, const FlameQuery&, size_t budget = slice);
+    bool refresh(const Model&, const FlameQuery&, size_t budget = step);
 
     const FlameTree& tree() const; // empty until the first one is whole
     // What tree() answers: while another question is being folded, still the one before.

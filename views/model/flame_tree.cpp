@@ -124,7 +124,14 @@ void FlameTree::drop_empty(uint32_t node) {
     }
 }
 
-uint32_t FlameTree::add_leaf(uint32_t label, std::span<const FunctionId> path) {
+std::optional<StackId> FlameTree::stack_through(uint32_t node) const {
+    while (nodes[node].first_leaf == no_leaf && nodes[node].first_child)
+        node = nodes[node].first_child;
+    const uint32_t leaf = nodes[node].first_leaf;
+    return leaf == no_leaf ? std::nullopt : std::optional(leaves_[leaf].stack);
+}
+
+uint32_t FlameTree::add_leaf(uint32_t label, std::span<const FunctionId> path, StackId stack) {
     uint32_t leaf =
         free_leaves_.empty() ? static_cast<uint32_t>(leaves_.size()) : free_leaves_.back();
     if (free_leaves_.empty())
@@ -132,6 +139,7 @@ uint32_t FlameTree::add_leaf(uint32_t label, std::span<const FunctionId> path) {
     else
         free_leaves_.pop_back();
     leaves_[leaf] = {};
+    leaves_[leaf].stack = stack;
     attach(leaf, node_of(label, path));
     return leaf;
 }

@@ -70,10 +70,12 @@ class FlameTree {
     // The node at the end of the path; where it leaves the tree, the last one that is in it.
     uint32_t nearest(const FlamePath&) const;
     std::optional<uint32_t> find(const FlamePath&) const;
+    // Some stack of addresses that the node's frame is in; nothing in an empty tree.
+    std::optional<StackId> stack_through(uint32_t node) const;
 
     // Editing. Paths are root first; direct recursion is one frame: how deep it is says little, and
     // costs a screen.
-    uint32_t add_leaf(uint32_t label, std::span<const FunctionId> path);
+    uint32_t add_leaf(uint32_t label, std::span<const FunctionId> path, StackId);
     // `held` samples more (or fewer).
     void add(uint32_t leaf, CallClass, const SampleSum&, int32_t held = 1);
     void move_leaf(uint32_t leaf, uint32_t label, std::span<const FunctionId> path);
@@ -85,6 +87,7 @@ class FlameTree {
     void settle(uint32_t leaf);
     void end_summing() { leaves_only_ = false; }
     uint32_t held(uint32_t leaf) const { return leaves_[leaf].held; }
+    StackId stack(uint32_t leaf) const { return leaves_[leaf].stack; }
     uint32_t depth(uint32_t leaf) const { return nodes[leaves_[leaf].node].depth; }
     void rescale(double factor);
     size_t memory_bytes() const;
@@ -95,6 +98,7 @@ class FlameTree {
         uint32_t next = no_leaf; // at the same node
         uint32_t previous = no_leaf;
         uint32_t held = 0;
+        StackId stack;
     };
     uint32_t child(uint32_t parent, uint32_t key);
     uint32_t node_of(uint32_t label, std::span<const FunctionId> path);

@@ -158,7 +158,7 @@ FlameTree fold(const Model& model, const Window& window, const ClassFilter& filt
         expand_stack(model.symbols(), entry.stack, path);
         if (!frames.cut(tree.labels[entry.label], path))
             continue;
-        uint32_t leaf = tree.add_leaf(entry.label, path);
+        uint32_t leaf = tree.add_leaf(entry.label, path, entry.stack);
         for (CallClass c : all_call_classes)
             if (entry.sums[c].samples > 0)
                 tree.add(leaf, c, entry.sums[c]);

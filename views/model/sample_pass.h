@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A walk over the stored samples in steps, for whoever must not hold up a screen. Classes are
-// decided when it begins. Samples that come meanwhile are left to the next walk, those that go
+// decided first, in steps too. Samples that come meanwhile are left to the next walk, those that go
 // meanwhile are missing in this one.
 #pragma once
 
@@ -13,15 +13,21 @@ namespace auger {
 class SamplePass {
   public:
     SamplePass(const Model& model, const Window& window, const ClassFilter& filter)
-        : model_(model), window_(window), filter_(filter), classify_(model),
-          is_shown_(model, classify_, filter_), now_ns_(model.now_ns()),
-          received_(model.samples_received()), samples_(model.samples().size()),
-          calls_(model.calls().size()) {}
+        : model_(model), window_(window), filter_(filter),
+          classify_(model, Classifier::For::all_in_steps), is_shown_(model, classify_, filter_),
+          now_ns_(model.now_ns()), received_(model.samples_received()),
+          samples_(model.samples().size()), calls_(model.calls().size()) {}
     SamplePass(const SamplePass&) = delete;
     SamplePass& operator=(const SamplePass&) = delete;
 
+    // Once decide() has returned false.
     const Classifier& classifier() const { return classify_; }
-    uint64_t now_ns() const { return now_ns_; }
+    // Decides classes, for whoever needs them before the first sample; returns whether some of that
+    // is left.
+    bool decide(size_t most) { return classify_.decide_more(most); }
+    uint64_t now_ns() const { return now_ns_; } // when it began
+    size_t samples() const { return samples_; }
+    size_t walked() const { return next_; }
     // Calls visit(index, class, factor) for those of the next `most` samples that are shown, with
     // their weight in the window. Returns whether some are left.
     template <typename Visit>
@@ -36,6 +42,8 @@ class SamplePass {
     // The same for every sample, whatever window and class it is of: visit(index, call).
     template <typename Visit>
     bool walk(size_t most, Visit visit) {
+        if (decide(most))
+            return true;
         const SampleStore& samples = model_.samples();
         const CallIndex* calls = samples.calls();
         const size_t end = next_ + std::min(most, samples_ - next_);

@@ -24,7 +24,8 @@ struct TimelineBucket {
 
 class Timeline {
   public:
-    static constexpr size_t slice = 40'000;
+    // Steps of one refresh: about a millisecond.
+    static constexpr size_t step = 5'000;
 
     Timeline();
     ~Timeline();
@@ -32,7 +33,7 @@ class Timeline {
     Timeline& operator=(Timeline&&) noexcept;
 
     // As FlameStream::refresh.
-    bool refresh(const Model&, const TimelineQuery&, size_t budget = slice);
+    bool refresh(const Model&, const TimelineQuery&, size_t budget = step);
 
     // Oldest first, without gaps; the last holds the model's latest moment. Empty until
     // they are known for the first time.

@@ -43,7 +43,7 @@ class CallsPane final : public ListPane {
     std::string command() const override {
         return filter_.all() ? "calls" : "calls " + spell_class(filter_);
     }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice&) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     Subject subject() const override;
 
@@ -72,7 +72,7 @@ class CallsPane final : public ListPane {
     bool traced_ = false;                       // some probe traces slow calls
 };
 
-bool CallsPane::refresh(const Model& model, const Scope& scope) {
+bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&) {
     model_ = &model;
     const double cost = 300 * static_cast<double>(model.slow_calls().size()) +
                         10 * static_cast<double>(model.calls().size());

@@ -18,9 +18,9 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 200'000;
+constexpr size_t samples_a_step = 20'000;
 constexpr double ns_a_sample = 100;
-constexpr uint64_t second_ns = 1'000'000'000, tell_age_ns = 3 * second_ns;
+constexpr uint64_t worth_telling_ns = 2'000'000'000, tenth_ns = 100'000'000;
 
 // Which two classes the scope and the split ask to compare.
 std::pair<ClassFilter, ClassFilter> sides_of(const Model& model, const ClassFilter& filter) {
@@ -48,7 +48,7 @@ class DifferencePane final : public ListPane {
     std::string command() const override {
         return fmt::format("diff {} {}", spell_class(first_), spell_class(second_));
     }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     Subject subject() const override { return {selected(), {}, {}, {}}; }
     bool turn_to(FunctionId function, Action, const Model&) override {
@@ -62,6 +62,7 @@ class DifferencePane final : public ListPane {
     std::string text_of(size_t row) const override;
     size_t draw_head(Area&) override;
     size_t draw_missing(Area&) const;
+    void draw_age(Area&, size_t y) const;
     void draw_row(Area&, size_t row) const override;
     void draw_bar(Area&, size_t x, size_t width, const FunctionDiff&) const;
     void open_row(size_t, const Model&, const Scope&, std::vector<Wish>&) override;
@@ -73,19 +74,20 @@ class DifferencePane final : public ListPane {
     Pace pace_{500'000'000};
     ClassFilter first_{CallClass::slow}, second_{CallClass::fast};
     std::optional<DiffPass> pass_;
+    uint64_t begun_ns_ = 0, shown_ns_ = 0; // when pass_ began, and the one that is shown
+    uint64_t now_ns_ = 0;
     Diff diff_;
     std::vector<FunctionDiff> rows_;
     std::optional<Error> missing_;
     bool no_split_ = true;
-    double most_ns_ = 0;                   // the longest bar
-    uint64_t begun_ns_ = 0, taken_ns_ = 0; // the pass; what is shown
-    uint64_t age_ns_ = 0;                  // of what is shown
+    double most_ns_ = 0; // the longest bar
     size_t significant_ = 0;
     Order order_ = Order::own;
 };
 
-bool DifferencePane::refresh(const Model& model, const Scope& scope) {
+bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     symbols_ = &model.symbols();
+    now_ns_ = model.now_ns();
     const double cost = ns_a_sample * static_cast<double>(model.samples().size());
     if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
         no_split_ = !model.split().active;
@@ -98,18 +100,16 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope) {
             return false;
         }
         pass_ = std::move(*pass);
-        begun_ns_ = model.now_ns();
+        begun_ns_ = now_ns_;
     }
-    age_ns_ = model.now_ns() - std::min(model.now_ns(), taken_ns_);
     if (!pass_)
         return false;
-    if (pass_->work(samples_a_step))
+    if (work_in(slice, [&] { return pass_->work(samples_a_step); }))
         return true;
     missing_.reset();
+    shown_ns_ = begun_ns_;
     take(pass_->take());
     pass_.reset();
-    taken_ns_ = begun_ns_;
-    age_ns_ = model.now_ns() - std::min(model.now_ns(), taken_ns_);
     return false;
 }
 
@@ -184,10 +184,26 @@ size_t DifferencePane::draw_missing(Area& area) const {
         y = area.put_lines(y, missing_->cause + ".", Style::warning);
         if (!missing_->hint.empty())
             area.put_lines(y, missing_->hint, Style::dim);
+    } else if (pass_) {
+        area.put_lines(y, fmt::format("Comparing calls: {}", format_percent(pass_->progress())),
+                       Style::dim);
     } else {
         area.put_lines(y, "No call of either class holds a sample yet.", Style::dim);
     }
     return area.height();
+}
+
+// All samples are looked at for a comparison, so it takes a while where they are many.
+void DifferencePane::draw_age(Area& area, size_t y) const {
+    const uint64_t age_ns = now_ns_ - std::min(now_ns_, shown_ns_);
+    if (age_ns < worth_telling_ns || area.width() < 100)
+        return;
+    const std::string age = fmt::format(
+        "of {} ago", format_duration(static_cast<double>(age_ns / tenth_ns * tenth_ns)));
+    area.put_right(area.width() - 1, y,
+                   pass_ ? fmt::format("{}; again: {}", age, format_percent(pass_->progress()))
+                         : age,
+                   Style::dim);
 }
 
 size_t DifferencePane::draw_head(Area& area) {
@@ -210,12 +226,7 @@ size_t DifferencePane::draw_head(Area& area) {
     if (area.height() >= 6) {
         side(diff_.first);
         side(diff_.second);
-        // Of many samples it is found anew more rarely.
-        if (age_ns_ >= tell_age_ns)
-            area.put_right(area.width(), 0,
-                           fmt::format(" of {} ago", format_duration(static_cast<double>(
-                                                         age_ns_ / second_ns * second_ns))),
-                           Style::dim);
+        draw_age(area, y - 1);
     }
     const bool few = diff_.first.calls < 2 || diff_.second.calls < 2;
     if (few)

@@ -31,7 +31,34 @@ FlamePath FlameCursor::part(size_t depth) const {
     return path;
 }
 
-void FlameCursor::resolve(const FlameTree& tree) {
+void FlameCursor::resolve(const FlameTree& tree, const SymbolTables& symbols) {
+    locate(tree);
+    if (!present_ && anchor_) {
+        rename(symbols);
+        locate(tree);
+    }
+    if (!anchor_ && present_ && !path_.functions.empty()) {
+        if (const auto node = tree.find(path_)) {
+            if (const auto stack = tree.stack_through(*node))
+                anchor_ = StackAnchor::of(symbols, *stack, path_.functions);
+        }
+    }
+}
+
+void FlameCursor::rename(const SymbolTables& symbols) {
+    StackAnchor::Renamed renamed = anchor_->renamed(symbols);
+    if (renamed.path.empty() || renamed.path == path_.functions)
+        return;
+    const auto now = [&](size_t depth) { return depth < 2 ? depth : renamed.now[depth - 2] + 2; };
+    depth_ = now(depth_);
+    for (size_t& zoom : zooms_)
+        zoom = now(zoom);
+    zooms_.erase(std::unique(zooms_.begin(), zooms_.end()), zooms_.end());
+    path_.functions = std::move(renamed.path);
+    anchor_ = anchor_->of(symbols, path_.functions);
+}
+
+void FlameCursor::locate(const FlameTree& tree) {
     const FlamePath path = part(depth_);
     node_ = tree.nearest(path);
     present_ = tree.nodes[node_].depth == depth_;
@@ -70,7 +97,7 @@ std::vector<std::string> FlameCursor::zoom_names(const Model& model) const {
     return names;
 }
 
-void FlameCursor::move_to(const FlameTree& tree, uint32_t node) {
+void FlameCursor::move_to(const FlameTree& tree, const SymbolTables& symbols, uint32_t node) {
     FlamePath path = tree.path(node);
     depth_ = length_of(path);
     const size_t same = common(path, path_);
@@ -78,9 +105,11 @@ void FlameCursor::move_to(const FlameTree& tree, uint32_t node) {
     while (!zooms_.empty() && zooms_.back() > same)
         zooms_.pop_back();
     // What lies below is remembered only where the cursor came up from there.
-    if (same < depth_)
+    if (same < depth_) {
         path_ = std::move(path);
-    resolve(tree);
+        anchor_.reset();
+    }
+    resolve(tree, symbols);
 }
 
 void FlameCursor::to_parent() {
@@ -88,11 +117,11 @@ void FlameCursor::to_parent() {
         depth_--;
 }
 
-bool FlameCursor::to_known_child(const FlameTree& tree) {
+bool FlameCursor::to_known_child(const FlameTree& tree, const SymbolTables& symbols) {
     if (!present_ || depth_ >= length_of(path_) || !tree.find(part(depth_ + 1)))
         return false;
     depth_++;
-    resolve(tree);
+    resolve(tree, symbols);
     return true;
 }
 

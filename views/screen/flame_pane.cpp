@@ -19,6 +19,8 @@ namespace auger {
 namespace {
 
 constexpr size_t many_frames = 50'000;
+constexpr size_t looks_at_once = 50'000; // for an answer to a key: a few milliseconds
+constexpr size_t looks_a_step = 10'000;
 constexpr uint64_t a_while_ns = 1'000'000'000;
 
 class FlamePane final : public Pane {
@@ -27,7 +29,7 @@ class FlamePane final : public Pane {
 
     std::string_view name() const override { return "flame"; }
     std::string command() const override;
-    bool refresh(const Model&, const Scope&) override;
+    bool refresh(const Model&, const Scope&, const TimeSlice&) override;
     void draw(Canvas&, const Rect&, bool focused) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
@@ -45,7 +47,7 @@ class FlamePane final : public Pane {
     void lay_out();
     void move_down();
     void move_beside(bool right);
-    void move_to_match(bool forward);
+    bool search_on(size_t looks);
     void draw_details(Canvas&, const Rect&, uint32_t box);
     FlameColours colours() const { return effective(colours_, *model_, tree().total()); }
 
@@ -66,6 +68,7 @@ class FlamePane final : public Pane {
     std::optional<FunctionId> source_function_;
     uint64_t sourced_ns_ = 0;
     uint64_t searched_ns_ = 0;
+    bool searching_ = false;
 };
 
 std::string FlamePane::command() const {
@@ -81,20 +84,36 @@ std::string FlamePane::command() const {
     return text;
 }
 
-bool FlamePane::refresh(const Model& model, const Scope& scope) {
+bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     model_ = &model;
     if (scope.by != scope_.by)
         cursor_ = {};
     scope_ = scope;
-    const bool more = stream_.refresh(model, {scope.window, scope.filter, scope.by});
+    const bool more = work_in(slice, [&] {
+        return stream_.refresh(model, {scope.window, scope.filter, scope.by});
+    });
     folding_ = more;
-    cursor_.resolve(tree());
-    // Of a large tree not every time: it takes longer than a frame should.
-    if (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns) {
-        search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    cursor_.resolve(tree(), model.symbols());
+    // Of a large tree only now and then.
+    if (!searching_ &&
+        (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns)) {
+        search_.sweep_again();
         searched_ns_ = model.now_ns();
     }
+    searching_ = work_in(slice, [&] { return search_on(looks_a_step); });
     laid_out_ = false;
+    return more || searching_;
+}
+
+// Returns whether more is left. The cursor goes along when a match has been found.
+bool FlamePane::search_on(size_t looks) {
+    const bool more = search_.work(
+        {*model_, tree(), stream_.generation(), cursor_.zoom_node(), weight_, cursor_.node()},
+        looks);
+    if (const auto match = search_.arrived()) {
+        cursor_.move_to(tree(), model_->symbols(), *match);
+        laid_out_ = false;
+    }
     return more;
 }
 
@@ -166,6 +185,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
     if (!model_)
         return false;
     lay_out();
+    search_.jump(FlameSearch::Jump::none); // whoever presses another key does not wait for it
     const bool screen_up = action == Action::up || action == Action::page_up;
     switch (action) {
     case Action::up:
@@ -207,10 +227,10 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         picture_.scroll_to_root();
         break;
     case Action::next_match:
-        move_to_match(true);
+        search_.jump(FlameSearch::Jump::next);
         break;
     case Action::previous_match:
-        move_to_match(false);
+        search_.jump(FlameSearch::Jump::previous);
         break;
     case Action::colour_by:
         colours_ = next_after(effective(colours_, model, tree().total()));
@@ -224,18 +244,18 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
     default:
         return false;
     }
-    cursor_.resolve(tree());
-    search_.update(model, tree(), cursor_.zoom_node(), weight_);
+    cursor_.resolve(tree(), model.symbols());
+    searching_ = search_on(looks_at_once);
     laid_out_ = false;
     return true;
 }
 
 // To the child that was left last, else to the widest.
 void FlamePane::move_down() {
-    if (cursor_.to_known_child(tree()))
+    if (cursor_.to_known_child(tree(), model_->symbols()))
         return;
     if (const uint32_t widest = widest_child(tree(), cursor_.node(), weight_))
-        cursor_.move_to(tree(), widest);
+        cursor_.move_to(tree(), model_->symbols(), widest);
 }
 
 // To the next frame of the same row, within the parent first.
@@ -247,7 +267,7 @@ void FlamePane::move_beside(bool right) {
         if (box.row != row)
             return;
         if (box.node != no_node) {
-            cursor_.move_to(tree(), box.node);
+            cursor_.move_to(tree(), model_->symbols(), box.node);
             return;
         }
     }
@@ -272,15 +292,9 @@ bool FlamePane::turn_to(FunctionId function, Action action, const Model&) {
     }
     if (!heaviest)
         return false;
-    cursor_.move_to(tree(), heaviest);
+    cursor_.move_to(tree(), model_->symbols(), heaviest);
     laid_out_ = false;
     return true;
-}
-
-void FlamePane::move_to_match(bool forward) {
-    search_.update(*model_, tree(), cursor_.zoom_node(), weight_);
-    if (const auto node = search_.step(*model_, tree(), cursor_.node(), forward))
-        cursor_.move_to(tree(), *node);
 }
 
 bool FlamePane::click(size_t x, size_t y, bool twice, const Model& model, const Scope& scope,
@@ -291,7 +305,7 @@ bool FlamePane::click(size_t x, size_t y, bool twice, const Model& model, const 
     const uint32_t box = picture_.box_at(boxes_, x, y);
     if (box == no_node || boxes_.boxes[box].node == no_node)
         return false;
-    cursor_.move_to(tree(), boxes_.boxes[box].node);
+    cursor_.move_to(tree(), model_->symbols(), boxes_.boxes[box].node);
     laid_out_ = false;
     return !twice || act(Action::enter, model, scope, wishes);
 }
@@ -300,11 +314,10 @@ std::string FlamePane::search(const std::optional<std::string>& expression, cons
     std::string failure = search_.start(expression);
     if (!failure.empty() || !expression)
         return failure;
-    search_.update(model, tree(), cursor_.zoom_node(), weight_);
-    if (!search_.matches(model, tree(), cursor_.node())) {
-        if (const auto node = search_.heaviest(model, tree(), weight_))
-            cursor_.move_to(tree(), *node);
-    }
+    model_ = &model;
+    if (!search_.matches(model, tree(), cursor_.node()))
+        search_.jump(FlameSearch::Jump::heaviest);
+    searching_ = search_on(looks_at_once);
     return search_.text();
 }
 

@@ -9,11 +9,37 @@
 
 namespace auger {
 
+namespace {
+
+constexpr size_t all_of_it = SIZE_MAX; // as swept_to_: the sweep is through
+
+// In the picture, outer frames come first, then siblings by their names.
+bool comes_before(const Model& model, const FlameTree& tree, uint32_t a, uint32_t b) {
+    const uint32_t depth_a = tree.nodes[a].depth, depth_b = tree.nodes[b].depth;
+    while (tree.nodes[a].depth > tree.nodes[b].depth)
+        a = tree.nodes[a].parent;
+    while (tree.nodes[b].depth > tree.nodes[a].depth)
+        b = tree.nodes[b].parent;
+    if (a == b)
+        return depth_a < depth_b;
+    while (tree.nodes[a].parent != tree.nodes[b].parent) {
+        a = tree.nodes[a].parent;
+        b = tree.nodes[b].parent;
+    }
+    const auto name_a = node_name(model, tree, tree.nodes[a]),
+               name_b = node_name(model, tree, tree.nodes[b]);
+    return name_a != name_b ? name_a < name_b : a < b;
+}
+constexpr size_t looks_to_compare = 32; // about as many frames lie on two paths
+
+void spend(size_t& looks, size_t some) {
+    looks -= std::min(looks, some);
+}
+
+} // namespace
+
 std::string FlameSearch::start(const std::optional<std::string>& expression) {
-    pattern_.reset();
-    by_function_.clear();
-    found_.clear();
-    number_ = 0;
+    *this = {};
     if (!expression)
         return {};
     auto compiled = Pattern::compile(*expression);
@@ -37,102 +63,139 @@ bool FlameSearch::matches(const Model& model, const FlameTree& tree, uint32_t no
     return by_function_[index] > 0;
 }
 
-void FlameSearch::update(const Model& model, const FlameTree& tree, uint32_t root, Weight weight) {
-    found_.clear();
+bool FlameSearch::still_matches(const Place& place, uint32_t node) {
+    return weight_of(place.tree, node, place.weight) > 0 && matches(place.model, place.tree, node);
+}
+
+void FlameSearch::jump(Jump to) {
+    jump_ = to;
+    counting_ = false;
+    at_ = before_ = 0;
+    best_ = first_ = no_node;
+    arrived_.reset();
+}
+
+bool FlameSearch::work(const Place& place, size_t looks) {
     if (!pattern_)
-        return;
-    struct Item {
-        uint32_t node;
-        bool inside; // of a frame that fits
-    };
-    std::vector<Item> todo{{root, false}};
-    double matched = 0;
-    while (!todo.empty()) {
-        Item item = todo.back();
-        todo.pop_back();
-        const double own = weight_of(tree, item.node, weight);
-        if (own <= 0)
-            continue;
-        if (matches(model, tree, item.node)) {
-            found_.push_back(item.node);
-            if (!item.inside)
-                matched += own;
-            item.inside = true;
-        }
-        for (uint32_t c = tree.nodes[item.node].first_child; c; c = tree.nodes[c].next_sibling)
-            todo.push_back({c, item.inside});
+        return false;
+    if (place.generation != generation_) { // other numbers: nothing that was found is any more
+        found_.clear();
+        known_ = false;
     }
-    const double whole = weight_of(tree, root, weight);
-    share_ = whole > 0 ? matched / whole : 0;
+    if (place.generation != generation_ || place.root != root_ || place.weight != weight_) {
+        generation_ = place.generation;
+        root_ = place.root;
+        weight_ = place.weight;
+        sweep_again();
+        jump(jump_);
+    }
+    if (sweep(place, looks))
+        return true;
+    if (jump_ == Jump::none)
+        return false;
+    if ((!counting_ && look_for_match(place, looks)) || count_before(place, looks))
+        return true;
+    if (best_ != no_node && still_matches(place, best_)) {
+        number_ = before_ + 1;
+        arrived_ = best_;
+    }
+    jump_ = Jump::none;
+    return false;
+}
+
+bool FlameSearch::sweep(const Place& place, size_t& looks) {
+    if (swept_to_ == all_of_it)
+        return false;
+    if (swept_to_ == 0) {
+        finding_.clear();
+        matched_ = 0;
+    }
+    for (; swept_to_ < place.tree.nodes.size(); swept_to_++) {
+        if (looks == 0)
+            return true;
+        look(place, static_cast<uint32_t>(swept_to_), looks);
+    }
+    swept_to_ = all_of_it;
+    found_ = std::move(finding_);
+    finding_ = {};
+    const double whole = weight_of(place.tree, place.root, place.weight);
+    share_ = whole > 0 ? matched_ / whole : 0;
     number_ = std::min(number_, found_.size());
+    known_ = true;
+    jump(jump_);
+    return false;
 }
 
-namespace {
-
-// In the picture, outer frames come first, then siblings by their names.
-bool comes_before(const Model& model, const FlameTree& tree, uint32_t a, uint32_t b) {
-    const uint32_t depth_a = tree.nodes[a].depth, depth_b = tree.nodes[b].depth;
-    while (tree.nodes[a].depth > tree.nodes[b].depth)
-        a = tree.nodes[a].parent;
-    while (tree.nodes[b].depth > tree.nodes[a].depth)
-        b = tree.nodes[b].parent;
-    if (a == b)
-        return depth_a < depth_b;
-    while (tree.nodes[a].parent != tree.nodes[b].parent) {
-        a = tree.nodes[a].parent;
-        b = tree.nodes[b].parent;
+void FlameSearch::look(const Place& place, uint32_t node, size_t& looks) {
+    spend(looks, 1);
+    if (!still_matches(place, node))
+        return;
+    const uint32_t top = place.tree.nodes[place.root].depth;
+    if (place.tree.nodes[node].depth < top)
+        return;
+    // Below the root? And within another match, which counts its weight already?
+    bool inside = false;
+    uint32_t at = node;
+    while (place.tree.nodes[at].depth > top && !(inside && place.root == 0)) {
+        at = place.tree.nodes[at].parent;
+        inside = inside || matches(place.model, place.tree, at);
+        spend(looks, 1);
     }
-    const auto name_a = node_name(model, tree, tree.nodes[a]),
-               name_b = node_name(model, tree, tree.nodes[b]);
-    return name_a != name_b ? name_a < name_b : a < b;
+    if (place.root != 0 && at != place.root)
+        return;
+    finding_.push_back(node);
+    if (!inside)
+        matched_ += weight_of(place.tree, node, place.weight);
 }
 
-} // namespace
-
-// One look at each: sorting them all would take seconds where a large tree fits everywhere.
-std::optional<uint32_t> FlameSearch::heaviest(const Model& model, const FlameTree& tree,
-                                              Weight weight) {
-    if (found_.empty())
-        return std::nullopt;
-    const uint32_t most =
-        *std::max_element(found_.begin(), found_.end(), [&](uint32_t a, uint32_t b) {
-            return weight_of(tree, a, weight) < weight_of(tree, b, weight);
-        });
-    number_of(model, tree, most);
-    return most;
-}
-
-std::optional<uint32_t> FlameSearch::step(const Model& model, const FlameTree& tree, uint32_t from,
-                                          bool forward) {
-    if (found_.empty())
-        return std::nullopt;
-    // In the direction of the step: the nearest behind `from`, and the first of all.
+bool FlameSearch::look_for_match(const Place& place, size_t& looks) {
     const auto before = [&](uint32_t a, uint32_t b) {
-        return forward ? comes_before(model, tree, a, b) : comes_before(model, tree, b, a);
+        spend(looks, looks_to_compare);
+        return jump_ == Jump::next ? comes_before(place.model, place.tree, a, b)
+                                   : comes_before(place.model, place.tree, b, a);
     };
-    uint32_t first = found_.front(), next = no_node;
-    for (uint32_t node : found_) {
-        if (before(node, first))
-            first = node;
-        if (before(from, node) && (next == no_node || before(node, next)))
-            next = node;
+    for (; at_ < found_.size(); at_++) {
+        if (looks == 0)
+            return true;
+        const uint32_t node = found_[at_];
+        spend(looks, 1);
+        if (!still_matches(place, node))
+            continue;
+        if (jump_ == Jump::heaviest) {
+            if (best_ == no_node || weight_of(place.tree, node, place.weight) >
+                                        weight_of(place.tree, best_, place.weight))
+                best_ = node;
+            continue;
+        }
+        // The nearest behind the cursor, and the first of all.
+        if (node != place.cursor && before(place.cursor, node) &&
+            (best_ == no_node || before(node, best_)))
+            best_ = node;
+        if (best_ == no_node && (first_ == no_node || before(node, first_)))
+            first_ = node;
     }
-    if (next == no_node)
-        next = first;
-    number_of(model, tree, next);
-    return next;
+    if (best_ == no_node)
+        best_ = first_;
+    counting_ = true;
+    at_ = 0;
+    return false;
 }
 
-void FlameSearch::number_of(const Model& model, const FlameTree& tree, uint32_t match) {
-    number_ =
-        1 + static_cast<size_t>(std::count_if(found_.begin(), found_.end(), [&](uint32_t node) {
-            return comes_before(model, tree, node, match);
-        }));
+bool FlameSearch::count_before(const Place& place, size_t& looks) {
+    for (; best_ != no_node && at_ < found_.size(); at_++) {
+        if (looks == 0)
+            return true;
+        spend(looks, looks_to_compare);
+        before_ += comes_before(place.model, place.tree, found_[at_], best_);
+    }
+    return false;
 }
 
 std::string FlameSearch::text() const {
     if (!pattern_)
         return {};
+    if (!known_ || jump_ != Jump::none)
+        return "searching";
     if (found_.empty())
         return "no frame fits";
     if (number_ == 0)

@@ -22,7 +22,7 @@ class HistogramPane final : public Pane {
     std::string command() const override {
         return any_ ? "hist " + spell_word(now().text) : "probes";
     }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice&) override;
     void draw(Canvas&, const Rect& rect, bool focused) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
@@ -57,7 +57,7 @@ class HistogramPane final : public Pane {
     size_t width_ = 80;                  // likewise, for the cursor before the first drawing
 };
 
-bool HistogramPane::refresh(const Model& model, const Scope& scope) {
+bool HistogramPane::refresh(const Model& model, const Scope& scope, const TimeSlice&) {
     if (pace_.due(model, scope, 50'000) || again_)
         look_at(model, scope);
     again_ = false;

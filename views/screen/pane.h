@@ -4,6 +4,7 @@
 // on what the user does in it. Pure: no terminal, no clock.
 #pragma once
 
+#include "loader/base/time_slice.h"
 #include "views/canvas.h"
 #include "views/model/fold.h"
 #include "views/model/model.h"
@@ -63,9 +64,10 @@ class Pane {
     virtual std::string_view name() const = 0;
     // The console command that answers with what is shown: "flame slow by comm".
     virtual std::string command() const = 0;
-    // Takes in what came since the last time, or all anew when `scope` is another. Works for some
-    // milliseconds at most and goes on the next time; returns whether something is left to do.
-    virtual bool refresh(const Model&, const Scope&) = 0;
+    // Takes in what came since the last time, or all anew when `scope` is another. Works in steps
+    // of about a millisecond until the slice is over, and goes on the next time; returns whether
+    // something is left to do.
+    virtual bool refresh(const Model&, const Scope&, const TimeSlice&) = 0;
     // Draws within `rect`. The cursor is marked only when the pane has the focus. What was drawn
     // last decides what a mouse position means.
     virtual void draw(Canvas&, const Rect& rect, bool focused) = 0;

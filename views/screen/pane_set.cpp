@@ -64,7 +64,7 @@ void PaneSet::freeze(bool frozen, const Model& model) {
     mark_stale();
 }
 
-bool PaneSet::refresh(const Model& model, const Window& in_force) {
+bool PaneSet::refresh(const Model& model, const Window& in_force, const TimeSlice& slice) {
     Scope scope = scope_;
     scope.window = in_force;
     if (frozen_ns_ && scope.window.end_ns == 0)
@@ -82,7 +82,7 @@ bool PaneSet::refresh(const Model& model, const Window& in_force) {
         // The strip shows that data goes on being collected, and where the frozen part lies.
         if (!needed || (frozen_ns_ && !shown.stale && i != strip_))
             continue;
-        shown.stale = shown.pane->refresh(model, scope_);
+        shown.stale = shown.pane->refresh(model, scope_, slice);
         more |= shown.stale;
     }
     return more;

@@ -13,9 +13,9 @@ bool Screen::Implementation::show(std::string_view name) {
     return pane.has_value();
 }
 
-bool Screen::Implementation::refresh(const ScreenState& state) {
+bool Screen::Implementation::refresh(const ScreenState& state, const TimeSlice& slice) {
     state_ = state;
-    return panes_.refresh(model_, state_.window);
+    return panes_.refresh(model_, state_.window, slice);
 }
 
 void Screen::Implementation::answer(const Answer& answer) {
@@ -51,8 +51,8 @@ std::vector<std::string_view> Screen::pane_names() {
     return names;
 }
 
-bool Screen::refresh(const ScreenState& state) {
-    return implementation_->refresh(state);
+bool Screen::refresh(const ScreenState& state, const TimeSlice& slice) {
+    return implementation_->refresh(state, slice);
 }
 
 Canvas Screen::draw(size_t width, size_t height) {

@@ -61,8 +61,8 @@ class Screen {
     bool show(std::string_view pane);
     static std::vector<std::string_view> pane_names();
 
-    // Takes in what came. Works for some milliseconds at most; returns whether something is left.
-    bool refresh(const ScreenState&);
+    // Takes in what came, until the slice is over; returns whether something is left.
+    bool refresh(const ScreenState&, const TimeSlice&);
     Canvas draw(size_t width, size_t height);
     std::vector<Request> press(const Key&);
     void answer(const Answer&);

@@ -21,7 +21,7 @@ class Screen::Implementation {
         : model_(model), options_(std::move(options)), panes_({options_.unicode}) {}
 
     bool show(std::string_view name);
-    bool refresh(const ScreenState&);
+    bool refresh(const ScreenState&, const TimeSlice&);
     Canvas draw(size_t width, size_t height);
     std::vector<Request> press(const Key&);
     void answer(const Answer&);

@@ -32,7 +32,7 @@ class StripPane final : public Pane {
 
     std::string_view name() const override { return "strip"; }
     std::string command() const override { return window_command(window_, first_ns_); }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     void draw(Canvas&, const Rect& rect, bool focused) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
@@ -66,7 +66,7 @@ class StripPane final : public Pane {
     Rect drawn_;
 };
 
-bool StripPane::refresh(const Model& model, const Scope& scope) {
+bool StripPane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     first_ns_ = model.first_ns();
     now_ns_ = model.now_ns();
     if (window_.end_ns && !scope.window.end_ns)
@@ -77,7 +77,7 @@ bool StripPane::refresh(const Model& model, const Scope& scope) {
     query.bucket_ns = bucket_for(now_ns_ - std::min(now_ns_, first_ns_), width_);
     query.span_ns = query.bucket_ns * std::max<size_t>(width_, 2) - query.bucket_ns;
     query.filter = scope.filter;
-    return timeline_.refresh(model, query);
+    return work_in(slice, [&] { return timeline_.refresh(model, query); });
 }
 
 std::pair<uint64_t, uint64_t> StripPane::span() const {

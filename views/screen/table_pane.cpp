@@ -17,7 +17,7 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 300'000;
+constexpr size_t samples_a_step = 20'000;
 constexpr double ns_a_sample = 15;
 
 class TablePane final : public ListPane {
@@ -32,7 +32,7 @@ class TablePane final : public ListPane {
                    spell_word(symbols_->name(focus_.back().function));
         return filter_.all() ? text : text + " " + spell_class(filter_);
     }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
     Subject subject() const override { return {selected(), {}, {}, {}}; }
     bool turn_to(FunctionId, Action, const Model&) override;
@@ -73,7 +73,7 @@ class TablePane final : public ListPane {
     bool again_ = false;
 };
 
-bool TablePane::refresh(const Model& model, const Scope& scope) {
+bool TablePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     symbols_ = &model.symbols();
     const bool due =
         pace_.due(model, scope, ns_a_sample * static_cast<double>(model.samples().size()));
@@ -85,7 +85,7 @@ bool TablePane::refresh(const Model& model, const Scope& scope) {
     }
     if (!pass_)
         return false;
-    if (pass_->work(samples_a_step))
+    if (work_in(slice, [&] { return pass_->work(samples_a_step); }))
         return true;
     rows_ = pass_->functions();
     whole_ = pass_->whole();

@@ -16,7 +16,7 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 300'000;
+constexpr size_t samples_a_step = 20'000;
 constexpr double ns_a_sample = 10;
 
 struct ThreadRow {
@@ -44,7 +44,7 @@ class ThreadsPane final : public ListPane {
 
     std::string_view name() const override { return "threads"; }
     std::string command() const override { return "flame by tid"; }
-    bool refresh(const Model& model, const Scope& scope) override;
+    bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
 
   private:
@@ -74,7 +74,7 @@ class ThreadsPane final : public ListPane {
     Order order_ = Order::time;
 };
 
-bool ThreadsPane::refresh(const Model& model, const Scope& scope) {
+bool ThreadsPane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     const bool due =
         pace_.due(model, scope, ns_a_sample * static_cast<double>(model.samples().size()));
     if (due && (!pass_ || pace_.other())) {
@@ -85,10 +85,11 @@ bool ThreadsPane::refresh(const Model& model, const Scope& scope) {
     if (!pass_)
         return false;
     const SampleStore& samples = model.samples();
-    if (pass_->work(samples_a_step, [&](size_t i, CallClass, double factor) {
-            const size_t thread = std::min(samples.threads()[i].index(), by_thread_.size() - 1);
-            by_thread_[thread] += sample_sum(samples, i, factor);
-        }))
+    const auto add = [&](size_t i, CallClass, double factor) {
+        const size_t thread = std::min(samples.threads()[i].index(), by_thread_.size() - 1);
+        by_thread_[thread] += sample_sum(samples, i, factor);
+    };
+    if (work_in(slice, [&] { return pass_->work(samples_a_step, add); }))
         return true;
     gather(model);
     return false;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What reads hostile bytes, one function a parser, in the form that libFuzzer calls. Each stops the
+// process when a promise is broken; the sanitizers see to the rest. Unit tests call them, too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace auger::test {
+
+// The first byte says which kind of section the others are.
+void fuzz_unwind_section(const uint8_t* data, size_t size);
+// A whole ELF file: its headers, symbols, notes and call frame information.
+void fuzz_elf_file(const uint8_t* data, size_t size);
+// The file in which a program tells of its generated code.
+void fuzz_perf_map(const uint8_t* data, size_t size);
+// What /proc says of a process: its mappings, state and control group.
+void fuzz_process_text(const uint8_t* data, size_t size);
+
+} // namespace auger::test
