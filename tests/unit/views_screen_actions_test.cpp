@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What keys ask for: console commands with names that the language reads back, and steps back.
 #include "tests/unit/screen_fixture.h"
+#include "views/model/fold.h"
+#include "views/model/frames_under.h"
 #include "views/screen/drill.h"
 #include "views/screen/site_list.h"
 
@@ -136,6 +138,34 @@ TEST_F(ScreenActions, EscapeStepsBackAndAtTheEndLeaves) {
     EXPECT_THAT(bottom(), HasSubstr("> flame\n"));
     EXPECT_TRUE(leaves(press(Key::Code::escape)));
     EXPECT_TRUE(leaves(press('q')));
+}
+
+// What the screen shows and what its command prints are the same samples.
+TEST_F(ScreenActions, AZoomIsACommandForTheSameFrames) {
+    const StackId parse = stream.stack({"_start", "parse", "recv", "recv", "wait"}),
+                  fetch = stream.stack({"_start", "fetch", "recv", "wait"});
+    for (uint64_t i = 1; i <= 8; i++)
+        stream.sample(i * ms, 101, i <= 3 ? parse : fetch, {}, 1'001'001);
+    model.on_time(10 * ms);
+    refresh();
+    go_to("^recv$"); // the heaviest
+    press(Key::Code::enter);
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame under \"fetch;recv\"\n"));
+    const auto samples = [&](const std::string& under) {
+        return fold(model, {}, {}, GroupBy::process, under).total().samples;
+    };
+    EXPECT_EQ(samples("fetch;recv"), 5);
+    EXPECT_EQ(samples("parse;recv;wait"), 3); // direct recursion is one frame
+    EXPECT_EQ(samples("recv"), 8);
+    EXPECT_EQ(samples("fetch;wait"), 0);
+    const FlameTree tree = fold(model, {});
+    const std::string label = FramesUnder::name_in_path(tree.labels[0]);
+    EXPECT_EQ(samples(label + ";_start;parse"), 3);
+    EXPECT_EQ(samples(label + ";parse"), 0);
+    press(Key::Code::escape);
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame\n"));
 }
 
 TEST_F(ScreenActions, AClassThatIsNoMoreIsNotShown) {

@@ -28,6 +28,7 @@ class FlameCursor {
     std::string name(const Model&) const;
     // Of the frames that were zoomed into.
     std::vector<std::string> zoom_names(const Model&) const;
+    FlamePath zoom_path() const { return part(zoom_depth()); }
 
     void move_to(const FlameTree&, const SymbolTables&, uint32_t node);
     void to_parent();

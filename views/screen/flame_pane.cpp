@@ -8,6 +8,7 @@
 #include "views/screen/flame_details.h"
 #include "views/screen/flame_picture.h"
 #include "views/screen/flame_search.h"
+#include "views/screen/zoom_text.h"
 #include "views/spell.h"
 
 #include <fmt/format.h>
@@ -45,6 +46,7 @@ class FlamePane final : public Pane {
   private:
     const FlameTree& tree() const { return stream_.tree(); }
     void lay_out();
+    void spell_zoom();
     void move_down();
     void move_beside(bool right);
     bool search_on(size_t looks);
@@ -68,6 +70,9 @@ class FlamePane final : public Pane {
     std::optional<FunctionId> source_function_;
     uint64_t sourced_ns_ = 0;
     uint64_t searched_ns_ = 0;
+    FlamePath spelled_zoom_;
+    std::string zoom_text_; // as a command has it
+    uint64_t spelled_ns_ = 0;
     bool searching_ = false;
 };
 
@@ -77,11 +82,19 @@ std::string FlamePane::command() const {
         text += " " + to_string(scope_.filter);
     if (scope_.by != GroupBy::process)
         text += fmt::format(" by {}", group_names[static_cast<size_t>(scope_.by)]);
-    if (model_) {
-        if (const auto zoomed = cursor_.zoom_names(*model_); !zoomed.empty())
-            text += " under " + spell_word(zoomed.back());
-    }
+    if (!zoom_text_.empty())
+        text += " under " + spell_word(zoom_text_);
     return text;
+}
+
+// Looks at the whole tree, so only now and then.
+void FlamePane::spell_zoom() {
+    const FlamePath zoomed = cursor_.zoom_path();
+    if (zoomed == spelled_zoom_ && model_->now_ns() - spelled_ns_ < a_while_ns)
+        return;
+    zoom_text_ = zoomed.label ? zoom_text(*model_, tree(), zoomed) : std::string();
+    spelled_zoom_ = zoomed;
+    spelled_ns_ = model_->now_ns();
 }
 
 bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
@@ -94,6 +107,7 @@ bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice&
     });
     folding_ = more;
     cursor_.resolve(tree(), model.symbols());
+    spell_zoom();
     // Of a large tree only now and then.
     if (!searching_ &&
         (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns)) {
@@ -245,6 +259,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         return false;
     }
     cursor_.resolve(tree(), model.symbols());
+    spell_zoom();
     searching_ = search_on(looks_at_once);
     laid_out_ = false;
     return true;
