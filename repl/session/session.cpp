@@ -208,7 +208,7 @@ std::string Session::summary() const {
         if (const ProbeSetting* probe = settings_.find(settings_.split.probe))
             text += " " + split_summary(probe->text, settings_.split);
     }
-    return elide_middle(escape_untrusted(text), 40);
+    return elide_middle(escape_untrusted(text), 48);
 }
 
 ScreenState Session::screen_state() const {

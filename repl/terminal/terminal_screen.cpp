@@ -77,9 +77,11 @@ class TerminalScreen::Implementation {
         set_up_colours();
         set_up_line();
         describe_modes(outside, has_mouse);
+        send(paste_on);
         fit();
     }
     ~Implementation() {
+        send(paste_off);
         endwin();
         delscreen(screen_);
     }
@@ -163,6 +165,11 @@ class TerminalScreen::Implementation {
     bool renew_ = false;
 
   private:
+    // What ncurses does not know of. It has no bytes of its own waiting then.
+    static void send(std::string_view bytes) {
+        (void)!::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    }
+
     struct Look {
         attr_t attributes = A_NORMAL;
         int pair = 0;

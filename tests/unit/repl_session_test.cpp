@@ -263,7 +263,7 @@ TEST(Session, PartsOfASplitCombine) {
     EXPECT_THAT(test.run("split handle by arg1"), HasSubstr("main.cc:12, by arg1\n"));
     EXPECT_THAT(test.run("split if arg2 > 4"),
                 HasSubstr("> 5ms, taken or not if arg2 > 4, by arg1\n"));
-    EXPECT_EQ(test.session.summary(), "4711 handle > 5.00 ...f arg2 > 4 by arg1");
+    EXPECT_EQ(test.session.summary(), "se\\x1brver 4711 handle ...ms if arg2 > 4 by arg1");
     const SplitSetting before = test.session.settings().split;
     EXPECT_THAT(test.run("split other by arg0"), HasSubstr("split by other (probe 2), by arg0\n"));
     test.run("undo");
