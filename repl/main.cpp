@@ -45,7 +45,9 @@ void say(StreamOutput& output, bool json, const Error& error) {
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
     if (!options.replay.empty())
         return open_replay(options.replay, model, options.speed);
-    auto live = make_live_backend(options.live, model);
+    LiveOptions live_options = options.live;
+    live_options.retention = {options.store_samples, Model::default_slow_calls};
+    auto live = make_live_backend(live_options, model);
     if (!live && live.error().kind == Error::Kind::unsupported)
         return std::unique_ptr<Backend>(
             std::make_unique<UnavailableBackend>(live.error(), kernel_capabilities()));

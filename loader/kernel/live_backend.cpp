@@ -73,13 +73,14 @@ void raise_file_limit() {
 class LiveBackend final : public Backend {
   public:
     LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
-                ProcessWatch watch, const Features& features, AttachWay way, EventSink& sink)
+                ProcessWatch watch, const Features& features, AttachWay way, Retention retention,
+                EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
-          watch_(std::move(watch)), target_(*programs_), filter_(*programs_), names_(tee_),
-          probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
-          gates_(*programs_, probes_), split_(probes_, marks_, gates_, tee_),
-          sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_),
-          open_calls_(*programs_, names_, probes_) {
+          watch_(std::move(watch)), target_(*programs_), filter_(*programs_),
+          names_(tee_, retention), probes_(*programs_, features_, catalogue_, tee_, way),
+          marks_(*programs_, tee_, way), gates_(*programs_, probes_),
+          split_(probes_, marks_, gates_, tee_), sampling_(*programs_, features_, gates_),
+          events_(tee_, names_, probes_), open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
         programs_->config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
@@ -522,7 +523,8 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     if (!watch)
         return watch.error();
     return std::unique_ptr<Backend>(new LiveBackend(std::move(*programs), std::move(*ring),
-                                                    std::move(*watch), features, way, sink));
+                                                    std::move(*watch), features, way,
+                                                    options.retention, sink));
 }
 
 std::vector<Capability> kernel_capabilities() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/backend.h"
+#include "loader/stream/interner.h"
 
 #include <memory>
 
@@ -12,6 +13,7 @@ struct LiveOptions {
     enum class Attach { automatic, multi, perf };
     // How probes are attached; automatic: uprobe_multi links where the kernel has them.
     Attach attach = Attach::automatic;
+    Retention retention{}; // of the sink: how much of the stream it holds
 };
 
 // Loads the BPF programs. Fails with kind `unsupported`, saying which privilege or kernel feature

@@ -41,6 +41,7 @@ void LiveEvents::note_keys(std::span<const wire_call> calls) {
 
 void LiveEvents::on_sample(const WireSampleView& sample) {
     const wire_sample& head = *sample.head;
+    names_.next_sample();
     note_keys(sample.calls);
     SampleEvent event;
     event.time_ns = head.event.time_ns;
@@ -133,6 +134,7 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     auto key = key_of(head.end.call);
     if (!key)
         return;
+    names_.next_slow_call();
     auto pid = static_cast<pid_t>(head.end.event.pid);
     uint64_t time = head.end.event.time_ns;
     SlowCallEvent event;

@@ -10,8 +10,15 @@
 
 namespace auger {
 
-LiveNames::LiveNames(EventSink& sink)
-    : sink_(sink), mappings_(modules_), symbolizer_(modules_), interner_(sink) {}
+namespace {
+// More are forgotten and, should they still be there, looked at again.
+constexpr size_t most_processes = 50'000;
+// Further threads that wake others share a name: any program may have any number of them.
+constexpr size_t most_wakers = 10'000;
+} // namespace
+
+LiveNames::LiveNames(EventSink& sink, Retention retention)
+    : sink_(sink), mappings_(modules_), symbolizer_(modules_), interner_(sink, retention) {}
 
 LocationId LiveNames::intern(const Location& location) {
     for (; modules_told_ < modules_.size(); modules_told_++) {
@@ -54,6 +61,8 @@ StackId LiveNames::stack(pid_t pid, uint64_t time_ns, std::span<const uint64_t> 
 LocationId LiveNames::intern_waker(const Waker& waker) {
     Frame frame;
     frame.function = waker.pid ? fmt::format("[woken by {}]", waker.comm) : "[woken by interrupt]";
+    if (wakers_.size() >= most_wakers && !wakers_.contains(frame.function))
+        frame.function = "[woken by (other names)]";
     const auto [found, fresh] = wakers_.emplace(frame.function, wakers_.size());
     const LocationId id = interner_.location({waker_module, found->second, false});
     if (fresh)
@@ -107,14 +116,23 @@ StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns
 
 // A process is known by the name of its main thread, which may never be seen itself.
 ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
-    auto [process, is_new] = cgroups_.try_emplace(pid);
+    if (known_processes_.size() >= most_processes && !known_processes_.contains(pid))
+        known_processes_.clear();
+    auto [found, is_new] = known_processes_.try_emplace(pid);
+    Process& process = found->second;
     if (is_new) {
         if (auto path = cgroup_path_of(static_cast<pid_t>(pid)))
-            process->second = *std::move(path);
-        if (auto name = comm_of(static_cast<pid_t>(pid)); name && pid != tid)
-            interner_.thread(pid, pid, *name, process->second);
+            process.cgroup = *std::move(path);
     }
-    return interner_.thread(pid, tid, comm, process->second);
+    // Asked for each time, so that it stays for as long as one of its threads does.
+    if (pid != tid && (is_new || process.has_name) && !interner_.last_thread(pid, pid)) {
+        const auto name = comm_of(static_cast<pid_t>(pid));
+        process.has_name = name.ok();
+        if (name)
+            interner_.thread(pid, pid, *name, process.cgroup);
+    }
+    process.has_name |= pid == tid;
+    return interner_.thread(pid, tid, comm, process.cgroup);
 }
 
 ThreadId LiveNames::thread(uint32_t pid, uint32_t tid) {

@@ -22,9 +22,13 @@ namespace auger {
 
 class LiveNames {
   public:
-    explicit LiveNames(EventSink& sink);
+    explicit LiveNames(EventSink& sink, Retention retention = {});
 
     ModuleMap& mappings() { return mappings_; }
+
+    // What follows is of another sample, or of another slow call.
+    void next_sample() { interner_.next_sample(); }
+    void next_slow_call() { interner_.next_slow_call(); }
 
     // Addresses leaf first, as the kernel's walk gives them. `user_leaf_is_return`: the first user
     // address is a return address too.
@@ -78,8 +82,11 @@ class LiveNames {
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began
     size_t sweep_at_ = SIZE_MAX; // in `waiting_`: to be looked at from here on
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
-    // Of the processes whose main thread is in the stream, their control group; empty: unknown.
-    std::unordered_map<uint32_t, std::string> cgroups_;
+    struct Process {
+        std::string cgroup;    // empty: unknown
+        bool has_name = false; // its main thread has been in the stream
+    };
+    std::unordered_map<uint32_t, Process> known_processes_; // by pid
     struct Waiting {
         LocationId location;
         Detail told;

@@ -5,11 +5,25 @@
 
 namespace auger {
 
+size_t DefinitionLog::bytes() const {
+    size_t bytes = encoder_.bytes().size();
+    for (const auto* by_id : {&stacks_, &threads_})
+        for (const std::string& definition : *by_id)
+            bytes += definition.size();
+    return bytes;
+}
+
 void DefinitionLog::replay(EventSink& sink) const {
     RecordDecoder decoder;
-    decoder.start_block(encoder_.bytes());
-    while (decoder.step(sink, UINT64_MAX) == RecordDecoder::Step::delivered)
-        ;
+    const auto deliver = [&](std::string_view block) {
+        decoder.start_block(block);
+        while (decoder.step(sink, UINT64_MAX) == RecordDecoder::Step::delivered)
+            ;
+    };
+    deliver(encoder_.bytes());
+    for (const auto* by_id : {&stacks_, &threads_})
+        for (const std::string& definition : *by_id)
+            deliver(definition);
     for (const auto& [id, probe] : probes_)
         sink.on_probe(probe);
     sink.on_split(split_);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DefinitionLog: remembers every definition of the stream, so that a recording which begins later
 // can be preceded by them. Definitions are kept encoded as in a recording, which is compact; of
-// probes, the split and `only` just the present state is kept.
+// ids that are given to one thing after the other, and of probes, the split and `only`, just the
+// present state is kept.
 #pragma once
 
 #include "loader/recording/record_encoder.h"
 #include "loader/stream/events.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace auger {
 
@@ -15,7 +18,7 @@ class DefinitionLog final : public EventSink {
   public:
     // Delivers all definitions so far to `sink`, each before its first use.
     void replay(EventSink& sink) const;
-    size_t bytes() const { return encoder_.bytes().size(); } // memory of the encoded definitions
+    size_t bytes() const; // memory of the encoded definitions
 
     void on_module(ModuleId id, const ModuleInfo& info) override { encoder_.on_module(id, info); }
     void on_location(LocationId id, const Location& location) override {
@@ -25,9 +28,11 @@ class DefinitionLog final : public EventSink {
         encoder_.on_frames(id, frames);
     }
     void on_stack(StackId id, std::span<const LocationId> stack) override {
-        encoder_.on_stack(id, stack);
+        keep(stacks_, id.index(), [&] { one_.on_stack(id, stack); });
     }
-    void on_thread(ThreadId id, const ThreadInfo& info) override { encoder_.on_thread(id, info); }
+    void on_thread(ThreadId id, const ThreadInfo& info) override {
+        keep(threads_, id.index(), [&] { one_.on_thread(id, info); });
+    }
     void on_spec(SpecId id, const SpecInfo& info) override { encoder_.on_spec(id, info); }
     void on_probe(const ProbeInfo& info) override { probes_.insert_or_assign(info.id, info); }
     void on_split(const SplitInfo& info) override { split_ = info; }
@@ -43,7 +48,19 @@ class DefinitionLog final : public EventSink {
     void on_time(uint64_t) override {}
 
   private:
-    RecordEncoder encoder_;
+    template <typename Encode>
+    void keep(std::vector<std::string>& by_id, size_t id, Encode encode) {
+        if (id > by_id.size()) // none of a sound stream
+            return;
+        one_.clear();
+        encode();
+        if (id == by_id.size())
+            by_id.emplace_back();
+        by_id[id] = one_.bytes();
+    }
+
+    RecordEncoder encoder_, one_;
+    std::vector<std::string> stacks_, threads_; // encoded, by id
     std::map<ProbeId, ProbeInfo> probes_;
     SplitInfo split_;
     OnlyInfo only_;

@@ -180,11 +180,13 @@ void ReplayStream::on_only(const OnlyInfo& info) {
 
 void ReplayStream::on_slow_call(const SlowCallEvent& event) {
     const Probe* probe = probe_of(event.end.call.spec);
+    SlowCallEvent kept = event;
+    kept.end = translated(event.end);
+    kept.stack = stacks_.of(event.stack);
     if (!probe || (!probe->removed && !probe->slow))
-        return sink_.on_slow_call(event);
+        return sink_.on_slow_call(kept);
     if (probe->removed || probe->slow->kind == Threshold::Kind::none)
         return;
-    SlowCallEvent kept = event;
     if (probe->slow->kind == Threshold::Kind::fixed) {
         if (event.end.duration_ns <= probe->slow->fixed_ns)
             return;

@@ -2,7 +2,8 @@
 // ReplayStream: stands between a recording and the console's sink, and makes the recorded stream
 // obey what the console says: recorded probes take the ids that the console gave them and are
 // announced as soon as it asks for them, its own split and `only` outlive the recorded ones, and
-// slow calls below its own threshold are left out.
+// slow calls below its own threshold are left out. Ids that the recording gives to one stack or
+// thread after the other become ids of each: the sink may hold more than the recorder's did.
 #pragma once
 
 #include "loader/recording/recording_summary.h"
@@ -40,16 +41,23 @@ class ReplayStream final : public EventSink {
         sink_.on_frames(id, frames);
     }
     void on_stack(StackId id, std::span<const LocationId> stack) override {
-        sink_.on_stack(id, stack);
+        sink_.on_stack(stacks_.define(id), stack);
     }
-    void on_thread(ThreadId id, const ThreadInfo& info) override { sink_.on_thread(id, info); }
+    void on_thread(ThreadId id, const ThreadInfo& info) override {
+        sink_.on_thread(threads_.define(id), info);
+    }
     void on_spec(SpecId, const SpecInfo&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
     void on_only(const OnlyInfo&) override;
     void on_label(LabelId id, const std::string& text) override { sink_.on_label(id, text); }
-    void on_sample(const SampleEvent& event) override { sink_.on_sample(event); }
-    void on_call_end(const CallEndEvent& event) override { sink_.on_call_end(event); }
+    void on_sample(const SampleEvent& event) override {
+        SampleEvent told = event;
+        told.thread = threads_.of(event.thread);
+        told.stack = stacks_.of(event.stack);
+        sink_.on_sample(told);
+    }
+    void on_call_end(const CallEndEvent& event) override { sink_.on_call_end(translated(event)); }
     void on_slow_call(const SlowCallEvent&) override;
     void on_stats(const StatsEvent&) override;
     void on_ledger(const LedgerEvent& event) override { sink_.on_ledger(event); }
@@ -59,6 +67,30 @@ class ReplayStream final : public EventSink {
     void on_time(uint64_t time_ns) override { pass_time(time_ns); }
 
   private:
+    // From recorded ids, which are given again, to ids that are not.
+    template <typename IdType>
+    class OwnIds {
+      public:
+        IdType define(IdType recorded) {
+            if (recorded.index() >= own_.size())
+                own_.resize(recorded.index() + 1, undefined);
+            return own_[recorded.index()] = IdType{next_++};
+        }
+        IdType of(IdType recorded) const {
+            return recorded.index() < own_.size() ? own_[recorded.index()] : undefined;
+        }
+
+      private:
+        static constexpr IdType undefined{UINT32_MAX};
+        std::vector<IdType> own_;
+        uint32_t next_ = 0;
+    };
+    CallEndEvent translated(const CallEndEvent& event) const {
+        CallEndEvent told = event;
+        told.thread = threads_.of(event.thread);
+        return told;
+    }
+
     struct Probe {
         ProbeInfo info; // as last recorded, with the recorded id
         ProbeId shown;
@@ -76,6 +108,8 @@ class ReplayStream final : public EventSink {
     const Probe* probe_of(SpecId) const;
 
     EventSink& sink_;
+    OwnIds<StackId> stacks_;
+    OwnIds<ThreadId> threads_;
     std::map<ProbeId, Probe> probes_; // by recorded id
     std::vector<SpecInfo>
         specs_; // by id, with recorded ids; also what the stream has yet to define

@@ -2,15 +2,27 @@
 #include "loader/stream/interner.h"
 
 #include <algorithm>
-#include <string>
 
 namespace auger {
 
 namespace {
 
+// Ids that are looked at for each new one. So as many as half of those that are held may be waiting
+// to be found, and no single look takes long.
+constexpr size_t looks = 3;
+
 uint64_t mix(uint64_t hash, uint64_t value) {
     hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
     return hash * 0xff51afd7ed558ccdULL;
+}
+
+uint64_t key_of(uint32_t pid, uint32_t tid) {
+    return uint64_t{pid} << 32 | tid;
+}
+
+// A sink may be behind by some when it works on what it holds.
+bool long_ago(uint64_t ago, uint64_t kept) {
+    return ago > kept && ago - kept > kept / 4;
 }
 
 } // namespace
@@ -19,26 +31,85 @@ size_t Interner::LocationHash::operator()(const Location& location) const noexce
     return mix(mix(location.module.value, location.address), location.is_return);
 }
 
+void Interner::next_sample() {
+    samples_++;
+    in_slow_call_ = false;
+}
+
+void Interner::next_slow_call() {
+    slow_calls_++;
+    in_slow_call_ = true;
+}
+
+void Interner::touch(Use& use) const {
+    use.sample = samples_;
+    if (in_slow_call_)
+        use.slow_call = slow_calls_;
+}
+
+bool Interner::held(const Use& use) const {
+    return !long_ago(samples_ - use.sample, retention_.samples) ||
+           (use.slow_call && !long_ago(slow_calls_ - use.slow_call, retention_.slow_calls));
+}
+
+template <typename Entry, typename Free>
+void Interner::look_for_free(const std::vector<Entry>& entries, size_t& hand, Free free) const {
+    for (size_t i = 0; i < std::min(looks, entries.size()); i++) {
+        hand = (hand + 1) % entries.size();
+        if (!entries[hand].free && !held(entries[hand].use))
+            free(static_cast<uint32_t>(hand));
+    }
+}
+
+void Interner::free_thread(ThreadId id) {
+    Thread& thread = threads_[id.index()];
+    auto names = names_.find(thread.key);
+    std::erase(names->second.all, id); // `last` was asked for last, so it goes when all do
+    if (names->second.all.empty())
+        names_.erase(names);
+    thread = {};
+    thread.free = true;
+    free_threads_.push_back(id);
+}
+
 ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm,
                           std::string_view cgroup) {
-    ThreadNames& names = threads_[uint64_t{pid} << 32 | tid];
-    if (names.last < names.all.size() && names.all[names.last].first == comm)
-        return names.all[names.last].second;
-    for (names.last = 0; names.last < names.all.size(); names.last++) {
-        if (names.all[names.last].first == comm)
-            return names.all[names.last].second;
+    Names& known = names_[key_of(pid, tid)];
+    const auto has_name = [&](ThreadId id) { return threads_[id.index()].comm == comm; };
+    if (known.all.empty() || !has_name(known.last)) {
+        const auto named = std::ranges::find_if(known.all, has_name);
+        if (named == known.all.end())
+            return new_thread(known, {pid, tid, std::string(comm), std::string(cgroup)});
+        known.last = *named;
     }
-    ThreadId id{next_thread_++};
-    names.all.emplace_back(comm, id);
-    sink_.on_thread(id, {pid, tid, std::string(comm), std::string(cgroup)});
+    touch(threads_[known.last.index()].use);
+    return known.last;
+}
+
+ThreadId Interner::new_thread(Names& known, const ThreadInfo& info) {
+    ThreadId id{static_cast<uint32_t>(threads_.size())};
+    if (free_threads_.empty()) {
+        threads_.emplace_back();
+    } else {
+        id = free_threads_.back();
+        free_threads_.pop_back();
+    }
+    Thread& made = threads_[id.index()];
+    made = {key_of(info.pid, info.tid), info.comm, {}, false};
+    touch(made.use);
+    known.all.push_back(id);
+    known.last = id;
+    sink_.on_thread(id, info);
+    look_for_free(threads_, thread_hand_, [this](uint32_t gone) { free_thread({gone}); });
     return id;
 }
 
-std::optional<ThreadId> Interner::last_thread(uint32_t pid, uint32_t tid) const {
-    auto known = threads_.find(uint64_t{pid} << 32 | tid);
-    if (known == threads_.end())
+std::optional<ThreadId> Interner::last_thread(uint32_t pid, uint32_t tid) {
+    auto known = names_.find(key_of(pid, tid));
+    if (known == names_.end())
         return std::nullopt;
-    return known->second.all[known->second.last].second;
+    touch(threads_[known->second.last.index()].use);
+    return known->second.last;
 }
 
 LocationId Interner::location(const Location& location) {
@@ -51,23 +122,46 @@ LocationId Interner::location(const Location& location) {
     return entry->second;
 }
 
-StackId Interner::stack(std::span<const LocationId> leaf_first) {
-    uint64_t hash = leaf_first.size();
-    for (LocationId location : leaf_first)
+uint64_t Interner::hash_of(std::span<const LocationId> stack) {
+    uint64_t hash = stack.size();
+    for (LocationId location : stack)
         hash = mix(hash, location.value);
-    auto [first, last] = stacks_.equal_range(hash);
+    return hash;
+}
+
+void Interner::free_stack(StackId id) {
+    Stack& stack = stacks_[id.index()];
+    auto [first, last] = stack_ids_.equal_range(hash_of(stack.locations));
+    stack_ids_.erase(std::find_if(first, last, [&](const auto& e) { return e.second == id; }));
+    stack = {};
+    stack.free = true;
+    free_stacks_.push_back(id);
+}
+
+StackId Interner::stack(std::span<const LocationId> leaf_first) {
+    const uint64_t hash = hash_of(leaf_first);
+    auto [first, last] = stack_ids_.equal_range(hash);
     for (auto entry = first; entry != last; ++entry) {
-        const Span& span = stack_spans_[entry->second.index()];
-        if (span.size == leaf_first.size() &&
-            std::equal(leaf_first.begin(), leaf_first.end(),
-                       stack_pool_.begin() + static_cast<ptrdiff_t>(span.offset)))
+        Stack& known = stacks_[entry->second.index()];
+        if (std::ranges::equal(known.locations, leaf_first)) {
+            touch(known.use);
             return entry->second;
+        }
     }
-    StackId id{static_cast<uint32_t>(stack_spans_.size())};
-    stack_spans_.push_back({stack_pool_.size(), static_cast<uint32_t>(leaf_first.size())});
-    stack_pool_.insert(stack_pool_.end(), leaf_first.begin(), leaf_first.end());
-    stacks_.emplace(hash, id);
+    StackId id{static_cast<uint32_t>(stacks_.size())};
+    if (free_stacks_.empty()) {
+        stacks_.emplace_back();
+    } else {
+        id = free_stacks_.back();
+        free_stacks_.pop_back();
+    }
+    Stack& made = stacks_[id.index()];
+    made.locations.assign(leaf_first.begin(), leaf_first.end());
+    made.free = false;
+    touch(made.use);
+    stack_ids_.emplace(hash, id);
     sink_.on_stack(id, leaf_first);
+    look_for_free(stacks_, stack_hand_, [this](uint32_t gone) { free_stack({gone}); });
     return id;
 }
 

@@ -39,7 +39,8 @@ struct ClassedSamples::Decider {
 
 ClassedSamples::ClassedSamples(const Model& model, const Window& window, const ClassFilter& filter)
     : model_(model), window_(window), filter_(filter), split_(model.split()), only_(model.only()),
-      threshold_(model.split_state()), first_(model.samples_evicted()) {}
+      threshold_(model.split_state()), first_(model.samples_evicted()),
+      landmark_ns_(window.until(model.now_ns())) {}
 
 bool ClassedSamples::can_follow() const {
     if (!same(model_.split(), split_) || !(model_.only() == only_))
@@ -49,15 +50,20 @@ bool ClassedSamples::can_follow() const {
     bool moved = now.in_force() != threshold_.in_force() || now.value_ns != threshold_.value_ns;
     if (split_.so_far && moved)
         return false;
+    if (window_.kind == Window::Kind::ewma &&
+        time_constants(window_.until(model_.now_ns())) > reach)
+        return false;
     return samples_.empty() || model_.samples_evicted() <= first_ + many;
 }
 
+double ClassedSamples::time_constants(uint64_t time_ns) const {
+    const auto tau = static_cast<double>(std::max<uint64_t>(1, window_.span_ns));
+    return time_ns >= landmark_ns_ ? static_cast<double>(time_ns - landmark_ns_) / tau
+                                   : -static_cast<double>(landmark_ns_ - time_ns) / tau;
+}
+
 double ClassedSamples::growth(uint64_t time_ns) const {
-    if (window_.kind != Window::Kind::ewma)
-        return 1;
-    double tau = static_cast<double>(std::max<uint64_t>(1, window_.span_ns));
-    return time_ns >= landmark_ns_ ? std::exp(static_cast<double>(time_ns - landmark_ns_) / tau)
-                                   : std::exp(-static_cast<double>(landmark_ns_ - time_ns) / tau);
+    return window_.kind == Window::Kind::ewma ? std::exp(time_constants(time_ns)) : 1;
 }
 
 double ClassedSamples::scale() const {
@@ -79,7 +85,6 @@ uint64_t ClassedSamples::oldest_in_window() const {
 }
 
 bool ClassedSamples::advance(size_t& budget) {
-    move_landmark();
     if (drop_overwritten(budget)) // before that a group may name a call that is another one now
         return true;
     bool left = drop_expired(budget);
@@ -87,18 +92,6 @@ bool ClassedSamples::advance(size_t& budget) {
     left |= reconsider(decide, budget);
     left |= take_in(decide, budget);
     return left;
-}
-
-void ClassedSamples::move_landmark() {
-    if (window_.kind != Window::Kind::ewma)
-        return;
-    uint64_t now = window_.until(model_.now_ns());
-    double tau = static_cast<double>(std::max<uint64_t>(1, window_.span_ns));
-    if (landmark_ns_ && static_cast<double>(now - std::min(now, landmark_ns_)) / tau < reach)
-        return;
-    double before = landmark_ns_ ? 1 / growth(now) : 0;
-    landmark_ns_ = now;
-    rescale(before);
 }
 
 // A sample's sums are taken out of wherever they were put.
@@ -146,7 +139,10 @@ bool ClassedSamples::drop_overwritten(size_t& budget) {
 bool ClassedSamples::drop_expired(size_t& budget) {
     uint64_t oldest = oldest_in_window();
     bool fades = window_.kind == Window::Kind::ewma;
-    for (; !late_.empty() && late_.top().first < oldest; late_.pop()) {
+    const auto has_gone = [&](const Late& late) {
+        return late.first < oldest || late.second < first_;
+    };
+    for (; !late_.empty() && has_gone(late_.top()); late_.pop()) {
         if (budget == 0)
             return true;
         if (late_.top().second >= first_ && !at(late_.top().second).left)

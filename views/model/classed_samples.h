@@ -6,8 +6,8 @@
 // change costs no more than the samples concerned.
 //
 // Under an ewma window weights are kept as they were seen from a landmark, growing with time, so
-// that nothing needs to be touched as time goes by; reading takes one factor. Now and then the
-// landmark moves and everything is multiplied once.
+// that nothing needs to be touched as time goes by; reading takes one factor. Before they grow out
+// of bounds, hundreds of time constants later, it has to be made anew.
 #pragma once
 
 #include "views/model/classifier.h"
@@ -26,7 +26,8 @@ class ClassedSamples {
     virtual ~ClassedSamples() = default;
 
     // False when it cannot follow any more and has to be made anew: the split or `only` was edited,
-    // or more of what it holds was overwritten at once than is worth taking out.
+    // more of what it holds was overwritten at once than is worth taking out, or its landmark is
+    // too long ago.
     bool can_follow() const;
     // Takes in what came, for at most about `budget` steps, which it takes off; returns whether
     // something is left to do.
@@ -43,19 +44,23 @@ class ClassedSamples {
     virtual size_t put(uint32_t place, CallClass, const SampleSum&, int32_t held) = 0;
     // A sample was too faint to be kept, or no longer is: it is in nothing that was put.
     virtual void fade(const SampleSum&) = 0;
-    virtual void rescale(double factor) = 0;
 
     const Model& model() const { return model_; }
     size_t index_of(uint64_t number) const { return number % model_.samples().capacity(); }
     // Moves the shown samples from this one on for which `moves(index in the store)` holds to
-    // wherever place() says now. Returns the steps it took.
+    // wherever place() says now, and `from` along; returns whether some are left.
     template <typename Moves>
-    size_t replace(uint64_t from, Moves moves) {
-        size_t steps = 1;
-        for (uint64_t i = std::max({from, first_, model_.samples_evicted()}); i < end(); i++)
-            if (at(i).shown && moves(index_of(i)))
-                steps += put_again(i, {true, at(i).call_class});
-        return steps;
+    bool replace(uint64_t& from, Moves moves, size_t& budget) {
+        constexpr uint64_t a_step = 16; // to look at so many takes about one
+        from = std::max({from, first_, model_.samples_evicted()});
+        for (; from < end(); from++) {
+            if (budget == 0)
+                return true;
+            budget -= from % a_step == 0;
+            if (at(from).shown && moves(index_of(from)))
+                budget -= std::min(budget, put_again(from, {true, at(from).call_class}));
+        }
+        return false;
     }
 
   private:
@@ -89,6 +94,7 @@ class ClassedSamples {
     Sample& at(uint64_t number) { return samples_[number - first_]; }
     uint64_t end() const { return first_ + samples_.size(); }
     SampleSum sum_of(const Sample&) const;
+    double time_constants(uint64_t time_ns) const; // since the landmark
     double growth(uint64_t time_ns) const;
     uint64_t oldest_in_window() const;
 
@@ -96,7 +102,6 @@ class ClassedSamples {
     bool drop_expired(size_t& budget);
     bool reconsider(const Decider&, size_t& budget);
     bool take_in(const Decider&, size_t& budget);
-    void move_landmark();
 
     size_t put_again(uint64_t number, Verdict);
     size_t leave(Sample&, bool fades);
@@ -124,7 +129,7 @@ class ClassedSamples {
     std::vector<uint32_t> group_of_call_; // by CallIndex
     std::vector<uint32_t> open_;          // groups that may change
     size_t all_groups_from_ = SIZE_MAX;   // groups from here on are to be looked at anew
-    uint64_t landmark_ns_ = 0;
+    uint64_t landmark_ns_;                // of an ewma window
 };
 
 } // namespace auger

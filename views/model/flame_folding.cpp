@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/flame_folding.h"
 
+#include <algorithm>
+
 namespace auger {
 
 FlameStream::Folding::Folding(const Model& model, const FlameQuery& query)
@@ -13,8 +15,8 @@ FlameStream::Folding::Folding(const Model& model, const FlameQuery& query)
 bool FlameStream::Folding::refresh(size_t& budget) {
     if (settle(budget))
         return true;
-    follow_threads(budget);
-    bool left = advance(budget);
+    bool left = follow_threads(budget);
+    left |= advance(budget);
     left |= follow_names(budget);
     if (!left && phase_ == Phase::summing) {
         phase_ = Phase::settling;
@@ -26,10 +28,27 @@ bool FlameStream::Folding::refresh(size_t& budget) {
 }
 
 uint32_t FlameStream::Folding::label_id(const std::string& text) {
-    auto [it, is_new] = label_ids_.try_emplace(text, static_cast<uint32_t>(tree_.labels.size()));
-    if (is_new)
-        tree_.labels.push_back(text);
-    return it->second;
+    if (const auto known = label_ids_.find(text); known != label_ids_.end())
+        return known->second;
+    auto label = static_cast<uint32_t>(tree_.labels.size());
+    if (free_labels_.empty()) {
+        tree_.labels.emplace_back();
+        label_uses_.push_back(0);
+    } else {
+        label = free_labels_.back();
+        free_labels_.pop_back();
+    }
+    tree_.labels[label] = text;
+    label_ids_.emplace(text, label);
+    return label;
+}
+
+void FlameStream::Folding::drop_label(uint32_t label) {
+    if (--label_uses_[label])
+        return;
+    label_ids_.erase(tree_.labels[label]);
+    tree_.labels[label].clear();
+    free_labels_.push_back(label);
 }
 
 uint32_t FlameStream::Folding::label_of(uint64_t number) {
@@ -39,12 +58,12 @@ uint32_t FlameStream::Folding::label_of(uint64_t number) {
     ThreadId id = model().samples().threads()[index];
     if (id.index() >= model().symbols().threads()) // a damaged stream
         return label_id(thread_label(model(), id, query_.by));
-    if (id.index() >= threads_.size())
-        threads_.resize(model().symbols().threads());
     Thread& thread = threads_[id.index()];
     thread.first_sample = std::min(thread.first_sample, number);
-    if (thread.label == UINT32_MAX)
+    if (thread.label == no_label_yet) {
         thread.label = label_id(thread_label(model(), id, query_.by));
+        use_label(thread.label);
+    }
     return thread.label;
 }
 
@@ -56,6 +75,7 @@ uint32_t FlameStream::Folding::place(uint64_t number) {
         return *known;
     expand_stack(model().symbols(), stack, path_);
     uint32_t leaf = tree_.add_leaf(label, path_, stack);
+    use_label(label);
     leaf_of_.find_or_add(key, leaf);
     if (leaf >= leaves_.size())
         leaves_.resize(leaf + 1);
@@ -86,52 +106,115 @@ size_t FlameStream::Folding::put(uint32_t leaf, CallClass of, const SampleSum& s
         leaf_of_.erase(uint64_t{tree_.stack(leaf).value} << 32 | leaves_[leaf].label);
         leaves_[leaf].used = false;
         tree_.remove_leaf(leaf);
+        drop_label(leaves_[leaf].label);
     }
     return steps;
 }
 
 // Whether the thread has another label than the tree shows.
 bool FlameStream::Folding::relabel(ThreadId id) {
-    if (id.index() >= threads_.size() || threads_[id.index()].label == UINT32_MAX)
+    uint32_t& label = threads_[id.index()].label;
+    if (label == no_label_yet)
         return false;
-    uint32_t label = label_id(thread_label(model(), id, query_.by));
-    return std::exchange(threads_[id.index()].label, label) != label;
+    const uint32_t now = label_id(thread_label(model(), id, query_.by));
+    if (now == label)
+        return false;
+    use_label(now);
+    drop_label(std::exchange(label, now)); // leaves that are to move still use it
+    return true;
 }
 
-void FlameStream::Folding::follow_threads(size_t& budget) {
+void FlameStream::Folding::relabel_all(const std::vector<ThreadId>& threads,
+                                       std::vector<ThreadId>& renamed) {
+    for (ThreadId thread : threads)
+        if (relabel(thread))
+            renamed.push_back(thread);
+}
+
+// A thread that is new, or new under its id.
+void FlameStream::Folding::know_thread(ThreadId id, std::vector<ThreadId>& renamed) {
+    const ThreadInfo& info = model().symbols().thread(id);
+    threads_[id.index()].pid = info.pid;
+    threads_[id.index()].tid = info.tid;
+    if (query_.by != GroupBy::process)
+        return;
+    std::vector<ThreadId>& others = threads_of_[info.pid];
+    if (info.pid == info.tid)
+        relabel_all(others, renamed);
+    others.push_back(id);
+}
+
+// Nothing that is stored is of the thread that had the id; what is still in the tree of it leaves
+// with its samples.
+void FlameStream::Folding::forget_thread(ThreadId id, std::vector<ThreadId>& renamed) {
+    const Thread gone = std::exchange(threads_[id.index()], {});
+    if (gone.label != no_label_yet)
+        drop_label(gone.label);
+    const auto others = threads_of_.find(gone.pid);
+    if (others == threads_of_.end())
+        return;
+    std::erase(others->second, id);
+    if (gone.pid == gone.tid) // the process has lost the name of its main thread
+        relabel_all(others->second, renamed);
+    if (others->second.empty())
+        threads_of_.erase(others);
+}
+
+bool FlameStream::Folding::follow_threads(size_t& budget) {
     const SymbolTables& symbols = model().symbols();
     if (query_.by == GroupBy::cpu)
-        return;
+        return false;
     std::vector<ThreadId> renamed;
-    if (symbols.threads_version() != threads_version_) { // one was defined anew: rare
-        threads_version_ = symbols.threads_version();
-        for (uint32_t i = 0; i < threads_.size(); i++)
-            if (relabel(ThreadId{i}))
-                renamed.push_back(ThreadId{i});
-    }
-    for (; query_.by == GroupBy::process && threads_seen_ < symbols.threads(); threads_seen_++) {
-        ThreadId id{static_cast<uint32_t>(threads_seen_)};
+    const auto look_again = [&](ThreadId id) {
         const ThreadInfo& info = symbols.thread(id);
-        std::vector<ThreadId>& others = threads_of_[info.pid];
-        if (info.pid == info.tid)
-            for (ThreadId other : others)
-                if (relabel(other))
-                    renamed.push_back(other);
-        others.push_back(id);
+        const Thread& thread = threads_[id.index()];
+        if (thread.pid != info.pid || thread.tid != info.tid) {
+            forget_thread(id, renamed);
+            know_thread(id, renamed);
+            return;
+        }
+        if (relabel(id))
+            renamed.push_back(id);
+        if (const auto others = threads_of_.find(info.pid);
+            info.pid == info.tid && others != threads_of_.end())
+            relabel_all(others->second, renamed);
+    };
+    const size_t known = threads_.size();
+    if (symbols.threads_version() != threads_version_) {
+        if (const auto redefined = symbols.threads_redefined_since(threads_version_)) {
+            for (ThreadId id : *redefined)
+                if (id.index() < known)
+                    look_again(id);
+        } else {
+            for (uint32_t i = 0; i < known; i++)
+                look_again(ThreadId{i});
+        }
+        threads_version_ = symbols.threads_version();
     }
-    if (renamed.empty())
-        return;
-    std::vector<uint8_t> is_renamed(threads_.size());
-    uint64_t from = UINT64_MAX;
+    threads_.resize(symbols.threads());
+    for (size_t i = known; i < threads_.size(); i++)
+        know_thread(ThreadId{static_cast<uint32_t>(i)}, renamed);
+    is_renamed_.resize(threads_.size());
     for (ThreadId id : renamed) {
-        is_renamed[id.index()] = 1;
-        from = std::min(from, threads_[id.index()].first_sample);
+        is_renamed_[id.index()] = 1;
+        move_from_ = std::min(move_from_, threads_[id.index()].first_sample);
     }
-    size_t steps = replace(from, [&](size_t index) {
-        size_t thread = model().samples().threads()[index].index();
-        return thread < is_renamed.size() && is_renamed[thread];
-    });
-    budget -= std::min(budget, steps);
+    return move_renamed(budget);
+}
+
+// Samples of threads with another label, a slice at a time.
+bool FlameStream::Folding::move_renamed(size_t& budget) {
+    if (move_from_ == UINT64_MAX)
+        return false;
+    const auto moves = [this](size_t index) {
+        const size_t thread = model().samples().threads()[index].index();
+        return thread < is_renamed_.size() && is_renamed_[thread];
+    };
+    if (replace(move_from_, moves, budget))
+        return true;
+    move_from_ = UINT64_MAX;
+    std::ranges::fill(is_renamed_, 0);
+    return false;
 }
 
 bool FlameStream::Folding::follow_names(size_t& budget) {
@@ -169,7 +252,8 @@ bool FlameStream::Folding::follow_names(size_t& budget) {
 size_t FlameStream::Folding::memory_bytes() const {
     return ClassedSamples::memory_bytes() + tree_.memory_bytes() +
            leaves_.capacity() * sizeof(Leaf) + leaf_of_.memory_bytes() +
-           threads_.capacity() * sizeof(Thread);
+           threads_.capacity() * sizeof(Thread) +
+           tree_.labels.capacity() * (2 * sizeof(std::string) + 2 * sizeof(uint32_t));
 }
 
 } // namespace auger

@@ -26,20 +26,27 @@ class FlameStream::Folding final : public ClassedSamples {
         bool used = false;
     };
     struct Thread {
-        uint32_t label = UINT32_MAX;        // in the tree; UINT32_MAX: not asked for yet
+        uint32_t label = no_label_yet;      // in the tree; counts as a use of it
         uint64_t first_sample = UINT64_MAX; // that was placed
+        uint32_t pid = 0, tid = 0;          // whose id this is
     };
+    static constexpr uint32_t no_label_yet = UINT32_MAX;
 
     uint32_t place(uint64_t number) override;
     size_t put(uint32_t leaf, CallClass, const SampleSum&, int32_t held) override;
     void fade(const SampleSum& sum) override { tree_.faded += sum; }
-    void rescale(double factor) override { tree_.rescale(factor); }
 
-    void follow_threads(size_t& budget);
+    bool follow_threads(size_t& budget);
+    bool move_renamed(size_t& budget);
+    void relabel_all(const std::vector<ThreadId>&, std::vector<ThreadId>& renamed);
+    void know_thread(ThreadId, std::vector<ThreadId>& renamed);
+    void forget_thread(ThreadId, std::vector<ThreadId>& renamed);
     bool follow_names(size_t& budget);
     bool settle(size_t& budget);
     uint32_t label_of(uint64_t number);
     uint32_t label_id(const std::string& text);
+    void use_label(uint32_t label) { label_uses_[label]++; }
+    void drop_label(uint32_t label);
     bool relabel(ThreadId);
 
     FlameQuery query_;
@@ -47,11 +54,14 @@ class FlameStream::Folding final : public ClassedSamples {
     std::vector<Leaf> leaves_; // by the tree's leaf
     FlatMap leaf_of_;          // by stack and label
     std::unordered_map<std::string, uint32_t> label_ids_;
-    std::vector<Thread> threads_; // by ThreadId; those with an id beyond all share the last
+    std::vector<uint32_t> label_uses_; // by threads and leaves
+    std::vector<uint32_t> free_labels_;
+    std::vector<Thread> threads_; // by ThreadId
     // Of flames by process: a main thread's name is that of all its threads.
     std::unordered_map<uint32_t, std::vector<ThreadId>> threads_of_;
-    size_t threads_seen_ = 0;
     uint64_t threads_version_ = 0;
+    std::vector<uint8_t> is_renamed_; // by ThreadId: has another label than its samples
+    uint64_t move_from_ = UINT64_MAX; // samples from here on may be of those; UINT64_MAX: none
 
     uint64_t sweep_version_ = 0; // names up to here are in the tree, once the sweep is through
     size_t sweep_at_ = SIZE_MAX;

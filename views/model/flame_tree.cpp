@@ -198,19 +198,6 @@ void FlameTree::remove_leaf(uint32_t leaf) {
     drop_empty(node);
 }
 
-void FlameTree::rescale(double factor) {
-    for (FlameNode& node : nodes) {
-        node.samples *= factor;
-        node.weight_ns *= factor;
-    }
-    sums_.rescale(factor);
-    leaf_sums_.rescale(factor);
-    faded.samples *= factor;
-    faded.weight_ns *= factor;
-    faded.blocked_ns *= factor;
-    faded.runnable_ns *= factor;
-}
-
 size_t FlameTree::memory_bytes() const {
     return nodes.capacity() * sizeof(FlameNode) + free_.capacity() * sizeof(uint32_t) +
            sums_.memory_bytes() + children_.memory_bytes() + leaves_.capacity() * sizeof(Leaf) +

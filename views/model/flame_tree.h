@@ -89,7 +89,6 @@ class FlameTree {
     uint32_t held(uint32_t leaf) const { return leaves_[leaf].held; }
     StackId stack(uint32_t leaf) const { return leaves_[leaf].stack; }
     uint32_t depth(uint32_t leaf) const { return nodes[leaves_[leaf].node].depth; }
-    void rescale(double factor);
     size_t memory_bytes() const;
 
   private:

@@ -38,6 +38,12 @@ void Model::on_stack(StackId id, std::span<const LocationId> locations) {
 }
 
 void Model::on_thread(ThreadId id, const ThreadInfo& info) {
+    // Another thread may have had the id.
+    if (id.index() < symbols_.threads()) {
+        const auto main = main_threads_.find(symbols_.thread(id).pid);
+        if (main != main_threads_.end() && main->second == id)
+            main_threads_.erase(main);
+    }
     symbols_.add_thread(id, info);
     if (info.pid == info.tid && id.index() < symbols_.threads())
         main_threads_[info.pid] = id;

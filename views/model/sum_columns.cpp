@@ -42,19 +42,6 @@ void SumColumns::clear(uint32_t thing) {
             column[thing] = {};
 }
 
-void SumColumns::rescale(double factor) {
-    for (std::vector<Weight>& column : weights_)
-        for (Weight& weight : column) {
-            weight.samples *= factor;
-            weight.weight_ns *= factor;
-        }
-    for (std::vector<Waits>& column : waits_)
-        for (Waits& waits : column) {
-            waits.blocked_ns *= factor;
-            waits.runnable_ns *= factor;
-        }
-}
-
 ClassSums SumColumns::read(uint32_t thing, double scale) const {
     ClassSums sums;
     double samples = 0, weight = 0;

@@ -14,7 +14,6 @@ class SumColumns {
   public:
     void add(uint32_t thing, CallClass of, const SampleSum& sum);
     void clear(uint32_t thing);
-    void rescale(double factor);
     // Times `scale`. What rounding has left of sums that were taken out again is 0.
     ClassSums read(uint32_t thing, double scale) const;
     size_t memory_bytes() const;

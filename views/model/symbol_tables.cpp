@@ -11,6 +11,10 @@ namespace {
 
 // A sound stream defines the next id or an old one again; a gap beyond this is damage.
 constexpr size_t max_gap = 1 << 16;
+// Redefined threads that are remembered for those who follow.
+constexpr size_t most_redefined = 10'000;
+// Of an entry in a standard hash map, about.
+constexpr size_t hashed = 32;
 
 template <typename T>
 T* slot(std::vector<T>& table, size_t index) {
@@ -33,6 +37,14 @@ StringId StringTable::intern(std::string_view text) {
     if (is_new)
         texts_.push_back(&it->first);
     return it->second;
+}
+
+size_t StringTable::memory_bytes() const {
+    size_t bytes = texts_.size() * (sizeof(std::string) + hashed) +
+                   texts_.capacity() * sizeof(const std::string*);
+    for (const std::string* text : texts_)
+        bytes += text->capacity();
+    return bytes;
 }
 
 SymbolTables::SymbolTables() {
@@ -86,17 +98,40 @@ void SymbolTables::set_frames(LocationEntry& entry, std::span<const FrameEntry> 
 }
 
 void SymbolTables::add_stack(StackId id, std::span<const LocationId> locations) {
-    Range* range = slot(stacks_, id.index());
-    if (!range)
-        return;
-    *range = {static_cast<uint32_t>(stack_pool_.size()), static_cast<uint32_t>(locations.size())};
-    stack_pool_.insert(stack_pool_.end(), locations.begin(), locations.end());
+    if (std::vector<LocationId>* stack = slot(stacks_, id.index()))
+        *stack = std::vector<LocationId>(locations.begin(), locations.end());
 }
 
 void SymbolTables::add_thread(ThreadId id, const ThreadInfo& info) {
-    threads_version_ += id.index() < threads_.size();
+    if (id.index() < threads_.size()) {
+        threads_version_++;
+        redefined_threads_.push_back(id);
+        if (redefined_threads_.size() > most_redefined)
+            redefined_threads_.pop_front();
+    }
     if (ThreadInfo* thread = slot(threads_, id.index()))
         *thread = info;
+}
+
+std::optional<std::vector<ThreadId>> SymbolTables::threads_redefined_since(uint64_t version) const {
+    const uint64_t since = threads_version_ - version;
+    if (since > redefined_threads_.size())
+        return std::nullopt;
+    return std::vector(redefined_threads_.end() - static_cast<ptrdiff_t>(since),
+                       redefined_threads_.end());
+}
+
+size_t SymbolTables::memory_bytes() const {
+    size_t bytes = strings_.memory_bytes() + locations_.capacity() * sizeof(LocationEntry) +
+                   frame_pool_.capacity() * sizeof(FrameEntry) +
+                   functions_.capacity() * sizeof(Function) + function_ids_.size() * hashed +
+                   stacks_.capacity() * sizeof(stacks_[0]) +
+                   threads_.capacity() * sizeof(ThreadInfo);
+    for (const std::vector<LocationId>& stack : stacks_)
+        bytes += stack.capacity() * sizeof(LocationId);
+    for (const ThreadInfo& thread : threads_)
+        bytes += thread.comm.capacity() + thread.cgroup.capacity();
+    return bytes;
 }
 
 const ModuleInfo& SymbolTables::module(ModuleId id) const {
@@ -112,8 +147,7 @@ const ThreadInfo& SymbolTables::thread(ThreadId id) const {
 std::span<const LocationId> SymbolTables::stack(StackId id) const {
     if (id.index() >= stacks_.size())
         return {};
-    const Range& range = stacks_[id.index()];
-    return {stack_pool_.data() + range.first, range.count};
+    return stacks_[id.index()];
 }
 
 std::span<const FrameEntry> SymbolTables::frames(LocationId id) const {

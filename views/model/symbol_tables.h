@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the stream defined: modules, locations, their frames, stacks and threads, in flat arrays.
+// What the stream defined: modules, locations, their frames, stacks and threads, by id. An id of a
+// stack or a thread may be given to another one, once nothing that is held refers to it.
 // Names are interned: a function is one id however many addresses it has, so that views compare
 // numbers. Better names for a location may come at any time; whoever caches what names lead to
 // compares `names_version`.
@@ -7,6 +8,8 @@
 
 #include "loader/stream/events.h"
 
+#include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +26,7 @@ class StringTable {
     StringId intern(std::string_view text);
     std::string_view operator[](StringId id) const { return *texts_[id.index()]; }
     size_t size() const { return texts_.size(); }
+    size_t memory_bytes() const;
 
   private:
     std::unordered_map<std::string, StringId> ids_;
@@ -73,8 +77,11 @@ class SymbolTables {
     uint64_t named_at(LocationId id) const {
         return id.index() < locations_.size() ? locations_[id.index()].named_at : 0;
     }
-    // Grows whenever a thread is defined anew.
+    // Grows whenever a thread's id is defined anew: under another name, or for another thread.
     uint64_t threads_version() const { return threads_version_; }
+    // Those since then, some perhaps several times; nothing when they are too many to remember.
+    std::optional<std::vector<ThreadId>> threads_redefined_since(uint64_t version) const;
+    size_t memory_bytes() const; // but for modules
 
   private:
     struct Range {
@@ -96,13 +103,13 @@ class SymbolTables {
     std::vector<ThreadInfo> threads_;
     std::vector<LocationEntry> locations_;
     std::vector<FrameEntry> frame_pool_;
-    std::vector<Range> stacks_;
-    std::vector<LocationId> stack_pool_;
+    std::vector<std::vector<LocationId>> stacks_;
     std::vector<Function> functions_;
     std::unordered_map<uint64_t, FunctionId> function_ids_; // name << 32 | module
     FrameEntry unknown_frame_;                              // of locations that were never defined
     uint64_t names_version_ = 0;
     uint64_t threads_version_ = 0;
+    std::deque<ThreadId> redefined_threads_; // the last of them
 };
 
 } // namespace auger

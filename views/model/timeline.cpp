@@ -58,7 +58,6 @@ class Timeline::Counting final : public ClassedSamples {
     }
     // Nothing fades in a window of this kind.
     void fade(const SampleSum&) override {}
-    void rescale(double) override {}
 
     TimelineQuery query_;
     std::map<uint64_t, uint32_t> place_of_; // by bucket
