@@ -153,6 +153,7 @@ struct ElfFile::State {
     std::vector<std::string> needed;
     std::vector<std::pair<std::string, ElfSection>> sections; // by name
     std::vector<std::pair<uint64_t, uint64_t>> code_sections; // [begin, end) as linked
+    uint64_t entry = 0;
     bool position_independent = false;
     bool dynamic = false;
     bool has_symbols = false;
@@ -330,6 +331,7 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string na
     state->name = std::move(name);
     state->device = status.st_dev;
     state->inode = status.st_ino;
+    state->entry = header.e_entry;
     state->position_independent = header.e_type == ET_DYN;
     state->read_segments(elf.get());
     state->read_sections(elf.get());
@@ -359,6 +361,9 @@ const std::optional<DebugLink>& ElfFile::debug_link() const {
 }
 const std::vector<ElfSegment>& ElfFile::segments() const {
     return state_->segments;
+}
+uint64_t ElfFile::entry() const {
+    return state_->entry;
 }
 bool ElfFile::position_independent() const {
     return state_->position_independent;

@@ -64,6 +64,7 @@ class ElfFile {
     const std::string& build_id() const;
     const std::optional<DebugLink>& debug_link() const;
     const std::vector<ElfSegment>& segments() const;
+    uint64_t entry() const;            // where the program begins, as linked; 0 for a library
     bool position_independent() const; // ET_DYN
     bool is_go() const;                // has .gopclntab or a Go build-id note
     bool dynamic() const;              // has PT_DYNAMIC; false for a plain static program

@@ -57,26 +57,60 @@ TableBuilder::TableBuilder(uint64_t begin, uint64_t end)
     : begin_(begin), end_(std::min(end, begin + std::min(most_code, ~begin))),
       base_(begin & ~uint64_t{WIRE_UNWIND_PAGE - 1}) {}
 
-bool TableBuilder::add(const FrameFunction& function, FrameSectionKind source) {
-    auto& parts = parts_[static_cast<size_t>(source)];
-    if (parts.size() == most_functions || rows_.size() == most_rows)
+bool TableBuilder::full(size_t source) const {
+    return parts_[source].size() == most_functions || rows_.size() == most_rows;
+}
+
+void TableBuilder::add_row(const FrameRow& row) {
+    if (rows_.size() < most_rows)
+        rows_.push_back({static_cast<uint32_t>(row.address - base_), rules_.number(row.rule)});
+}
+
+void TableBuilder::add_part(size_t source, uint64_t begin, uint64_t end, size_t first_row) {
+    parts_[source].push_back({static_cast<uint32_t>(begin - base_),
+                              static_cast<uint32_t>(end - base_), static_cast<uint32_t>(first_row),
+                              static_cast<uint32_t>(rows_.size())});
+}
+
+bool TableBuilder::add(const FrameFunction& function, FrameSectionKind kind) {
+    const auto source = static_cast<size_t>(kind);
+    if (full(source))
         return false;
-    const auto first = static_cast<uint32_t>(rows_.size());
-    const auto add_row = [this](uint64_t address, const wire_unwind_rule& rule) {
-        rows_.push_back({static_cast<uint32_t>(address - base_), rules_.number(rule)});
-    };
+    const size_t first_row = rows_.size();
     if (function.common->signal) {
         // The kernel made these frames: it is known where it put the registers.
-        add_row(function.begin, wire_rule(WIRE_CFA_SIGNAL));
+        add_row({function.begin, wire_rule(WIRE_CFA_SIGNAL)});
     } else {
         FrameProgram program = function.program();
-        for (FrameRow row; program.next(row) && rows_.size() < most_rows;)
-            add_row(row.address, row.rule);
+        for (FrameRow row; rows_.size() < most_rows && program.next(row);)
+            add_row(row);
     }
-    parts.push_back({static_cast<uint32_t>(function.begin - base_),
-                     static_cast<uint32_t>(function.end - base_), first,
-                     static_cast<uint32_t>(rows_.size())});
+    add_part(source, function.begin, function.end, first_row);
     return true;
+}
+
+bool TableBuilder::add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows) {
+    if (full(from_code))
+        return false;
+    const size_t first_row = rows_.size();
+    for (const FrameRow& row : rows)
+        add_row(row);
+    add_part(from_code, begin, end, first_row);
+    return true;
+}
+
+bool TableBuilder::empty() const {
+    return std::all_of(std::begin(parts_), std::end(parts_),
+                       [](const std::vector<Part>& parts) { return parts.empty(); });
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> TableBuilder::covered() const {
+    std::vector<std::pair<uint64_t, uint64_t>> ranges;
+    for (const std::vector<Part>& parts : parts_)
+        for (const Part& part : parts)
+            ranges.emplace_back(base_ + part.begin, base_ + part.end);
+    std::sort(ranges.begin(), ranges.end());
+    return ranges;
 }
 
 // In file order among those that begin at one address, of which the first is kept.
@@ -96,19 +130,18 @@ void TableBuilder::resolve_overlaps(std::vector<Part>& parts, FrameSkips& skippe
     }
 }
 
-std::vector<TableBuilder::Part> TableBuilder::all_parts(FrameSkips& skipped) {
-    for (auto& parts : parts_)
-        resolve_overlaps(parts, skipped);
+// All of the first, and those of the second that do not overlap any of it. Both are in order and
+// free of overlaps.
+std::vector<TableBuilder::Part> TableBuilder::united(const std::vector<Part>& first,
+                                                     const std::vector<Part>& second) {
     std::vector<Part> all;
-    const std::vector<Part>& first = parts_[static_cast<size_t>(FrameSectionKind::eh_frame)];
-    const std::vector<Part>& second = parts_[static_cast<size_t>(FrameSectionKind::debug_frame)];
     all.reserve(first.size() + second.size());
     auto next = first.begin();
     for (const Part& part : second) {
         for (; next != first.end() && next->end <= part.begin; ++next)
             all.push_back(*next);
         if (next == first.end() || next->begin >= part.end)
-            all.push_back(part); // else both sections tell of it: nothing is missing
+            all.push_back(part);
     }
     all.insert(all.end(), next, first.end());
     return all;
@@ -118,8 +151,13 @@ UnwindTable TableBuilder::finish(FrameSkips& skipped) {
     UnwindTable table;
     table.base = base_;
     RowWriter writer(table);
+    std::vector<Part> all;
+    for (std::vector<Part>& parts : parts_) {
+        resolve_overlaps(parts, skipped);
+        all = united(all, parts);
+    }
     uint32_t covered = 0; // up to here
-    for (const Part& part : all_parts(skipped)) {
+    for (const Part& part : all) {
         const uint32_t gap = part.begin - covered;
         if (gap >= code_alignment || part.begin % code_alignment != 0)
             if (gap > 0)

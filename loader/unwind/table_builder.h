@@ -7,6 +7,9 @@
 #include "loader/unwind/rule_set.h"
 #include "loader/unwind/unwind_table.h"
 
+#include <span>
+#include <utility>
+
 namespace auger {
 
 class TableBuilder {
@@ -14,15 +17,19 @@ class TableBuilder {
     // Of code at [begin, end), as linked.
     TableBuilder(uint64_t begin, uint64_t end);
 
-    bool holds(const FrameFunction& function) const {
-        return function.begin >= begin_ && function.end <= end_;
-    }
+    bool holds(const FrameFunction& function) const { return holds(function.begin, function.end); }
     // False when there are more functions or rows than in any honest file.
     bool add(const FrameFunction& function, FrameSectionKind source);
-    bool empty() const { return parts_[0].empty() && parts_[1].empty(); }
+    // What was told from code alone. The rows ascend and lie in [begin, end), which holds() it.
+    bool add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows);
+    bool holds(uint64_t begin, uint64_t end) const { return begin >= begin_ && end <= end_; }
+    bool empty() const;
+    // Where functions were added, as linked, by their begins.
+    std::vector<std::pair<uint64_t, uint64_t>> covered() const;
 
-    // Where functions overlap, the one that begins later is believed, and one of .eh_frame rather
-    // than one of .debug_frame. What had to give way is counted in `skipped`.
+    // Where functions overlap, the one that begins later is believed, but one of .eh_frame rather
+    // than one of .debug_frame, and both rather than what was told from code. What had to give way
+    // is counted in `skipped`.
     UnwindTable finish(FrameSkips& skipped);
 
   private:
@@ -36,11 +43,16 @@ class TableBuilder {
         uint32_t first_row, last_row;
     };
     static void resolve_overlaps(std::vector<Part>& parts, FrameSkips& skipped);
-    std::vector<Part> all_parts(FrameSkips& skipped);
+    static std::vector<Part> united(const std::vector<Part>& first,
+                                    const std::vector<Part>& second);
+    bool full(size_t source) const;
+    void add_row(const FrameRow& row);
+    void add_part(size_t source, uint64_t begin, uint64_t end, size_t first_row);
 
     uint64_t begin_, end_, base_;
     std::vector<Row> rows_;
-    std::vector<Part> parts_[2]; // by FrameSectionKind
+    static constexpr size_t from_code = 2;
+    std::vector<Part> parts_[3]; // by FrameSectionKind, then from_code: the best first
     RuleSet rules_;
 };
 

@@ -2,6 +2,7 @@
 #include "loader/unwind/unwind_compiler.h"
 
 #include "loader/unwind/table_builder.h"
+#include "loader/unwind/uncovered_code.h"
 
 #include <algorithm>
 
@@ -30,24 +31,20 @@ void add_section(std::vector<TableBuilder>& builders, const FrameSection& sectio
         statistics.skipped[i] += information.skipped()[i];
 }
 
-} // namespace
-
-const wire_unwind_rule* UnwindTables::find(uint64_t address) const {
-    for (const UnwindTable& table : tables)
-        if (const wire_unwind_rule* rule = table.find(address))
-            return rule;
-    return nullptr;
-}
-
-UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
-                                   std::span<const FrameSection> sections) {
+std::vector<TableBuilder> builders_of(std::span<const ElfSegment> segments,
+                                      std::span<const FrameSection> sections,
+                                      UnwindStatistics& statistics) {
     std::vector<TableBuilder> builders;
     for (const ElfSegment& segment : segments)
         if (segment.executable)
             builders.emplace_back(segment.address, segment.address + segment.memory_size);
-    UnwindTables result;
     for (const FrameSection& section : sections)
-        add_section(builders, section, result.statistics);
+        add_section(builders, section, statistics);
+    return builders;
+}
+
+UnwindTables finish(std::vector<TableBuilder>& builders, const UnwindStatistics& statistics) {
+    UnwindTables result{{}, statistics};
     for (TableBuilder& builder : builders) {
         if (builder.empty())
             continue;
@@ -59,6 +56,22 @@ UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
                 ++result.statistics.unsupported_rows;
     }
     return result;
+}
+
+} // namespace
+
+const wire_unwind_rule* UnwindTables::find(uint64_t address) const {
+    for (const UnwindTable& table : tables)
+        if (const wire_unwind_rule* rule = table.find(address))
+            return rule;
+    return nullptr;
+}
+
+UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
+                                   std::span<const FrameSection> sections) {
+    UnwindStatistics statistics;
+    std::vector<TableBuilder> builders = builders_of(segments, sections, statistics);
+    return finish(builders, statistics);
 }
 
 Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
@@ -81,7 +94,11 @@ Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
             unreadable = name;
         sections.push_back({contents.back(), kind, {section->address, address_of(".text"), data}});
     }
-    UnwindTables tables = compile_unwind_tables(file.segments(), sections);
+    UnwindStatistics statistics;
+    std::vector<TableBuilder> builders = builders_of(file.segments(), sections, statistics);
+    for (TableBuilder& builder : builders)
+        statistics.code_functions += add_uncovered_code(file, builder);
+    UnwindTables tables = finish(builders, statistics);
     if (tables.tables.empty() && !unreadable.empty())
         return Error{"read call frame information",
                      file.name() + " " + unreadable,

@@ -15,6 +15,7 @@ namespace auger {
 
 struct UnwindStatistics {
     uint64_t functions = 0;        // entries that are in the tables
+    uint64_t code_functions = 0;   // without an entry, but told from their code
     uint64_t rows = 0;             // of all tables
     uint64_t unsupported_rows = 0; // that say WIRE_CFA_UNSUPPORTED
     FrameSkips skipped{};
@@ -40,7 +41,8 @@ struct FrameSection {
 UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
                                    std::span<const FrameSection> sections);
 
-// Of .eh_frame, and of .debug_frame for what that does not cover. Fails when there is such a
+// Of .eh_frame, of .debug_frame for what that does not cover, and of the code itself for functions
+// that neither covers. Fails when there is such a
 // section and it cannot be read.
 Result<UnwindTables> compile_unwind_tables(const ElfFile& file);
 

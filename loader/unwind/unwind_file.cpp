@@ -12,7 +12,7 @@ namespace auger {
 namespace {
 
 // To be raised whenever the compiler makes other tables of the same file.
-constexpr uint32_t version = 1;
+constexpr uint32_t version = 2;
 constexpr uint64_t magic = 0x646e697772677561; // "augrwind"
 
 struct FileHeader {
@@ -55,7 +55,7 @@ void add_content(SeededHash& hash, const ElfFile& file, const ElfSection& sectio
 
 // All that tables are made of. The build id alone would not do: anybody may write another's into a
 // file.
-uint64_t identity_of(const ElfFile& file, uint64_t seed) {
+uint64_t identity_of(const ElfFile& file, const UnwindStatistics& statistics, uint64_t seed) {
     SeededHash hash(seed);
     hash.add(std::as_bytes(std::span(file.build_id())));
     for (const ElfSegment& segment : file.segments()) {
@@ -68,6 +68,10 @@ uint64_t identity_of(const ElfFile& file, uint64_t seed) {
         if (section && std::string_view(name).ends_with("_frame"))
             add_content(hash, file, *section);
     }
+    if (statistics.code_functions > 0)
+        for (const char* name : {".text", ".symtab", ".dynsym"})
+            if (const auto section = file.section(name))
+                add_content(hash, file, *section);
     return hash.value();
 }
 
@@ -119,7 +123,7 @@ std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const ElfF
                       static_cast<uint32_t>(tables.tables.size()),
                       size,
                       seed,
-                      identity_of(file, seed),
+                      identity_of(file, tables.statistics, seed),
                       tables.statistics,
                       0};
     append(bytes, std::span<const FileHeader>(&header, 1));
@@ -142,7 +146,7 @@ std::optional<UnwindTables> decode_unwind_file(Bytes bytes, const ElfFile& file)
     if (cursor.failed() || header.magic != magic || header.version != version ||
         header.size != bytes.size() ||
         header.checksum != checksum_of(header, bytes.subspan(sizeof header)) ||
-        header.identity != identity_of(file, header.seed))
+        header.identity != identity_of(file, header.statistics, header.seed))
         return std::nullopt;
     UnwindTables tables;
     tables.statistics = header.statistics;

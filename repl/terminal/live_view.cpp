@@ -24,13 +24,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds frame{100};          // while nobody presses a key
-constexpr milliseconds quick_frame{33};     // while somebody does
-constexpr milliseconds key_frame{10};       // a key's own: it is waited for
-constexpr milliseconds hands_on{1000};      // after a key
-constexpr milliseconds idle_frame{1000};    // nothing came, but time passes
-constexpr milliseconds rewrite_after{1000}; // where a command that auger started writes too
-constexpr milliseconds key_limit{20};       // of one turn's keys; then something is drawn
+constexpr milliseconds frame{100};         // while nobody presses a key
+constexpr milliseconds quick_frame{33};    // while somebody does
+constexpr milliseconds key_frame{10};      // a key's own: it is waited for
+constexpr milliseconds hands_on{1000};     // after a key
+constexpr milliseconds idle_frame{1000};   // nothing came, but time passes
+constexpr milliseconds rewrite_after{200}; // where a command that auger started writes too
+constexpr milliseconds key_limit{20};      // of one turn's keys; then something is drawn
 // Of taking in what came, before there is another look at the keyboard. While more is left than
 // that, as much time again is given to others.
 constexpr milliseconds work_slice{5};

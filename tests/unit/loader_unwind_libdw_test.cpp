@@ -124,10 +124,11 @@ class Libdw {
     Dwarf_CFI* debug_frame_ = nullptr; // dwarf_'s
 };
 
-// Where libdw knows nothing, neither do tables, but for what fills up to the next function.
+// Where libdw knows nothing, neither do tables, but for what fills up to the next function, and
+// what they are told by the code of files whose functions are not covered.
 void compare_uncovered(Comparison& comparison, const Libdw& libdw, uint64_t address,
                        const UnwindTables& tables) {
-    if (!tables.find(address))
+    if (tables.statistics.code_functions > 0 || !tables.find(address))
         return;
     Dwarf_Frame* next = libdw.frame((address + 15) & ~uint64_t{15});
     if (!next)

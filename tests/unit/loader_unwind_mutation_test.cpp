@@ -129,7 +129,7 @@ TEST(UnwindMutations, Files) {
     // Most of a file is code: the headers at both ends are where lies matter.
     Mutator mutator(corpus);
     std::mt19937_64 random(2);
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 300; ++i) {
         Input input = mutator.next();
         for (int change = 0; change < 4 && input.size() > 4096; ++change) {
             const size_t at = random() % 4096;
