@@ -65,6 +65,13 @@ class Program {
     ExitCode run(bool interactive) {
         if (!run_lines(options_.setup))
             return code_;
+        if (!interactive && session_.waits_for_target()) {
+            check(Error{"observe", session_.settings().target.name, "no process is called so",
+                        "start it first; or let the commands wait for it: target NAME; wait until "
+                        "samples > 0",
+                        Error::Kind::failed});
+            return code_;
+        }
         for (const Options::Script& script : options_.scripts) {
             if (over())
                 break;

@@ -259,9 +259,15 @@ void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batc
         if (!frames.empty()) {
             // The outermost function's name is the symbol's, which was shown before: that of the
             // code as it is (clones included). DWARF names what has no symbol.
+            // Parts of it that the compiler split off and inlined again are the same function.
             Frame& outermost = frames.back();
-            if (entry.named || outermost.function.empty())
+            if (entry.named || outermost.function.empty()) {
+                const std::string in_dwarf = outermost.function;
+                for (Frame& frame : frames)
+                    if (!in_dwarf.empty() && frame.function == in_dwarf)
+                        frame.function = entry.frames->back().function;
                 outermost.function = entry.frames->back().function;
+            }
             outermost.inlined = false;
             for (Frame& frame : frames)
                 if (frame.function.empty())

@@ -110,14 +110,6 @@ std::vector<std::pair<uint64_t, uint64_t>> TableBuilder::covered() const {
         for (const Part& part : parts)
             ranges.emplace_back(base_ + part.begin, base_ + part.end);
     std::sort(ranges.begin(), ranges.end());
-    size_t kept = 0;
-    for (const auto& range : ranges) {
-        if (kept > 0 && range.first <= ranges[kept - 1].second)
-            ranges[kept - 1].second = std::max(ranges[kept - 1].second, range.second);
-        else
-            ranges[kept++] = range;
-    }
-    ranges.resize(kept);
     return ranges;
 }
 

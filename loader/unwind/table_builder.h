@@ -24,7 +24,7 @@ class TableBuilder {
     bool add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows);
     bool holds(uint64_t begin, uint64_t end) const { return begin >= begin_ && end <= end_; }
     bool empty() const;
-    // Ranges that functions were added for, as linked: ascending, none touching the next.
+    // Where functions were added, as linked, by their begins.
     std::vector<std::pair<uint64_t, uint64_t>> covered() const;
 
     // Where functions overlap, the one that begins later is believed, but one of .eh_frame rather

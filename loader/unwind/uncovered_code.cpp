@@ -5,6 +5,7 @@
 #include "loader/unwind/code_frames.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 namespace auger {
@@ -13,10 +14,11 @@ namespace {
 using Range = std::pair<uint64_t, uint64_t>;
 
 // Less than this share of the code is what fills up between functions.
-constexpr uint64_t fewest_uncovered = 256; // one in
-constexpr uint64_t smallest_gap = 16;      // bytes
-constexpr uint64_t most_code = 4 << 20;    // bytes; looking at them takes less than a second
-constexpr uint64_t smallest_work = 64;     // bytes that the smallest function counts as
+constexpr uint64_t fewest_uncovered = 256;  // one in
+constexpr uint64_t smallest_gap = 16;       // bytes
+constexpr uint64_t most_code = 4 << 20;     // bytes; looking at them takes less than a second
+constexpr uint64_t most_scanned = 64 << 20; // bytes in which calls are looked for
+constexpr uint64_t smallest_work = 64;      // bytes that the smallest function counts as
 constexpr uint64_t largest_function = 1 << 20;
 constexpr uint64_t largest_unsized = 64 << 10; // a function of which only the begin is known
 
@@ -33,7 +35,7 @@ std::vector<Range> gaps_between(const std::vector<Range>& covered, uint64_t begi
         if (range.first >= end)
             break;
         add(range.first);
-        begin = range.second;
+        begin = std::max(begin, range.second);
     }
     add(end);
     return gaps;
@@ -50,20 +52,18 @@ class UncoveredCode {
         add(file.entry(), 0);
     }
 
-    // What is called from code that is covered.
+    // What is called from functions that are covered. Only those are decoded in which a byte of
+    // a call's opcode stands before a distance that leads to a gap.
     void add_called_from(const std::vector<Range>& covered) {
-        for (const Range& range : covered) {
-            if (code_ >= most_code)
+        uint64_t scanned = 0;
+        for (const auto& [begin, end] : covered) {
+            if (scanned >= most_scanned || code_ >= most_code)
                 return;
-            const std::vector<std::byte> bytes = file_.read_code(
-                range.first, std::min(range.second - range.first, most_code - code_));
-            code_ += bytes.size();
-            for (size_t at = 0; at < bytes.size();) {
-                const auto instruction = decode(Bytes(bytes).subspan(at), range.first + at);
-                if (instruction && instruction->flow == Instruction::Flow::call)
-                    add(instruction->target, 0);
-                at += instruction ? instruction->length : 1;
-            }
+            const std::vector<std::byte> bytes =
+                file_.read_code(begin, std::min(end - begin, largest_function));
+            scanned += bytes.size();
+            if (may_call(bytes, begin))
+                add_calls(bytes, begin);
         }
     }
 
@@ -84,6 +84,31 @@ class UncoveredCode {
     }
 
   private:
+    bool may_call(Bytes bytes, uint64_t address) const {
+        constexpr size_t length = 5; // opcode and distance
+        for (size_t at = 0; at + length <= bytes.size(); ++at) {
+            const void* found = std::memchr(&bytes[at], 0xe8, bytes.size() - length + 1 - at);
+            if (!found)
+                return false;
+            at = static_cast<size_t>(static_cast<const std::byte*>(found) - bytes.data());
+            int32_t distance;
+            std::memcpy(&distance, &bytes[at + 1], sizeof distance);
+            if (gap_of(address + at + length + static_cast<uint64_t>(int64_t{distance})))
+                return true;
+        }
+        return false;
+    }
+    void add_calls(Bytes bytes, uint64_t address) {
+        code_ += bytes.size();
+        for (size_t at = 0; at < bytes.size();) {
+            const auto instruction = decode(bytes.subspan(at), address + at);
+            if (!instruction)
+                return;
+            if (instruction->flow == Instruction::Flow::call)
+                add(instruction->target, 0);
+            at += instruction->length;
+        }
+    }
     const Range* gap_of(uint64_t address) const {
         auto after =
             std::upper_bound(gaps_.begin(), gaps_.end(), address,

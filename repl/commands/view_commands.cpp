@@ -206,7 +206,9 @@ std::vector<CommandRow> view_commands() {
          "goes\n"
          "on; while a command runs, Ctrl-C ends that command instead. Ctrl-Z suspends auger. "
          "Without\n"
-         "colours: NO_COLOR=1.",
+         "colours: NO_COLOR=1. `overhead` is auger's own CPU time and what its samples take of "
+         "the\n"
+         "target's threads, of one CPU; what probes cost is not in it.",
          "view\nview flame",
          {{.words = pane_words()}, {}},
          parse_view},
@@ -228,11 +230,12 @@ std::vector<CommandRow> view_commands() {
          "first seen) or cpu (of a wait: where it ended). Under a function: only what happens in "
          "it, "
          "its\n"
-         "callers left out. --folded prints collapsed stacks, one a "
-         "line,\n"
-         "for flame graph tools (with --json: as one string, \"folded\").",
+         "callers left out; under \"route;fetch\": in the calls of fetch alone that route makes. "
+         "--folded\n"
+         "prints collapsed stacks, one a line, for flame graph tools (with --json: as one string,\n"
+         "\"folded\").",
          "flame\nflame slow\nflame slow+taken\nflame 10ms..50ms\nflame by comm\nflame by "
-         "cgroup\nflame under handle\nflame slow --folded",
+         "cgroup\nflame under handle\nflame under \"route;fetch\"\nflame slow --folded",
          {{.words = "slow fast open outside taken not-taken all by under --folded"},
           {.function = true, .words = "by under process comm tid cgroup cpu --folded"},
           {.function = true, .words = "under process comm tid cgroup cpu --folded"},

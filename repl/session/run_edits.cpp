@@ -153,7 +153,7 @@ Span place_of(const Error& error, std::string_view line, Span part, Span otherwi
 }
 
 // The part of the line that a failure is about: the probe, where there is one.
-struct Subject {
+struct PartAbout {
     Span whole;
 
     Span operator()(const TimeCommand& command) const { return command.probe.at; }
@@ -208,7 +208,7 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
     if (execution.error)
         return complaint_of(*execution.error,
                             place_of(*execution.error, line.text, command.at,
-                                     std::visit(Subject{command.at}, command.command)));
+                                     std::visit(PartAbout{command.at}, command.command)));
     // Taking the end of a recording back would overwrite what was recorded.
     const bool ended_recording = record && record->path.empty();
     if (!(settings_ == before) && !ended_recording) {
@@ -235,6 +235,8 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
         const TargetStatus status = backend_.target_status();
         object["processes"] = json_target(status);
         more = process_lines(status, process_rows);
+        if (waits_for_target())
+            more = "  no process is called so now; those that start will be observed\n";
     }
     for (const auto& [id, report] : execution.reports) {
         add_report(object, report);

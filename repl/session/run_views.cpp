@@ -3,6 +3,7 @@
 #include "repl/session/runner.h"
 
 #include "repl/session/edits.h"
+#include "repl/session/spell_settings.h"
 #include "views/escape.h"
 #include "views/folded.h"
 #include "views/format.h"
@@ -157,7 +158,8 @@ Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {
         return *complaint;
     const StatusContext context{session.backend_.target_status(), session.backend_.links(),
                                 session.backend_.symbol_progress(),
-                                session.backend_.unwind_status()};
+                                session.backend_.unwind_status(),
+                                spell_raised(session.settings_)};
     return show([&] { return status_view(session.model_, session.view_options(), context); },
                 [&] { return Lines{status_json(session.model_, context)}; });
 }

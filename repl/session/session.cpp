@@ -157,13 +157,27 @@ std::string split_summary(const std::string& probe, const SplitSetting& split) {
 
 } // namespace
 
+// "nginx 4711": the number alone says nothing to a reader.
+std::string Session::name_of_process(pid_t pid) const {
+    for (const TargetStatus::Process& process : backend_.target_status().processes)
+        if (process.pid == pid && !process.comm.empty())
+            return fmt::format("{} {}", process.comm, pid);
+    return fmt::format("{}", pid);
+}
+
+bool Session::waits_for_target() const {
+    const auto running = [](const TargetStatus::Process& process) { return process.running; };
+    return settings_.target.kind == TargetSpec::Kind::name &&
+           std::ranges::none_of(backend_.target_status().processes, running);
+}
+
 std::string Session::target_name() const {
     const TargetSpec& target = settings_.target;
     switch (target.kind) {
     case TargetSpec::Kind::none:
         break;
     case TargetSpec::Kind::pids:
-        return target.pids.size() == 1 ? fmt::format("{}", target.pids[0])
+        return target.pids.size() == 1 ? name_of_process(target.pids[0])
                                        : fmt::format("{} processes", target.pids.size());
     case TargetSpec::Kind::name:
         return target.name;
@@ -194,7 +208,7 @@ std::string Session::summary() const {
         if (const ProbeSetting* probe = settings_.find(settings_.split.probe))
             text += " " + split_summary(probe->text, settings_.split);
     }
-    return elide_middle(escape_untrusted(text), 40);
+    return elide_middle(escape_untrusted(text), 48);
 }
 
 ScreenState Session::screen_state() const {

@@ -48,6 +48,8 @@ class Session {
     // Whether something may happen while nobody asks.
     bool live() const { return backend_.live(); }
     bool quitting() const { return quit_; }
+    // Whether the target is a name that no process has yet.
+    bool waits_for_target() const;
 
     // Before the first prompt: lets a `-- COMMAND` target run; reads a recording to its end, unless
     // the script waited.
@@ -109,6 +111,7 @@ class Session {
     Parsed<double> value_of(const Quantity& quantity, Span at) const;
     ViewOptions view_options(std::optional<size_t> limit = {}) const;
     std::string target_name() const;
+    std::string name_of_process(pid_t pid) const;
 
     Backend& backend_;
     const Model& model_;

@@ -177,8 +177,12 @@ struct Speller {
             lines.push_back(fmt::format("sample {}{}{}", wall, sampling.wakers ? "wakers " : "",
                                         sampling.rate_hz));
         if (sampling.raised_hz != 0)
-            lines.push_back(fmt::format("sample {}{} only {}", wall, sampling.raised_hz,
-                                        gate(sampling.raised)));
+            lines.push_back(fmt::format("sample {}{}", wall, raised()));
+    }
+
+    std::string raised() const {
+        return fmt::format("{} only {}", settings.sampling.raised_hz,
+                           gate(settings.sampling.raised));
     }
 
     void window() {
@@ -191,6 +195,10 @@ struct Speller {
 };
 
 } // namespace
+
+std::string spell_raised(const Settings& settings) {
+    return settings.sampling.raised_hz ? Speller{settings}.raised() : std::string();
+}
 
 std::vector<std::string> spell_settings(const Settings& settings) {
     Speller speller{settings};

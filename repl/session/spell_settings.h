@@ -12,5 +12,7 @@ namespace auger {
 // In an order in which each is valid. Two things are left out: a recording that is being written,
 // which to begin again would overwrite, and a window that ends at a moment of this session.
 std::vector<std::string> spell_settings(const Settings& settings);
+// "4999 only handle > p95": the raised rate and its condition, behind `sample`. Empty without one.
+std::string spell_raised(const Settings& settings);
 
 } // namespace auger

@@ -24,16 +24,17 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds frame{100};          // while nobody presses a key
-constexpr milliseconds quick_frame{33};     // while somebody does
-constexpr milliseconds key_frame{10};       // a key's own: it is waited for
-constexpr milliseconds hands_on{1000};      // after a key
-constexpr milliseconds idle_frame{1000};    // nothing came, but time passes
-constexpr milliseconds rewrite_after{1000}; // where a command that auger started writes too
-constexpr milliseconds key_limit{20};       // of one turn's keys; then something is drawn
+constexpr milliseconds frame{100};         // while nobody presses a key
+constexpr milliseconds quick_frame{33};    // while somebody does
+constexpr milliseconds key_frame{10};      // a key's own: it is waited for
+constexpr milliseconds hands_on{1000};     // after a key
+constexpr milliseconds idle_frame{1000};   // nothing came, but time passes
+constexpr milliseconds rewrite_after{200}; // where a command that auger started writes too
+constexpr milliseconds key_limit{20};      // of one turn's keys; then something is drawn
 // Of taking in what came, before there is another look at the keyboard. While more is left than
 // that, as much time again is given to others.
 constexpr milliseconds work_slice{5};
+constexpr milliseconds key_slice{1}; // before a key's own frame
 constexpr size_t source_limit = 16 << 20;
 
 // What a command says, for the screen to show.
@@ -236,7 +237,7 @@ class LiveView::Run {
         state_ = session_.screen_state();
         state_.overhead = overhead_.of(session_.model().ledger());
         state_.ended = !pumping_;
-        work();
+        work(pressed_ ? key_slice : work_slice);
         // A command that auger started has the same terminal.
         if (session_.settings().target.kind == TargetSpec::Kind::command &&
             now - rewritten_ > rewrite_after) {
@@ -248,7 +249,9 @@ class LiveView::Run {
         last_frame_ = now;
     }
 
-    void work() { unfinished_ = screen_.refresh(state_, TimeSlice(now_ns, work_slice)); }
+    void work(milliseconds slice) {
+        unfinished_ = screen_.refresh(state_, TimeSlice(now_ns, slice));
+    }
 
     void show() { terminal_->show(screen_.draw(terminal_->width(), terminal_->height())); }
 
@@ -272,7 +275,7 @@ class LiveView::Run {
                 leaving_ = true; // the terminal is gone
         }
         if (unfinished_ && !pressed_) {
-            work();
+            work(work_slice);
             changed_ |= !unfinished_;
         }
     }

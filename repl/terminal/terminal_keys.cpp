@@ -9,6 +9,9 @@ namespace {
 
 constexpr wint_t escape_character = 27, delete_character = 127;
 constexpr std::chrono::milliseconds double_press{400};
+constexpr std::chrono::milliseconds longest_pause{500}; // within pasted text
+// Numbers of our own, beyond those of ncurses.
+constexpr int paste_begin = KEY_MAX + 1, paste_end = KEY_MAX + 2;
 
 std::optional<Key> function_key(wint_t code) {
     using enum Key::Code;
@@ -72,36 +75,59 @@ Key character_key(wint_t typed) {
     return key;
 }
 
-// Drops what follows an escape character when it came at once: Alt with a key, or a sequence of a
-// key that the terminal's description lacks. Returns whether there was any.
+// Drops the rest of a sequence that the terminal's description lacks; returns whether there was
+// any. Anything else behind an escape character is a key of its own, pressed quickly after Escape:
+// auger was busy, or the network brought both at once.
 bool skip_sequence() {
-    wint_t next = 0;
-    if (get_wch(&next) != OK)
+    wint_t first = 0, next = 0;
+    const int kind = get_wch(&first);
+    if (kind == KEY_CODE_YES)
+        ungetch(static_cast<int>(first));
+    else if (kind == OK && first != '[' && first != 'O')
+        unget_wch(static_cast<wchar_t>(first));
+    if (kind != OK || (first != '[' && first != 'O'))
         return false;
-    if (next == '[' || next == 'O') {
-        do {
-            if (get_wch(&next) != OK)
-                break;
-        } while (next < 0x40 || next > 0x7e);
+    if (get_wch(&next) != OK) {
+        unget_wch(static_cast<wchar_t>(first));
+        return false;
+    }
+    while (next < 0x40 || next > 0x7e) {
+        if (get_wch(&next) != OK)
+            break;
     }
     return true;
 }
 
 } // namespace
 
+TerminalKeys::TerminalKeys() {
+    define_key("\x1b[200~", paste_begin);
+    define_key("\x1b[201~", paste_end);
+}
+
 std::optional<Key> TerminalKeys::next() {
+    const auto now = std::chrono::steady_clock::now();
     wint_t code = 0;
     while (true) {
         const int kind = get_wch(&code);
-        if (kind == ERR)
+        if (kind == ERR) {
+            // A paste whose end was lost must not swallow all keys for ever.
+            if (now - came_ > longest_pause)
+                pasting_ = false;
             return std::nullopt;
+        }
+        came_ = now;
         std::optional<Key> key;
-        if (kind == KEY_CODE_YES)
+        if (kind == KEY_CODE_YES && (code == paste_begin || code == paste_end))
+            pasting_ = code == paste_begin;
+        else if (kind == KEY_CODE_YES)
             key = code == KEY_MOUSE ? mouse() : function_key(code);
         else if (code != escape_character || !skip_sequence())
             key = character_key(code);
-        if (key)
+        if (key) {
+            key->pasted = pasting_;
             return key;
+        }
     }
 }
 

@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t largest = 1000; // columns or rows: a terminal that claims more is misled
 constexpr int escape_wait_ms = 25;
+// Bracketed paste: what is pasted comes marked, so that it is not taken for keys.
+constexpr std::string_view paste_on = "\x1b[?2004h", paste_off = "\x1b[?2004l";
 
 // A capability's bytes; empty where the terminal lacks it.
 std::string capability(const char* name, int argument = 0) {
@@ -75,9 +77,11 @@ class TerminalScreen::Implementation {
         set_up_colours();
         set_up_line();
         describe_modes(outside, has_mouse);
+        send(paste_on);
         fit();
     }
     ~Implementation() {
+        send(paste_off);
         endwin();
         delscreen(screen_);
     }
@@ -161,6 +165,11 @@ class TerminalScreen::Implementation {
     bool renew_ = false;
 
   private:
+    // What ncurses does not know of. It has no bytes of its own waiting then.
+    static void send(std::string_view bytes) {
+        (void)!::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    }
+
     struct Look {
         attr_t attributes = A_NORMAL;
         int pair = 0;
@@ -203,6 +212,8 @@ class TerminalScreen::Implementation {
         modes_.enter.add(capability("smcup"));
         modes_.enter.add(capability("smkx"));
         modes_.enter.add(capability("civis"));
+        modes_.enter.add(paste_on);
+        modes_.leave.add(paste_off);
         if (has_mouse) {
             modes_.enter.add(mouse_on);
             modes_.leave.add(mouse_off);

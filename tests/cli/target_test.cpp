@@ -30,6 +30,19 @@ TEST_F(Target, AProcessThatIsNotThere) {
     EXPECT_THAT(outcome.err, HasSubstr("`ps -e` lists them"));
 }
 
+// Nobody would notice that it waits for ever; a script that means to wait says so.
+TEST_F(Target, ANameThatNoProcessHas) {
+    const Outcome option = auger({"--batch", "-n", "no-such-name", "-e", "echo never"});
+    EXPECT_EQ(option.code, 1);
+    EXPECT_THAT(option.out, testing::Not(HasSubstr("never")));
+    EXPECT_THAT(option.err, HasSubstr("no-such-name: no process is called so"));
+    EXPECT_THAT(option.err, HasSubstr("start it first"));
+    const Outcome command = auger({"--batch", "-e", "target no-such-name; echo goes on"});
+    EXPECT_EQ(command.code, 0);
+    EXPECT_THAT(command.out, HasSubstr("no process is called so now; those that start will be"));
+    EXPECT_THAT(command.out, HasSubstr("goes on\n"));
+}
+
 TEST_F(Target, FunctionsThatAreNotThere) {
     Program demo("demo_service", {"--seconds", "300"});
     demo.wait_ready();

@@ -19,7 +19,9 @@ class Ending : public TerminalTest {
         if (!IsSkipped())
             demo_.wait_ready();
     }
-    std::string prompt() const { return "auger [" + std::to_string(demo_.pid()) + "]>"; }
+    std::string prompt() const {
+        return "auger [demo_service " + std::to_string(demo_.pid()) + "]>";
+    }
     // auger with a probe on the demo service, at its prompt. auger is the terminal's own command.
     Terminal observe() {
         Terminal terminal(folder_, {AUGER_BINARY, "-p", std::to_string(demo_.pid()), "-e",

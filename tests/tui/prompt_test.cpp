@@ -24,7 +24,8 @@ class Prompt : public TerminalTest {
         return terminal;
     }
     static std::string prompt(const Program& demo, const std::string& typed = "") {
-        return "auger [" + std::to_string(demo.pid()) + "]>" + (typed.empty() ? "" : " " + typed);
+        return "auger [demo_service " + std::to_string(demo.pid()) + "]>" +
+               (typed.empty() ? "" : " " + typed);
     }
 };
 

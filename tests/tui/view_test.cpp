@@ -3,6 +3,7 @@
 // is as it was afterwards, whatever happens. What it shows and what keys mean is tested without a
 // terminal.
 #include "tests/kernel/program.h"
+#include "tests/kernel/source_lines.h"
 #include "tests/support/run.h"
 #include "tests/support/wait.h"
 #include "tests/tui/terminal.h"
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sstream>
 
 namespace auger::test {
@@ -161,8 +163,8 @@ TEST_F(View, CtrlCEndsACommandAndElseLeavesToThePrompt) {
 TEST_F(View, KeysAndMouseOfATerminalAreUnderstoodAndOthersIgnored) {
     Terminal terminal = replay(record(), {"/usr/bin/env", "TERM=xterm-256color"});
     expect_open(terminal);
-    // Ctrl-Right, Alt-q, and a key that no terminal has: none of them is an Escape, or a q.
-    for (const char* key : {"\x1b[1;5C", "\x1bq", "\x1b[987~"})
+    // Ctrl-Right and a key that no terminal has: none of them is an Escape.
+    for (const char* key : {"\x1b[1;5C", "\x1b[987~"})
         terminal.type(key);
     terminal.type(":");
     terminal.type("echo a\xc3\xa9x");
@@ -177,6 +179,28 @@ TEST_F(View, KeysAndMouseOfATerminalAreUnderstoodAndOthersIgnored) {
     terminal.expect_window("[1 flame]");
     terminal.type("\x1b[<0;12;2M\x1b[<0;12;2m"); // on the second tab
     terminal.expect_window("[2 difference]");
+    // A key that comes at once with the Escape before it.
+    terminal.press("?");
+    terminal.expect_window("freeze");
+    terminal.type("\x1b"
+                  "3");
+    terminal.expect_window("[3 histogram]");
+    terminal.expect_gone("freeze");
+    terminal.type("\x1bO"); // of which O is no sequence's beginning either
+    terminal.expect_window("[1 flame]");
+}
+
+TEST_F(View, TakesAPasteForTextAndNotForKeys) {
+    Terminal terminal = replay(record());
+    expect_open(terminal);
+    terminal.paste("q2\x1bq\ntime x\n");
+    terminal.expect_window("a pasted text is no keys");
+    terminal.press("3");
+    terminal.expect_window("[3 histogram]");
+    terminal.press(":");
+    terminal.paste("echo one\ntwo");
+    terminal.press("Enter");
+    terminal.expect_window("one two");
 }
 
 TEST_F(View, IsRefusedByATerminalThatCannotDoIt) {
@@ -250,9 +274,10 @@ TEST_F(View, WritesOnlyTheCellsThatChanged) {
     // And the screen can change.
     terminal.press("2");
     terminal.expect_window("[2 difference]");
-    EXPECT_GT(written() - still, 80u * 24u / 2);
+    EXPECT_GT(written(), still);
 }
 
+// Of SIGKILL nobody hears but the guardian.
 class ViewEnding : public View, public testing::WithParamInterface<int> {};
 
 TEST_P(ViewEnding, PutsTheTerminalBack) {
@@ -277,6 +302,35 @@ INSTANTIATE_TEST_SUITE_P(Of, ViewEnding,
                          testing::Values(SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT, SIGKILL),
                          [](const auto& info) { return std::string(sigabbrev_np(info.param)); });
 
+// The guardian cannot help then: what auger itself does must be enough.
+class ViewEndingAlone : public ViewEnding {};
+
+TEST_P(ViewEndingAlone, PutsTheTerminalBack) {
+    Terminal terminal(folder_,
+                      {"/bin/sh", "-c",
+                       AUGER_BINARY " --replay " + record() + "; echo \"[ended $?]\"; exec cat"});
+    expect_open(terminal);
+    const auto child_of = [](pid_t parent) {
+        const std::string id = std::to_string(parent);
+        pid_t child = 0;
+        EXPECT_TRUE(wait_until([&] {
+            return bool(std::ifstream("/proc/" + id + "/task/" + id + "/children") >> child);
+        }));
+        return child;
+    };
+    const pid_t auger = child_of(terminal.pid());
+    const pid_t guardian = child_of(auger);
+    ASSERT_EQ(content("/proc/" + std::to_string(guardian) + "/comm"), "auger-guardian\n");
+    ASSERT_EQ(kill(guardian, SIGKILL), 0);
+    ASSERT_TRUE(wait_gone(guardian));
+    ASSERT_EQ(kill(auger, GetParam()), 0);
+    expect_restored(terminal);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ViewEndingAlone,
+                         testing::Values(SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT),
+                         [](const auto& info) { return std::string(sigabbrev_np(info.param)); });
+
 class LiveView : public TerminalTest {
   protected:
     void SetUp() override {
@@ -284,7 +338,9 @@ class LiveView : public TerminalTest {
         if (!IsSkipped())
             demo_.wait_ready();
     }
-    std::string prompt() const { return "auger [" + std::to_string(demo_.pid()) + " 999 Hz]>"; }
+    std::string prompt() const {
+        return "auger [demo_service " + std::to_string(demo_.pid()) + " 999 Hz]>";
+    }
     Terminal shell() const {
         Terminal terminal(folder_, {"/bin/bash", "--norc", "--noprofile", "-i"});
         terminal.enter("PS1='shell> '");
@@ -320,7 +376,114 @@ TEST_F(LiveView, SamplesByItselfWhenItOpensByItself) {
     // Waits, too.
     terminal.expect_window("[clock_nanosleep]");
     terminal.press("q");
-    terminal.expect_last_line("auger [" + std::to_string(demo_.pid()) + " wall 499 Hz]>");
+    terminal.expect_last_line("auger [demo_service " + std::to_string(demo_.pid()) +
+                              " wall 499 Hz]>");
+}
+
+// As somebody who has never read the manual: each key is the one that the line of hints names for
+// the next step. From all of the service to the one call that is late, and what it waited for.
+TEST_F(LiveView, LeadsByKeysAloneToTheCallThatIsToBlame) {
+    Terminal terminal = shell();
+    terminal.enter(std::string(AUGER_BINARY) + " -p " + std::to_string(demo_.pid()));
+    const auto hinted = [&](const std::string& hint, const std::string& key) {
+        terminal.expect_window(hint);
+        terminal.press(key);
+    };
+    // At a function whose name may still be being looked for: then the screen says so, and somebody
+    // who reads that presses the key again.
+    const auto hinted_until = [&](const std::string& hint, const std::string& key,
+                                  const std::string& done) {
+        terminal.expect_window(hint);
+        EXPECT_TRUE(wait_until([&] {
+            terminal.press(key);
+            std::string window;
+            wait_until([&] {
+                window = terminal.window();
+                return window.find(done) != window.npos || window.find("none yet") != window.npos;
+            });
+            return window.find(done) != window.npos;
+        })) << terminal.window();
+    };
+    // What is searched for may not have been seen yet.
+    const auto search = [&](const std::string& text, const auto& found) {
+        terminal.press("/");
+        terminal.type(text);
+        terminal.press("Enter");
+        EXPECT_TRUE(wait_until([&] {
+            if (found())
+                return true;
+            terminal.press("n");
+            return false;
+        })) << terminal.window();
+    };
+    // In a list, the cursor is on the row with this.
+    const auto at = [&](const std::string& text) {
+        const auto lines = lines_of(terminal.window());
+        return std::ranges::any_of(lines, [&](const std::string& line) {
+            return line.starts_with(">") && line.find(text) != line.npos;
+        });
+    };
+    // Goes down a list, and again from its top, until something is shown.
+    const auto find = [&](const std::vector<std::string>& texts) {
+        const auto shown = [&] {
+            const std::string window = terminal.window();
+            return std::ranges::all_of(
+                texts, [&](const std::string& text) { return window.find(text) != window.npos; });
+        };
+        EXPECT_TRUE(wait_until([&] {
+            if (shown())
+                return true;
+            static const std::regex last(R"((\d+) of \1\b)");
+            terminal.press(std::regex_search(terminal.window(), last) ? "Home" : "Down");
+            return false;
+        })) << texts.front()
+            << "\n"
+            << terminal.window();
+    };
+    const std::string late = marked_line("demo/quota.cpp", "RECV amount");
+
+    terminal.expect_window("arrows to a function  / finds one  t then times it");
+    search("handle_request",
+           [&] { return terminal.window().find("t times the function") != std::string::npos; });
+    hinted("t times the function under the cursor", "t");
+    hinted("s splits by its p95", "s");
+    terminal.expect_window("handle_request > p95 = "); // enough calls for a percentile
+    hinted("2 shows what slow calls do differently", "2");
+    terminal.expect_window("difference ± 95 %");
+    search("recvfrom", [&] { return at(" [recvfrom]"); });
+    hinted_until("S traces slow calls of this function", "S", // of the one that made the call
+                 "tracing calls of libc:recv");
+    hinted("4 lists the slow calls", "4");
+    hinted("c only those in slow calls", "c");
+    find({"fetch_quota  " + late});
+    hinted_until("@ the line it was called from", "@", "sites libc:recv");
+    EXPECT_TRUE(wait_until([&] { return at(" " + late + " "); })) << terminal.window();
+    hinted("S traces slow calls from this line", "S");
+    terminal.expect_window("tracing calls of recv@" + late);
+    terminal.press("Home");
+    terminal.expect_window(" ms  recv@" + late + " ");            // in the list
+    find({"\u2502 recv@" + late + " ", "len=8 flags=256 ret=8"}); // beside it
+    hinted("Enter in full", "Enter");
+    terminal.expect_window("fetch_quota  " + late);
+    terminal.expect_window("in a call of handle_request: ");
+    // What it waited for: the answer to a question, for 10 ms and more.
+    const std::regex waited(
+        R"(longest wait [1-9]\d(\.\d)? ms in recvfrom\(\d+\) tcp 127\.0\.0\.1:\d+ -> 127)"),
+        asked(R"(fd=\d+ \(tcp 127\.0\.0\.1:\d+ -> 127)");
+    EXPECT_TRUE(wait_until([&] {
+        const std::string window = terminal.window();
+        return std::regex_search(window, waited) && std::regex_search(window, asked);
+    })) << terminal.window();
+    // All of it was commands, as they can be saved.
+    const std::string saved = folder_.path("session.aug");
+    terminal.type(":");
+    terminal.enter("save " + saved);
+    EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(saved); }));
+    EXPECT_THAT(content(saved), HasSubstr("sample wall 499"));
+    EXPECT_THAT(content(saved), HasSubstr("Call&)\" > p95"));
+    EXPECT_THAT(content(saved), HasSubstr("slow libc:recv > "));
+    EXPECT_THAT(content(saved), HasSubstr("slow recv@" + late + " > "));
+    kill(terminal.pid(), SIGTERM);
 }
 
 // A command that auger started writes to the same terminal.

@@ -263,7 +263,7 @@ TEST(Session, PartsOfASplitCombine) {
     EXPECT_THAT(test.run("split handle by arg1"), HasSubstr("main.cc:12, by arg1\n"));
     EXPECT_THAT(test.run("split if arg2 > 4"),
                 HasSubstr("> 5ms, taken or not if arg2 > 4, by arg1\n"));
-    EXPECT_EQ(test.session.summary(), "4711 handle > 5.00 ...f arg2 > 4 by arg1");
+    EXPECT_EQ(test.session.summary(), "se\\x1brver 4711 handle ...ms if arg2 > 4 by arg1");
     const SplitSetting before = test.session.settings().split;
     EXPECT_THAT(test.run("split other by arg0"), HasSubstr("split by other (probe 2), by arg0\n"));
     test.run("undo");
@@ -349,7 +349,8 @@ TEST(Session, RaisedRatesKeepTheRateInForce) {
     TestSession test;
     test.run("target 4711\nsample 99\nsample 4999 only handle > p95");
     EXPECT_EQ(test.backend.log.back(), "sample 99/4999 in 1 clauses");
-    EXPECT_EQ(test.session.summary(), "4711 99/4999 Hz");
+    EXPECT_EQ(test.session.summary(), "se\\x1brver 4711 99/4999 Hz");
+    EXPECT_THAT(test.run("status"), HasSubstr("raised to 4999 only handle > p95"));
     EXPECT_THAT(test.run("sample 99 only in handle"),
                 HasSubstr("everything is sampled at 99 Hz already"));
     test.run("sample off\nsample 999 only in handle");
@@ -613,7 +614,7 @@ TEST(Session, PromptSaysWhatIsGoingOn) {
     TestSession test;
     EXPECT_EQ(test.session.summary(), "");
     test.run("target 4711\nsample 99\nsplit handle > p95");
-    EXPECT_EQ(test.session.summary(), "4711 99 Hz handle > p95");
+    EXPECT_EQ(test.session.summary(), "se\\x1brver 4711 99 Hz handle > p95");
     test.run("target -- /bin/x\x1b");
     EXPECT_EQ(test.session.summary().find('\x1b'), std::string::npos);
 }

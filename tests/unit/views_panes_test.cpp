@@ -116,7 +116,7 @@ TEST_F(Panes, EveryActionIsSafeAnywhere) {
                 for (auto a = Action::up; a <= Action::redraw;
                      a = static_cast<Action>(static_cast<int>(a) + 1)) {
                     act(*pane, a, *m);
-                    pane->selected();
+                    pane->subject().function;
                     EXPECT_FALSE(pane->command().empty());
                     drawn(*pane, 60, 12);
                     std::vector<Wish> wishes;
@@ -167,7 +167,7 @@ TEST_F(Panes, TheCursorStaysOnAFunctionWhileOthersOvertakeIt) {
         settle(*pane, other.model);
         act(*pane, Action::down, other.model);
         act(*pane, Action::down, other.model);
-        const auto before = pane->selected();
+        const auto before = pane->subject().function;
         ASSERT_TRUE(before);
         const std::string all = drawn(*pane, 100, 30);
         // A function that nobody has seen so far takes most of the time from now on.
@@ -182,7 +182,7 @@ TEST_F(Panes, TheCursorStaysOnAFunctionWhileOthersOvertakeIt) {
         }
         settle(*pane, other.model);
         EXPECT_NE(drawn(*pane, 100, 30), all);
-        EXPECT_EQ(pane->selected(), before) << pane->name();
+        EXPECT_EQ(pane->subject().function, before) << pane->name();
         const std::string name(other.model.symbols().name(*before));
         EXPECT_NE(row_at_cursor(*pane).find(name.substr(0, 4)), std::string::npos);
     }
@@ -243,7 +243,7 @@ TEST_F(Panes, TheTableDescendsAndComesBack) {
     auto pane = make_table_pane({});
     settle(*pane, model);
     pane->search("^respond$", model);
-    const auto respond = pane->selected();
+    const auto respond = pane->subject().function;
     ASSERT_TRUE(respond);
     EXPECT_EQ(model.symbols().name(*respond), "respond");
     act(*pane, Action::enter, model);
@@ -259,7 +259,7 @@ TEST_F(Panes, TheTableDescendsAndComesBack) {
     act(*pane, Action::back, model);
     EXPECT_NE(drawn(*pane, 80, 12).find("Called by respond"), std::string::npos);
     act(*pane, Action::back, model);
-    EXPECT_EQ(pane->selected(), respond);
+    EXPECT_EQ(pane->subject().function, respond);
     EXPECT_NE(drawn(*pane, 80, 12).find("handle"), std::string::npos);
     // From another pane.
     ASSERT_TRUE(pane->turn_to(*respond, Action::callers, model));
@@ -275,7 +275,7 @@ TEST_F(Panes, SearchMarksAndCounts) {
     const auto wishes = act(*pane, Action::next_match, model);
     ASSERT_EQ(wishes.size(), 1u);
     EXPECT_EQ(wishes[0].text.substr(0, 6), "2 of 2");
-    EXPECT_EQ(model.symbols().name(*pane->selected()), "send");
+    EXPECT_EQ(model.symbols().name(*pane->subject().function), "send");
     EXPECT_EQ(pane->search("nothing", model), "no match");
     EXPECT_EQ(rows_filled(*pane, Fill::match, 80, 20).size(), 0u);
     pane->search(std::nullopt, model);

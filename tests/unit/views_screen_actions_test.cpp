@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What keys ask for: console commands with names that the language reads back, and steps back.
 #include "tests/unit/screen_fixture.h"
+#include "views/model/fold.h"
+#include "views/model/frames_under.h"
 #include "views/screen/drill.h"
 #include "views/screen/site_list.h"
 
@@ -50,9 +52,14 @@ TEST_F(ScreenActions, DrillAtTheFunctionUnderTheCursor) {
                                "std::char_traits<char> >)\"");
     go_to("full_scan");
     EXPECT_EQ(command_of('t'), "time \"full_scan\\x1b[2J(std::vector<int>&)\"");
-    go_to("tcp_sendmsg");
+    go_to("tcp_sendmsg"); // of the kernel: the function that called it is meant
+    EXPECT_EQ(command_of('t'), "time send");
+    EXPECT_EQ(command_of('@'), "sites send");
+    stream.sample(5'000 * ms, 101, stream.stack({"_start", "service+0x1f"}), {}, 1'001'001);
+    refresh();
+    go_to("0x1f");
     EXPECT_EQ(press('t').size(), 0u);
-    EXPECT_THAT(bottom(), HasSubstr("kernel's"));
+    EXPECT_THAT(bottom(), HasSubstr("service+0x1f has no name, or none yet"));
 }
 
 TEST_F(ScreenActions, KnowWhatIsTimedAndSplit) {
@@ -87,7 +94,7 @@ TEST(ScreenDrill, ThresholdsGoUpAndDownTheSameSteps) {
     for (uint64_t steps = 0; ns < 100'000'000'000; steps++) {
         ASSERT_LT(steps, 200u);
         stream.split(1, stream.fixed(ns));
-        const std::string up = drill_command(Action::threshold_up, model, {}).command;
+        const std::string up = drill_command(Action::threshold_up, model, {}, {}).command;
         ASSERT_TRUE(up.starts_with("threshold \"ns::f(int, char)\" ")) << up;
         const std::string text = up.substr(up.rfind(' ') + 1);
         const double number = std::stod(text);
@@ -102,7 +109,7 @@ TEST(ScreenDrill, ThresholdsGoUpAndDownTheSameSteps) {
     }
     for (double p : {50.0, 95.0, 99.9, 99.99}) {
         stream.split(1, stream.percentile(p));
-        const Drill up = drill_command(Action::threshold_up, model, {});
+        const Drill up = drill_command(Action::threshold_up, model, {}, {});
         EXPECT_NE(up.command.empty(), up.why_not.empty());
         EXPECT_EQ(up.command.empty(), p == 99.99);
     }
@@ -131,6 +138,34 @@ TEST_F(ScreenActions, EscapeStepsBackAndAtTheEndLeaves) {
     EXPECT_THAT(bottom(), HasSubstr("> flame\n"));
     EXPECT_TRUE(leaves(press(Key::Code::escape)));
     EXPECT_TRUE(leaves(press('q')));
+}
+
+// What the screen shows and what its command prints are the same samples.
+TEST_F(ScreenActions, AZoomIsACommandForTheSameFrames) {
+    const StackId parse = stream.stack({"_start", "parse", "recv", "recv", "wait"}),
+                  fetch = stream.stack({"_start", "fetch", "recv", "wait"});
+    for (uint64_t i = 1; i <= 8; i++)
+        stream.sample(i * ms, 101, i <= 3 ? parse : fetch, {}, 1'001'001);
+    model.on_time(10 * ms);
+    refresh();
+    go_to("^recv$"); // the heaviest
+    press(Key::Code::enter);
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame under \"fetch;recv\"\n"));
+    const auto samples = [&](const std::string& under) {
+        return fold(model, {}, {}, GroupBy::process, under).total().samples;
+    };
+    EXPECT_EQ(samples("fetch;recv"), 5);
+    EXPECT_EQ(samples("parse;recv;wait"), 3); // direct recursion is one frame
+    EXPECT_EQ(samples("recv"), 8);
+    EXPECT_EQ(samples("fetch;wait"), 0);
+    const FlameTree tree = fold(model, {});
+    const std::string label = FramesUnder::name_in_path(tree.labels[0]);
+    EXPECT_EQ(samples(label + ";_start;parse"), 3);
+    EXPECT_EQ(samples(label + ";parse"), 0);
+    press(Key::Code::escape);
+    refresh();
+    EXPECT_THAT(bottom(), HasSubstr("> flame\n"));
 }
 
 TEST_F(ScreenActions, AClassThatIsNoMoreIsNotShown) {
@@ -192,7 +227,8 @@ TEST_F(ScreenActions, CallSitesAreChosenAndTimed) {
                    "           -         -         -  service+0x1f  fetch  (entry+ret)\n"
                    "  \"time recv@*\" counts and times them all\n",
                    false});
-    EXPECT_THAT(drawn(100, 30), HasSubstr("Enter times the calls from this line"));
+    EXPECT_THAT(drawn(100, 30),
+                HasSubstr("S traces slow calls from this line  Enter times them all"));
     auto requests = press(Key::Code::enter);
     ASSERT_EQ(requests.size(), 1u);
     EXPECT_EQ(requests[0].line, "time recv@main.cc:1312");
@@ -201,9 +237,9 @@ TEST_F(ScreenActions, CallSitesAreChosenAndTimed) {
         Pager::lines_of("x\n       calls       p50       p99  place         caller\n"
                         "           -         -         -  my file.c:7   fetch  (entry+ret)\n"
                         "           -         -         -  service+0x1f  fetch  (entry+ret)\n");
-    mark_sites(lines, "libc:recv");
-    EXPECT_EQ(lines[2].run, "time \"libc:recv@my file.c:7\"");
-    EXPECT_EQ(lines[3].run, "");
+    mark_sites(lines, "recv");
+    EXPECT_EQ(lines[2].probe, "recv@my file.c:7");
+    EXPECT_EQ(lines[3].probe, "");
 }
 
 TEST_F(ScreenActions, AFrozenScreenStaysWhileDataComes) {

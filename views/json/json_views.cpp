@@ -142,6 +142,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
         lost[escape_untrusted(cause)] = count;
     line["lost"] = std::move(lost);
     line["rate"] = ledger.rate_hz;
+    line["raised"] = text_or_null(context.raised);
     line["rate_achieved"] = number(ledger.rate_achieved_hz);
     line["wall"] = ledger.wall;
     line["waits"] = {{"ended", ledger.waits}, {"samples", ledger.wait_samples}};

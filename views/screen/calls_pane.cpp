@@ -29,6 +29,12 @@ struct CallRow {
     bool has_function = false;
 };
 
+constexpr size_t least_probe_width = 12, most_probe_width = 32;
+
+std::string thread_text(const ThreadInfo& thread) {
+    return fmt::format("{} {}", thread.comm, thread.tid);
+}
+
 class CallsPane final : public ListPane {
   public:
     explicit CallsPane(const PaneOptions& options) : ListPane(options.unicode, true) {}
@@ -39,7 +45,7 @@ class CallsPane final : public ListPane {
     }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice&) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
-    std::optional<FunctionId> selected() const override;
+    Subject subject() const override;
 
   private:
     std::string text_of(size_t row) const override;
@@ -62,7 +68,8 @@ class CallsPane final : public ListPane {
     bool large_ = false;   // details alone
     size_t scrolled_ = 0;  // lines of the details
     bool with_class_ = false;
-    bool traced_ = false; // some probe traces slow calls
+    size_t class_width_ = 0, thread_width_ = 0; // each with the gap before it
+    bool traced_ = false;                       // some probe traces slow calls
 };
 
 bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&) {
@@ -80,6 +87,7 @@ bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&
     Classifier classify(model);
     left_out_ = count_left_out(model, classify, scope.window, {});
     rows_.clear();
+    class_width_ = thread_width_ = 0;
     auto all = model.slow_calls().begin();
     for (const SlowCall* call : find_slow_calls(model, classify, scope.window, {}, scope.filter)) {
         while (&*all != call)
@@ -94,6 +102,11 @@ bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&
             row.function = model.symbols().frames(stack.front()).front().function;
             row.has_function = true;
         }
+        if (with_class_)
+            class_width_ = std::max(class_width_, to_string(row.of).size() + 1);
+        const ThreadInfo& thread = model.symbols().thread(row.end.thread);
+        thread_width_ =
+            std::max(thread_width_, text_width(escape_untrusted(thread_text(thread))) + 1);
         rows_.push_back(std::move(row));
     }
     sort();
@@ -129,10 +142,26 @@ void CallsPane::moved(const Model& model) {
         take_details(model, model.slow_calls()[*number - gone], *number, rows_[cursor_.row()].of);
 }
 
-std::optional<FunctionId> CallsPane::selected() const {
-    if (rows_.empty() || !rows_[cursor_.row()].has_function)
-        return std::nullopt;
-    return rows_[cursor_.row()].function;
+Subject CallsPane::subject() const {
+    Subject subject;
+    if (rows_.empty())
+        return subject;
+    const CallRow& row = rows_[cursor_.row()];
+    subject.probe = row.probe;
+    if (row.has_function)
+        subject.function = row.function;
+    if (!details_ || details_->number != row.number)
+        return subject;
+    const SymbolTables& symbols = model_->symbols();
+    const auto stack = symbols.stack(details_->call.stack);
+    if (!stack.empty()) // names may have come since the list was made
+        subject.function = symbols.frames(stack.front()).front().function;
+    for (LocationId location : stack.subspan(std::min<size_t>(stack.size(), 1)))
+        for (const FrameEntry& frame : symbols.frames(location)) {
+            subject.callers.push_back(frame.function);
+            subject.lines.push_back(source_text(symbols, frame));
+        }
+    return subject;
 }
 
 std::string CallsPane::text_of(size_t row) const {
@@ -214,8 +243,8 @@ Area CallsPane::draw_beside(Area body) {
         draw_details(body);
         return body.part(0, 0, 0, 0);
     }
-    if (body.width() >= 110) {
-        const size_t list = std::max<size_t>(body.width() * 2 / 5, 50);
+    if (body.width() >= 120) {
+        const size_t list = std::max<size_t>(body.width() * 9 / 20, 62);
         for (size_t y = 0; y < body.height(); y++)
             body.put(list, y, body.unicode() ? "│" : "|", Style::dim);
         Area right = body.part(list + 2, 0, body.width(), body.height());
@@ -256,15 +285,17 @@ void CallsPane::draw_row(Area& line, size_t row) const {
                    Style::dim);
     line.put_right(20, 0, format_duration(static_cast<double>(call.end.duration_ns)), Style::slow);
     const ThreadInfo& thread = model_->symbols().thread(call.end.thread);
-    const size_t probe = line.width() > 60 ? 24 : line.width() > 44 ? 14 : line.width();
-    size_t x = 22;
-    line.put_name(x, 0, probe_text(*model_, call.probe), probe, Style::name);
-    x += probe + 1;
-    if (with_class_) {
-        const std::string of = to_string(call.of);
-        x = std::max(line.put(x, 0, of, style_of(call.of)), x + 5) + 1;
-    }
-    line.put(x, 0, fmt::format("{} {}", thread.comm, thread.tid), Style::dim);
+    // The probe has what class and thread leave.
+    const size_t behind = class_width_ + thread_width_;
+    const size_t room = line.width() > 22 ? line.width() - 22 : 0;
+    const bool probe_alone = room < behind + least_probe_width;
+    const size_t probe = probe_alone ? room : std::min(room - behind, most_probe_width);
+    line.put_name(22, 0, probe_text(*model_, call.probe), probe, Style::name);
+    if (probe_alone)
+        return;
+    if (with_class_)
+        line.put(22 + probe + 1, 0, to_string(call.of), style_of(call.of));
+    line.put(22 + probe + class_width_ + 1, 0, escape_untrusted(thread_text(thread)), Style::dim);
 }
 
 } // namespace

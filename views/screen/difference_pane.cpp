@@ -50,12 +50,13 @@ class DifferencePane final : public ListPane {
     }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
-    std::optional<FunctionId> selected() const override;
+    Subject subject() const override { return {selected(), {}, {}, {}}; }
     bool turn_to(FunctionId function, Action, const Model&) override {
         return cursor_.move_to_key(function.value);
     }
 
   private:
+    std::optional<FunctionId> selected() const;
     enum class Order : uint8_t { own, difference, slower };
 
     std::string text_of(size_t row) const override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/drill.h"
 
+#include "views/screen/histogram_layout.h"
+#include "views/screen/target_function.h"
 #include "views/short_name.h"
 #include "views/spell.h"
 
@@ -63,6 +65,33 @@ Drill move_threshold(const Model& model, bool up) {
     return {fmt::format("threshold {} {}", spell_word(probe->text), spell_threshold(moved)), ""};
 }
 
+// Which calls are slow. Of the split's probe the same as the split says; of others those that would
+// make a call of the split's probe slow all by themselves.
+Threshold slow_threshold(const Model& model, const ProbeInfo* probe) {
+    const SplitInfo& split = model.split();
+    Threshold threshold;
+    threshold.kind = Threshold::Kind::percentile;
+    threshold.percentile = 99;
+    if (!split.active || split.threshold.kind == Threshold::Kind::none)
+        return threshold;
+    if (probe && probe->id == split.probe)
+        return split.threshold;
+    const ThresholdState state = model.split_state();
+    if (!state.in_force())
+        return threshold;
+    threshold.kind = Threshold::Kind::fixed;
+    threshold.fixed_ns = round_duration(state.value_ns);
+    return threshold;
+}
+
+// "libc.so.6+0x10a990" stands for what has no symbol, or whose names are still being read.
+bool is_an_address(const SymbolTables& symbols, FunctionId id) {
+    const std::string& path = symbols.module(symbols.function(id).module).path;
+    const std::string_view file = std::string_view(path).substr(path.rfind('/') + 1);
+    const std::string_view name = symbols.name(id);
+    return name.starts_with(file) && name.substr(file.size()).starts_with("+0x");
+}
+
 // "libc.so.6" -> "libc".
 std::string library_stem(std::string_view path) {
     const std::string_view file = path.substr(path.rfind('/') + 1);
@@ -102,54 +131,61 @@ std::string probe_text_of(const Model& model, FunctionId id) {
     return library.empty() ? name : library + ":" + name;
 }
 
-Drill drill_command(Action action, const Model& model, std::optional<FunctionId> id) {
-    if (action == Action::threshold_up || action == Action::threshold_down)
-        return move_threshold(model, action == Action::threshold_up);
-    if (action == Action::only_this && !model.only().text.empty())
-        return {"only off", ""};
-    if (!id)
-        return {"", "no function is under the cursor"};
-
-    const Function& function = model.symbols().function(*id);
-    const std::string name = display_name(model.symbols().name(*id));
-    const ModuleKind kind = model.symbols().module(function.module).kind;
-    if (function.kernel || kind == ModuleKind::kernel || kind == ModuleKind::vdso)
-        return {"",
-                fmt::format("{} is the kernel's: time the function of the target around it", name)};
-    if (kind != ModuleKind::file)
-        return {"", fmt::format("{} is no function of a file: time the one around it", name)};
-
-    const ProbeInfo* probe = probe_of(model, *id);
-    const std::string word = spell_word(probe_text_of(model, *id));
-    const SplitInfo& split = model.split();
-    const bool split_on_it = probe && split.active && split.probe == probe->id;
+Drill drill_at_probe(Action action, const Model& model, const std::string& text) {
+    const std::string word = spell_word(text);
+    const ProbeInfo* probe = nullptr;
+    for (const auto& [number, known] : model.probes())
+        if (!known.deleted && known.text == text)
+            probe = &known;
     switch (action) {
     case Action::time_it:
         return {"time " + word, ""};
     case Action::split_on_it:
         return {fmt::format("split {} > p95", word), ""};
-    case Action::slow_it: {
-        // The same calls that the split calls slow.
-        const std::string threshold = split_on_it && split.threshold.kind != Threshold::Kind::none
-                                          ? spell_threshold(split.threshold)
-                                          : "p99";
-        return {fmt::format("slow {} > {}", word, threshold), ""};
-    }
-    case Action::only_this:
-        return {"only in " + word, ""};
-    case Action::call_sites:
-        return {"sites " + word, ""};
+    case Action::slow_it:
+        return {fmt::format("slow {} > {}", word, spell_threshold(slow_threshold(model, probe))),
+                ""};
     case Action::open_calls:
         if (!probe)
-            return {"",
-                    fmt::format("{} is not timed: {} times it", name, key_name(Action::time_it))};
+            return {"", fmt::format("{} is not timed: {} times it", display_name(text),
+                                    key_name(Action::time_it))};
         return {"open " + word, ""};
     case Action::delete_probe:
         if (!probe)
-            return {"", fmt::format("{} is not timed", name)};
+            return {"", fmt::format("{} is not timed", display_name(text))};
         return {"delete " + word, ""};
     default:
         return {"", "nothing to do here"};
+    }
+}
+
+Drill drill_command(Action action, const Model& model, const Scope& scope, const Subject& subject) {
+    if (action == Action::threshold_up || action == Action::threshold_down)
+        return move_threshold(model, action == Action::threshold_up);
+    if (action == Action::only_this && !model.only().text.empty())
+        return {"only off", ""};
+    const bool of_calls = action != Action::only_this && action != Action::call_sites;
+    const ProbeInfo* probe = subject.probe && of_calls ? model.find_probe(*subject.probe) : nullptr;
+    if (probe && !probe->deleted)
+        return drill_at_probe(action, model, probe->text);
+    if (!subject.function)
+        return {"", "no function is under the cursor"};
+
+    const auto function = function_of_target(model, scope, subject);
+    if (!function)
+        return {"", fmt::format("{} is no function of a file, and none around it is known",
+                                display_name(model.symbols().name(*subject.function)))};
+    if (is_an_address(model.symbols(), *function))
+        return {"", fmt::format("{} has no name, or none yet",
+                                display_name(model.symbols().name(*function)))};
+    const std::string text = probe_text_of(model, *function);
+    switch (action) {
+    case Action::only_this:
+        return {"only in " + spell_word(text), ""};
+    case Action::call_sites:
+        return {"sites " + spell_word(text), ""};
+    default:
+        return drill_at_probe(action, model, text);
     }
 }
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "views/model/model.h"
-#include "views/screen/action.h"
+#include "views/screen/pane.h"
 
-#include <optional>
 #include <string>
 
 namespace auger {
@@ -16,8 +15,11 @@ struct Drill {
     std::string why_not; // for the message line
 };
 
-// Drilling and moving the split's threshold. `function`: the one under the cursor.
-Drill drill_command(Action, const Model&, std::optional<FunctionId> function);
+// Drilling and moving the split's threshold. At a frame of the kernel it is the function of the
+// target's that is meant which called into it.
+Drill drill_command(Action, const Model&, const Scope&, const Subject&);
+// The same for a probe by its text, which may not be in force yet.
+Drill drill_at_probe(Action, const Model&, const std::string& probe);
 
 // The probe that times the function, if one does; the newest of several.
 const ProbeInfo* probe_of(const Model&, FunctionId);

@@ -71,6 +71,13 @@ std::optional<FunctionId> FlameCursor::function() const {
     return path_.functions[depth_ - 2];
 }
 
+std::vector<FunctionId> FlameCursor::callers() const {
+    if (depth_ < 3)
+        return {};
+    const auto last = path_.functions.begin() + static_cast<std::ptrdiff_t>(depth_ - 2);
+    return {std::make_reverse_iterator(last), path_.functions.rend()};
+}
+
 std::string FlameCursor::name_of(const Model& model, size_t depth) const {
     if (depth == 0)
         return "all";

@@ -23,10 +23,12 @@ class FlameCursor {
     bool present() const { return present_; }
 
     std::optional<FunctionId> function() const;
+    std::vector<FunctionId> callers() const; // of it, the nearest first
     // Of the frame itself, raw.
     std::string name(const Model&) const;
     // Of the frames that were zoomed into.
     std::vector<std::string> zoom_names(const Model&) const;
+    FlamePath zoom_path() const { return part(zoom_depth()); }
 
     void move_to(const FlameTree&, const SymbolTables&, uint32_t node);
     void to_parent();

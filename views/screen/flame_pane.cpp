@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/flame_pane.h"
 
+#include "views/format.h"
 #include "views/model/flame_stream.h"
 #include "views/screen/flame_boxes.h"
 #include "views/screen/flame_cursor.h"
 #include "views/screen/flame_details.h"
 #include "views/screen/flame_picture.h"
 #include "views/screen/flame_search.h"
+#include "views/screen/zoom_text.h"
 #include "views/spell.h"
 
 #include <fmt/format.h>
@@ -34,7 +36,7 @@ class FlamePane final : public Pane {
     bool click(size_t x, size_t y, bool twice, const Model&, const Scope&,
                std::vector<Wish>&) override;
     std::string search(const std::optional<std::string>&, const Model&) override;
-    std::optional<FunctionId> selected() const override { return cursor_.function(); }
+    Subject subject() const override { return {cursor_.function(), cursor_.callers(), {}, {}}; }
     std::optional<ClassSums> shown_sums() const override { return tree().classes(); }
     std::vector<std::string> crumbs(const Model& model) const override {
         return cursor_.zoom_names(model);
@@ -44,6 +46,7 @@ class FlamePane final : public Pane {
   private:
     const FlameTree& tree() const { return stream_.tree(); }
     void lay_out();
+    void spell_zoom();
     void move_down();
     void move_beside(bool right);
     bool search_on(size_t looks);
@@ -60,12 +63,16 @@ class FlamePane final : public Pane {
 
     FlameBoxes boxes_; // never empty once laid out
     bool laid_out_ = false;
+    bool folding_ = false; // the tree is not yet all that there is
     FlamePicture picture_;
     // Of the function under the cursor.
     FunctionSource source_;
     std::optional<FunctionId> source_function_;
     uint64_t sourced_ns_ = 0;
     uint64_t searched_ns_ = 0;
+    FlamePath spelled_zoom_;
+    std::string zoom_text_; // as a command has it
+    uint64_t spelled_ns_ = 0;
     bool searching_ = false;
 };
 
@@ -75,11 +82,19 @@ std::string FlamePane::command() const {
         text += " " + to_string(scope_.filter);
     if (scope_.by != GroupBy::process)
         text += fmt::format(" by {}", group_names[static_cast<size_t>(scope_.by)]);
-    if (model_) {
-        if (const auto zoomed = cursor_.zoom_names(*model_); !zoomed.empty())
-            text += " under " + spell_word(zoomed.back());
-    }
+    if (!zoom_text_.empty())
+        text += " under " + spell_word(zoom_text_);
     return text;
+}
+
+// Looks at the whole tree, so only now and then.
+void FlamePane::spell_zoom() {
+    const FlamePath zoomed = cursor_.zoom_path();
+    if (zoomed == spelled_zoom_ && model_->now_ns() - spelled_ns_ < a_while_ns)
+        return;
+    zoom_text_ = zoomed.label ? zoom_text(*model_, tree(), zoomed) : std::string();
+    spelled_zoom_ = zoomed;
+    spelled_ns_ = model_->now_ns();
 }
 
 bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
@@ -90,7 +105,9 @@ bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice&
     const bool more = work_in(slice, [&] {
         return stream_.refresh(model, {scope.window, scope.filter, scope.by});
     });
+    folding_ = more;
     cursor_.resolve(tree(), model.symbols());
+    spell_zoom();
     // Of a large tree only now and then.
     if (!searching_ &&
         (tree().frames() < many_frames || model.now_ns() - searched_ns_ > a_while_ns)) {
@@ -133,8 +150,11 @@ void FlamePane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         return;
     if (tree().total().samples <= 0) {
         canvas.put(rect.x, rect.y,
-                   scope_.filter.all() ? "No samples yet."
-                                       : fmt::format("No samples of {}.", to_string(scope_.filter)),
+                   folding_ ? fmt::format("Looking at {} samples ...",
+                                          format_count(double(model_->samples().size())))
+                   : scope_.filter.all()
+                       ? "No samples yet."
+                       : fmt::format("No samples of {}.", to_string(scope_.filter)),
                    Style::dim);
         return;
     }
@@ -239,6 +259,7 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         return false;
     }
     cursor_.resolve(tree(), model.symbols());
+    spell_zoom();
     searching_ = search_on(looks_at_once);
     laid_out_ = false;
     return true;
@@ -267,16 +288,22 @@ void FlamePane::move_beside(bool right) {
     }
 }
 
-// To where most of its time is, when another pane asks for it; merely coming back does not move.
+// To where most of its time is, in slow calls if there are any, when another pane asks for it;
+// merely coming back does not move.
 bool FlamePane::turn_to(FunctionId function, Action action, const Model&) {
     if (action != Action::enter)
         return false;
     uint32_t heaviest = 0;
+    std::pair<double, double> most;
     for (uint32_t i = 1; i < tree().nodes.size(); i++) {
         const FlameNode& node = tree().nodes[i];
-        if (node.held && node.depth >= 2 && node.function == function &&
-            (!heaviest || tree().weight_ns(i) > tree().weight_ns(heaviest)))
+        if (!node.held || node.depth < 2 || node.function != function)
+            continue;
+        const std::pair weight(tree().classes(i)[CallClass::slow].weight_ns, tree().weight_ns(i));
+        if (!heaviest || weight > most) {
             heaviest = i;
+            most = weight;
+        }
     }
     if (!heaviest)
         return false;

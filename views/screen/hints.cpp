@@ -31,6 +31,18 @@ bool any_slow(const Model& model) {
     });
 }
 
+std::vector<Hint> steps_in_calls(const Surroundings& here) {
+    std::vector<Hint> steps;
+    if (!here.call)
+        return {step(Action::class_filter, here.filtered ? "other classes" : "only slow")};
+    if (!here.filtered)
+        steps.push_back(step(Action::class_filter, "only those in slow calls"));
+    if (!here.site)
+        steps.push_back(step(Action::call_sites, "the line it was called from, to trace that"));
+    steps.push_back(step(Action::enter, "in full"));
+    return steps;
+}
+
 // The way from "some calls are slow" to the call that is to blame, one step at a time.
 std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
                              const Surroundings& here) {
@@ -44,7 +56,9 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
     if (!any_probe(model)) {
         if (here.function)
             return {step(Action::time_it, "times the function under the cursor")};
-        return {{"arrows", "to a function", true}, step(Action::time_it, "then times it")};
+        return {{"arrows", "to a function", true},
+                step(Action::search, "finds one"),
+                step(Action::time_it, "then times it")};
     }
     if (here.pane == Action::histogram)
         return {{key_name(Action::threshold_down) + " " + key_name(Action::threshold_up),
@@ -67,7 +81,7 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
         return {step(Action::slow_it, "traces slow calls of this function"),
                 step(Action::enter, "shows it in the flame")};
     if (here.pane == Action::calls)
-        return {step(Action::enter, "shows a call in full")};
+        return steps_in_calls(here);
     if (any_slow(model))
         return {step(Action::calls, "lists the slow calls"),
                 step(Action::call_sites, "where it is called from")};
@@ -84,26 +98,28 @@ std::vector<Hint> hints_for(const Model& model, const ScreenState& state,
     std::vector<Hint> hints;
     if (here.frozen)
         hints.push_back({key_name(Action::freeze), "goes on (frozen)", true});
-    if (here.searching) {
+    for (Hint& hint : next_steps(model, state, here))
+        hints.push_back(std::move(hint));
+    if (here.searching)
         hints.push_back({key_name(Action::next_match) + " " + key_name(Action::previous_match),
-                         "next, previous match", true});
-        hints.push_back(step(Action::back, "ends the search"));
-    } else {
-        for (Hint& hint : next_steps(model, state, here))
-            hints.push_back(std::move(hint));
-    }
+                         "other matches", true});
     const std::initializer_list<Action> always = {Action::help,      Action::enter,  Action::back,
                                                   Action::next_pane, Action::search, Action::undo,
                                                   Action::freeze,    Action::leave};
-    for (Action action : always)
-        hints.push_back(plain(action));
+    for (Action action : always) {
+        Hint hint = plain(action);
+        if (std::ranges::find(hints, hint.key, &Hint::key) == hints.end())
+            hints.push_back(std::move(hint));
+    }
     return hints;
 }
 
 std::vector<Hint> pager_hints(bool choosing, bool searching) {
     std::vector<Hint> hints;
-    if (choosing)
-        hints.push_back(step(Action::enter, "times the calls from this line"));
+    if (choosing) {
+        hints.push_back(step(Action::slow_it, "traces slow calls from this line"));
+        hints.push_back(step(Action::enter, "times them all"));
+    }
     if (searching)
         hints.push_back(plain(Action::next_match));
     hints.push_back({key_name(Action::back), searching ? "ends the search" : "closes", true});

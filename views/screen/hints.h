@@ -22,6 +22,9 @@ struct Surroundings {
     Action pane = Action::flame; // in front
     bool function = false;       // one is under the cursor
     bool timed = false;          // that one
+    bool call = false;           // one is under the cursor
+    bool site = false;           // what is timed is one call site
+    bool filtered = false;       // one class is shown alone
     bool searching = false;
     bool frozen = false;
     bool strip = false; // has the focus

@@ -30,7 +30,9 @@ class HistogramPane final : public Pane {
     std::string search(const std::optional<std::string>&, const Model&) override {
         return "nothing to search here";
     }
-    std::optional<FunctionId> selected() const override { return any_ ? function_ : std::nullopt; }
+    Subject subject() const override {
+        return any_ ? Subject{function_, {}, {}, now().probe} : Subject{};
+    }
     bool turn_to(FunctionId, Action, const Model&) override;
 
   private:

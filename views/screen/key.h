@@ -34,6 +34,7 @@ struct Key {
     char32_t character = 0; // with `control`: the small letter
     bool control = false;
     size_t x = 0, y = 0; // cells, from the upper left corner
+    bool pasted = false; // not pressed: part of a text
 
     friend bool operator==(const Key&, const Key&) = default;
 };

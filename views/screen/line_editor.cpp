@@ -24,6 +24,13 @@ void LineEditor::start(std::string prompt, std::string text) {
 
 LineEditor::Outcome LineEditor::press(const Key& key) {
     using Code = Key::Code;
+    if (key.pasted) { // whatever is in it, it is text, and one line
+        if (key.code == Code::character && !key.control)
+            insert(key.character);
+        else if (key.code == Code::enter || key.code == Code::tab)
+            insert(' ');
+        return Outcome::typing;
+    }
     if (key.code == Code::character && key.control) {
         switch (key.character) {
         case 'c':

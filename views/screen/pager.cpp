@@ -14,7 +14,7 @@ Pager::Pager(std::string title, std::vector<PagerLine> lines)
     if (lines_.empty())
         lines_.emplace_back();
     const auto chosen = std::find_if(lines_.begin(), lines_.end(),
-                                     [](const PagerLine& line) { return !line.run.empty(); });
+                                     [](const PagerLine& line) { return !line.probe.empty(); });
     choosing_ = chosen != lines_.end();
     if (choosing_)
         at_ = static_cast<size_t>(chosen - lines_.begin());
@@ -105,8 +105,12 @@ Pager::Outcome Pager::act(Action action) {
         next_match(false);
         break;
     case Action::enter:
-        return current().run.empty() ? (choosing_ ? Outcome::open : Outcome::closed)
-                                     : Outcome::chosen;
+        return current().probe.empty() ? (choosing_ ? Outcome::open : Outcome::closed)
+                                       : Outcome::chosen;
+    case Action::time_it:
+    case Action::slow_it:
+    case Action::split_on_it:
+        return current().probe.empty() ? Outcome::open : Outcome::chosen;
     case Action::back:
         if (!pattern_)
             return Outcome::closed;
@@ -124,7 +128,7 @@ Pager::Outcome Pager::click(size_t y, bool twice) {
     if (y < first_row_ || top_ + (y - first_row_) >= lines_.size())
         return Outcome::open;
     at_ = top_ + (y - first_row_);
-    return twice && !current().run.empty() ? Outcome::chosen : Outcome::open;
+    return twice && !current().probe.empty() ? Outcome::chosen : Outcome::open;
 }
 
 void Pager::step(bool forward, size_t lines) {

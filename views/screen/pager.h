@@ -18,7 +18,7 @@ namespace auger {
 struct PagerLine {
     std::string text;
     Style style = Style::plain;
-    std::string run; // the command that choosing the line runs; empty: none
+    std::string probe; // that the line stands for, to time or trace it; empty: none
 };
 
 class Pager {

@@ -48,6 +48,14 @@ struct Wish {
     Scope scope;
 };
 
+// What keys like "time it" are about: that which is under the cursor.
+struct Subject {
+    std::optional<FunctionId> function;
+    std::vector<FunctionId> callers; // of it, the nearest first, where the pane knows one stack
+    std::vector<std::string> lines;  // "main.cc:12": where these stand in theirs, where known
+    std::optional<ProbeId> probe;    // where it is a probe, not just a function
+};
+
 class Pane {
   public:
     virtual ~Pane() = default;
@@ -71,8 +79,7 @@ class Pane {
     // Marks what fits the expression and moves to a match; nothing ends the search. Returns an
     // error's text for an expression that is none, else "3 of 17, 12.3 %".
     virtual std::string search(const std::optional<std::string>& expression, const Model&) = 0;
-    // The function under the cursor, where there is one: what "time it" and its like are about.
-    virtual std::optional<FunctionId> selected() const { return std::nullopt; }
+    virtual Subject subject() const { return {}; }
     // How deep the user has gone in, outermost first, raw: the breadcrumbs.
     virtual std::vector<std::string> crumbs(const Model&) const { return {}; }
     // The classes of all samples that it shows, for the status line.

@@ -21,11 +21,11 @@ bool Screen::Implementation::refresh(const ScreenState& state, const TimeSlice& 
 void Screen::Implementation::answer(const Answer& answer) {
     last_command_ = answer.line;
     panes_.mark_stale();
-    const std::string sites_of = std::exchange(site_function_, {});
+    const auto sites_of = std::exchange(sites_of_, std::nullopt);
     std::vector<PagerLine> lines = Pager::lines_of(answer.text);
-    if (!answer.failed && !sites_of.empty())
-        mark_sites(lines, sites_of);
-    else if (lines.size() <= AnswerNote::most_lines)
+    if (!answer.failed && sites_of)
+        return show_sites(*sites_of, answer.line, std::move(lines));
+    if (lines.size() <= AnswerNote::most_lines)
         return note_.say(answer.text, answer.failed);
     pager_.emplace(answer.line, std::move(lines));
 }

@@ -70,13 +70,21 @@ void Screen::Implementation::draw_body(Canvas& canvas) {
 }
 
 Surroundings Screen::Implementation::surroundings() {
-    const auto function = panes_.focused().selected();
-    return {panes_.row(panes_.front()).action,
-            function.has_value(),
-            function && probe_of(model_, *function),
-            searching_,
-            panes_.frozen(),
-            panes_.strip_focused()};
+    const Subject subject = panes_.focused().subject();
+    Surroundings here;
+    here.pane = panes_.row(panes_.front()).action;
+    here.function = subject.function.has_value();
+    here.call = here.pane == Action::calls && subject.probe;
+    const ProbeInfo* probe = subject.probe      ? model_.find_probe(*subject.probe)
+                             : subject.function ? probe_of(model_, *subject.function)
+                                                : nullptr;
+    here.timed = probe && !probe->deleted;
+    here.site = here.timed && probe->text.find('@') != std::string::npos;
+    here.filtered = !panes_.scope().filter.all();
+    here.searching = searching_;
+    here.frozen = panes_.frozen();
+    here.strip = panes_.strip_focused();
+    return here;
 }
 
 void Screen::Implementation::draw_tabs(Canvas& canvas, size_t y) {

@@ -46,6 +46,7 @@ class Screen::Implementation {
     void turn_to(Action);
     void drill(Action);
     void show_source();
+    void show_sites(const Subject&, const std::string& title, std::vector<PagerLine>);
     void search(const std::optional<std::string>& expression);
     void grant(const std::vector<Wish>&);
     void run(const std::string& line);
@@ -68,8 +69,8 @@ class Screen::Implementation {
     bool searching_ = false; // in the pane in front
     std::optional<Pager> pager_;
     AnswerNote note_;
-    std::string last_command_;  // whose answer stands in the note
-    std::string site_function_; // whose call sites were asked for
+    std::string last_command_;        // whose answer stands in the note
+    std::optional<Subject> sites_of_; // whose call sites were asked for
     std::vector<Request> requests_;
 
     // As drawn last, for the mouse.

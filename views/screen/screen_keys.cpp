@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/screen_implementation.h"
 
+#include "views/screen/drill.h"
 #include "views/screen/key_help.h"
 #include "views/screen/scope_steps.h"
+
+#include <fmt/format.h>
 
 namespace auger {
 
@@ -11,6 +14,11 @@ std::vector<Request> Screen::Implementation::press(const Key& key) {
     requests_.clear();
     if (typing_ != Typing::nothing) {
         type(key);
+        return std::move(requests_);
+    }
+    if (key.pasted) {
+        tell(fmt::format("a pasted text is no keys: {} or {} first takes it as a line",
+                         key_name(Action::command), key_name(Action::search)));
         return std::move(requests_);
     }
     if (key.code == Code::mouse_press || key.code == Code::mouse_double) {
@@ -89,10 +97,11 @@ void Screen::Implementation::act_in_pager(Action action) {
     const Pager::Outcome outcome = pager_->act(action);
     if (outcome == Pager::Outcome::open)
         return;
-    const std::string command = pager_->current().run;
+    const std::string probe = pager_->current().probe;
     pager_.reset();
     if (outcome == Pager::Outcome::chosen)
-        run(command);
+        run(drill_at_probe(action == Action::enter ? Action::time_it : action, model_, probe)
+                .command);
 }
 
 void Screen::Implementation::act_here(Action action) {

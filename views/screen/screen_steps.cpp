@@ -4,9 +4,14 @@
 
 #include "views/screen/drill.h"
 #include "views/screen/scope_steps.h"
+#include "views/screen/site_list.h"
 #include "views/screen/source_page.h"
+#include "views/screen/target_function.h"
+#include "views/short_name.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace auger {
 
@@ -24,7 +29,7 @@ void Screen::Implementation::bring_pane_of(Action action, size_t pane) {
             panes_.hide_strip();
         return;
     }
-    const auto function = panes_.focused().selected();
+    const auto function = panes_.focused().subject().function;
     bring(pane);
     if (function && pane != panes_.strip())
         panes_.pane(pane).turn_to(*function, action, model_);
@@ -71,7 +76,7 @@ void Screen::Implementation::next_class() {
 
 // Callers and callees are another pane's business.
 void Screen::Implementation::turn_to(Action action) {
-    const auto function = panes_.focused().selected();
+    const auto function = panes_.focused().subject().function;
     if (!function)
         return tell("no function is under the cursor");
     const auto table = panes_.find(Action::table);
@@ -81,17 +86,35 @@ void Screen::Implementation::turn_to(Action action) {
 }
 
 void Screen::Implementation::drill(Action action) {
-    const auto function = panes_.focused().selected();
-    const Drill drill = drill_command(action, model_, function);
+    const Subject subject = panes_.focused().subject();
+    const Drill drill = drill_command(action, model_, panes_.scope(), subject);
     if (drill.command.empty())
         return tell(drill.why_not);
     if (action == Action::call_sites)
-        site_function_ = probe_text_of(model_, *function);
+        sites_of_ = subject;
     run(drill.command);
 }
 
+// Begins at the place from where it was called here.
+void Screen::Implementation::show_sites(const Subject& subject, const std::string& title,
+                                        std::vector<PagerLine> lines) {
+    const auto function = function_of_target(model_, panes_.scope(), subject);
+    if (!function)
+        return;
+    mark_sites(lines, std::string(model_.symbols().name(*function)));
+    std::string caller;
+    const auto at = std::ranges::find(subject.callers, *function);
+    const auto around = at == subject.callers.end() ? subject.callers.begin() : at + 1;
+    if (around != subject.callers.end())
+        caller = display_name(model_.symbols().name(*around));
+    const auto here = find_site(lines, subject.lines, caller);
+    pager_.emplace(title, std::move(lines));
+    if (here)
+        pager_->go_to(*here);
+}
+
 void Screen::Implementation::show_source() {
-    const auto function = panes_.focused().selected();
+    const auto function = panes_.focused().subject().function;
     if (!function)
         return tell("no function is under the cursor");
     auto page = source_page(model_, panes_.scope(), *function, options_.read_source);
@@ -118,7 +141,7 @@ void Screen::Implementation::grant(const std::vector<Wish>& wishes) {
             panes_.choose(wish.scope.filter, wish.scope.by);
             break;
         case Wish::Kind::show: {
-            const auto function = panes_.focused().selected();
+            const auto function = panes_.focused().subject().function;
             if (show(wish.text) && function)
                 panes_.focused().turn_to(*function, Action::enter, model_);
             break;

@@ -3,8 +3,6 @@
 // without a line ("service+0x12a4") cannot be written as a probe.
 #include "views/screen/site_list.h"
 
-#include "views/spell.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +30,28 @@ void mark_sites(std::vector<PagerLine>& lines, const std::string& function) {
         if (colon == std::string::npos || colon == 0 || colon + 1 == place.size() ||
             place.find_first_not_of(digits, colon + 1) != std::string::npos)
             continue;
-        line.run = "time " + spell_word(fmt::format("{}@{}", function, place));
+        line.probe = fmt::format("{}@{}", function, place);
     }
+}
+
+std::optional<size_t> find_site(const std::vector<PagerLine>& lines,
+                                const std::vector<std::string>& places, const std::string& caller) {
+    const auto find = [&](const auto& fits) -> std::optional<size_t> {
+        for (size_t i = 0; i < lines.size(); i++)
+            if (!lines[i].probe.empty() && fits(lines[i]))
+                return i;
+        return std::nullopt;
+    };
+    for (const std::string& place : places)
+        if (const auto found =
+                find([&](const PagerLine& line) { return line.probe.ends_with("@" + place); });
+            found && !place.empty())
+            return found;
+    if (caller.empty())
+        return std::nullopt;
+    return find([&](const PagerLine& line) {
+        return line.text.find("  " + caller + "  (") != std::string::npos;
+    });
 }
 
 } // namespace auger

@@ -34,10 +34,11 @@ class TablePane final : public ListPane {
     }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
-    std::optional<FunctionId> selected() const override;
+    Subject subject() const override { return {selected(), {}, {}, {}}; }
     bool turn_to(FunctionId, Action, const Model&) override;
 
   private:
+    std::optional<FunctionId> selected() const;
     enum class Order : uint8_t { self, total, slow, name };
 
     std::string text_of(size_t row) const override;

@@ -3,6 +3,7 @@
 
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/short_name.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +58,7 @@ std::string_view ellipsis(bool unicode) {
 
 std::string probe_text(const Model& model, ProbeId id) {
     const ProbeInfo* probe = model.find_probe(id);
-    return probe ? escape_untrusted(probe->text) : "#" + std::to_string(id.value);
+    return probe ? display_name(probe->text) : "#" + std::to_string(id.value);
 }
 
 std::string threshold_text(const Threshold& threshold, const ThresholdState& state) {
@@ -135,8 +136,8 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
 
 Canvas start_view(const Model& model, const ViewOptions& options, std::string_view title,
                   bool with_split) {
-    return start_view(model, options, title,
-                      options.window.since(model.first_ns(), model.now_ns()), with_split);
+    return start_view(model, options, title, options.window.since(model.first_ns(), model.now_ns()),
+                      with_split);
 }
 
 void add_parts(Canvas& canvas, const std::vector<Part>& parts, size_t indent) {

@@ -19,7 +19,7 @@ std::string_view arrow(bool unicode);      // " > "
 std::string_view plus_minus(bool unicode); // "+-"
 std::string_view ellipsis(bool unicode);
 
-// "handle", or "#3" when the probe is unknown.
+// "handle", without its parameters; "#3" when the probe is unknown.
 std::string probe_text(const Model&, ProbeId);
 // "p95 = 5.23 ms", "10.0 ms", "p95 (37 of 100 calls)".
 std::string threshold_text(const Threshold&, const ThresholdState&);

@@ -26,7 +26,7 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
                 escape_untrusted(probe.conditions.only_if);
     if (what.empty())
         what = "timed";
-    size_t x = canvas.put(6, y, probe_text(model, probe.id), Style::title);
+    size_t x = canvas.put(6, y, escape_untrusted(probe.text), Style::title);
     if (size_t at = std::max<size_t>(x + 2, 24); at + text_width(what) <= canvas.width())
         canvas.put(at, y, what, Style::dim);
     else

@@ -106,6 +106,8 @@ class StatusDrawing {
                                      format_rate(static_cast<double>(ledger.rate_hz)),
                                      format_rate(ledger.rate_achieved_hz),
                                      format_duration(static_cast<double>(ledger.on_cpu_ns))));
+        if (!context_.raised.empty())
+            line("", "raised to " + context_.raised);
         if (ledger.sample_gap_ns)
             line("", fmt::format("a sample costs its thread {}, which is taken out of durations",
                                  format_duration(static_cast<double>(ledger.sample_gap_ns))));

@@ -31,7 +31,8 @@ struct StatusContext {
     TargetStatus target;
     std::vector<uint64_t> links;
     SymbolProgress symbols;
-    UnwindStatus unwinding;
+    UnwindStatus unwinding{};
+    std::string raised{}; // "4999 only handle > p95", as `sample` takes it; empty: no such rate
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
