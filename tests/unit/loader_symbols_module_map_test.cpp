@@ -95,6 +95,18 @@ TEST_F(Map, AChildHasItsParentsMappingsAndGoesItsOwnWay) {
     EXPECT_EQ(at(0x1000, 31), "/a+0");
 }
 
+TEST_F(Map, SaysOfWhichProcessesTheMappingsHaveChanged) {
+    using Pids = std::set<pid_t>;
+    map.apply(mapping(10, 0x1000, 0x2000, "/a", 1));
+    EXPECT_EQ(map.take_changed(), Pids{static_cast<pid_t>(ghost)});
+    EXPECT_EQ(map.take_changed(), Pids{});
+    map.apply(happening(ProcessEvent::Kind::fork, 20, ghost + 1, ghost));
+    EXPECT_EQ(map.take_changed(), Pids{static_cast<pid_t>(ghost + 1)});
+    map.apply(happening(ProcessEvent::Kind::exec, 30, ghost + 1));
+    map.apply(happening(ProcessEvent::Kind::exit, 40));
+    EXPECT_EQ(map.take_changed(), (Pids{static_cast<pid_t>(ghost), static_cast<pid_t>(ghost + 1)}));
+}
+
 TEST_F(Map, AThreadIsNoNewProcess) {
     map.apply(mapping(10, 0x1000, 0x2000, "/a", 1));
     auto thread = happening(ProcessEvent::Kind::fork, 20, ghost, ghost);
@@ -119,7 +131,7 @@ TEST_F(Map, TheDeadStayKnownUpToTheLimit) {
     }
     EXPECT_FALSE(small.knows(ghost + 1));
     EXPECT_TRUE(small.exited(ghost + 3));
-    EXPECT_EQ(small.locate(ghost + 3, 0x1000, 15).module, ModuleId{waker_module.value + 1});
+    EXPECT_EQ(small.locate(ghost + 3, 0x1000, 15).module, ModuleId{cut_module.value + 1});
     EXPECT_EQ(small.forgotten_processes(), 2u);
 }
 
