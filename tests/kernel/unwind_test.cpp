@@ -106,7 +106,7 @@ TEST_P(Chains, AreWholeAndNoneIsWrong) {
     const unsigned shapes = GetParam().plain ? CHAIN_PLAIN_SHAPES : CHAIN_SHAPES;
     TemporaryFolder folder;
     Account account(folder.path("account"));
-    std::vector<std::string> arguments = {account.path(), "1.5"};
+    std::vector<std::string> arguments = {account.path(), "1"};
     if (GetParam().plain)
         arguments.emplace_back("plain");
     Program program(path, arguments);
