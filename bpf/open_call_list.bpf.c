@@ -55,6 +55,33 @@ __noinline u64 find_return_address(u64 instance, u64 slot) {
     return 0;
 }
 
+// Of the thread that the record is of already, its open call `i`; 0: that has just ended. A
+// function of its own: older verifiers would try every way through every turn of the loop that
+// calls it.
+__noinline int describe_call(struct open_calls* calls, u32 i, u64 return_instances,
+                             struct wire_open_call* record) {
+    volatile struct open_call* call;
+
+    if (!calls || !record)
+        return 0;
+    call = &calls->calls[i & (WIRE_MAX_OPEN_CALLS - 1)];
+    record->call.start_ns = call->start_ns;
+    record->call.sequence = call->sequence;
+    record->call.spec = call->spec;
+    record->call.generation = call->generation;
+    record->return_slot = call->sp;
+    if (!is_current((void*)call) || (!record->running && is_below(calls, (void*)call, record->sp)))
+        return 0;
+    barrier();
+    if (i >= *(volatile u32*)&calls->depth || call->sequence != record->call.sequence ||
+        call->start_ns != record->call.start_ns)
+        return 0;
+    record->return_address = find_return_address(return_instances, record->return_slot);
+    record->now_ns = bpf_ktime_get_ns();
+    record->depth++;
+    return 1;
+}
+
 SEC("iter/task")
 int list_open_calls(struct bpf_iter__task* ctx) {
     struct task_struct* task = ctx->task;
@@ -62,7 +89,7 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     const struct pt_regs___kernel* regs;
     struct wire_open_call record = {};
     struct open_calls* calls;
-    u32 depth, listed = 0, state;
+    u32 depth, state;
     u64 return_instances;
 
     if (!task)
@@ -77,6 +104,7 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     record.tid = task->pid;
     bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
     state = task->__state;
+    record.depth = -1; // of none yet
     record.running = !state;
     record.ip = regs->ip;
     record.sp = regs->sp;
@@ -92,26 +120,10 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
     depth = *(volatile u32*)&calls->depth;
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        volatile struct open_call* call = &calls->calls[i];
-
         if (i >= depth)
             break;
-        record.call.start_ns = call->start_ns;
-        record.call.sequence = call->sequence;
-        record.call.spec = call->spec;
-        record.call.generation = call->generation;
-        record.return_slot = call->sp;
-        if (!is_current((void*)call) ||
-            (!record.running && is_below(calls, (void*)call, record.sp)))
-            continue;
-        barrier();
-        if (i >= *(volatile u32*)&calls->depth || call->sequence != record.call.sequence ||
-            call->start_ns != record.call.start_ns)
-            continue;
-        record.return_address = find_return_address(return_instances, record.return_slot);
-        record.now_ns = bpf_ktime_get_ns();
-        record.depth = listed++;
-        bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+        if (describe_call(calls, i, return_instances, &record))
+            bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
     }
     return 0;
 }
