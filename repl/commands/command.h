@@ -92,6 +92,10 @@ struct TopCommand {
     ClassFilter filter;
     std::optional<size_t> limit; // rows
 };
+struct ThreadsCommand {
+    ClassFilter filter;
+    std::optional<size_t> limit; // rows
+};
 struct NeighboursCommand { // callers, callees
     FunctionFocus::Kind kind = FunctionFocus::Kind::callers;
     std::string function;
@@ -156,9 +160,10 @@ struct QuitCommand {};
 using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
-                 OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, HistCommand,
-                 CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand, SitesCommand,
-                 StatusCommand, ViewCommand, RecordCommand, SaveCommand, SourceCommand, WaitCommand,
-                 AssertCommand, EchoCommand, UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
+                 OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, ThreadsCommand,
+                 HistCommand, CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand,
+                 SitesCommand, StatusCommand, ViewCommand, RecordCommand, SaveCommand,
+                 SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand,
+                 HelpCommand, QuitCommand>;
 
 } // namespace auger

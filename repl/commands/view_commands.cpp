@@ -94,8 +94,10 @@ Parsed<Command> parse_diff(Arguments& arguments) {
     return Command(command);
 }
 
-Parsed<Command> parse_top(Arguments& arguments) {
-    TopCommand command;
+// [CLASS] [-n ROWS]
+template <typename Listing>
+Parsed<Command> parse_listing(Arguments& arguments) {
+    Listing command;
     if (!arguments.at_end() && arguments.peek().text != "-n") {
         auto filter = parse_class(arguments);
         if (!filter)
@@ -263,7 +265,17 @@ std::vector<CommandRow> view_commands() {
          "CLASS as for `flame`.",
          "top\ntop slow -n 10\ntop =3",
          {{.words = "slow fast open outside taken not-taken all -n"}, {.words = "-n"}, {}},
-         parse_top},
+         parse_listing<TopCommand>},
+        {"threads",
+         "",
+         "Views",
+         "threads [CLASS] [-n ROWS]",
+         "threads, and what each one's time was spent on",
+         "In shares of the time that the window covers: a thread that always runs has 100 %.\n"
+         "CLASS as for `flame`.",
+         "threads\nthreads slow -n 10",
+         {{.words = "slow fast open outside taken not-taken all -n"}, {.words = "-n"}, {}},
+         parse_listing<ThreadsCommand>},
         {"hist",
          "",
          "Views",

@@ -115,6 +115,19 @@ Parsed<Reply> Session::Runner::operator()(const TopCommand& command) {
         [&] { return Lines{top_json(session.model_, session.settings_.window, command.filter)}; });
 }
 
+Parsed<Reply> Session::Runner::operator()(const ThreadsCommand& command) {
+    if (auto complaint = not_ready(command.filter))
+        return *complaint;
+    return show(
+        [&] {
+            return threads_view(session.model_, session.view_options(command.limit),
+                                command.filter);
+        },
+        [&] {
+            return Lines{threads_json(session.model_, session.settings_.window, command.filter)};
+        });
+}
+
 Parsed<Reply> Session::Runner::operator()(const HistCommand& command) {
     if (auto complaint = not_ready())
         return *complaint;
@@ -158,8 +171,7 @@ Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {
         return *complaint;
     const StatusContext context{session.backend_.target_status(), session.backend_.links(),
                                 session.backend_.symbol_progress(),
-                                session.backend_.unwind_status(),
-                                spell_raised(session.settings_)};
+                                session.backend_.unwind_status(), spell_raised(session.settings_)};
     return show([&] { return status_view(session.model_, session.view_options(), context); },
                 [&] { return Lines{status_json(session.model_, context)}; });
 }

@@ -21,6 +21,7 @@ struct Session::Runner {
     Parsed<Reply> operator()(const FlameCommand&);
     Parsed<Reply> operator()(const DiffCommand&);
     Parsed<Reply> operator()(const TopCommand&);
+    Parsed<Reply> operator()(const ThreadsCommand&);
     Parsed<Reply> operator()(const NeighboursCommand&);
     Parsed<Reply> operator()(const HistCommand&);
     Parsed<Reply> operator()(const CallsCommand&);

@@ -118,7 +118,7 @@ TEST_P(Chains, AreWholeAndNoneIsWrong) {
     session.pump_to_end();
     session.backend().settle_symbols(seconds(60));
     EXPECT_EQ(program.wait_exit(), 0);
-    ASSERT_GT(account.count(), 1000u);
+    ASSERT_GT(account.count(), 100u);
 
     // A sample is written some time after the thread was interrupted, by then perhaps in the next
     // chain.
@@ -137,7 +137,7 @@ TEST_P(Chains, AreWholeAndNoneIsWrong) {
             (episode == account.first() || !agrees(seen, episode[-1], shapes)))
             wrong.insert(seen.text + "\nbut the chain was " + chain_text(*episode, shapes) + "\n");
     }
-    ASSERT_GT(looked_at, 1000u);
+    ASSERT_GT(looked_at, 300u); // in an emulator
     EXPECT_GT(static_cast<double>(inside), 0.9 * static_cast<double>(looked_at));
     EXPECT_GE(static_cast<double>(whole), 0.99 * static_cast<double>(looked_at));
     EXPECT_EQ(wrong.size(), 0u) << *wrong.begin();

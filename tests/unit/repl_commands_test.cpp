@@ -204,6 +204,8 @@ TEST(ViewCommands, ClassesAndRows) {
     EXPECT_TRUE(parsed<FlameCommand>("flame --folded open").folded);
     EXPECT_EQ(parsed<FlameCommand>("flame slow by comm under 'f(int, int)'").under, "f(int, int)");
     EXPECT_EQ(parsed<TopCommand>("top slow -n 10").limit, 10u);
+    EXPECT_EQ(parsed<ThreadsCommand>("threads slow -n 10").limit, 10u);
+    EXPECT_EQ(parsed<ThreadsCommand>("threads slow").filter.duration, CallClass::slow);
     EXPECT_EQ(parsed<DiffCommand>("diff fast slow").first, CallClass::fast);
     EXPECT_EQ(parsed<DiffCommand>("diff").second, CallClass::fast);
     EXPECT_EQ(parsed<CallsCommand>("calls f -n 5").limit, 5u);

@@ -237,6 +237,7 @@ TEST(Session, ViewsShowWhatWasCollected) {
     EXPECT_THAT(test.run("flame slow --folded"), HasSubstr(";handle;rebuild 300\n"));
     EXPECT_THAT(test.run("diff slow fast"), HasSubstr("rebuild"));
     EXPECT_THAT(test.run("top"), HasSubstr("rebuild"));
+    EXPECT_THAT(test.run("threads"), HasSubstr("cpu"));
     EXPECT_THAT(test.run("calls handle -n 3"), HasSubstr("100 slow calls"));
     EXPECT_THAT(test.run("probes"), HasSubstr("handle"));
     EXPECT_THAT(test.run("status"), HasSubstr("se\\x1brver"));
@@ -468,6 +469,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "flame --folded",
                                          "diff",
                                          "top",
+                                         "threads",
                                          "hist handle",
                                          "calls",
                                          "open",

@@ -131,6 +131,9 @@ TEST_F(Golden, Diff) {
 TEST_F(Golden, Top) {
     check("top.txt", to_text(top_view(model, options)));
 }
+TEST_F(Golden, Threads) {
+    check("threads.txt", to_text(threads_view(model, options)));
+}
 TEST_F(Golden, Hist) {
     check("hist.txt", to_text(*hist_view(model, options, ProbeId{1})));
 }
@@ -229,6 +232,11 @@ TEST_F(Golden, JsonHasItsFields) {
 
     json diff = json::parse(*diff_json(model, {}, CallClass::slow, CallClass::fast));
     EXPECT_TRUE(diff["functions"][0]["significant"].get<bool>());
+    json threads = json::parse(threads_json(model, {}, {}));
+    double of_threads = 0;
+    for (const json& thread : threads["threads"])
+        of_threads += thread["total"]["samples"].get<double>();
+    EXPECT_EQ(of_threads, static_cast<double>(model.samples().size()));
     json top = json::parse(top_json(model, {}));
     EXPECT_GT(top["functions"].size(), 5u);
 }

@@ -14,6 +14,7 @@ std::string flame_json(const Model&, const Window&, const ClassFilter& filter = 
 std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
                             const ClassFilter& filter = {});
 std::string top_json(const Model&, const Window&, const ClassFilter& filter = {});
+std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {});
 std::string status_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
                               const ClassFilter& second);

@@ -4,13 +4,13 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/sample_pass.h"
+#include "views/model/thread_sums.h"
 #include "views/screen/list_pane.h"
 #include "views/screen/pace.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <unordered_map>
 
 namespace auger {
 
@@ -19,31 +19,12 @@ namespace {
 constexpr size_t samples_a_step = 20'000;
 constexpr double ns_a_sample = 10;
 
-struct ThreadRow {
-    uint32_t pid = 0, tid = 0;
-    std::string comm; // its latest
-    SampleSum sum;
-};
-
-// The time that a window's weights stand for, from the first sample that is kept on.
-double covered_ns(const Model& model, const Window& window, uint64_t now) {
-    uint64_t first = model.first_ns();
-    if (model.samples_evicted())
-        first = std::max(first, model.samples().oldest().time_ns);
-    const uint64_t from = window.since(first, now), until = window.until(now);
-    const double all = until > from ? static_cast<double>(until - from) : 0;
-    if (window.kind != Window::Kind::ewma)
-        return all;
-    const auto constant = static_cast<double>(window.span_ns);
-    return constant > 0 ? constant * (1 - std::exp(-all / constant)) : 0;
-}
-
 class ThreadsPane final : public ListPane {
   public:
     explicit ThreadsPane(const PaneOptions& options) : ListPane(options.unicode) {}
 
     std::string_view name() const override { return "threads"; }
-    std::string command() const override { return "flame by tid"; }
+    std::string command() const override { return "threads"; }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
 
@@ -66,7 +47,7 @@ class ThreadsPane final : public ListPane {
     std::unique_ptr<SamplePass> pass_;
     std::vector<SampleSum> by_thread_; // of the pass; the last is of undefined threads
     Window window_;
-    std::vector<ThreadRow> rows_;
+    std::vector<ThreadSum> rows_;
     SampleSum whole_;
     double covered_ns_ = 0;
     bool waits_ = false; // some are known
@@ -99,28 +80,16 @@ void ThreadsPane::gather(const Model& model) {
     covered_ns_ = covered_ns(model, window_, pass_->now_ns());
     pass_.reset();
     known_ = true;
-    rows_.clear();
+    rows_ = merge_threads(model, by_thread_);
     whole_ = {};
-    // A thread that changes its name is the same thread.
-    std::unordered_map<uint64_t, size_t> of_thread;
-    for (size_t i = 0; i < by_thread_.size(); i++) {
-        if (by_thread_[i].samples == 0)
-            continue;
-        const ThreadInfo& info = model.symbols().thread(ThreadId{static_cast<uint32_t>(i)});
-        auto [row, is_new] =
-            of_thread.try_emplace(uint64_t{info.pid} << 32 | info.tid, rows_.size());
-        if (is_new)
-            rows_.push_back({info.pid, info.tid, {}, {}});
-        rows_[row->second].comm = info.comm;
-        rows_[row->second].sum += by_thread_[i];
-        whole_ += by_thread_[i];
-    }
+    for (const ThreadSum& row : rows_)
+        whole_ += row.sum;
     waits_ = whole_.blocked_ns + whole_.runnable_ns > 0;
     sort();
 }
 
 void ThreadsPane::sort() {
-    auto value = [&](const ThreadRow& row) {
+    auto value = [&](const ThreadSum& row) {
         switch (order_) {
         case Order::cpu:
             return row.sum.cpu_ns();
@@ -135,12 +104,12 @@ void ThreadsPane::sort() {
         }
         return row.sum.weight_ns;
     };
-    std::sort(rows_.begin(), rows_.end(), [&](const ThreadRow& a, const ThreadRow& b) {
+    std::sort(rows_.begin(), rows_.end(), [&](const ThreadSum& a, const ThreadSum& b) {
         const double x = value(a), y = value(b);
         return x != y ? x > y : std::pair(a.pid, a.tid) < std::pair(b.pid, b.tid);
     });
     std::vector<uint64_t> keys;
-    for (const ThreadRow& row : rows_)
+    for (const ThreadSum& row : rows_)
         keys.push_back(uint64_t{row.pid} << 32 | row.tid);
     set_rows(std::move(keys));
 }
@@ -194,7 +163,7 @@ size_t ThreadsPane::draw_head(Area& area) {
 }
 
 void ThreadsPane::draw_row(Area& line, size_t row) const {
-    const ThreadRow& thread = rows_[row];
+    const ThreadSum& thread = rows_[row];
     auto share = [&](double ns) { return format_percent(covered_ns_ > 0 ? ns / covered_ns_ : 0); };
     line.put_right(7, 0, std::to_string(thread.tid), Style::dim);
     size_t x = 7;
@@ -221,7 +190,7 @@ void ThreadsPane::draw_row(Area& line, size_t row) const {
         return;
     // Beside each other: what the time of the busiest was spent on.
     double most = 0;
-    for (const ThreadRow& other : rows_)
+    for (const ThreadSum& other : rows_)
         most = std::max(most, other.sum.weight_ns);
     x += 2 + names + 1;
     const size_t room = line.width() > x ? line.width() - x : 0;

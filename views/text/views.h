@@ -38,6 +38,7 @@ struct StatusContext {
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
                   GroupBy by = GroupBy::process, const std::string& under = {});
 Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
+Canvas threads_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 // Callers or callees of a function.
 Canvas neighbours_view(const Model&, const ViewOptions&, const FunctionFocus&,
                        const ClassFilter& filter = {});

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/json/json_parts.h"
+#include "views/json/json_views.h"
+
+#include "views/escape.h"
+#include "views/model/thread_sums.h"
+
+namespace auger {
+
+std::string threads_json(const Model& model, const Window& window, const ClassFilter& filter) {
+    using namespace json_parts;
+    Line list = Line::array();
+    for (const ThreadSum& thread : sum_threads(model, window, filter))
+        list.push_back({{"pid", thread.pid},
+                        {"tid", thread.tid},
+                        {"comm", escape_untrusted(thread.comm)},
+                        {"total", sums(thread.sum)}});
+    Line line = start("threads");
+    line["window"] = window_line(window);
+    line["split"] = split_line(model);
+    line["only"] = text_or_null(model.only().text);
+    line["class"] = escape_untrusted(to_string(filter));
+    line["covered"] = number(covered_ns(model, window, model.now_ns()));
+    line["threads"] = std::move(list);
+    return finish(line);
+}
+
+} // namespace auger
