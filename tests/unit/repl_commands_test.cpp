@@ -91,7 +91,8 @@ TEST(Table, Abbreviations) {
     parsed<WaitCommand>("w 5s");
     parsed<HelpCommand>("h");
     parsed<QuitCommand>("q");
-    EXPECT_EQ(wrong("t f"), "1: \"t\" is ambiguous (one of: target, time, threshold, top)");
+    EXPECT_EQ(wrong("t f"),
+              "1: \"t\" is ambiguous (one of: target, time, threshold, top, threads)");
     EXPECT_EQ(wrong("splt f"), "1: there is no command \"splt\" (did you mean \"split\"?)");
     EXPECT_EQ(wrong("zzz"), "1: there is no command \"zzz\" (\"help\" lists the commands)");
     EXPECT_EQ(wrong("''"), "1: there is no command \"\" (\"help\" lists the commands)");
