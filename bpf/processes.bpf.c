@@ -75,12 +75,20 @@ SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args* ctx) {
     struct task_struct* task = (void*)bpf_get_current_task();
     u32 pid = bpf_get_current_pid_tgid() >> 32;
+    bool observed = bpf_map_lookup_elem(&targets, &pid);
 
-    if (!bpf_map_lookup_elem(&targets, &pid))
+    // A child inherits its parent's mappings, observed or not; of one that is not nobody else
+    // hears.
+    if (!observed && !bpf_map_lookup_elem(&unwind_processes, &pid))
         return 0;
     // The kernel has taken this thread off the count already.
     if (BPF_CORE_READ(task, signal, live.counter) > 0) {
-        send_process(WIRE_PROCESS_THREAD_EXITED, pid, 0);
+        if (observed)
+            send_process(WIRE_PROCESS_THREAD_EXITED, pid, 0);
+        return 0;
+    }
+    if (!observed) {
+        bpf_map_delete_elem(&unwind_processes, &pid);
         return 0;
     }
     bpf_map_delete_elem(&targets, &pid);

@@ -392,7 +392,6 @@ enum prologue {
     PROLOGUE_UNKNOWN,
     PROLOGUE_NOTHING_PUSHED, // the return address is at the stack pointer
     PROLOGUE_PUSHED_RBP,     // ... and the caller's rbp before it
-    PROLOGUE_SIGNAL_RETURN,  // the kernel's frame of a signal is at the stack pointer
 };
 
 // What the code at an address tells of a function that is being entered or left.
@@ -404,9 +403,6 @@ static __always_inline u32 read_prologue(u64 address) {
     if ((u8)code == 0x55 || (u8)code == 0xc3 || (u8)code == 0xc2 || (u16)code == 0xc3f3 ||
         (u32)code == 0xfa1e0ff3)
         return PROLOGUE_NOTHING_PUSHED;
-    // mov $15,%eax or %rax; syscall
-    if (code == 0x050f0000000fc0c7ull >> 8 || code == 0x0f0000000fc0c748ull)
-        return PROLOGUE_SIGNAL_RETURN;
     if ((u32)(code << 8) == 0xe5894800 || (u32)(code << 8) == 0xec8b4800) {
         if (read_user_word(address - sizeof(before), &before) && before >> 56 == 0x55)
             return PROLOGUE_PUSHED_RBP;
@@ -414,19 +410,16 @@ static __always_inline u32 read_prologue(u64 address) {
     return PROLOGUE_UNKNOWN;
 }
 
-// Where there is no call frame information. Returns why the walk ends here, WIRE_STOPS, or
-// STEP_BY_RULE when it has found one.
+// Where there is no call frame information. Returns why the walk ends here, or WIRE_STOPS.
 __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     u32 prologue = PROLOGUE_UNKNOWN;
     u64 pair[2], sp;
 
     if (!walk)
         return WIRE_STOP_END;
-    prologue = at_return && walk->count == 1 ? PROLOGUE_NOTHING_PUSHED : read_prologue(walk->ip);
-    if (prologue == PROLOGUE_SIGNAL_RETURN) {
-        walk->rule.cfa = WIRE_CFA_SIGNAL;
-        return STEP_BY_RULE;
-    }
+    if (walk->exact)
+        prologue =
+            at_return && walk->count == 1 ? PROLOGUE_NOTHING_PUSHED : read_prologue(walk->ip);
     if (walk->exact && prologue == PROLOGUE_PUSHED_RBP) {
         walk->bp = walk->sp;
     } else if (walk->exact) {
@@ -521,10 +514,10 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         walk->frames[i] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
         walk->count = i + 1;
         stop = choose_step(walk);
-        if (stop == STEP_WITHOUT_RULE)
-            stop = step_without_rule(walk, at_return);
         if (stop == STEP_BY_RULE)
             stop = step_by_rule(walk);
+        else if (stop == STEP_WITHOUT_RULE)
+            stop = step_without_rule(walk, at_return);
     }
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;

@@ -102,4 +102,18 @@ uint64_t link_id(int link_fd) {
     return bpf_obj_get_info_by_fd(link_fd, &info, &size) == 0 ? info.id : 0;
 }
 
+Result<void> enter_maps(int outer_fd, std::span<const uint32_t> indices, std::span<const int> maps,
+                        const std::string& name) {
+    auto count = static_cast<uint32_t>(maps.size());
+    LIBBPF_OPTS(bpf_map_batch_opts, options);
+    if (bpf_map_update_batch(outer_fd, indices.data(), maps.data(), &count, &options) == 0)
+        return {};
+    // Before Linux 5.16 such a map took no batch.
+    for (size_t i = 0; i < maps.size(); i++) {
+        if (bpf_map_update_elem(outer_fd, &indices[i], &maps[i], BPF_ANY) < 0)
+            return system_error("enter map", name);
+    }
+    return {};
+}
+
 } // namespace auger

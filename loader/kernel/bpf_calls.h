@@ -35,6 +35,11 @@ Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uin
 Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,
                                  const std::string& subject);
 
+// Enters maps as elements of a map of maps: in one call where the kernel can, since each call waits
+// for programs that run. As many indices as maps.
+Result<void> enter_maps(int outer_fd, std::span<const uint32_t> indices, std::span<const int> maps,
+                        const std::string& name);
+
 // The id that `bpftool link` shows.
 uint64_t link_id(int link_fd);
 

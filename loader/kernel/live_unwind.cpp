@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 namespace auger {
@@ -196,7 +197,7 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
             auto installed = install_table(segment, *table);
             if (installed)
                 continue;
-            if (forget_unused_modules(now_ns)) {
+            if (forget_unused_modules(now_ns) || cells_.any_rest()) {
                 module.pending = true;
                 return false;
             }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/spec_table.h"
 
+#include "loader/kernel/bpf_calls.h"
+
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 
@@ -38,20 +40,6 @@ Result<SpecTable::Block> SpecTable::make_block() const {
     return block;
 }
 
-Result<void> SpecTable::enter(const std::vector<uint32_t>& indices, const std::vector<int>& maps) {
-    int blocks = programs_.map_fd(MapKind::histogram_blocks);
-    auto count = static_cast<uint32_t>(indices.size());
-    LIBBPF_OPTS(bpf_map_batch_opts, options);
-    if (bpf_map_update_batch(blocks, indices.data(), maps.data(), &count, &options) == 0)
-        return {};
-    // Before Linux 5.16 such a map took no batch.
-    for (size_t i = 0; i < indices.size(); i++) {
-        if (bpf_map_update_elem(blocks, &indices[i], &maps[i], BPF_ANY) < 0)
-            return system_error("enter map", "call_histograms");
-    }
-    return {};
-}
-
 Result<void> SpecTable::reserve(size_t count) {
     std::vector<uint32_t> indices;
     std::vector<int> maps;
@@ -74,7 +62,9 @@ Result<void> SpecTable::reserve(size_t count) {
     }
     if (made.empty())
         return {};
-    if (auto entered = enter(indices, maps); !entered)
+    if (auto entered = enter_maps(programs_.map_fd(MapKind::histogram_blocks), indices, maps,
+                                  "call_histograms");
+        !entered)
         return entered;
     for (size_t i = 0; i < made.size(); i++)
         blocks_[indices[i]] = std::move(made[i]);

@@ -72,7 +72,6 @@ class SpecTable {
     };
 
     Result<Block> make_block() const;
-    Result<void> enter(const std::vector<uint32_t>& indices, const std::vector<int>& maps);
     Result<void> write(uint16_t slot, const SpecSettings& settings, bool enabled);
     wire_call_histogram* histograms_of(uint16_t slot) const; // [cpu]
     StatsEvent totals(uint16_t slot) const;

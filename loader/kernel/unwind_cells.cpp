@@ -2,6 +2,7 @@
 #include "loader/kernel/unwind_cells.h"
 
 #include "bpf/unwind_table.h"
+#include "loader/kernel/bpf_calls.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace auger {
 
@@ -17,23 +19,6 @@ namespace {
 
 // A walk takes microseconds.
 constexpr uint64_t rest_ns = 1'000'000'000;
-
-// Enters maps as elements `first`, `first` + 1, ...: in one call, since each waits for programs
-// that run.
-Result<void> enter(int outer_fd, uint32_t first, const std::vector<int>& maps) {
-    std::vector<uint32_t> indices;
-    for (size_t i = 0; i < maps.size(); i++)
-        indices.push_back(first + static_cast<uint32_t>(i));
-    auto count = static_cast<uint32_t>(maps.size());
-    LIBBPF_OPTS(bpf_map_batch_opts, options);
-    if (bpf_map_update_batch(outer_fd, indices.data(), maps.data(), &count, &options) == 0)
-        return {};
-    for (size_t i = 0; i < maps.size(); i++) {
-        if (bpf_map_update_elem(outer_fd, &indices[i], &maps[i], BPF_ANY) < 0)
-            return system_error("enter map", "unwind_shard");
-    }
-    return {};
-}
 
 } // namespace
 
@@ -64,7 +49,9 @@ Result<void> UnwindCells::grow(uint32_t count) {
         maps.push_back(fd);
     }
     const auto first = static_cast<uint32_t>(shards_.size());
-    if (auto entered = enter(shards_fd_, first, maps); !entered)
+    std::vector<uint32_t> indices(maps.size());
+    std::iota(indices.begin(), indices.end(), first);
+    if (auto entered = enter_maps(shards_fd_, indices, maps, "unwind_shard"); !entered)
         return entered;
     for (Shard& shard : made)
         shards_.push_back(std::move(shard));

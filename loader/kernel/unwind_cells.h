@@ -35,7 +35,8 @@ class UnwindCells {
     // Takes back what has rested.
     void recycle(uint64_t now_ns);
 
-    uint64_t used() const { return used_; } // cells, those that rest included
+    bool any_rest() const { return !resting_.empty(); } // there will be room
+    uint64_t used() const { return used_; }             // cells, those that rest included
 
     static constexpr uint64_t default_most = uint64_t{64} << 20; // 512 MB
 

@@ -61,8 +61,11 @@ struct Variant {
     bool plain = false; // the C library has no call frame information
 };
 
-class Chains : public KernelTest, public testing::WithParamInterface<Variant> {
+class ChainsTest : public KernelTest {
   protected:
+    // Lets a build of `chains` run, sampled, after `prepare` has had the session.
+    static void check(const Variant& variant, const std::function<void(Session&)>& prepare);
+
     // What the stack says of the chain, outermost first, and whether it reaches the thread's start.
     struct Seen {
         std::vector<std::string> shapes;
@@ -99,20 +102,21 @@ class Chains : public KernelTest, public testing::WithParamInterface<Variant> {
     }
 };
 
-TEST_P(Chains, AreWholeAndNoneIsWrong) {
-    const std::string path = program_path(fmt::format("chains_{}", GetParam().name));
+void ChainsTest::check(const Variant& variant, const std::function<void(Session&)>& prepare) {
+    const std::string path = program_path(fmt::format("chains_{}", variant.name));
     if (access(path.c_str(), X_OK) != 0)
-        GTEST_SKIP() << "no compiler for " << GetParam().name;
-    const unsigned shapes = GetParam().plain ? CHAIN_PLAIN_SHAPES : CHAIN_SHAPES;
+        GTEST_SKIP() << "no compiler for " << variant.name;
+    const unsigned shapes = variant.plain ? CHAIN_PLAIN_SHAPES : CHAIN_SHAPES;
     TemporaryFolder folder;
     Account account(folder.path("account"));
     std::vector<std::string> arguments = {account.path(), "1"};
-    if (GetParam().plain)
+    if (variant.plain)
         arguments.emplace_back("plain");
     Program program(path, arguments);
     program.wait_ready();
     Session session;
     session.observe(program.pid());
+    prepare(session);
     session.sample(4'999);
     program.go();
     session.pump_to_end();
@@ -143,8 +147,31 @@ TEST_P(Chains, AreWholeAndNoneIsWrong) {
     EXPECT_EQ(wrong.size(), 0u) << *wrong.begin();
     const StackCompleteness completeness = stack_completeness(session.model());
     for (const auto& [cause, cut] : completeness.cut)
-        fmt::print("{}: {} of {} cut: {}\n", GetParam().name, cut, completeness.samples(), cause);
+        fmt::print("{}: {} of {} cut: {}\n", variant.name, cut, completeness.samples(), cause);
 }
+
+class Chains : public ChainsTest, public testing::WithParamInterface<Variant> {};
+
+TEST_P(Chains, AreWholeAndNoneIsWrong) {
+    check(GetParam(), [](Session&) {});
+}
+
+// Probes put other return addresses on the stack, and have instructions executed elsewhere.
+class ProbedChains : public ChainsTest, public testing::WithParamInterface<WayOut> {};
+
+TEST_P(ProbedChains, AreWholeAndNoneIsWrong) {
+    check({"gcc_o2"}, [](Session& session) {
+        must(session.backend().set_way_out(GetParam()));
+        session.time("shape_plain");
+        session.time("shape_registers");
+        session.time("leaf");
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(WaysOut, ProbedChains, testing::Values(WayOut::ret, WayOut::trampoline),
+                         [](const auto& info) {
+                             return info.param == WayOut::ret ? "ret" : "trampoline";
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Builds, Chains,
                          testing::Values(Variant{"gcc_o0"}, Variant{"gcc_o2"},
