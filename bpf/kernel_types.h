@@ -32,8 +32,19 @@ struct signal_struct {
     } live; /* threads of the process that have not exited */
 };
 
+/* Where instructions that probes have replaced are executed, and where functions return to whose
+ * return address a return probe has replaced. */
+struct xol_area {
+    unsigned long vaddr;
+};
+
+struct uprobes_state {
+    struct xol_area* xol_area;
+};
+
 struct mm_struct {
     unsigned long start_stack;
+    struct uprobes_state uprobes_state;
 };
 
 struct thread_struct {

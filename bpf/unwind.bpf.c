@@ -42,7 +42,8 @@ enum {
     UCONTEXT_RBX = 128,
     UCONTEXT_RSP = 160,
     UCONTEXT_RIP = 168,
-    COMPAT_CS = 0x23, /* code segment of 32-bit programs */
+    USER_ADDRESS_BITS = 56, /* with five levels of page tables */
+    COMPAT_CS = 0x23,       /* code segment of 32-bit programs */
     /* Beside wire_unwind_stop, of which WIRE_STOPS says that the walk goes on. */
     STEP_BY_RULE = WIRE_STOPS + 1,
     STEP_WITHOUT_RULE,
@@ -461,14 +462,59 @@ __noinline int choose_step(struct stack_walk* walk) {
     return walk->rule.cfa != WIRE_CFA_NONE ? STEP_BY_RULE : STEP_WITHOUT_RULE;
 }
 
-// An instruction that a probe has replaced is executed elsewhere: where it stands, not where it is.
-static __always_inline void leave_single_step(struct stack_walk* walk,
-                                              const struct uprobe_task* utask) {
-    u64 place = BPF_CORE_READ(utask, xol_vaddr);
+// The thread has returned to the kernel's code for return probes: to the one for its innermost
+// probe, which has pushed up to three registers; or on the way out of it, where the stack has the
+// address.
+static __always_inline void leave_return_code(struct stack_walk* walk) {
+    u64 code = 0, skipped, address;
 
-    // No instruction is longer than 15 bytes.
-    if (BPF_CORE_READ(utask, active_uprobe) && place && walk->ip - place < 16)
-        walk->ip += BPF_CORE_READ(utask, vaddr) - place;
+    if (walk->return_instance && walk->return_instance_slot + sizeof(u64) - walk->sp <= 24) {
+        walk->slot = walk->return_instance_slot;
+        walk->sp = walk->slot + sizeof(u64);
+        restore_return_address(walk);
+        return;
+    }
+    if (!read_user_word(walk->ip, &code))
+        return;
+    if ((u32)code == 0xc3595b41) // pop %r11; pop %rcx; ret
+        skipped = 16;
+    else if ((u16)code == 0xc359)
+        skipped = 8;
+    else if ((u8)code == 0xc3)
+        skipped = 0;
+    else
+        return;
+    if (!read_user_word(walk->sp + skipped, &address))
+        return;
+    walk->ip = address;
+    walk->sp += skipped + sizeof(u64);
+}
+
+// Of a thread that a probe keeps busy: where it would be without the probe.
+__noinline int leave_probe(struct stack_walk* walk) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
+    const struct uprobe_task* utask = task->utask;
+    u64 place, area;
+    u8 before = 0;
+
+    if (!walk || !utask)
+        return 0;
+    place = BPF_CORE_READ(utask, xol_vaddr);
+    area = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
+    if (BPF_CORE_READ(utask, active_uprobe)) {
+        // The instruction is executed elsewhere. None is longer than 15 bytes.
+        if (place && walk->ip - place < 16)
+            walk->ip += BPF_CORE_READ(utask, vaddr) - place;
+    } else if (area && walk->ip - area < 4096) {
+        leave_return_code(walk);
+    } else if ((int)regs->orig_ax < 0 &&
+               !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
+               before == 0xcc) {
+        // The breakpoint has been hit, and the kernel has not put the address back yet.
+        walk->ip--;
+    }
+    return 0;
 }
 
 __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
@@ -497,10 +543,10 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);
 
-        leave_single_step(walk, utask);
         walk->return_instance = (u64)instance;
         if (instance)
             walk->return_instance_slot = BPF_CORE_READ(instance, stack);
+        leave_probe(walk);
     }
     process = bpf_map_lookup_elem(&unwind_processes, &pid);
     walk->process.cell = process ? process->cell : 0;
@@ -511,6 +557,11 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         stop = WIRE_STOP_UNSUPPORTED;
     }
     for (u32 i = 0; i < WIRE_MAX_FRAMES && stop == WIRE_STOPS; i++) {
+        // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
+        if (walk->ip >> USER_ADDRESS_BITS) {
+            stop = WIRE_STOP_STUCK;
+            break;
+        }
         walk->frames[i] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
         walk->count = i + 1;
         stop = choose_step(walk);

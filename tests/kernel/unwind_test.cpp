@@ -58,7 +58,9 @@ class Account {
 
 struct Variant {
     const char* name;
-    bool plain = false; // the C library has no call frame information
+    bool plain = false; // no chains through the C library
+    // Of the samples; what is missing says why.
+    double whole = 0.99;
 };
 
 class ChainsTest : public KernelTest {
@@ -143,7 +145,7 @@ void ChainsTest::check(const Variant& variant, const std::function<void(Session&
     }
     ASSERT_GT(looked_at, 300u); // in an emulator
     EXPECT_GT(static_cast<double>(inside), 0.9 * static_cast<double>(looked_at));
-    EXPECT_GE(static_cast<double>(whole), 0.99 * static_cast<double>(looked_at));
+    EXPECT_GE(static_cast<double>(whole), variant.whole * static_cast<double>(looked_at));
     EXPECT_EQ(wrong.size(), 0u) << *wrong.begin();
     const StackCompleteness completeness = stack_completeness(session.model());
     for (const auto& [cause, cut] : completeness.cut)
@@ -160,7 +162,10 @@ TEST_P(Chains, AreWholeAndNoneIsWrong) {
 class ProbedChains : public ChainsTest, public testing::WithParamInterface<WayOut> {};
 
 TEST_P(ProbedChains, AreWholeAndNoneIsWrong) {
-    check({"gcc_o2"}, [](Session& session) {
+    // A return probe's address stands on the stack before the kernel tells of the one it replaced,
+    // and these functions are called all the time.
+    const double whole = GetParam() == WayOut::ret ? 0.99 : 0.95;
+    check({"gcc_o2", false, whole}, [](Session& session) {
         must(session.backend().set_way_out(GetParam()));
         session.time("shape_plain");
         session.time("shape_registers");
