@@ -5,13 +5,17 @@
 // it once and not at every turn of the loop.
 #include "unwind.h"
 
+struct unwind_block {
+    u64 cells[WIRE_UNWIND_BLOCK_CELLS];
+};
+
 /* Made by user space, each as it is needed, and written by it; read by walks. */
 struct unwind_shard {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, WIRE_UNWIND_SHARD_CELLS);
+    __uint(max_entries, WIRE_UNWIND_SHARD_BLOCKS);
     __uint(map_flags, BPF_F_MMAPABLE);
-    __type(key, u32);
-    __type(value, u64);
+    __uint(key_size, sizeof(u32));
+    __uint(value_size, sizeof(struct unwind_block));
 };
 
 struct {
@@ -33,6 +37,8 @@ struct {
 enum {
     MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
     LOG2_MAPPINGS = 17,
+    CELLS_OF_MAPPING = sizeof(struct wire_unwind_mapping) / sizeof(u64),
+    CELLS_OF_RULE = sizeof(struct wire_unwind_rule) / sizeof(u64),
     LOG2_ROWS_OF_PAGE = WIRE_UNWIND_PAGE_BITS + 1,
     DWARF_RBX = 3,
     DWARF_RBP = 6,
@@ -49,25 +55,34 @@ enum {
     STEP_WITHOUT_RULE,
 };
 
-static __always_inline u64* cell_at(u32 cell) {
+static __always_inline struct unwind_block* block_of(u32 cell) {
     u32 shard = cell >> WIRE_UNWIND_SHARD_BITS;
-    u32 index = cell & (WIRE_UNWIND_SHARD_CELLS - 1);
-    void* cells = bpf_map_lookup_elem(&unwind_cells, &shard);
+    u32 index = (cell & (WIRE_UNWIND_SHARD_CELLS - 1)) >> WIRE_UNWIND_BLOCK_BITS;
+    void* blocks = bpf_map_lookup_elem(&unwind_cells, &shard);
 
-    return cells ? bpf_map_lookup_elem(cells, &index) : NULL;
+    return blocks ? bpf_map_lookup_elem(blocks, &index) : NULL;
+}
+
+/* What was looked up last: a search most often stays in one block. */
+struct block_cursor {
+    struct unwind_block* block;
+    u32 number;
+};
+
+static __always_inline u64* cell_at(struct block_cursor* cursor, u32 cell) {
+    if (!cursor->block || cursor->number != cell >> WIRE_UNWIND_BLOCK_BITS) {
+        cursor->number = cell >> WIRE_UNWIND_BLOCK_BITS;
+        cursor->block = block_of(cell);
+    }
+    return cursor->block ? &cursor->block->cells[cell & (WIRE_UNWIND_BLOCK_CELLS - 1)] : NULL;
 }
 
 /* Word `index` of an array that begins at a cell; `missing` when there is none. */
-static __always_inline u32 word_at(u32 first_cell, u32 index, u32 missing) {
-    u64* cell = cell_at(first_cell + (index >> 1));
+static __always_inline u32 word_at(struct block_cursor* cursor, u32 first_cell, u32 index,
+                                   u32 missing) {
+    u64* cell = cell_at(cursor, first_cell + (index >> 1));
 
     return cell ? (u32)(*cell >> ((index & 1) * 32)) : missing;
-}
-
-static __always_inline u64 start_of_mapping(u32 first_cell, u32 index) {
-    u64* start = cell_at(first_cell + 4 * index);
-
-    return start ? *start : ~0ULL;
 }
 
 // The bounds of a search stand in memory, of whose values the verifier knows nothing: what it
@@ -86,9 +101,10 @@ static __always_inline void narrow_search(struct stack_walk* walk, u32 middle, b
 
 // Finds the mapping that walk->code lies in. 0: there is none.
 __noinline int find_mapping(struct stack_walk* walk) {
-    u64 *start, *end, *bias, *kind;
+    const struct wire_unwind_mapping* mapping;
+    struct block_cursor cursor = {};
+    u64 code, *cell;
     u32 first;
-    u64 code;
 
     if (!walk)
         return 0;
@@ -101,31 +117,29 @@ __noinline int find_mapping(struct stack_walk* walk) {
     for (u32 i = 0; i < LOG2_MAPPINGS && walk->low < walk->high; i++) {
         u32 middle = (walk->low + walk->high) / 2;
 
-        narrow_search(walk, middle, start_of_mapping(first, middle) <= code);
+        cell = cell_at(&cursor, first + CELLS_OF_MAPPING * middle);
+        narrow_search(walk, middle, cell && *cell <= code);
     }
     if (!walk->low)
         return 0;
-    first += 4 * (walk->low - 1);
-    start = cell_at(first);
-    end = cell_at(first + 1);
-    bias = cell_at(first + 2);
-    kind = cell_at(first + 3);
-    if (!start || !end || !bias || !kind || code < *start || code >= *end)
+    // It does not reach into the next block.
+    first += CELLS_OF_MAPPING * (walk->low - 1);
+    cell = cell_at(&cursor, first & -CELLS_OF_MAPPING);
+    mapping = (void*)cell;
+    if (!mapping || code < mapping->start || code >= mapping->end)
         return 0;
-    walk->mapping.start = *start;
-    walk->mapping.end = *end;
-    walk->mapping.bias = *bias;
-    walk->mapping.table = (u32)*kind;
-    walk->mapping.kind = (u32)(*kind >> 32);
+    walk->mapping = *mapping;
     return 1;
 }
 
 // Finds the rule for walk->code in its mapping's table. Returns the table's wire_unwind_state; the
 // rule's kind is WIRE_CFA_NONE when it does not cover the address.
 __noinline int find_rule(struct stack_walk* walk) {
-    u32 table_number, page, in_page, row;
-    u64 *first_half, *second_half;
+    u32 table_number, page, in_page, row = 0;
+    const struct wire_unwind_rule* rule;
+    struct block_cursor cursor = {};
     struct wire_unwind_table* table;
+    bool found = false;
     u64 relative;
 
     if (!walk)
@@ -144,23 +158,31 @@ __noinline int find_rule(struct stack_walk* walk) {
         return WIRE_UNWIND_READY;
     page = relative >> WIRE_UNWIND_PAGE_BITS;
     in_page = relative & (WIRE_UNWIND_PAGE - 1);
-    begin_search(walk, word_at(table->page_cell, page, 0), word_at(table->page_cell, page + 1, 0));
+    begin_search(walk, word_at(&cursor, table->page_cell, page, 0),
+                 word_at(&cursor, table->page_cell, page + 1, 0));
+    cursor.block = NULL;
     for (u32 i = 0; i < LOG2_ROWS_OF_PAGE && walk->low < walk->high; i++) {
         u32 middle = (walk->low + walk->high) / 2;
-        u32 row = word_at(table->row_cell, middle, ~0U);
+        u32 at = word_at(&cursor, table->row_cell, middle, ~0U);
+        bool is_behind = (at & (WIRE_UNWIND_PAGE - 1)) <= in_page;
 
-        narrow_search(walk, middle, (row & (WIRE_UNWIND_PAGE - 1)) <= in_page);
+        narrow_search(walk, middle, is_behind);
+        if (is_behind) {
+            row = at;
+            found = true;
+        }
     }
     // The last row up to the address; it may go on from a page before.
-    if (!walk->low)
-        return WIRE_UNWIND_READY;
-    row = word_at(table->row_cell, walk->low - 1, 0);
-    first_half = cell_at(table->rule_cell + 2 * (row >> WIRE_UNWIND_PAGE_BITS));
-    second_half = cell_at(table->rule_cell + 2 * (row >> WIRE_UNWIND_PAGE_BITS) + 1);
-    if (!first_half || !second_half)
-        return WIRE_UNWIND_READY;
-    ((u64*)&walk->rule)[0] = *first_half;
-    ((u64*)&walk->rule)[1] = *second_half;
+    if (!found) {
+        if (!walk->low)
+            return WIRE_UNWIND_READY;
+        row = word_at(&cursor, table->row_cell, walk->low - 1, 0);
+    }
+    cursor.block = NULL;
+    rule = (void*)cell_at(&cursor, (table->rule_cell & -CELLS_OF_RULE) +
+                                       CELLS_OF_RULE * (row >> WIRE_UNWIND_PAGE_BITS));
+    if (rule)
+        walk->rule = *rule;
     return WIRE_UNWIND_READY;
 }
 

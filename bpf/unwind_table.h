@@ -5,7 +5,8 @@
  * address in a process. Plain data, read by both sides.
  *
  * All tables live in one address space of 8-byte cells (`unwind_cells`: shards of
- * WIRE_UNWIND_SHARD_CELLS, made on demand). One table covers one executable segment of one file:
+ * WIRE_UNWIND_SHARD_CELLS, made on demand, each an array of blocks: one look-up gives a walk a whole
+ * block). One table covers one executable segment of one file:
  *
  *   pages  u32 each, number_of_pages + 1: of every WIRE_UNWIND_PAGE bytes of code the index of the
  *          first row in it; the last entry is the number of rows
@@ -13,7 +14,8 @@
  *          index of the rule that holds from there to the next row
  *   rules  wire_unwind_rule each; rule 0 is "not covered" (WIRE_CFA_NONE)
  *
- * Each of the three begins at a cell of its own; u32s stand two in a cell, the lower index first
+ * Each of the three, and each list of mappings, begins at a multiple of WIRE_UNWIND_ALIGNMENT cells,
+ * so that no rule and no mapping lies in two blocks; u32s stand two in a cell, the lower index first
  * (little-endian memory order). Before the first row, nothing is covered.
  */
 #ifndef AUGER_UNWIND_TABLE_H
@@ -26,6 +28,10 @@ enum wire_unwind_limit {
     WIRE_UNWIND_PAGE = 1 << WIRE_UNWIND_PAGE_BITS, /* bytes of code */
     WIRE_UNWIND_SHARD_BITS = 17,
     WIRE_UNWIND_SHARD_CELLS = 1 << WIRE_UNWIND_SHARD_BITS, /* 1 MB */
+    WIRE_UNWIND_BLOCK_BITS = 9,
+    WIRE_UNWIND_BLOCK_CELLS = 1 << WIRE_UNWIND_BLOCK_BITS, /* 4 KB */
+    WIRE_UNWIND_SHARD_BLOCKS = WIRE_UNWIND_SHARD_CELLS / WIRE_UNWIND_BLOCK_CELLS,
+    WIRE_UNWIND_ALIGNMENT = 4, /* cells */
     WIRE_UNWIND_SHARDS = 4096,
     WIRE_UNWIND_TABLES = 65536,
     WIRE_UNWIND_PROCESSES = 65536,

@@ -19,8 +19,10 @@ namespace {
 // No walk takes that long: what it may be reading is not written again before.
 constexpr uint64_t rest_ns = 1'000'000'000;
 
+// Each array begins at a multiple of the alignment.
 size_t cells_of(size_t bytes) {
-    return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    constexpr size_t unit = WIRE_UNWIND_ALIGNMENT * sizeof(uint64_t);
+    return (bytes + unit - 1) / unit * WIRE_UNWIND_ALIGNMENT;
 }
 
 template <typename Value>
