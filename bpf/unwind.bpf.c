@@ -50,9 +50,6 @@ enum {
     UCONTEXT_RIP = 168,
     USER_ADDRESS_BITS = 56, /* with five levels of page tables */
     COMPAT_CS = 0x23,       /* code segment of 32-bit programs */
-    /* Beside wire_unwind_stop, of which WIRE_STOPS says that the walk goes on. */
-    STEP_BY_RULE = WIRE_STOPS + 1,
-    STEP_WITHOUT_RULE,
 };
 
 static __always_inline struct unwind_block* block_of(u32 cell) {
@@ -109,8 +106,6 @@ __noinline int find_mapping(struct stack_walk* walk) {
     if (!walk)
         return 0;
     code = walk->code;
-    if (code - walk->mapping.start < walk->mapping.end - walk->mapping.start)
-        return 1;
     first = walk->process.cell;
     begin_search(walk, 0, walk->process.mappings);
     // The first mapping behind the address; the one before it is the one, or there is none.
@@ -134,7 +129,7 @@ __noinline int find_mapping(struct stack_walk* walk) {
 
 // Finds the rule for walk->code in its mapping's table. Returns the table's wire_unwind_state; the
 // rule's kind is WIRE_CFA_NONE when it does not cover the address.
-__noinline int find_rule(struct stack_walk* walk) {
+static __always_inline int find_rule(struct stack_walk* walk) {
     u32 table_number, page, in_page, row = 0;
     const struct wire_unwind_rule* rule;
     struct block_cursor cursor = {};
@@ -142,8 +137,6 @@ __noinline int find_rule(struct stack_walk* walk) {
     bool found = false;
     u64 relative;
 
-    if (!walk)
-        return WIRE_UNWIND_ABSENT;
     walk->rule.cfa = WIRE_CFA_NONE;
     table_number = walk->mapping.table;
     if (walk->mapping.kind != WIRE_MAPPING_FILE)
@@ -308,12 +301,10 @@ static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_addr
 }
 
 // By the rule in walk->rule. Returns why the walk ends here, or WIRE_STOPS.
-__noinline int step_by_rule(struct stack_walk* walk) {
+static __always_inline int step_by_rule(struct stack_walk* walk) {
     u64 cfa, bp, pair[2];
     u32 return_kind;
 
-    if (!walk)
-        return WIRE_STOP_END;
     if (walk->rule.cfa == WIRE_CFA_END)
         return WIRE_STOP_END;
     if (walk->rule.cfa == WIRE_CFA_SIGNAL) {
@@ -469,19 +460,22 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     return enter_caller(walk, pair[1], sp);
 }
 
-// How to go on from the frame at hand.
-__noinline int choose_step(struct stack_walk* walk) {
-    int state;
+static __always_inline bool is_in_mapping(const struct stack_walk* walk) {
+    return walk->code - walk->mapping.start < walk->mapping.end - walk->mapping.start;
+}
 
+// From the frame at hand to its caller's. Returns why the walk ends here, or WIRE_STOPS. Calls and
+// returns are dear where the kernel guards against speculation: this is one function.
+__noinline int step(struct stack_walk* walk, bool at_return) {
     if (!walk)
         return WIRE_STOP_END;
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
-    if (!find_mapping(walk))
+    if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
-    state = find_rule(walk);
-    if (state == WIRE_UNWIND_PENDING)
+    if (find_rule(walk) == WIRE_UNWIND_PENDING)
         return WIRE_STOP_PENDING;
-    return walk->rule.cfa != WIRE_CFA_NONE ? STEP_BY_RULE : STEP_WITHOUT_RULE;
+    return walk->rule.cfa != WIRE_CFA_NONE ? step_by_rule(walk)
+                                           : step_without_rule(walk, at_return);
 }
 
 // The thread has returned to the kernel's code for return probes: to the one for its innermost
@@ -586,11 +580,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         }
         walk->frames[i] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
         walk->count = i + 1;
-        stop = choose_step(walk);
-        if (stop == STEP_BY_RULE)
-            stop = step_by_rule(walk);
-        else if (stop == STEP_WITHOUT_RULE)
-            stop = step_without_rule(walk, at_return);
+        stop = step(walk, at_return);
     }
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;
