@@ -48,6 +48,7 @@ enum {
     UCONTEXT_RBX = 128,
     UCONTEXT_RSP = 160,
     UCONTEXT_RIP = 168,
+    PAGE = 4096,
     USER_ADDRESS_BITS = 56, /* with five levels of page tables */
     COMPAT_CS = 0x23,       /* code segment of 32-bit programs */
 };
@@ -183,6 +184,34 @@ static __always_inline bool read_user_word(u64 address, u64* word) {
     return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
 }
 
+// Takes a new piece of the stack, which begins at `address` and ends in the same page.
+__noinline int move_window(struct stack_walk* walk, u64 address) {
+    u64 size = PAGE - (address & (PAGE - 1));
+
+    if (!walk)
+        return 0;
+    if (size > STACK_WINDOW)
+        size = STACK_WINDOW;
+    walk->window_start = address;
+    walk->window_end = 0;
+    if (!bpf_probe_read_user(walk->window, size, (void*)address))
+        walk->window_end = address + size;
+    return 0;
+}
+
+// A word of the stack. Walks go upwards: what is wanted next most often lies in the same window.
+static __always_inline bool read_stack_word(struct stack_walk* walk, u64 address, u64* word) {
+    if (address & 7)
+        return read_user_word(address, word);
+    if (address < walk->window_start || address >= walk->window_end) {
+        move_window(walk, address);
+        if (!walk->window_end)
+            return false;
+    }
+    *word = walk->window[((address - walk->window_start) >> 3) & (STACK_WINDOW_WORDS - 1)];
+    return true;
+}
+
 // A register of the frame at hand, as DWARF counts. Apart from the three that are followed only the
 // interrupted frame has them.
 __noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
@@ -302,8 +331,8 @@ static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_addr
 
 // By the rule in walk->rule. Returns why the walk ends here, or WIRE_STOPS.
 static __always_inline int step_by_rule(struct stack_walk* walk) {
-    u64 cfa, bp, pair[2];
-    u32 return_kind;
+    u64 cfa, bp, return_address = 0;
+    bool by_register;
 
     if (walk->rule.cfa == WIRE_CFA_END)
         return WIRE_STOP_END;
@@ -340,36 +369,29 @@ static __always_inline int step_by_rule(struct stack_walk* walk) {
         cfa += (walk->ip & 15) >= (u32)walk->rule.addend ? sizeof(u64) : 0;
     }
     bp = walk->bp;
-    walk->slot = cfa - sizeof(u64);
-    return_kind = walk->rule.return_kind;
-    if (return_kind == WIRE_RETURN_REGISTER) {
-        if (!read_register(walk, walk->rule.return_register, &pair[1]))
-            return WIRE_STOP_UNSUPPORTED;
-        walk->slot = 0;
-    } else if (walk->rule.rbp_saved == WIRE_SAVED_AT_CFA && walk->rule.rbp_offset == -2) {
-        // Most often the frame pointer lies below the return address: both at once.
-        if (bpf_probe_read_user(pair, sizeof(pair), (void*)(cfa - sizeof(pair))))
-            return WIRE_STOP_UNREADABLE;
-        walk->bp = pair[0];
-    } else if (!read_user_word(walk->slot, &pair[1])) {
-        return WIRE_STOP_UNREADABLE;
-    }
+    // From lower to higher addresses, as windows move: the frame pointer most often lies below the
+    // return address.
+    by_register = walk->rule.return_kind == WIRE_RETURN_REGISTER;
+    if (by_register && !read_register(walk, walk->rule.return_register, &return_address))
+        return WIRE_STOP_UNSUPPORTED;
     switch (walk->rule.rbp_saved) {
     case WIRE_SAVED_AT_CFA:
-        if ((walk->rule.rbp_offset != -2 || return_kind == WIRE_RETURN_REGISTER) &&
-            !read_user_word(cfa + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+        if (!read_stack_word(walk, cfa + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
             return WIRE_STOP_UNREADABLE;
         break;
     case WIRE_SAVED_AT_RBP:
         // GCC goes on saying so in the epilogue, when rbp has been restored already.
         if (bp >= walk->sp && bp < cfa &&
-            !read_user_word(bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+            !read_stack_word(walk, bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
             return WIRE_STOP_UNREADABLE;
         break;
     case WIRE_SAVED_LOST:
         walk->bp = 0;
         break;
     }
+    walk->slot = by_register ? 0 : cfa - sizeof(u64);
+    if (!by_register && !read_stack_word(walk, walk->slot, &return_address))
+        return WIRE_STOP_UNREADABLE;
     switch (walk->rule.rbx_saved) {
     case WIRE_SAVED_AT_CFA:
         walk->bx = cfa + 8 * (s64)walk->rule.rbx_offset;
@@ -383,7 +405,7 @@ static __always_inline int step_by_rule(struct stack_walk* walk) {
         walk->bx_state = RBX_LOST;
         break;
     }
-    return enter_caller(walk, pair[1], cfa);
+    return enter_caller(walk, return_address, cfa);
 }
 
 // Whether `address` stands behind a call instruction: e8 and five bytes, or ff /2 in one of its
@@ -427,7 +449,7 @@ static __always_inline u32 read_prologue(u64 address) {
 // Where there is no call frame information. Returns why the walk ends here, or WIRE_STOPS.
 __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     u32 prologue = PROLOGUE_UNKNOWN;
-    u64 pair[2], sp;
+    u64 caller_bp, return_address, sp;
 
     if (!walk)
         return WIRE_STOP_END;
@@ -437,27 +459,29 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     if (walk->exact && prologue == PROLOGUE_PUSHED_RBP) {
         walk->bp = walk->sp;
     } else if (walk->exact) {
-        if (!read_user_word(walk->sp, &pair[1]))
+        if (!read_stack_word(walk, walk->sp, &return_address))
             return WIRE_STOP_UNREADABLE;
         walk->slot = walk->sp;
         // A leaf function without a frame: else hardly anything at the stack pointer looks like it.
-        if (prologue == PROLOGUE_NOTHING_PUSHED || is_behind_call(pair[1]))
-            return enter_caller(walk, pair[1], walk->sp + sizeof(u64));
+        if (prologue == PROLOGUE_NOTHING_PUSHED || is_behind_call(return_address))
+            return enter_caller(walk, return_address, walk->sp + sizeof(u64));
     }
     // By convention, of the outermost frame.
     if (!walk->bp)
         return WIRE_STOP_END;
     if (walk->bp < walk->sp || walk->bp & 7)
         return WIRE_STOP_NO_TABLE;
-    if (bpf_probe_read_user(pair, sizeof(pair), (void*)walk->bp))
-        return WIRE_STOP_UNREADABLE;
     walk->slot = walk->bp + sizeof(u64);
-    if (pair[1] && walk->return_instance_slot != walk->slot && !is_behind_call(pair[1]))
+    if (!read_stack_word(walk, walk->bp, &caller_bp) ||
+        !read_stack_word(walk, walk->slot, &return_address))
+        return WIRE_STOP_UNREADABLE;
+    if (return_address && walk->return_instance_slot != walk->slot &&
+        !is_behind_call(return_address))
         return WIRE_STOP_NO_TABLE;
-    sp = walk->bp + sizeof(pair);
-    walk->bp = pair[0];
+    sp = walk->slot + sizeof(u64);
+    walk->bp = caller_bp;
     walk->bx_state = RBX_LOST;
-    return enter_caller(walk, pair[1], sp);
+    return enter_caller(walk, return_address, sp);
 }
 
 static __always_inline bool is_in_mapping(const struct stack_walk* walk) {
@@ -522,7 +546,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
         // The instruction is executed elsewhere. None is longer than 15 bytes.
         if (place && walk->ip - place < 16)
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
-    } else if (area && walk->ip - area < 4096) {
+    } else if (area && walk->ip - area < PAGE) {
         leave_return_code(walk);
     } else if ((int)regs->orig_ax < 0 &&
                !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
@@ -555,6 +579,8 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     walk->return_instance_slot = 0;
     walk->mapping.start = 0;
     walk->mapping.end = 0;
+    walk->window_start = 0;
+    walk->window_end = 0;
     utask = task->utask;
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);

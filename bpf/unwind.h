@@ -14,6 +14,11 @@ enum rbx_state {
     RBX_LOST = 2,
 };
 
+enum {
+    STACK_WINDOW_WORDS = 128,
+    STACK_WINDOW = STACK_WINDOW_WORDS * sizeof(u64),
+};
+
 /* A walk of the current thread's user stack, and what came of it. Too big for the BPF stack: each
  * program has one where nobody else writes meanwhile. */
 struct stack_walk {
@@ -37,6 +42,11 @@ struct stack_walk {
     /* The thread's innermost return probe that the walk has not passed yet; 0: none. */
     u64 return_instance;
     u64 return_instance_slot;
+    /* A piece of the stack: [window_start, window_end). Reading words one by one would be most of
+     * what a walk costs. */
+    u64 window_start;
+    u64 window_end;
+    u64 window[STACK_WINDOW_WORDS];
 };
 
 /*
