@@ -41,6 +41,7 @@ void measure(Tracker& tracker, EventRing& ring, Called& called, const Features& 
             } else if (std::holds_alternative<WireCallEndView>(view)) {
                 ends++;
             }
+            return true;
         });
     }
     print_row(

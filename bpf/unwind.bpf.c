@@ -48,9 +48,10 @@ enum {
     UCONTEXT_RBX = 128,
     UCONTEXT_RSP = 160,
     UCONTEXT_RIP = 168,
-    PAGE = 4096,
     USER_ADDRESS_BITS = 56, /* with five levels of page tables */
-    COMPAT_CS = 0x23,       /* code segment of 32-bit programs */
+    EXECVE = 59,            /* numbers of system calls */
+    EXECVEAT = 322,
+    COMPAT_CS = 0x23, /* code segment of 32-bit programs */
 };
 
 static __always_inline struct unwind_block* block_of(u32 cell) {
@@ -186,7 +187,7 @@ static __always_inline bool read_user_word(u64 address, u64* word) {
 
 // Takes a new piece of the stack, which begins at `address` and ends in the same page.
 __noinline int move_window(struct stack_walk* walk, u64 address) {
-    u64 size = PAGE - (address & (PAGE - 1));
+    u64 size = STACK_PAGE - (address & (STACK_PAGE - 1));
 
     if (!walk)
         return 0;
@@ -227,8 +228,8 @@ __noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
         *value = walk->bp;
         return 1;
     }
-    if (number == DWARF_RBX && walk->bx_state != RBX_VALUE)
-        return walk->bx_state == RBX_MEMORY && read_user_word(walk->bx, value);
+    if (number == DWARF_RBX && walk->bx_state != WIRE_RBX_VALUE)
+        return walk->bx_state == WIRE_RBX_MEMORY && read_user_word(walk->bx, value);
     if (number == DWARF_RBX) {
         *value = walk->bx;
         return 1;
@@ -316,7 +317,8 @@ __noinline int restore_return_address(struct stack_walk* walk) {
 
 // Goes to the caller: its return address, as read from walk->slot, and its stack pointer.
 static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_address, u64 sp) {
-    if (sp <= walk->sp)
+    // Where the return address is in a register (vfork), nothing may have been pushed.
+    if (walk->slot ? sp <= walk->sp : sp < walk->sp)
         return WIRE_STOP_STUCK;
     walk->ip = return_address;
     if (walk->return_instance) {
@@ -345,7 +347,7 @@ static __always_inline int step_by_rule(struct stack_walk* walk) {
             return WIRE_STOP_UNREADABLE;
         // Handlers may run on a stack of their own: this one step may go down.
         walk->bx = context + UCONTEXT_RBX;
-        walk->bx_state = RBX_MEMORY;
+        walk->bx_state = WIRE_RBX_MEMORY;
         walk->ip = ip;
         walk->sp = sp;
         walk->exact = 1;
@@ -395,14 +397,14 @@ static __always_inline int step_by_rule(struct stack_walk* walk) {
     switch (walk->rule.rbx_saved) {
     case WIRE_SAVED_AT_CFA:
         walk->bx = cfa + 8 * (s64)walk->rule.rbx_offset;
-        walk->bx_state = RBX_MEMORY;
+        walk->bx_state = WIRE_RBX_MEMORY;
         break;
     case WIRE_SAVED_AT_RBP:
         walk->bx = bp + 8 * (s64)walk->rule.rbx_offset;
-        walk->bx_state = RBX_MEMORY;
+        walk->bx_state = WIRE_RBX_MEMORY;
         break;
     case WIRE_SAVED_LOST:
-        walk->bx_state = RBX_LOST;
+        walk->bx_state = WIRE_RBX_LOST;
         break;
     }
     return enter_caller(walk, return_address, cfa);
@@ -480,7 +482,7 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
         return WIRE_STOP_NO_TABLE;
     sp = walk->slot + sizeof(u64);
     walk->bp = caller_bp;
-    walk->bx_state = RBX_LOST;
+    walk->bx_state = WIRE_RBX_LOST;
     return enter_caller(walk, return_address, sp);
 }
 
@@ -546,7 +548,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
         // The instruction is executed elsewhere. None is longer than 15 bytes.
         if (place && walk->ip - place < 16)
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
-    } else if (area && walk->ip - area < PAGE) {
+    } else if (area && walk->ip - area < STACK_PAGE) {
         leave_return_code(walk);
     } else if ((int)regs->orig_ax < 0 &&
                !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
@@ -573,7 +575,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     walk->sp = regs->sp;
     walk->bp = regs->bp;
     walk->bx = regs->bx;
-    walk->bx_state = RBX_VALUE;
+    walk->bx_state = WIRE_RBX_VALUE;
     walk->exact = 1;
     walk->return_instance = 0;
     walk->return_instance_slot = 0;
@@ -610,7 +612,10 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     }
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;
-    if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
+    // A thread that executes another program has no stack for a while: only the kernel's part.
+    if (stop != WIRE_STOP_END && (regs->orig_ax == EXECVE || regs->orig_ax == EXECVEAT))
+        walk->count = 0;
+    else if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
         walk->frames[walk->count++] = WIRE_STACK_CUT | stop;
     return walk->count;
 }

@@ -82,6 +82,10 @@ Result<CellRange> UnwindCells::allocate(uint32_t count) {
     return CellRange{first, count};
 }
 
+uint64_t UnwindCells::read(uint32_t cell) const {
+    return *shards_[cell >> WIRE_UNWIND_SHARD_BITS].cells.at(cell & (WIRE_UNWIND_SHARD_CELLS - 1));
+}
+
 void UnwindCells::write(uint32_t first, std::span<const uint64_t> values) {
     while (!values.empty()) {
         const uint32_t index = first & (WIRE_UNWIND_SHARD_CELLS - 1);
