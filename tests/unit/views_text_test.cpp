@@ -4,7 +4,7 @@
 #include "views/canvas.h"
 #include "views/escape.h"
 #include "views/flame_rows.h"
-#include "views/folded.h"
+#include "views/exports/collapsed.h"
 #include "views/format.h"
 
 #include <gtest/gtest.h>
@@ -149,7 +149,7 @@ class RandomTree : public testing::Test {
 };
 
 TEST_F(RandomTree, FoldedCountsAddUp) {
-    std::string text = folded_stacks(model, {});
+    std::string text = collapsed_stacks(model, {});
     uint64_t sum = 0;
     for (size_t at = 0; at < text.size();) {
         size_t end = text.find('\n', at);
