@@ -148,7 +148,7 @@ TEST_F(Golden, Status) {
     check("status.txt", to_text(status_view(model, options, context)));
 }
 TEST_F(Golden, Folded) {
-    check("stacks.folded", collapsed_stacks(model, {{CallClass::slow}, {}}));
+    check("stacks.folded", collapsed_stacks(model, {{CallClass::slow, GroupBy::process, ""}, {}}));
 }
 
 TEST_F(Golden, NarrowAndEmptyViewsStayWithinTheirWidth) {

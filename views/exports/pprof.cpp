@@ -189,6 +189,9 @@ void Profile::add(const ExportedSample& one) {
                   call == no_call ? no_spec : model_.calls()[call].spec.value};
     auto [entry, is_new] = entries_.try_emplace(key);
     if (is_new) {
+        // Tools take the first mapping for the program.
+        if (mappings_.empty() && !one.frames.empty())
+            mapping(symbols_.location(one.frames.back().location).module);
         for (size_t at = 0; at < one.frames.size();) {
             size_t end = at + 1;
             // Of a location, until its outermost function.
