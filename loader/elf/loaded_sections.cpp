@@ -26,7 +26,8 @@ class Memory {
     std::vector<T> values(uint64_t address, size_t count) const {
         const std::vector<std::byte> bytes = read(address, count * sizeof(T));
         std::vector<T> result(bytes.size() / sizeof(T));
-        std::memcpy(result.data(), bytes.data(), result.size() * sizeof(T));
+        if (!result.empty())
+            std::memcpy(result.data(), bytes.data(), result.size() * sizeof(T));
         return result;
     }
     // Null when it lies in no segment.
