@@ -23,7 +23,8 @@ std::shared_ptr<const ElfFile> open_elf(const std::string& path) {
 }
 
 uint64_t leaf_address() {
-    for (const ElfFunction& function : open_elf(debug)->functions())
+    const auto file = open_elf(debug);
+    for (const ElfFunction& function : file->functions())
         if (function.name == "fixture_leaf")
             return function.address;
     return 0;
