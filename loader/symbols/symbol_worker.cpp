@@ -2,6 +2,7 @@
 #include "loader/symbols/symbol_worker.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/symbols/debuginfod.h"
 #include "loader/symbols/demangle.h"
 
 #include <sys/resource.h>
@@ -15,6 +16,7 @@ namespace {
 // So that views get better names bit by bit.
 constexpr size_t batch_size = 512;
 constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
+constexpr size_t most_readers = 64;                    // processes
 constexpr size_t demangled_limit = 200'000;
 constexpr std::chrono::seconds look_interval{1}; // at what is written of generated code
 
@@ -38,12 +40,20 @@ std::vector<Location> take_batch(std::map<ModuleId, std::deque<Location>>& queue
 SymbolWorker::SymbolWorker(SymbolizerOptions options) : options_(std::move(options)) {
     if (auto root = open_folder("/"))
         own_root_ = *std::move(root);
+    if (options_.lines) {
+        auto processes = ConfinedProcesses::start("auger-dwarf", options_.read_dwarf);
+        if (processes)
+            processes_ = *std::move(processes);
+        else
+            no_processes_ = processes.error().message();
+    }
     naming_.progress.stop = &stop_;
     lining_.progress.stop = &stop_;
+    fetching_.progress.stop = &stop_;
 }
 
 void SymbolWorker::start() {
-    running_ = 2;
+    running_ = options_.debuginfod ? 3 : 2;
     const auto run = [self = shared_from_this()](void (SymbolWorker::*loop)()) {
         std::thread([self, loop] {
             // Whatever is observed shares the machine: let it go first.
@@ -56,6 +66,8 @@ void SymbolWorker::start() {
     };
     run(&SymbolWorker::run_names);
     run(&SymbolWorker::run_lines);
+    if (options_.debuginfod)
+        run(&SymbolWorker::run_fetches);
 }
 
 void SymbolWorker::stop() {
@@ -163,11 +175,11 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
             else
                 known = names;
         }
-        std::lock_guard lock(mutex_);
-        dwarf_files_[module] = options_.lines ? names->dwarf() : nullptr;
     } else if (names->refresh()) {
         generated_.changed(names);
     }
+
+    const bool complete_names = complete(*names);
 
     std::vector<std::pair<Frames, bool>> found;
     for (const Location& location : batch) {
@@ -189,14 +201,21 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
               report.lines,
               names->debug_file,
               names->note.empty() ? report.note : names->note};
-    const bool has_lines = dwarf_files_[module] != nullptr;
+    const std::shared_ptr<const ElfFile> dwarf = options_.lines ? names->dwarf() : nullptr;
+    dwarf_files_[module] = dwarf;
     bool better = false;
     for (size_t i = 0; i < batch.size(); i++) {
         Entry& entry = entries_.at(batch[i]);
         better = better || *entry.frames != *found[i].first;
         entry.frames = std::move(found[i].first);
         entry.named = found[i].second;
-        if (has_lines) {
+        if (!complete_names) {
+            entry.detail = entry.named ? Detail::name : Detail::offset;
+            if (fetcher_.answer(names->build_id))
+                name_queue_[module].push_back(batch[i]); // it has come meanwhile
+            else
+                fetcher_.wait(names->build_id, batch[i]);
+        } else if (dwarf) {
             entry.detail = Detail::name;
             line_queue_[module].push_back(batch[i]);
         } else {
@@ -208,6 +227,51 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
     if (better)
         generation_++;
     changed_.notify_all();
+}
+
+bool SymbolWorker::complete(ModuleNames& names) {
+    if (!options_.debuginfod || !names.incomplete || names.build_id.empty())
+        return true;
+    DebugFetcher::Answer answer;
+    {
+        std::lock_guard lock(mutex_);
+        const DebugFetcher::Answer* known = fetcher_.answer(names.build_id);
+        changed_.notify_all();
+        if (!known)
+            return false;
+        answer = *known;
+    }
+    names.incomplete = false;
+    if (answer.file)
+        names.complete(answer.file);
+    else
+        names.note = answer.note;
+    return true;
+}
+
+void SymbolWorker::run_fetches() {
+    for (;;) {
+        std::string build_id;
+        {
+            std::unique_lock lock(mutex_);
+            fetching_.phase.clear();
+            changed_.wait(lock, [this] { return stop_ || !fetcher_.idle(); });
+            if (stop_)
+                return;
+            build_id = fetcher_.next();
+        }
+        begin(fetching_, build_id, "debuginfod");
+        auto file = options_.debuginfod->fetch(build_id, fetching_.progress);
+        DebugFetcher::Answer answer;
+        if (file)
+            answer.file = *std::move(file);
+        else
+            answer.note = file.error().message();
+        std::lock_guard lock(mutex_);
+        for (const Location& location : fetcher_.done(build_id, std::move(answer)))
+            name_queue_[location.module].push_back(location);
+        changed_.notify_all();
+    }
 }
 
 void SymbolWorker::run_lines() {
@@ -226,7 +290,7 @@ void SymbolWorker::run_lines() {
     }
 }
 
-std::shared_ptr<DwarfIndex> SymbolWorker::lines_of(ModuleId module) {
+SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
     std::shared_ptr<const ElfFile> file;
     std::string name;
     {
@@ -238,48 +302,67 @@ std::shared_ptr<DwarfIndex> SymbolWorker::lines_of(ModuleId module) {
     at->second.used = ++uses_;
     if (added) {
         begin(lining_, name, "line information");
-        auto opened =
-            DwarfIndex::open(file, {-1, own_root_.get(), options_.debug_folder}, lining_.progress);
+        auto opened = processes_ ? DwarfReader::open(*processes_, *file,
+                                                     {-1, own_root_.get(), options_.debug_folder},
+                                                     lining_.progress)
+                                 : Error{"read line information of", name, no_processes_, {}};
         std::lock_guard lock(mutex_);
         reports_[module].lines = opened.ok();
         if (opened)
-            at->second.index = *std::move(opened);
+            at->second.reader = *std::move(opened);
         else
             reports_[module].note = opened.error().message();
-    } else if (at->second.index) {
+    } else if (at->second.reader) {
         std::lock_guard lock(mutex_);
         reports_[module].lines = true;
     }
     limit_memory(file.get());
     begin(lining_, name, "lines");
-    return at->second.index;
+    return at->second;
 }
 
 void SymbolWorker::limit_memory(const ElfFile* keep) {
     for (;;) {
-        size_t total = 0;
+        size_t bytes = 0, readers = 0;
         auto oldest = lines_.end();
         for (auto at = lines_.begin(); at != lines_.end(); ++at) {
-            if (!at->second.index)
+            if (!at->second.reader)
                 continue;
-            total += at->second.index->section_bytes();
+            bytes += at->second.reader->section_bytes();
+            readers++;
             if (at->first != keep &&
                 (oldest == lines_.end() || at->second.used < oldest->second.used))
                 oldest = at;
         }
-        if (total <= dwarf_memory_limit || oldest == lines_.end())
+        if ((bytes <= dwarf_memory_limit && readers <= most_readers) || oldest == lines_.end())
             return;
         lines_.erase(oldest);
     }
 }
 
+std::vector<DwarfReader::Frames> SymbolWorker::read_lines(ModuleId module,
+                                                          const std::vector<Location>& batch) {
+    ModuleLines& lines = lines_of(module);
+    if (!lines.reader)
+        return std::vector<DwarfReader::Frames>(batch.size());
+    std::vector<uint64_t> addresses;
+    for (const Location& location : batch)
+        addresses.push_back(place(location));
+    auto found = lines.reader->frames(addresses, lining_.progress);
+    if (found)
+        return *std::move(found);
+    // It is not tried again: names are all that this module will have.
+    lines.reader.reset();
+    std::lock_guard lock(mutex_);
+    reports_[module].lines = false;
+    reports_[module].note = found.error().message();
+    return std::vector<DwarfReader::Frames>(batch.size());
+}
+
 void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batch) {
-    const std::shared_ptr<DwarfIndex> index = lines_of(module);
-    lining_.progress.total = batch.size();
-    std::vector<std::vector<SourceFrame>> found(batch.size());
-    for (size_t i = 0; index && i < batch.size() && !stop_; i++) {
-        found[i] = index->frames(place(batch[i]), lining_.progress);
-        for (SourceFrame& frame : found[i]) {
+    std::vector<DwarfReader::Frames> found = read_lines(module, batch);
+    for (DwarfReader::Frames& chain : found)
+        for (SourceFrame& frame : chain) {
             if (demangled_.size() > demangled_limit)
                 demangled_.clear();
             auto [at, added] = demangled_.try_emplace(frame.function);
@@ -287,8 +370,6 @@ void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batc
                 at->second = demangle(frame.function);
             frame.function = at->second;
         }
-        lining_.progress.done = i + 1;
-    }
 
     std::lock_guard lock(mutex_);
     if (stop_)
@@ -327,7 +408,7 @@ void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batc
 std::vector<ModuleProgress> SymbolWorker::progress() const {
     std::lock_guard lock(mutex_);
     std::vector<ModuleProgress> busy;
-    for (const Activity* activity : {&naming_, &lining_})
+    for (const Activity* activity : {&naming_, &lining_, &fetching_})
         if (!activity->phase.empty())
             busy.push_back({activity->module, activity->phase, activity->progress.done,
                             activity->progress.total});

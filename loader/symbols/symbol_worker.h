@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SymbolWorker: the two threads behind a Symbolizer, and what they share with it. One thread finds
-// names, the other lines and inlined frames, so that reading a large file's DWARF never delays the
-// names of another. The threads own the state together with the Symbolizer: when one is deep in a
-// library's call at the end, it is left to finish by itself.
+// SymbolWorker: the threads behind a Symbolizer, and what they share with it. One thread finds
+// names, another lines and inlined frames, so that reading a large file's DWARF never delays the
+// names of another; a third fetches debug files, if the user wants that. The threads own the state
+// together with the Symbolizer: when one is deep in a library's call at the end, it is left to
+// finish by itself.
 #pragma once
 
-#include "loader/symbols/dwarf_index.h"
+#include "loader/symbols/debug_fetcher.h"
+#include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/generated_code.h"
 #include "loader/symbols/module_names.h"
 #include "loader/symbols/symbolizer.h"
@@ -24,7 +26,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
   public:
     explicit SymbolWorker(SymbolizerOptions options);
 
-    void start(); // both threads; once
+    void start(); // the threads; once
     void stop();  // returns soon, whatever the threads are doing
 
     // What is known; queues what is not. `source` is called for a module's first location.
@@ -65,7 +67,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
         WorkProgress progress;
     };
     struct ModuleLines {
-        std::shared_ptr<DwarfIndex> index; // null when there is no usable DWARF
+        std::unique_ptr<DwarfReader> reader; // null when there is no usable DWARF
         uint64_t used = 0;
     };
 
@@ -75,15 +77,22 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
 
     void run_names();
     void run_lines();
+    void run_fetches();
     void name_batch(ModuleId module, const std::vector<Location>& batch);
+    // False while the module's debug file is being fetched.
+    bool complete(ModuleNames& names);
     void line_batch(ModuleId module, const std::vector<Location>& batch);
-    std::shared_ptr<DwarfIndex> lines_of(ModuleId module);
+    ModuleLines& lines_of(ModuleId module);
+    std::vector<DwarfReader::Frames> read_lines(ModuleId module,
+                                                const std::vector<Location>& batch);
     void limit_memory(const ElfFile* keep);
     void look_at_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
     const SymbolizerOptions options_;
     UniqueFd own_root_;
+    std::unique_ptr<ConfinedProcesses> processes_; // null: there are no lines
+    std::string no_processes_;                     // why
     std::atomic<bool> stop_{false};
     std::atomic<uint64_t> generation_{0};
 
@@ -101,7 +110,8 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::map<ModuleId, ModuleReport> reports_;
     bool read_on_ = false;        // counted in unfinished_
     std::set<ModuleId> outdated_; // not yet told
-    Activity naming_, lining_;
+    Activity naming_, lining_, fetching_;
+    DebugFetcher fetcher_;
 
     // Of the naming thread alone. Modules with one build id share their names.
     std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;

@@ -4,6 +4,7 @@
 // behind. Only PODs, strings and descriptors go to the worker, so that it can become a process.
 #pragma once
 
+#include "loader/process/confined_process.h"
 #include "loader/stream/events.h"
 #include "loader/symbols/module_table.h"
 
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace auger {
+
+class Debuginfod;
+void serve_dwarf(int socket);
 
 enum class Detail : uint8_t {
     offset, // module+0x1f3; names are on their way, or may come (generated code)
@@ -32,7 +36,7 @@ struct Resolution {
 // A module that the worker is busy with.
 struct ModuleProgress {
     std::string name;  // base name
-    std::string phase; // "symbols", "line information", "lines"
+    std::string phase; // "symbols", "line information", "lines", "debuginfod"
     uint64_t done = 0; // of `total`, in the phase's own unit; total 0: not known
     uint64_t total = 0;
 };
@@ -52,6 +56,9 @@ struct SymbolizerOptions {
     bool lines = true; // source lines and inlined frames (DWARF)
     std::string debug_folder = "/usr/lib/debug";
     std::string kallsyms = "/proc/kallsyms";
+    ConfinedMain read_dwarf = serve_dwarf; // what reads lines, in a process of its own
+    // What to fetch debug information with that is not on this machine; null: nothing is fetched.
+    std::shared_ptr<Debuginfod> debuginfod;
 };
 
 // The spelling of places without a name: "libc.so.6+0x1f3" and "[unknown]".
