@@ -424,7 +424,12 @@ TEST(FileCommands, Paths) {
     EXPECT_EQ(parsed<RecordCommand>("record off").path, "");
     EXPECT_EQ(parsed<RecordCommand>("record 'off'").path, "off");
     EXPECT_EQ(parsed<SaveCommand>("save a.folded slow").query.filter, CallClass::slow);
-    EXPECT_EQ(parsed<SaveCommand>("save a.aug").kind, SaveCommand::Kind::session);
+    EXPECT_EQ(parsed<SaveCommand>("save a.aug").format, nullptr);
+    EXPECT_EQ(parsed<SaveCommand>("save a.pb.gz under f").format->name, "pprof");
+    EXPECT_EQ(parsed<SaveCommand>("save a.pb.gz under f").query.under, "f");
+    EXPECT_EQ(parsed<SaveCommand>("save a by comm --format perf-script slow").format->name,
+              "perf-script");
+    EXPECT_THAT(wrong("save a --format x"), HasSubstr("collapsed perf-script pprof speedscope"));
     EXPECT_EQ(parsed<SourceCommand>("source 'a b'").path, "a b");
     EXPECT_THAT(wrong("save a"), HasSubstr("called a.folded"));
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));
