@@ -40,6 +40,12 @@ if(MUSL_GCC)
     auger_unwind_program(musl ${MUSL_GCC} -O2 -static)
     auger_unwind_program(musl_stripped ${MUSL_GCC} -O2 -static -s)
 endif()
-add_custom_target(unwind_programs DEPENDS ${UNWIND_PROGRAMS})
+set(UNCOVERED_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/unwind/uncovered.S)
+set(UNCOVERED_LIBRARY ${UNWIND_FOLDER}/../uncovered.so)
+add_custom_command(OUTPUT ${UNCOVERED_LIBRARY}
+    COMMAND ${CMAKE_C_COMPILER} -shared -nostdlib -o ${UNCOVERED_LIBRARY} ${UNCOVERED_SOURCE}
+    DEPENDS ${UNCOVERED_SOURCE} VERBATIM)
+add_custom_target(unwind_programs DEPENDS ${UNWIND_PROGRAMS} ${UNCOVERED_LIBRARY})
 add_dependencies(unit_loader unwind_programs)
-target_compile_definitions(unit_loader PRIVATE AUGER_UNWIND_DIR="${UNWIND_FOLDER}")
+target_compile_definitions(unit_loader PRIVATE AUGER_UNWIND_DIR="${UNWIND_FOLDER}"
+    AUGER_UNCOVERED_LIBRARY="${UNCOVERED_LIBRARY}")
