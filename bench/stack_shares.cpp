@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 14> beginnings = {
     "runtime.goexit",
     "runtime.mstart",
     "runtime.clone",
-    "runtime.sigreturn__sigaction",
     "runtime.mcall",
+    "runtime.morestack", // of a goroutine that has been preempted
 };
 
 bool is_beginning(std::string_view function) {

@@ -285,10 +285,36 @@ static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_addr
     return walk->ip ? WIRE_STOPS : WIRE_STOP_END;
 }
 
+// See WIRE_CFA_GOROUTINE. Finds the CFA, and sets walk->slot. Returns why the walk ends here, or
+// WIRE_STOPS.
+__noinline int find_goroutine(struct stack_walk* walk, u64* cfa) {
+    u64 word;
+
+    if (!walk || !cfa)
+        return WIRE_STOP_END;
+    word = bpf_get_current_task_btf()->thread.fsbase + walk->rule.offset;
+    if (!read_user_word(word, &word) || !read_user_word(word + walk->rule.rbx_offset, &word) ||
+        !read_user_word(word + walk->rule.rbp_offset, &word))
+        return WIRE_STOP_UNREADABLE;
+    // The scheduler looks for work.
+    if (!word)
+        return WIRE_STOP_END;
+    walk->slot = word + walk->rule.addend + sizeof(u64);
+    if (!read_user_word(word + walk->rule.addend, &word))
+        return WIRE_STOP_UNREADABLE;
+    if (walk->rule.return_kind == WIRE_RETURN_AT_CFA) {
+        walk->slot = word;
+        word += sizeof(u64);
+    }
+    *cfa = word;
+    return WIRE_STOPS;
+}
+
 // By the rule in walk->rule. Returns why the walk ends here, or WIRE_STOPS.
 __noinline int step_by_rule(struct stack_walk* walk) {
     u64 cfa, bp, pair[2];
     u32 return_kind;
+    int stop;
 
     if (!walk)
         return WIRE_STOP_END;
@@ -328,6 +354,11 @@ __noinline int step_by_rule(struct stack_walk* walk) {
     }
     bp = walk->bp;
     walk->slot = cfa - sizeof(u64);
+    if (walk->rule.cfa == WIRE_CFA_GOROUTINE) {
+        stop = find_goroutine(walk, &cfa);
+        if (stop != WIRE_STOPS)
+            return stop;
+    }
     return_kind = walk->rule.return_kind;
     if (return_kind == WIRE_RETURN_REGISTER) {
         if (!read_register(walk, walk->rule.return_register, &pair[1]))
@@ -370,6 +401,9 @@ __noinline int step_by_rule(struct stack_walk* walk) {
         walk->bx_state = RBX_LOST;
         break;
     }
+    // Other stacks may lie below: this one step may go down.
+    if (walk->rule.cfa == WIRE_CFA_OTHER_STACK || walk->rule.cfa == WIRE_CFA_GOROUTINE)
+        walk->sp = 0;
     return enter_caller(walk, pair[1], cfa);
 }
 
