@@ -20,9 +20,9 @@ struct StackShares {
     uint64_t known_beginnings = 0; // of the whole ones: from where threads and processes begin
     uint64_t frames = 0;           // of user stacks, as addresses
     uint64_t named = 0;
-    Series depths; // in frames
-    Counts cut;             // by cause
-    Counts cut_at;          // by cause and the outermost frame
+    Series depths;           // in frames
+    Counts cut;              // by cause
+    Counts cut_at;           // by cause and the outermost frame
     Counts other_beginnings; // outermost functions of whole stacks that are not known as such
 };
 

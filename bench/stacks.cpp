@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_stacks [--details] [PROGRAM]...: real programs of Debian's under load, and how many of their
-// stacks are whole, on CPU and by the wall clock. PROGRAM is part of a row's name. Needs root.
+// bench_stacks [--details] [PROGRAM]...: real programs of Debian's under load, and how many of
+// their stacks are whole, on CPU and by the wall clock. PROGRAM is part of a row's name. Needs
+// root.
 #include "bench/programs.h"
 #include "bench/stack_shares.h"
 
@@ -76,8 +77,7 @@ void print_details(const char* title, const StackShares::Counts& counts, uint64_
     }
 }
 
-void print(const RealProgram& program, const char* clock, const StackShares& shares,
-           bool details) {
+void print(const RealProgram& program, const char* clock, const StackShares& shares, bool details) {
     if (shares.samples == 0)
         throw std::runtime_error("no samples");
     const double whole = percent(shares.whole, shares.samples);

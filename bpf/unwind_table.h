@@ -61,7 +61,8 @@ enum wire_saved_kind {
 enum wire_return_kind {
     WIRE_RETURN_AT_CFA = 0,   /* the return address is at CFA - 8 */
     WIRE_RETURN_REGISTER = 1, /* in the register `return_register` (vfork) */
-    WIRE_RETURN_GOROUTINE = 2, /* of WIRE_CFA_GOROUTINE: beside the stack pointer, which is the CFA */
+    WIRE_RETURN_GOROUTINE =
+        2, /* of WIRE_CFA_GOROUTINE: beside the stack pointer, which is the CFA */
 };
 
 /* Of the caller's registers only those are followed by which outer frames' CFA can be found. */

@@ -135,8 +135,9 @@ std::string build_id_in_notes(const std::vector<std::byte>& notes) {
 }
 
 constexpr const char* go_table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+// Where linkers other than Go's own put the table, with other data.
+constexpr const char* joined_data_section = ".data.rel.ro";
 constexpr size_t go_table_limit = size_t{256} << 20;
-constexpr uint64_t go_text_offset = 24; // in the table
 constexpr size_t relocations_limit = size_t{64} << 20;
 
 // What the dynamic linker writes at an address as linked, counted from where it loads the file.
@@ -145,8 +146,7 @@ std::optional<uint64_t> relative_relocation(const ElfFile& file, uint64_t addres
     for (size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size(); at += sizeof(Elf64_Rela)) {
         Elf64_Rela relocation;
         std::memcpy(&relocation, &bytes[at], sizeof relocation);
-        if (relocation.r_offset == address &&
-            ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+        if (relocation.r_offset == address && ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
             return static_cast<uint64_t>(relocation.r_addend);
     }
     return std::nullopt;
@@ -339,15 +339,20 @@ void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
 }
 
 void ElfFile::State::read_go_table(const ElfFile& file) const {
-    for (const char* name : go_table_sections) {
+    const auto text = file.section(".text");
+    for (const char* name : {go_table_sections[0], go_table_sections[1], joined_data_section}) {
         const auto section = file.section(name);
-        const auto text = file.section(".text");
-        if (!section || !text)
+        if (!file.is_go() || !section || !text)
             continue;
         go.content = file.read_section(name, go_table_limit);
+        const size_t offset = name == joined_data_section ? GoTable::find(go.content) : 0;
         // Where the linker has left the address of the code to the dynamic linker.
-        const auto start = relative_relocation(file, section->address + go_text_offset);
-        go.table = GoTable::read(go.content, start.value_or(text->address));
+        const auto start =
+            relative_relocation(file, section->address + offset + GoTable::text_offset);
+        go.table = GoTable::read(std::span<const std::byte>(go.content).subspan(offset),
+                                 start.value_or(text->address));
+        if (go.table)
+            return;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "loader/elf/go_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace auger {
@@ -42,6 +43,13 @@ std::string_view text_at(Bytes bytes, uint64_t offset) {
     return {begin, static_cast<const char*>(end)};
 }
 
+// Of a known version; two zeros, the smallest instruction, the size of pointers.
+bool begins_as_table(Bytes content) {
+    constexpr std::array magics = {magic_1_2, magic_1_16, magic_1_18, magic_1_20};
+    return std::ranges::find(magics, number_at<uint32_t>(content, 0)) != magics.end() &&
+           number_at<uint32_t>(content, 4) == 0x08010000;
+}
+
 // Where the parts of the table lie; it has changed with Go's versions.
 struct Layout {
     Bytes names, programs, functions;
@@ -56,8 +64,7 @@ struct Layout {
         const auto word = [&](size_t index) {
             return number_at<uint64_t>(content, header + index * sizeof(uint64_t));
         };
-        // Zeros, the smallest instruction, the size of pointers.
-        if (number_at<uint16_t>(content, 4) != 0 || number_at<uint8_t>(content, 7) != 8)
+        if (!begins_as_table(content))
             return std::nullopt;
         const auto magic = number_at<uint32_t>(content, 0);
         Layout layout;
@@ -76,15 +83,13 @@ struct Layout {
             layout.functions = from(content, word(6));
             layout.flags = 41; // of 1.17; of 1.16 it is padding
             layout.entry_end = 8;
-        } else if (magic == magic_1_2) {
+        } else {
             layout.names = layout.programs = content;
             layout.functions = from(content, header + sizeof(uint64_t));
             layout.entry_end = 8;
-        } else {
-            return std::nullopt;
         }
-        layout.count = std::min<uint64_t>(layout.count,
-                                          layout.functions.size() / (2 * layout.number));
+        layout.count =
+            std::min<uint64_t>(layout.count, layout.functions.size() / (2 * layout.number));
         return layout;
     }
     // Item `index` of the list of functions: addresses and descriptions in turn.
@@ -114,13 +119,19 @@ std::optional<uint32_t> take_number(Bytes& bytes) {
 
 } // namespace
 
+size_t GoTable::find(std::span<const std::byte> data) {
+    size_t at = 0;
+    while (at < data.size() && !begins_as_table(data.subspan(at)))
+        at += std::min(data.size() - at, sizeof(uint64_t));
+    return at;
+}
+
 std::optional<GoTable> GoTable::read(std::span<const std::byte> content, uint64_t text) {
     const auto layout = Layout::read(content, text);
     if (!layout)
         return std::nullopt;
     GoTable table;
     table.programs_ = layout->programs;
-    table.instruction_unit_ = std::max<uint32_t>(1, number_at<uint8_t>(content, 6));
     table.functions_.reserve(layout->count);
     uint64_t last_end = 0;
     for (uint64_t i = 0; i < layout->count; i++) {
@@ -159,7 +170,7 @@ std::vector<GoStackRow> GoTable::stack_rows(const GoFunction& function) const {
         const auto magnitude = static_cast<int64_t>(*difference >> 1);
         depth += *difference & 1 ? ~magnitude : magnitude;
         rows.push_back({address, depth});
-        address += uint64_t{*length} * instruction_unit_;
+        address += *length;
     }
     return rows;
 }

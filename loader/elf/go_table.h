@@ -34,6 +34,11 @@ class GoTable {
     // that leave it to the dynamic linker to fill that in. Nothing when it is no such table.
     static std::optional<GoTable> read(std::span<const std::byte> content, uint64_t text);
 
+    // Where the address of the code stands in those tables.
+    static constexpr uint64_t text_offset = 24;
+    // Where in `data` a table seems to begin; the data's size when there is none.
+    static size_t find(std::span<const std::byte> data);
+
     // Sorted by address, free of overlaps.
     const std::vector<GoFunction>& functions() const { return functions_; }
     // Ascending, the first at the function's begin; none when they are broken.
@@ -42,7 +47,6 @@ class GoTable {
   private:
     std::span<const std::byte> programs_;
     std::vector<GoFunction> functions_;
-    uint32_t instruction_unit_ = 1;
 };
 
 } // namespace auger
