@@ -5,7 +5,8 @@
 // machine count as little as possible:
 //   call FUNCTION COUNT   ns a call of one of tests/programs/prologues_asm.S
 //   site SITE COUNT       ns a call from one of the lines numbered below
-//   work MILLISECONDS     steps per CPU second, for so much CPU time, below 20 frames
+//   work MILLISECONDS FRAMES   steps per CPU second, for so much CPU time, in a stack of so many
+//                         frames (7 to 125), each of another function
 //   switch COUNT FRAMES   ns a context switch of two threads that hand a byte back and forth on
 //                         one CPU, below so many frames
 #define _GNU_SOURCE
@@ -108,8 +109,33 @@ static __attribute__((noipa)) double spin(uint64_t duration_ns) {
     return (double)steps * 1e9 / (double)spent;
 }
 
-static __attribute__((noipa)) double work(uint64_t duration_ns, int frames) {
-    return frames > 0 ? work(duration_ns, frames - 1) + 0.0 : spin(duration_ns);
+// Functions with different frames, each of which calls the one before it.
+typedef double link_type(uint64_t duration_ns, int below);
+static link_type* const links[];
+
+#define LINK(tens, ones)                                                                           \
+    static __attribute__((noipa)) double link_##tens##_##ones(uint64_t duration_ns, int below) {   \
+        volatile char room[8 + 16 * (ones) + (tens)];                                              \
+        room[ones] = 0;                                                                            \
+        return room[ones] + (below > 0 ? links[below - 1](duration_ns, below - 1)                  \
+                                       : spin(duration_ns));                                       \
+    }
+#define NAME(tens, ones) link_##tens##_##ones,
+#define TEN(DO, tens)                                                                              \
+    DO(tens, 0) DO(tens, 1) DO(tens, 2) DO(tens, 3) DO(tens, 4)                                    \
+    DO(tens, 5) DO(tens, 6) DO(tens, 7) DO(tens, 8) DO(tens, 9)
+#define EACH(DO)                                                                                   \
+    TEN(DO, 0) TEN(DO, 1) TEN(DO, 2) TEN(DO, 3) TEN(DO, 4) TEN(DO, 5)                              \
+    TEN(DO, 6) TEN(DO, 7) TEN(DO, 8) TEN(DO, 9) TEN(DO, 10) TEN(DO, 11)
+EACH(LINK)
+static link_type* const links[] = {EACH(NAME)};
+
+// Above the links are main and three frames of its caller's, below them spin.
+static double work(uint64_t duration_ns, int frames) {
+    const int last = frames - 6;
+    return last < 0 || last >= (int)(sizeof links / sizeof *links)
+               ? -1
+               : links[last](duration_ns, last);
 }
 
 static int there[2], back[2];
@@ -181,8 +207,8 @@ int main(void) {
                     answer = ns_per_call(functions[i].call, number);
         } else if (sscanf(line, "site %63s %" SCNu64, name, &number) == 2) {
             answer = ns_per_site_call(name, number);
-        } else if (sscanf(line, "work %" SCNu64, &number) == 1) {
-            answer = work(number * 1000000, 18);
+        } else if (sscanf(line, "work %" SCNu64 " %d", &number, &frames) == 2) {
+            answer = work(number * 1000000, frames);
         } else if (sscanf(line, "switch %" SCNu64 " %d", &number, &frames) == 2) {
             answer = ns_per_switch(number, frames);
         }

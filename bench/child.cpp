@@ -115,8 +115,8 @@ double Called::switch_threads(uint64_t count, int frames) {
     return std::stod(child_.read_line());
 }
 
-void Called::begin_work(uint64_t milliseconds) {
-    child_.write_line("work " + std::to_string(milliseconds));
+void Called::begin_work(uint64_t milliseconds, int frames) {
+    child_.write_line(fmt::format("work {} {}", milliseconds, frames));
 }
 
 double Called::end_work() {

@@ -53,8 +53,8 @@ class Called {
     double call_site(const std::string& site, uint64_t count);
     // ns of CPU time a context switch of two of its threads, whose stacks are so deep.
     double switch_threads(uint64_t count, int frames);
-    // Steps per CPU second; between the two the answer is not there yet.
-    void begin_work(uint64_t milliseconds);
+    // Steps per CPU second in a stack so deep; between the two the answer is not there yet.
+    void begin_work(uint64_t milliseconds, int frames);
     double end_work();
     int answer_fd() const { return child_.output_fd(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling]...: what observing
+// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...: what observing
 // costs, on this machine, as Markdown. Needs root; without arguments, everything.
 #include "bench/benches.h"
 
@@ -23,6 +23,7 @@ constexpr Bench benches[] = {
     {"split", auger::bench::bench_split},           {"values", auger::bench::bench_values},
     {"call-sites", auger::bench::bench_call_sites}, {"attach", auger::bench::bench_attach},
     {"off-cpu", auger::bench::bench_off_cpu},       {"sampling", auger::bench::bench_sampling},
+    {"stacks", auger::bench::bench_stacks},
 };
 
 } // namespace
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
     }
     if (chosen.empty()) {
         fmt::print(stderr, "usage: bench_kernel "
-                           "[calls|peers|split|values|call-sites|attach|off-cpu|sampling]...\n");
+                           "[calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...\n");
         return 2;
     }
     int status = 0;

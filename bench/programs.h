@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Programs of Debian's under load, as bench_stacks observes them: each is started by a script of
+// Programs of Debian's under load, as bench_programs observes them: each is started by a script of
 // bench/programs in a folder of its own, and goes with everything it has started.
 #pragma once
 

@@ -3,21 +3,17 @@
 // under perf record with the same rate and stacks by frame pointers.
 #include "bench/benches.h"
 #include "bench/child.h"
+#include "bench/perf_record.h"
 #include "bench/probing.h"
 #include "bench/report.h"
 
 #include "loader/kernel/live_backend.h"
 #include "views/model/model.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
 
@@ -27,61 +23,11 @@ namespace {
 
 constexpr int rounds = 9;
 constexpr uint64_t milliseconds = 400;
-
-// A folder that goes with the object.
-class ScratchFolder {
-  public:
-    ScratchFolder() {
-        std::string pattern = std::filesystem::temp_directory_path() / "auger-bench-XXXXXX";
-        if (!mkdtemp(pattern.data()))
-            throw std::runtime_error("make a temporary folder");
-        path_ = pattern;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
-// perf record, attached but asleep until it is told to go on.
-class PerfRecord {
-  public:
-    PerfRecord(const std::string& perf, pid_t pid, uint32_t rate_hz, const std::string& file) {
-        std::array<int, 2> control, answers;
-        if (pipe2(control.data(), O_CLOEXEC) < 0 || pipe2(answers.data(), O_CLOEXEC) < 0)
-            throw std::runtime_error("pipe");
-        control_.reset(control[1]);
-        answers_.reset(answers[0]);
-        UniqueFd child_control(control[0]), child_answers(answers[1]);
-        child_.emplace(
-            std::vector<std::string>{perf, "record", "-q", "-F", std::to_string(rate_hz),
-                                     "--call-graph", "fp", "-D", "-1",
-                                     fmt::format("--control=fd:{},{}", control[0], answers[1]),
-                                     "-p", std::to_string(pid), "-o", file},
-            Output::nowhere, std::vector<int>{control[0], answers[1]});
-    }
-    ~PerfRecord() { child_->interrupt(); }
-
-    void tell(const std::string& command) {
-        std::string line = command + "\n";
-        char answer[16];
-        if (write(control_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
-            read(answers_.get(), answer, sizeof(answer)) <= 0)
-            throw std::runtime_error("perf record does not answer");
-    }
-
-  private:
-    UniqueFd control_, answers_;
-    std::optional<Child> child_;
-};
+constexpr int frames = 20;
 
 // Lets the target work while the console does its own.
 double work(Called& called, Backend& backend) {
-    called.begin_work(milliseconds);
+    called.begin_work(milliseconds, frames);
     bool answered = false;
     while (!answered) {
         take(backend.poll(std::chrono::milliseconds(20), called.answer_fd()));
@@ -114,7 +60,7 @@ void bench_sampling(const Features&) {
         std::optional<PerfRecord> record;
         try {
             if (missing.empty())
-                record.emplace(perf, called.pid(), rate,
+                record.emplace(perf, called.pid(), rate, "fp",
                                fmt::format("{}/perf.{}", scratch.path(), rate));
             for (int round = 0; round < rounds; round++) {
                 // ns of CPU time a step.

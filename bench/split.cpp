@@ -34,13 +34,14 @@ void measure(Tracker& tracker, EventRing& ring, Called& called, const Features& 
         split.push_back(called.call("starts_push", calls));
         sampling.stop();
         ring.collect();
-        ring.drain([&](const WireView& view) {
+        ring.drain(TimeSlice::endless(), [&](const WireView& view) {
             if (const auto* sample = std::get_if<WireSampleView>(&view)) {
                 samples++;
                 with_calls += !sample->calls.empty();
             } else if (std::holds_alternative<WireCallEndView>(view)) {
                 ends++;
             }
+            return true;
         });
     }
     print_row(

@@ -17,13 +17,18 @@ struct {
     __type(value, struct wire_sampler_stats);
 } sampler_stats SEC(".maps");
 
+struct sampler_buffer {
+    struct sample_buffer sample;
+    struct stack_copy copy; /* somewhere in here or before, behind the sample's words */
+};
+
 /* One element: where the sampler puts a sample together. Private to it: a perf event's program is
  * never interrupted by another one on its CPU. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, u32);
-    __type(value, struct sample_buffer);
+    __type(value, struct sampler_buffer);
 } sample_buffer SEC(".maps");
 
 /* One element: the sampler's walk, likewise. */
@@ -121,14 +126,16 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     u32 pid = id >> 32, tid = (u32)id, zero = 0;
     bool calibrating = config.calibration_tid && tid == config.calibration_tid;
     struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
-    struct sample_buffer* buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
+    struct sampler_buffer* whole_buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
     u32 only = gate_in_force(WIRE_GATE_ONLY), raised = gate_in_force(WIRE_GATE_RAISED);
     struct stack_walk* walk = bpf_map_lookup_elem(&sampler_walk, &zero);
     u32 offset, size, frames, ticks = 1;
+    struct sample_buffer* buffer;
     struct wire_sample* sample;
 
-    if (!stats || !buffer || !walk)
+    if (!stats || !whole_buffer || !walk)
         return 0;
+    buffer = &whole_buffer->sample;
     if (!calibrating) {
         stats->ticks++;
         // The idle task and other kernel threads have no pid of a target.
@@ -173,6 +180,9 @@ int take_sample(struct bpf_perf_event_data* ctx) {
 
     size = sizeof(*sample) + offset * sizeof(u64);
     if (size > sizeof(*buffer))
+        return 0;
+    size += copy_stack(walk, (void*)buffer + size);
+    if (size > sizeof(*whole_buffer))
         return 0;
     fill_event(&sample->event, WIRE_SAMPLE, size);
     // When it was taken, as gates judged it; not when its stack had been walked.

@@ -5,13 +5,17 @@
 // it once and not at every turn of the loop.
 #include "unwind.h"
 
+struct unwind_block {
+    u64 cells[WIRE_UNWIND_BLOCK_CELLS];
+};
+
 /* Made by user space, each as it is needed, and written by it; read by walks. */
 struct unwind_shard {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, WIRE_UNWIND_SHARD_CELLS);
+    __uint(max_entries, WIRE_UNWIND_SHARD_BLOCKS);
     __uint(map_flags, BPF_F_MMAPABLE);
-    __type(key, u32);
-    __type(value, u64);
+    __uint(key_size, sizeof(u32));
+    __uint(value_size, sizeof(struct unwind_block));
 };
 
 struct {
@@ -33,6 +37,8 @@ struct {
 enum {
     MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
     LOG2_MAPPINGS = 17,
+    CELLS_OF_MAPPING = sizeof(struct wire_unwind_mapping) / sizeof(u64),
+    CELLS_OF_RULE = sizeof(struct wire_unwind_rule) / sizeof(u64),
     LOG2_ROWS_OF_PAGE = WIRE_UNWIND_PAGE_BITS + 1,
     DWARF_RBX = 3,
     DWARF_RBP = 6,
@@ -43,31 +49,39 @@ enum {
     UCONTEXT_RSP = 160,
     UCONTEXT_RIP = 168,
     USER_ADDRESS_BITS = 56, /* with five levels of page tables */
-    COMPAT_CS = 0x23,       /* code segment of 32-bit programs */
-    /* Beside wire_unwind_stop, of which WIRE_STOPS says that the walk goes on. */
-    STEP_BY_RULE = WIRE_STOPS + 1,
-    STEP_WITHOUT_RULE,
+    EXECVE = 59,            /* numbers of system calls */
+    EXECVEAT = 322,
+    COMPAT_CS = 0x23, /* code segment of 32-bit programs */
 };
 
-static __always_inline u64* cell_at(u32 cell) {
+static __always_inline struct unwind_block* block_of(u32 cell) {
     u32 shard = cell >> WIRE_UNWIND_SHARD_BITS;
-    u32 index = cell & (WIRE_UNWIND_SHARD_CELLS - 1);
-    void* cells = bpf_map_lookup_elem(&unwind_cells, &shard);
+    u32 index = (cell & (WIRE_UNWIND_SHARD_CELLS - 1)) >> WIRE_UNWIND_BLOCK_BITS;
+    void* blocks = bpf_map_lookup_elem(&unwind_cells, &shard);
 
-    return cells ? bpf_map_lookup_elem(cells, &index) : NULL;
+    return blocks ? bpf_map_lookup_elem(blocks, &index) : NULL;
+}
+
+/* What was looked up last: a search most often stays in one block. */
+struct block_cursor {
+    struct unwind_block* block;
+    u32 number;
+};
+
+static __always_inline u64* cell_at(struct block_cursor* cursor, u32 cell) {
+    if (!cursor->block || cursor->number != cell >> WIRE_UNWIND_BLOCK_BITS) {
+        cursor->number = cell >> WIRE_UNWIND_BLOCK_BITS;
+        cursor->block = block_of(cell);
+    }
+    return cursor->block ? &cursor->block->cells[cell & (WIRE_UNWIND_BLOCK_CELLS - 1)] : NULL;
 }
 
 /* Word `index` of an array that begins at a cell; `missing` when there is none. */
-static __always_inline u32 word_at(u32 first_cell, u32 index, u32 missing) {
-    u64* cell = cell_at(first_cell + (index >> 1));
+static __always_inline u32 word_at(struct block_cursor* cursor, u32 first_cell, u32 index,
+                                   u32 missing) {
+    u64* cell = cell_at(cursor, first_cell + (index >> 1));
 
     return cell ? (u32)(*cell >> ((index & 1) * 32)) : missing;
-}
-
-static __always_inline u64 start_of_mapping(u32 first_cell, u32 index) {
-    u64* start = cell_at(first_cell + 4 * index);
-
-    return start ? *start : ~0ULL;
 }
 
 // The bounds of a search stand in memory, of whose values the verifier knows nothing: what it
@@ -86,50 +100,45 @@ static __always_inline void narrow_search(struct stack_walk* walk, u32 middle, b
 
 // Finds the mapping that walk->code lies in. 0: there is none.
 __noinline int find_mapping(struct stack_walk* walk) {
-    u64 *start, *end, *bias, *kind;
+    const struct wire_unwind_mapping* mapping;
+    struct block_cursor cursor = {};
+    u64 code, *cell;
     u32 first;
-    u64 code;
 
     if (!walk)
         return 0;
     code = walk->code;
-    if (code - walk->mapping.start < walk->mapping.end - walk->mapping.start)
-        return 1;
     first = walk->process.cell;
     begin_search(walk, 0, walk->process.mappings);
     // The first mapping behind the address; the one before it is the one, or there is none.
     for (u32 i = 0; i < LOG2_MAPPINGS && walk->low < walk->high; i++) {
         u32 middle = (walk->low + walk->high) / 2;
 
-        narrow_search(walk, middle, start_of_mapping(first, middle) <= code);
+        cell = cell_at(&cursor, first + CELLS_OF_MAPPING * middle);
+        narrow_search(walk, middle, cell && *cell <= code);
     }
     if (!walk->low)
         return 0;
-    first += 4 * (walk->low - 1);
-    start = cell_at(first);
-    end = cell_at(first + 1);
-    bias = cell_at(first + 2);
-    kind = cell_at(first + 3);
-    if (!start || !end || !bias || !kind || code < *start || code >= *end)
+    // It does not reach into the next block.
+    first += CELLS_OF_MAPPING * (walk->low - 1);
+    cell = cell_at(&cursor, first & -CELLS_OF_MAPPING);
+    mapping = (void*)cell;
+    if (!mapping || code < mapping->start || code >= mapping->end)
         return 0;
-    walk->mapping.start = *start;
-    walk->mapping.end = *end;
-    walk->mapping.bias = *bias;
-    walk->mapping.table = (u32)*kind;
-    walk->mapping.kind = (u32)(*kind >> 32);
+    walk->mapping = *mapping;
     return 1;
 }
 
 // Finds the rule for walk->code in its mapping's table. Returns the table's wire_unwind_state; the
 // rule's kind is WIRE_CFA_NONE when it does not cover the address.
-__noinline int find_rule(struct stack_walk* walk) {
-    u32 table_number, page, in_page, row;
-    u64 *first_half, *second_half;
+static __always_inline int find_rule(struct stack_walk* walk) {
+    u32 table_number, page, in_page, row = 0;
+    const struct wire_unwind_rule* rule;
+    struct block_cursor cursor = {};
     struct wire_unwind_table* table;
+    bool found = false;
     u64 relative;
 
-    if (!walk)
-        return WIRE_UNWIND_ABSENT;
     walk->rule.cfa = WIRE_CFA_NONE;
     table_number = walk->mapping.table;
     if (walk->mapping.kind != WIRE_MAPPING_FILE)
@@ -144,28 +153,64 @@ __noinline int find_rule(struct stack_walk* walk) {
         return WIRE_UNWIND_READY;
     page = relative >> WIRE_UNWIND_PAGE_BITS;
     in_page = relative & (WIRE_UNWIND_PAGE - 1);
-    begin_search(walk, word_at(table->page_cell, page, 0), word_at(table->page_cell, page + 1, 0));
+    begin_search(walk, word_at(&cursor, table->page_cell, page, 0),
+                 word_at(&cursor, table->page_cell, page + 1, 0));
+    cursor.block = NULL;
     for (u32 i = 0; i < LOG2_ROWS_OF_PAGE && walk->low < walk->high; i++) {
         u32 middle = (walk->low + walk->high) / 2;
-        u32 row = word_at(table->row_cell, middle, ~0U);
+        u32 at = word_at(&cursor, table->row_cell, middle, ~0U);
+        bool is_behind = (at & (WIRE_UNWIND_PAGE - 1)) <= in_page;
 
-        narrow_search(walk, middle, (row & (WIRE_UNWIND_PAGE - 1)) <= in_page);
+        narrow_search(walk, middle, is_behind);
+        if (is_behind) {
+            row = at;
+            found = true;
+        }
     }
     // The last row up to the address; it may go on from a page before.
-    if (!walk->low)
-        return WIRE_UNWIND_READY;
-    row = word_at(table->row_cell, walk->low - 1, 0);
-    first_half = cell_at(table->rule_cell + 2 * (row >> WIRE_UNWIND_PAGE_BITS));
-    second_half = cell_at(table->rule_cell + 2 * (row >> WIRE_UNWIND_PAGE_BITS) + 1);
-    if (!first_half || !second_half)
-        return WIRE_UNWIND_READY;
-    ((u64*)&walk->rule)[0] = *first_half;
-    ((u64*)&walk->rule)[1] = *second_half;
+    if (!found) {
+        if (!walk->low)
+            return WIRE_UNWIND_READY;
+        row = word_at(&cursor, table->row_cell, walk->low - 1, 0);
+    }
+    cursor.block = NULL;
+    rule = (void*)cell_at(&cursor, (table->rule_cell & -CELLS_OF_RULE) +
+                                       CELLS_OF_RULE * (row >> WIRE_UNWIND_PAGE_BITS));
+    if (rule)
+        walk->rule = *rule;
     return WIRE_UNWIND_READY;
 }
 
 static __always_inline bool read_user_word(u64 address, u64* word) {
     return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
+}
+
+// Takes a new piece of the stack, which begins at `address` and ends in the same page.
+__noinline int move_window(struct stack_walk* walk, u64 address) {
+    u64 size = STACK_PAGE - (address & (STACK_PAGE - 1));
+
+    if (!walk)
+        return 0;
+    if (size > STACK_WINDOW)
+        size = STACK_WINDOW;
+    walk->window_start = address;
+    walk->window_end = 0;
+    if (!bpf_probe_read_user(walk->window, size, (void*)address))
+        walk->window_end = address + size;
+    return 0;
+}
+
+// A word of the stack. Walks go upwards: what is wanted next most often lies in the same window.
+static __always_inline bool read_stack_word(struct stack_walk* walk, u64 address, u64* word) {
+    if (address & 7)
+        return read_user_word(address, word);
+    if (address < walk->window_start || address >= walk->window_end) {
+        move_window(walk, address);
+        if (!walk->window_end)
+            return false;
+    }
+    *word = walk->window[((address - walk->window_start) >> 3) & (STACK_WINDOW_WORDS - 1)];
+    return true;
 }
 
 // A register of the frame at hand, as DWARF counts. Apart from the three that are followed only the
@@ -183,8 +228,8 @@ __noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
         *value = walk->bp;
         return 1;
     }
-    if (number == DWARF_RBX && walk->bx_state != RBX_VALUE)
-        return walk->bx_state == RBX_MEMORY && read_user_word(walk->bx, value);
+    if (number == DWARF_RBX && walk->bx_state != WIRE_RBX_VALUE)
+        return walk->bx_state == WIRE_RBX_MEMORY && read_user_word(walk->bx, value);
     if (number == DWARF_RBX) {
         *value = walk->bx;
         return 1;
@@ -272,7 +317,8 @@ __noinline int restore_return_address(struct stack_walk* walk) {
 
 // Goes to the caller: its return address, as read from walk->slot, and its stack pointer.
 static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_address, u64 sp) {
-    if (sp <= walk->sp)
+    // Where the return address is in a register (vfork), nothing may have been pushed.
+    if (walk->slot ? sp <= walk->sp : sp < walk->sp)
         return WIRE_STOP_STUCK;
     walk->ip = return_address;
     if (walk->return_instance) {
@@ -285,12 +331,11 @@ static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_addr
     return walk->ip ? WIRE_STOPS : WIRE_STOP_END;
 }
 
-// See WIRE_CFA_GOROUTINE. Finds the CFA, and sets walk->slot. Returns why the walk ends here, or
-// WIRE_STOPS.
-__noinline int find_goroutine(struct stack_walk* walk, u64* cfa) {
-    u64 word;
+// By a rule of WIRE_CFA_GOROUTINE.
+__noinline int step_to_goroutine(struct stack_walk* walk) {
+    u64 word, return_address, sp;
 
-    if (!walk || !cfa)
+    if (!walk)
         return WIRE_STOP_END;
     word = bpf_get_current_task_btf()->thread.fsbase + walk->rule.offset;
     if (!read_user_word(word, &word) || !read_user_word(word + walk->rule.rbx_offset, &word) ||
@@ -299,25 +344,26 @@ __noinline int find_goroutine(struct stack_walk* walk, u64* cfa) {
     // The scheduler looks for work.
     if (!word)
         return WIRE_STOP_END;
-    walk->slot = word + walk->rule.addend + sizeof(u64);
-    if (!read_user_word(word + walk->rule.addend, &word))
+    word += walk->rule.addend;
+    if (!read_user_word(word, &sp))
         return WIRE_STOP_UNREADABLE;
+    walk->slot = word + sizeof(u64);
     if (walk->rule.return_kind == WIRE_RETURN_AT_CFA) {
-        walk->slot = word;
-        word += sizeof(u64);
+        walk->slot = sp;
+        sp += sizeof(u64);
     }
-    *cfa = word;
-    return WIRE_STOPS;
+    if (!read_user_word(walk->slot, &return_address))
+        return WIRE_STOP_UNREADABLE;
+    walk->bx_state = WIRE_RBX_LOST;
+    walk->sp = 0; // its stack may lie below
+    return enter_caller(walk, return_address, sp);
 }
 
 // By the rule in walk->rule. Returns why the walk ends here, or WIRE_STOPS.
-__noinline int step_by_rule(struct stack_walk* walk) {
-    u64 cfa, bp, pair[2];
-    u32 return_kind;
-    int stop;
+static __always_inline int step_by_rule(struct stack_walk* walk) {
+    u64 cfa, bp, return_address = 0;
+    bool by_register;
 
-    if (!walk)
-        return WIRE_STOP_END;
     if (walk->rule.cfa == WIRE_CFA_END)
         return WIRE_STOP_END;
     if (walk->rule.cfa == WIRE_CFA_SIGNAL) {
@@ -329,7 +375,7 @@ __noinline int step_by_rule(struct stack_walk* walk) {
             return WIRE_STOP_UNREADABLE;
         // Handlers may run on a stack of their own: this one step may go down.
         walk->bx = context + UCONTEXT_RBX;
-        walk->bx_state = RBX_MEMORY;
+        walk->bx_state = WIRE_RBX_MEMORY;
         walk->ip = ip;
         walk->sp = sp;
         walk->exact = 1;
@@ -338,6 +384,8 @@ __noinline int step_by_rule(struct stack_walk* walk) {
     }
     if (walk->rule.cfa == WIRE_CFA_UNSUPPORTED)
         return WIRE_STOP_UNSUPPORTED;
+    if (walk->rule.cfa == WIRE_CFA_GOROUTINE)
+        return step_to_goroutine(walk);
     if (walk->rule.cfa_register == DWARF_RSP)
         cfa = walk->sp;
     else if (walk->rule.cfa_register == DWARF_RBP)
@@ -353,58 +401,46 @@ __noinline int step_by_rule(struct stack_walk* walk) {
         cfa += (walk->ip & 15) >= (u32)walk->rule.addend ? sizeof(u64) : 0;
     }
     bp = walk->bp;
-    walk->slot = cfa - sizeof(u64);
-    if (walk->rule.cfa == WIRE_CFA_GOROUTINE) {
-        stop = find_goroutine(walk, &cfa);
-        if (stop != WIRE_STOPS)
-            return stop;
-    }
-    return_kind = walk->rule.return_kind;
-    if (return_kind == WIRE_RETURN_REGISTER) {
-        if (!read_register(walk, walk->rule.return_register, &pair[1]))
-            return WIRE_STOP_UNSUPPORTED;
-        walk->slot = 0;
-    } else if (walk->rule.rbp_saved == WIRE_SAVED_AT_CFA && walk->rule.rbp_offset == -2) {
-        // Most often the frame pointer lies below the return address: both at once.
-        if (bpf_probe_read_user(pair, sizeof(pair), (void*)(cfa - sizeof(pair))))
-            return WIRE_STOP_UNREADABLE;
-        walk->bp = pair[0];
-    } else if (!read_user_word(walk->slot, &pair[1])) {
-        return WIRE_STOP_UNREADABLE;
-    }
+    // From lower to higher addresses, as windows move: the frame pointer most often lies below the
+    // return address.
+    by_register = walk->rule.return_kind == WIRE_RETURN_REGISTER;
+    if (by_register && !read_register(walk, walk->rule.return_register, &return_address))
+        return WIRE_STOP_UNSUPPORTED;
     switch (walk->rule.rbp_saved) {
     case WIRE_SAVED_AT_CFA:
-        if ((walk->rule.rbp_offset != -2 || return_kind == WIRE_RETURN_REGISTER) &&
-            !read_user_word(cfa + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+        if (!read_stack_word(walk, cfa + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
             return WIRE_STOP_UNREADABLE;
         break;
     case WIRE_SAVED_AT_RBP:
         // GCC goes on saying so in the epilogue, when rbp has been restored already.
         if (bp >= walk->sp && bp < cfa &&
-            !read_user_word(bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
+            !read_stack_word(walk, bp + 8 * (s64)walk->rule.rbp_offset, &walk->bp))
             return WIRE_STOP_UNREADABLE;
         break;
     case WIRE_SAVED_LOST:
         walk->bp = 0;
         break;
     }
+    walk->slot = by_register ? 0 : cfa - sizeof(u64);
+    if (!by_register && !read_stack_word(walk, walk->slot, &return_address))
+        return WIRE_STOP_UNREADABLE;
     switch (walk->rule.rbx_saved) {
     case WIRE_SAVED_AT_CFA:
         walk->bx = cfa + 8 * (s64)walk->rule.rbx_offset;
-        walk->bx_state = RBX_MEMORY;
+        walk->bx_state = WIRE_RBX_MEMORY;
         break;
     case WIRE_SAVED_AT_RBP:
         walk->bx = bp + 8 * (s64)walk->rule.rbx_offset;
-        walk->bx_state = RBX_MEMORY;
+        walk->bx_state = WIRE_RBX_MEMORY;
         break;
     case WIRE_SAVED_LOST:
-        walk->bx_state = RBX_LOST;
+        walk->bx_state = WIRE_RBX_LOST;
         break;
     }
-    // Other stacks may lie below: this one step may go down.
-    if (walk->rule.cfa == WIRE_CFA_OTHER_STACK || walk->rule.cfa == WIRE_CFA_GOROUTINE)
+    // The other stack may lie below.
+    if (walk->rule.cfa == WIRE_CFA_OTHER_STACK)
         walk->sp = 0;
-    return enter_caller(walk, pair[1], cfa);
+    return enter_caller(walk, return_address, cfa);
 }
 
 // Whether `address` stands behind a call instruction: e8 and five bytes, or ff /2 in one of its
@@ -448,7 +484,7 @@ static __always_inline u32 read_prologue(u64 address) {
 // Where there is no call frame information. Returns why the walk ends here, or WIRE_STOPS.
 __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     u32 prologue = PROLOGUE_UNKNOWN;
-    u64 pair[2], sp;
+    u64 caller_bp, return_address, sp;
 
     if (!walk)
         return WIRE_STOP_END;
@@ -458,42 +494,47 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     if (walk->exact && prologue == PROLOGUE_PUSHED_RBP) {
         walk->bp = walk->sp;
     } else if (walk->exact) {
-        if (!read_user_word(walk->sp, &pair[1]))
+        if (!read_stack_word(walk, walk->sp, &return_address))
             return WIRE_STOP_UNREADABLE;
         walk->slot = walk->sp;
         // A leaf function without a frame: else hardly anything at the stack pointer looks like it.
-        if (prologue == PROLOGUE_NOTHING_PUSHED || is_behind_call(pair[1]))
-            return enter_caller(walk, pair[1], walk->sp + sizeof(u64));
+        if (prologue == PROLOGUE_NOTHING_PUSHED || is_behind_call(return_address))
+            return enter_caller(walk, return_address, walk->sp + sizeof(u64));
     }
     // By convention, of the outermost frame.
     if (!walk->bp)
         return WIRE_STOP_END;
     if (walk->bp < walk->sp || walk->bp & 7)
         return WIRE_STOP_NO_TABLE;
-    if (bpf_probe_read_user(pair, sizeof(pair), (void*)walk->bp))
-        return WIRE_STOP_UNREADABLE;
     walk->slot = walk->bp + sizeof(u64);
-    if (pair[1] && walk->return_instance_slot != walk->slot && !is_behind_call(pair[1]))
+    if (!read_stack_word(walk, walk->bp, &caller_bp) ||
+        !read_stack_word(walk, walk->slot, &return_address))
+        return WIRE_STOP_UNREADABLE;
+    if (return_address && walk->return_instance_slot != walk->slot &&
+        !is_behind_call(return_address))
         return WIRE_STOP_NO_TABLE;
-    sp = walk->bp + sizeof(pair);
-    walk->bp = pair[0];
-    walk->bx_state = RBX_LOST;
-    return enter_caller(walk, pair[1], sp);
+    sp = walk->slot + sizeof(u64);
+    walk->bp = caller_bp;
+    walk->bx_state = WIRE_RBX_LOST;
+    return enter_caller(walk, return_address, sp);
 }
 
-// How to go on from the frame at hand.
-__noinline int choose_step(struct stack_walk* walk) {
-    int state;
+static __always_inline bool is_in_mapping(const struct stack_walk* walk) {
+    return walk->code - walk->mapping.start < walk->mapping.end - walk->mapping.start;
+}
 
+// From the frame at hand to its caller's. Returns why the walk ends here, or WIRE_STOPS. Calls and
+// returns are dear where the kernel guards against speculation: this is one function.
+__noinline int step(struct stack_walk* walk, bool at_return) {
     if (!walk)
         return WIRE_STOP_END;
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
-    if (!find_mapping(walk))
+    if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
-    state = find_rule(walk);
-    if (state == WIRE_UNWIND_PENDING)
+    if (find_rule(walk) == WIRE_UNWIND_PENDING)
         return WIRE_STOP_PENDING;
-    return walk->rule.cfa != WIRE_CFA_NONE ? STEP_BY_RULE : STEP_WITHOUT_RULE;
+    return walk->rule.cfa != WIRE_CFA_NONE ? step_by_rule(walk)
+                                           : step_without_rule(walk, at_return);
 }
 
 // The thread has returned to the kernel's code for return probes: to the one for its innermost
@@ -540,7 +581,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
         // The instruction is executed elsewhere. None is longer than 15 bytes.
         if (place && walk->ip - place < 16)
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
-    } else if (area && walk->ip - area < 4096) {
+    } else if (area && walk->ip - area < STACK_PAGE) {
         leave_return_code(walk);
     } else if ((int)regs->orig_ax < 0 &&
                !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
@@ -567,12 +608,14 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     walk->sp = regs->sp;
     walk->bp = regs->bp;
     walk->bx = regs->bx;
-    walk->bx_state = RBX_VALUE;
+    walk->bx_state = WIRE_RBX_VALUE;
     walk->exact = 1;
     walk->return_instance = 0;
     walk->return_instance_slot = 0;
     walk->mapping.start = 0;
     walk->mapping.end = 0;
+    walk->window_start = 0;
+    walk->window_end = 0;
     utask = task->utask;
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);
@@ -598,15 +641,14 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         }
         walk->frames[i] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
         walk->count = i + 1;
-        stop = choose_step(walk);
-        if (stop == STEP_BY_RULE)
-            stop = step_by_rule(walk);
-        else if (stop == STEP_WITHOUT_RULE)
-            stop = step_without_rule(walk, at_return);
+        stop = step(walk, at_return);
     }
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;
-    if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
+    // A thread that executes another program has no stack for a while: only the kernel's part.
+    if (stop != WIRE_STOP_END && (regs->orig_ax == EXECVE || regs->orig_ax == EXECVEAT))
+        walk->count = 0;
+    else if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
         walk->frames[walk->count++] = WIRE_STACK_CUT | stop;
     return walk->count;
 }

@@ -7,11 +7,10 @@
 #include "maps.h"
 #include "unwind_table.h"
 
-/* Where a frame's rbx is. */
-enum rbx_state {
-    RBX_VALUE = 0,  /* in stack_walk.bx */
-    RBX_MEMORY = 1, /* at the address in stack_walk.bx; read only when it is asked for */
-    RBX_LOST = 2,
+enum {
+    STACK_PAGE = 4096,
+    STACK_WINDOW_WORDS = 128,
+    STACK_WINDOW = STACK_WINDOW_WORDS * sizeof(u64),
 };
 
 /* A walk of the current thread's user stack, and what came of it. Too big for the BPF stack: each
@@ -27,16 +26,21 @@ struct stack_walk {
     u64 sp;
     u64 bp;
     u64 bx;
-    u32 bx_state;
-    u32 exact; /* 1: ip is the next instruction; 0: it is a return address */
-    u64 code;  /* the address that is looked up: of the frame's last instruction begun */
-    u64 slot;  /* where the next frame's return address lies */
+    u32 bx_state; /* wire_rbx_state */
+    u32 exact;    /* 1: ip is the next instruction; 0: it is a return address */
+    u64 code;     /* the address that is looked up: of the frame's last instruction begun */
+    u64 slot;     /* where the next frame's return address lies */
     struct wire_unwind_rule rule;
     struct wire_unwind_mapping mapping; /* the last one found: the next frame often lies in it */
     struct wire_unwind_process process;
     /* The thread's innermost return probe that the walk has not passed yet; 0: none. */
     u64 return_instance;
     u64 return_instance_slot;
+    /* A piece of the stack: [window_start, window_end). Reading words one by one would be most of
+     * what a walk costs. */
+    u64 window_start;
+    u64 window_end;
+    u64 window[STACK_WINDOW_WORDS];
 };
 
 /*
@@ -45,6 +49,19 @@ struct stack_walk {
  * returns their number, at most WIRE_STACK_WORDS; 0 of a kernel thread.
  */
 int walk_user_stack(struct stack_walk* walk, bool at_return);
+
+/* Room for a copy: the last piece of a page is read to where it may begin. */
+struct stack_copy {
+    struct wire_stack_copy head;
+    char stack[WIRE_STACK_COPY + STACK_PAGE];
+};
+
+/*
+ * Of a walk of the sampler's that was cut for want of a table or of mappings: copies what user
+ * space needs to go on. Returns the bytes written to *copy; 0 of other walks, and beyond
+ * WIRE_STACK_COPIES.
+ */
+int copy_stack(const struct stack_walk* walk, struct stack_copy* copy);
 
 /* Writes at most WIRE_MAX_FRAMES words, leaf first, and returns how many. */
 static __always_inline u32 take_kernel_stack(void* ctx, u64* frames) {

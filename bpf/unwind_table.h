@@ -5,7 +5,8 @@
  * address in a process. Plain data, read by both sides.
  *
  * All tables live in one address space of 8-byte cells (`unwind_cells`: shards of
- * WIRE_UNWIND_SHARD_CELLS, made on demand). One table covers one executable segment of one file:
+ * WIRE_UNWIND_SHARD_CELLS, made on demand, each an array of blocks: one look-up gives a walk a
+ * whole block). One table covers one executable segment of one file:
  *
  *   pages  u32 each, number_of_pages + 1: of every WIRE_UNWIND_PAGE bytes of code the index of the
  *          first row in it; the last entry is the number of rows
@@ -13,8 +14,9 @@
  *          index of the rule that holds from there to the next row
  *   rules  wire_unwind_rule each; rule 0 is "not covered" (WIRE_CFA_NONE)
  *
- * Each of the three begins at a cell of its own; u32s stand two in a cell, the lower index first
- * (little-endian memory order). Before the first row, nothing is covered.
+ * Each of the three, and each list of mappings, begins at a multiple of WIRE_UNWIND_ALIGNMENT
+ * cells, so that no rule and no mapping lies in two blocks; u32s stand two in a cell, the lower
+ * index first (little-endian memory order). Before the first row, nothing is covered.
  */
 #ifndef AUGER_UNWIND_TABLE_H
 #define AUGER_UNWIND_TABLE_H
@@ -26,6 +28,10 @@ enum wire_unwind_limit {
     WIRE_UNWIND_PAGE = 1 << WIRE_UNWIND_PAGE_BITS, /* bytes of code */
     WIRE_UNWIND_SHARD_BITS = 17,
     WIRE_UNWIND_SHARD_CELLS = 1 << WIRE_UNWIND_SHARD_BITS, /* 1 MB */
+    WIRE_UNWIND_BLOCK_BITS = 9,
+    WIRE_UNWIND_BLOCK_CELLS = 1 << WIRE_UNWIND_BLOCK_BITS, /* 4 KB */
+    WIRE_UNWIND_SHARD_BLOCKS = WIRE_UNWIND_SHARD_CELLS / WIRE_UNWIND_BLOCK_CELLS,
+    WIRE_UNWIND_ALIGNMENT = 4, /* cells */
     WIRE_UNWIND_SHARDS = 4096,
     WIRE_UNWIND_TABLES = 65536,
     WIRE_UNWIND_PROCESSES = 65536,
@@ -61,8 +67,7 @@ enum wire_saved_kind {
 enum wire_return_kind {
     WIRE_RETURN_AT_CFA = 0,   /* the return address is at CFA - 8 */
     WIRE_RETURN_REGISTER = 1, /* in the register `return_register` (vfork) */
-    WIRE_RETURN_GOROUTINE =
-        2, /* of WIRE_CFA_GOROUTINE: beside the stack pointer, which is the CFA */
+    WIRE_RETURN_GOROUTINE = 2, /* WIRE_CFA_GOROUTINE: beside the stack pointer, which is the CFA */
 };
 
 /* Of the caller's registers only those are followed by which outer frames' CFA can be found. */
@@ -132,6 +137,32 @@ enum wire_unwind_stop {
     WIRE_STOPS,
 };
 
+/*
+ * Behind a sample whose stack was cut because its module's table or its process's mappings were not
+ * there yet: registers of the frame that the walk came to, and the stack from there on, for user
+ * space to go on when it knows them. The frame's address is the last one before the cause.
+ */
+struct wire_stack_copy {
+    __wire_u64 sp;
+    __wire_u64 bp;
+    __wire_u64 bx;
+    __wire_u32 bx_state; /* wire_rbx_state */
+    __wire_u32 bytes;    /* that follow: [start, start + bytes) */
+    __wire_u64 start;
+};
+
+enum wire_stack_copy_limit {
+    WIRE_STACK_COPY = 8192,  /* bytes */
+    WIRE_STACK_COPIES = 500, /* a second and CPU: more are not made */
+};
+
+/* Where a frame's rbx is. */
+enum wire_rbx_state {
+    WIRE_RBX_VALUE = 0,
+    WIRE_RBX_MEMORY = 1, /* at this address */
+    WIRE_RBX_LOST = 2,
+};
+
 #define WIRE_STACK_CUT 0x4000000000000000ull
 /* Set in the address of a frame that did not call, but was interrupted by a signal: the address is
  * that of the next instruction, not one behind a call. */
@@ -140,5 +171,6 @@ enum wire_unwind_stop {
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
+WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
 
 #endif

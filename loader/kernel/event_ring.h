@@ -30,15 +30,15 @@ class EventRing {
     int fd() const { return wakeups_.get(); }
     // Copies what is in the ring now, as far as there is room beside what was not handed over yet.
     void collect();
-    // Hands over what was collected, in order, until the slice is over; returns how many records
-    // that were.
+    // Hands over what was collected, in order, until the slice is over or `handle` answers false,
+    // which leaves that record for the next time; returns how many records that were.
     template <typename Handler>
     size_t drain(const TimeSlice& slice, Handler&& handle) {
         return records_.drain(slice, [&](std::span<const std::byte> record) {
             if (auto view = decode_wire(record))
-                handle(*view);
-            else
-                malformed_++;
+                return handle(*view);
+            malformed_++;
+            return true;
         });
     }
     // Whether records were left when a slice was over, or did not fit beside them.

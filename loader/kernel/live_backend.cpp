@@ -2,6 +2,7 @@
 #include "loader/kernel/live_backend.h"
 
 #include "loader/kernel/clock.h"
+#include "loader/kernel/copied_stacks.h"
 #include "loader/kernel/event_ring.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/live_events.h"
@@ -40,6 +41,8 @@ using std::chrono::nanoseconds;
 
 // How often the ring is emptied and the counters are read while somebody waits.
 constexpr nanoseconds ring_interval = milliseconds(20);
+// How often is looked whether a table has come that records wait for.
+constexpr nanoseconds table_interval = milliseconds(1);
 // How long a new target waits for its unwind tables: those of most programs take less.
 constexpr nanoseconds first_tables_timeout = milliseconds(250);
 // Of records, and of names, before somebody who waits for poll() gets a look at what wakes it.
@@ -146,6 +149,7 @@ class LiveBackend final : public Backend {
     DefinitionLog definitions_;
     LiveNames names_;
     LiveUnwind unwind_;
+    CopiedStacks copied_stacks_{unwind_};
     LiveProbes probes_;
     LiveMarks marks_;
     LiveGates gates_;
@@ -381,7 +385,11 @@ void LiveBackend::on_process(const wire_process& process) {
 void LiveBackend::deliver_all() {
     // What was in the ring at the beginning, however fast it is filled meanwhile.
     for (size_t passes = 0; passes < EventRing::passes; passes++) {
-        deliver(TimeSlice::endless());
+        do {
+            if (copied_stacks_.waiting())
+                unwind_.settle(table_interval);
+            deliver(TimeSlice::endless());
+        } while (copied_stacks_.waiting());
         if (!ring_->more())
             return;
     }
@@ -396,15 +404,19 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
             (void)names_.mappings().scan(pid, clock_ns());
     }
     unwind_.update(clock_ns());
-    const size_t records = ring_->drain(until, [this](const WireView& view) {
-        if (const auto* sample = std::get_if<WireSampleView>(&view))
+    const size_t records = ring_->drain(until, [this](WireView& view) {
+        if (auto* sample = std::get_if<WireSampleView>(&view)) {
+            if (!copied_stacks_.complete(*sample, clock_ns()))
+                return false;
             events_.on_sample(*sample);
-        else if (const auto* end = std::get_if<WireCallEndView>(&view))
+        } else if (const auto* end = std::get_if<WireCallEndView>(&view)) {
             events_.on_call_end(*end);
-        else if (const auto* slow = std::get_if<WireSlowCallView>(&view))
+        } else if (const auto* slow = std::get_if<WireSlowCallView>(&view)) {
             events_.on_slow_call(*slow);
-        else
+        } else {
             on_process(*std::get<const wire_process*>(view));
+        }
+        return true;
     });
     if (auto ended = target_.collect_command()) {
         notice(*ended);
@@ -473,7 +485,9 @@ Result<bool> LiveBackend::poll(nanoseconds timeout, int wake_fd) {
     for (;;) {
         // The ring is emptied in steps, however often there is something in it; what is left of one
         // goes on at once.
-        const uint64_t until = ring_->more() ? 0 : std::min(deadline, next_delivery_ns_);
+        uint64_t until = ring_->more() ? 0 : std::min(deadline, next_delivery_ns_);
+        if (copied_stacks_.waiting())
+            until = std::min(deadline, clock_ns() + static_cast<uint64_t>(table_interval.count()));
         const bool woken = wait_until(until, wake_fd);
         const size_t delivered = deliver(TimeSlice(clock_ns, slice));
         next_delivery_ns_ = clock_ns() + static_cast<uint64_t>(ring_interval.count());

@@ -187,6 +187,8 @@ void LiveNames::deliver(const TimeSlice& slice) {
             return;
         generation_ = generation;
         sweep_at_ = 0;
+        for (const ModuleId module : symbolizer_.take_outdated())
+            mappings_.renew_jit(module);
     }
     while (sweep_at_ < waiting_.size()) {
         Waiting& entry = waiting_[sweep_at_];
@@ -207,6 +209,7 @@ void LiveNames::deliver(const TimeSlice& slice) {
 }
 
 void LiveNames::settle(std::chrono::nanoseconds timeout) {
+    symbolizer_.read_on();
     symbolizer_.wait_idle(std::chrono::steady_clock::now() + timeout);
     // A sweep that has begun may be behind some of the names.
     for (int sweeps = 0; sweeps < 2; sweeps++)

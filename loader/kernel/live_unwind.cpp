@@ -9,7 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
+#include <ranges>
 #include <set>
 
 namespace auger {
@@ -19,8 +22,10 @@ namespace {
 // No walk takes that long: what it may be reading is not written again before.
 constexpr uint64_t rest_ns = 1'000'000'000;
 
+// Each array begins at a multiple of the alignment.
 size_t cells_of(size_t bytes) {
-    return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    constexpr size_t unit = WIRE_UNWIND_ALIGNMENT * sizeof(uint64_t);
+    return (bytes + unit - 1) / unit * WIRE_UNWIND_ALIGNMENT;
 }
 
 template <typename Value>
@@ -112,16 +117,54 @@ wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t 
     return described;
 }
 
-void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
+std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_ns,
+                                                      uint64_t now_ns) {
     std::vector<wire_unwind_mapping> described;
-    Process process;
-    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
-        if (mapping.module == unknown_module)
-            continue;
-        described.push_back(describe(mapping, now_ns));
-        process.modules.push_back(mapping.module);
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, time_ns)) {
+        if (mapping.module != unknown_module)
+            described.push_back(describe(mapping, now_ns));
     }
     std::ranges::sort(described, {}, &wire_unwind_mapping::start);
+    return described;
+}
+
+RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t code) const {
+    const wire_unwind_table& table = tables_[mapping.table];
+    if (mapping.kind != WIRE_MAPPING_FILE || table.state == WIRE_UNWIND_ABSENT)
+        return {WIRE_STOP_NO_TABLE, {}};
+    if (table.state == WIRE_UNWIND_PENDING)
+        return {WIRE_STOP_PENDING, {}};
+    const auto word = [&](uint32_t first_cell, uint32_t index) {
+        return static_cast<uint32_t>(cells_.read(first_cell + index / 2) >> (32 * (index % 2)));
+    };
+    const uint64_t page = (code - mapping.bias) >> WIRE_UNWIND_PAGE_BITS;
+    const auto in_page = static_cast<uint32_t>((code - mapping.bias) % WIRE_UNWIND_PAGE);
+    if (page >= table.pages)
+        return {WIRE_STOP_NO_TABLE, {}};
+    const auto index = static_cast<uint32_t>(page);
+    const auto rows =
+        std::views::iota(word(table.page_cell, index), word(table.page_cell, index + 1));
+    const auto behind = std::ranges::upper_bound(rows, in_page, {}, [&](uint32_t row) {
+        return word(table.row_cell, row) % WIRE_UNWIND_PAGE;
+    });
+    // The last row up to the address; it may go on from a page before.
+    const uint32_t row = behind - rows.begin() + word(table.page_cell, index);
+    if (row == 0)
+        return {WIRE_STOP_NO_TABLE, {}};
+    const uint32_t rule = word(table.row_cell, row - 1) >> WIRE_UNWIND_PAGE_BITS;
+    const std::array<uint64_t, 2> halves = {cells_.read(table.rule_cell + 2 * rule),
+                                            cells_.read(table.rule_cell + 2 * rule + 1)};
+    RuleAnswer answer{WIRE_STOPS, std::bit_cast<wire_unwind_rule>(halves)};
+    if (answer.rule.cfa == WIRE_CFA_NONE)
+        answer.stop = WIRE_STOP_NO_TABLE;
+    return answer;
+}
+
+void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
+    const std::vector<wire_unwind_mapping> described = mappings(pid, now_ns, now_ns);
+    Process process;
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns))
+        process.modules.push_back(mapping.module);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));

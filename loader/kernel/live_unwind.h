@@ -10,6 +10,7 @@
 #include "loader/kernel/unwind_cells.h"
 #include "loader/kernel/unwind_worker.h"
 #include "loader/symbols/module_map.h"
+#include "loader/unwind/stack_walk.h"
 
 #include <chrono>
 #include <deque>
@@ -29,6 +30,13 @@ class LiveUnwind {
     // Waits until the tables of what is mapped now are in place, at most `timeout`.
     void settle(std::chrono::nanoseconds timeout);
     UnwindStatus status() const;
+
+    // What the kernel side reads, for walks that it had to leave to us. A process's mappings at a
+    // time, by address:
+    std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
+    RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
+    // No table is being made.
+    bool settled() const { return worker_.busy_with().empty(); }
 
   private:
     // The table of an executable segment.

@@ -37,7 +37,8 @@ Result<void> UnwindCells::grow(uint32_t count) {
     for (uint32_t i = 0; i < wanted; i++) {
         LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
         const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_shard", sizeof(uint32_t),
-                                      sizeof(uint64_t), WIRE_UNWIND_SHARD_CELLS, &options);
+                                      WIRE_UNWIND_BLOCK_CELLS * sizeof(uint64_t),
+                                      WIRE_UNWIND_SHARD_BLOCKS, &options);
         if (fd < 0)
             return system_error("create map", "unwind_shard", "", -fd);
         Shard shard{UniqueFd(fd), {}};
@@ -62,6 +63,7 @@ Result<void> UnwindCells::grow(uint32_t count) {
 Result<CellRange> UnwindCells::allocate(uint32_t count) {
     if (count == 0)
         return CellRange{};
+    count = (count + WIRE_UNWIND_ALIGNMENT - 1) / WIRE_UNWIND_ALIGNMENT * WIRE_UNWIND_ALIGNMENT;
     const auto find = [&] {
         return std::ranges::find_if(free_,
                                     [&](const auto& entry) { return entry.second >= count; });
@@ -78,6 +80,10 @@ Result<CellRange> UnwindCells::allocate(uint32_t count) {
         free_.emplace(first + count, size - count);
     used_ += count;
     return CellRange{first, count};
+}
+
+uint64_t UnwindCells::read(uint32_t cell) const {
+    return *shards_[cell >> WIRE_UNWIND_SHARD_BITS].cells.at(cell & (WIRE_UNWIND_SHARD_CELLS - 1));
 }
 
 void UnwindCells::write(uint32_t first, std::span<const uint64_t> values) {

@@ -27,8 +27,10 @@ class UnwindCells {
     // `shards_fd`: the map of shards. `most`: cells to be had at all.
     explicit UnwindCells(int shards_fd, uint64_t most = default_most);
 
+    // `count` is rounded up to a multiple of WIRE_UNWIND_ALIGNMENT, and so is where ranges begin.
     // Fails when `most` would be exceeded (kind `limit` of the message) or memory is short.
     Result<CellRange> allocate(uint32_t count);
+    uint64_t read(uint32_t cell) const;
     void write(uint32_t first, std::span<const uint64_t> values);
     // `now_ns` of CLOCK_MONOTONIC: the range rests for a second.
     void release(CellRange range, uint64_t now_ns);

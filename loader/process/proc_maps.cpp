@@ -110,7 +110,10 @@ Result<UniqueFd> open_mapped_file(pid_t pid, const Mapping& mapping) {
     auto exe = open_regular(fmt::format("/proc/{}/exe", pid));
     if (exe && same_file(exe->get(), mapping))
         return exe;
+    // Of a process that is gone already the file may be ours, too: what counts is its identity.
     auto root = open_folder(fmt::format("/proc/{}/root", pid));
+    if (!root)
+        root = open_folder("/");
     if (!root)
         return root.error();
     file = open_regular_beneath(root->get(), mapping.path, Symlinks::follow);

@@ -33,8 +33,8 @@ std::vector<Mapping> parse_maps(std::string_view text);
 Result<std::vector<Mapping>> read_maps(pid_t pid);
 
 // Opens the file behind a mapping through /proc/PID/map_files, so that deleted and replaced files
-// and files in other mount namespaces work; falls back to /proc/PID/root/PATH (checked against
-// device and inode). Never blocks (FIFOs are refused).
+// and files in other mount namespaces work; falls back to /proc/PID/root/PATH, and to our own PATH
+// when the process is gone (checked against device and inode). Never blocks (FIFOs are refused).
 Result<UniqueFd> open_mapped_file(pid_t pid, const Mapping& mapping);
 
 } // namespace auger

@@ -25,15 +25,18 @@ class RecordQueue {
     // Held for records, those included that were handed over in the slices before.
     size_t bytes() const { return words_.size() * sizeof(uint64_t); }
 
-    // At least one, then until the slice is over; returns how many. `handle` must not add any.
+    // At least one, then until the slice is over; returns how many. `handle` must not add any. When
+    // it answers false, the record cannot be handled yet: it stays the first, and this ends.
     template <typename Handler>
     size_t drain(const TimeSlice& slice, Handler&& handle) {
         const size_t first = next_;
         while (next_ < sizes_.size()) {
-            const uint32_t size = sizes_[next_++];
+            const uint32_t size = sizes_[next_];
             const auto* bytes = reinterpret_cast<const std::byte*>(words_.data() + at_);
+            if (!handle(std::span<const std::byte>(bytes, size)))
+                break;
+            next_++;
             at_ += words_of(size);
-            handle(std::span<const std::byte>(bytes, size));
             if (slice.over())
                 break;
         }

@@ -29,10 +29,16 @@ std::optional<WireView> decode_sample(std::span<const std::byte> record) {
                         {addresses + head->user_frames, head->kernel_frames},
                         nullptr,
                         {}};
-    if (!head->with_waker)
-        return view;
     std::span<const std::byte> tail =
         record.subspan(sizeof(*head) + head->calls * sizeof(wire_call) + frames * sizeof(uint64_t));
+    if (!head->with_waker) {
+        view.copy = as<wire_stack_copy>(tail);
+        if (view.copy && view.copy->bytes > tail.size() - sizeof(wire_stack_copy))
+            return {};
+        if (view.copy)
+            view.copied = tail.subspan(sizeof(wire_stack_copy), view.copy->bytes);
+        return view;
+    }
     view.waker = as<wire_waker>(tail);
     if (!view.waker || view.waker->frames > WIRE_STACK_WORDS ||
         tail.size() < sizeof(wire_waker) + view.waker->frames * sizeof(uint64_t))

@@ -2,7 +2,7 @@
 // From the bytes of one record of the event ring to a view of it. Pure; trusts no length.
 #pragma once
 
-#include "bpf/wire.h"
+#include "bpf/unwind_table.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,8 @@ struct WireSampleView {
     std::span<const uint64_t> kernel_frames; // leaf first
     const wire_waker* waker;                 // null: the sample says nothing of one
     std::span<const uint64_t> waker_frames;  // leaf first
+    const wire_stack_copy* copy = nullptr;   // of a stack that the kernel side could not walk yet
+    std::span<const std::byte> copied = {};  // from copy->start on
 };
 struct WireCallEndView {
     const wire_call_end* head;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/module_map.h"
 
+#include "loader/symbols/jit_dump.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -41,11 +43,36 @@ ModuleMap::Image& ModuleMap::new_image(Process& process, uint64_t time) {
     return process.images.back();
 }
 
+void ModuleMap::use_jit(Image& image, ModuleId module) {
+    for (ModuleMapping& mapping : image.mappings)
+        if (mapping.module == image.jit && image.jit != unknown_module)
+            mapping.module = module;
+    image.jit = module;
+}
+
+void ModuleMap::renew_jit(ModuleId module) {
+    ModuleId renewed = unknown_module;
+    for (auto& [pid, process] : processes_) {
+        if (process.images.empty() || process.images.back().jit != module)
+            continue;
+        if (renewed == unknown_module)
+            renewed = modules_.renewed_jit_module(module);
+        use_jit(process.images.back(), renewed);
+    }
+}
+
 void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time) {
     ModuleMapping added{mapping.start, mapping.end, mapping.offset, unknown_module, time, for_ever};
     if (mapping.path == "[vdso]") {
         added.module = vdso_module;
         added.offset = 0;
+    } else if (mapping.inode != 0 && is_jit_dump(mapping.path)) {
+        // A page of it, mapped executable, is how a JIT makes it known.
+        if (const std::pair dump{mapping.device, mapping.inode}; image.jit_dump != dump) {
+            use_jit(image, modules_.jit_module(pid, &mapping));
+            image.jit_dump = dump;
+        }
+        added.module = image.jit;
     } else if (mapping.inode != 0 && mapping.path.starts_with('/') &&
                !mapping.path.starts_with("/memfd:") && !mapping.path.starts_with("/dev/zero")) {
         added.module = modules_.file_module(pid, mapping);
@@ -115,6 +142,7 @@ void ModuleMap::apply(const ProcessEvent& event) {
                 if (mapping.to == for_ever)
                     image.mappings.push_back(mapping);
             image.jit = parent->second.images.back().jit;
+            image.jit_dump = parent->second.images.back().jit_dump;
         }
         Process& child = processes_[pid]; // a number used again keeps the former one's images
         child.exited = 0;

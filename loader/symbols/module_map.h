@@ -48,6 +48,10 @@ class ModuleMap {
     // unknown_module with the address; anonymous executable memory is the process's jit module.
     Location locate(pid_t pid, uint64_t address, uint64_t time, bool is_return = false) const;
 
+    // Code at addresses of this jit module has been replaced: what is located from now on is in a
+    // new one.
+    void renew_jit(ModuleId module);
+
     // Mappings of the image at `time`, by address; for recordings and for finding where libraries
     // are.
     std::vector<ModuleMapping> mappings(pid_t pid, uint64_t time) const;
@@ -64,12 +68,14 @@ class ModuleMap {
         uint64_t from = 0;
         std::vector<ModuleMapping> mappings; // sorted by `start`, then `from`
         ModuleId jit = unknown_module;
+        std::pair<uint64_t, uint64_t> jit_dump{}; // device and inode; 0: none mapped yet
     };
     struct Process {
         std::vector<Image> images; // oldest first
         uint64_t exited = 0;       // 0: alive
     };
 
+    void use_jit(Image& image, ModuleId module);
     void add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time);
     const Image* image_at(pid_t pid, uint64_t time) const;
     Image& new_image(Process& process, uint64_t time);

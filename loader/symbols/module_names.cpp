@@ -3,6 +3,7 @@
 
 #include "loader/process/safe_open.h"
 #include "loader/symbols/demangle.h"
+#include "loader/symbols/jit_dump.h"
 #include "loader/symbols/kernel_symbols.h"
 #include "loader/symbols/mini_debug_info.h"
 #include "loader/symbols/perf_map.h"
@@ -114,28 +115,38 @@ class KernelNames : public ModuleNames {
     KernelSymbols symbols_;
 };
 
+// A JIT writes one or the other, by how it was started.
 class JitNames : public ModuleNames {
   public:
     JitNames(ModuleSource source, int own_root)
         : root_(std::move(source.root)),
-          file_(root_ ? root_.get() : own_root, source.namespace_pid, source.uid) {
+          map_(root_ ? root_.get() : own_root, source.namespace_pid, source.uid) {
+        generated = true;
+        if (source.file)
+            dump_.emplace(std::move(source.file), fmt::format("jit-{}.dump", source.namespace_pid),
+                          source.uid);
         JitNames::refresh();
     }
 
     std::optional<std::string> find(uint64_t address) override {
-        const auto name = file_.map().find(address);
+        auto name = dump_ ? dump_->dump().find(address) : std::nullopt;
+        if (!name)
+            name = map_.map().find(address);
         return name ? std::optional(demangle(*name)) : std::nullopt;
     }
     std::string unnamed(uint64_t) const override { return std::string(unknown_name); }
-    void refresh() override {
-        const auto read = file_.refresh();
-        note = read ? "" : read.error().message();
-        symbols = file_.map().size();
+    bool refresh() override {
+        const auto map_read = map_.refresh();
+        const auto dump_read = dump_ ? dump_->refresh() : map_read;
+        note = dump_read ? "" : dump_read.error().message();
+        symbols = map_.map().size() + (dump_ ? dump_->dump().size() : 0);
+        return (map_read && *map_read) || (dump_read && *dump_read);
     }
 
   private:
     UniqueFd root_;
-    PerfMapFile file_;
+    PerfMapFile map_;
+    std::optional<JitDumpFile> dump_;
 };
 
 class NoNames : public ModuleNames {

@@ -23,9 +23,10 @@ class ModuleNames {
     virtual std::string unnamed(uint64_t address) const = 0;
     // The file that has the module's DWARF, or null.
     virtual std::shared_ptr<const ElfFile> dwarf() const { return nullptr; }
-    // Asks again before the next find(): new names may have been written.
-    virtual void refresh() {}
+    // Asks again before the next find(): new names may have been written. False when none were.
+    virtual bool refresh() { return false; }
 
+    bool generated = false; // code without a file: refresh() may bring more
     size_t symbols = 0;
     std::string build_id;
     std::string debug_file; // path, when symbols or DWARF are not in the module itself

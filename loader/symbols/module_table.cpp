@@ -156,7 +156,7 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
     return id;
 }
 
-ModuleId ModuleTable::jit_module(pid_t pid) {
+ModuleId ModuleTable::jit_module(pid_t pid, const Mapping* dump) {
     Module module;
     module.info = {ModuleKind::jit, "[jit]", {}};
     module.pid = pid;
@@ -165,7 +165,42 @@ ModuleId ModuleTable::jit_module(pid_t pid) {
     const auto uid = uid_of(pid);
     module.namespace_pid = inner ? *inner : 0; // gone already: no file is looked for
     module.uid = uid ? *uid : 0;
+    if (!dump)
+        return add(std::move(module));
+    module.mapping = *dump;
+    auto file = open_mapped_file(pid, *dump);
+    struct stat status;
+    if (!file) {
+        module.error = file.error().message();
+    } else if (fstat(file->get(), &status) == 0) {
+        module.device = status.st_dev;
+        module.inode = status.st_ino;
+    }
+    const ModuleId id = add(std::move(module));
+    if (file)
+        keep_open(id, *std::move(file));
+    return id;
+}
+
+ModuleId ModuleTable::renewed_jit_module(ModuleId of) {
+    const Module& old = modules_[of.index()];
+    Module module;
+    module.info = old.info;
+    module.pid = old.pid;
+    module.root = old.root;
+    module.namespace_pid = old.namespace_pid;
+    module.uid = old.uid;
+    module.renews = of;
     return add(std::move(module));
+}
+
+bool ModuleTable::is_file_of(const Module& module, int fd) const {
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_dev == module.device &&
+           status.st_ino == module.inode &&
+           // A jitdump file is written to all the time.
+           (module.info.kind == ModuleKind::jit ||
+            nanoseconds(status.st_mtim) == module.modified_ns);
 }
 
 uint64_t ModuleTable::linked_address(ModuleId id, uint64_t file_offset) const {
@@ -187,18 +222,18 @@ ModuleSource ModuleTable::source(ModuleId id) {
     source.namespace_pid = module.namespace_pid;
     source.uid = module.uid;
     source.root = duplicate(module.root ? module.root->get() : -1);
-    if (module.info.kind != ModuleKind::file)
+    source.renews = module.renews;
+    const bool has_file = module.info.kind == ModuleKind::file || module.mapping.inode != 0;
+    if (!has_file)
         return source;
     if (module.file) {
         recent_.splice(recent_.begin(), recent_, module.recent);
     } else if (module.error.empty()) {
         auto file = open_mapped_file(module.pid, module.mapping);
-        struct stat status {};
-        if (file && fstat(file->get(), &status) == 0 && status.st_dev == module.device &&
-            status.st_ino == module.inode && nanoseconds(status.st_mtim) == module.modified_ns)
+        if (file && is_file_of(module, file->get()))
             keep_open(id, *std::move(file));
         else
-            source.error = "open " + module.info.path + ": no longer to be had";
+            source.error = "open " + module.mapping.path + ": no longer to be had";
     } else {
         source.error = module.error;
     }

@@ -35,10 +35,11 @@ inline constexpr ModuleId cut_module{5};
 struct ModuleSource {
     ModuleKind kind = ModuleKind::unknown;
     std::string path;        // as the target sees it
-    UniqueFd file;           // kind file
+    UniqueFd file;           // kind file; kind jit: its jitdump file, if there is one
     UniqueFd root;           // the target's root folder (O_PATH) when it is not ours
     pid_t namespace_pid = 0; // kind jit: the number in /tmp/perf-PID.map
     uid_t uid = 0;           // kind jit: the target's user
+    ModuleId renews{};       // kind jit: of which it is a later state; unknown_module: of none
     std::string error;       // why `file` is empty
 };
 
@@ -50,8 +51,12 @@ class ModuleTable {
     // The module behind a mapping of a file; opens it when it is new. Never fails: of a file that
     // cannot be opened the path is known, and source() says why there is no more.
     ModuleId file_module(pid_t pid, const Mapping& mapping);
-    // A new module for the code that one image (exec) of a process generates.
-    ModuleId jit_module(pid_t pid);
+    // A new module for the code that one image (exec) of a process generates. `dump`: where it has
+    // its jitdump file mapped.
+    ModuleId jit_module(pid_t pid, const Mapping* dump = nullptr);
+    // A module for what the same image generates from now on, so that code of the present and of
+    // the past at one address are different locations.
+    ModuleId renewed_jit_module(ModuleId of);
 
     // The module of an open file's identity (st_dev, st_ino) as last seen; unknown_module when no
     // mapping of it was seen.
@@ -83,11 +88,13 @@ class ModuleTable {
         std::shared_ptr<UniqueFd> root;
         pid_t namespace_pid = 0;
         uid_t uid = 0;
+        ModuleId renews = unknown_module;
         std::list<ModuleId>::iterator recent;
     };
 
     ModuleId add(Module module);
     void keep_open(ModuleId id, UniqueFd file);
+    bool is_file_of(const Module& module, int fd) const;
     std::shared_ptr<UniqueFd> root_of(pid_t pid);
 
     size_t limit_;

@@ -16,6 +16,7 @@ namespace {
 constexpr size_t batch_size = 512;
 constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
 constexpr size_t demangled_limit = 200'000;
+constexpr std::chrono::seconds look_interval{1}; // at what is written of generated code
 
 std::vector<Location> take_batch(std::map<ModuleId, std::deque<Location>>& queue,
                                  ModuleId& module) {
@@ -80,10 +81,18 @@ Resolution SymbolWorker::known(const Location& location) const {
     return {entry.detail, entry.frames};
 }
 
-void SymbolWorker::finish(Entry& entry) {
-    entry.detail = Detail::full;
-    entry.queued = false;
-    unfinished_--;
+void SymbolWorker::read_on() {
+    std::lock_guard lock(mutex_);
+    if (read_on_)
+        return;
+    read_on_ = true;
+    unfinished_++;
+    changed_.notify_all();
+}
+
+std::set<ModuleId> SymbolWorker::take_outdated() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(outdated_, {});
 }
 
 void SymbolWorker::run_names() {
@@ -93,13 +102,40 @@ void SymbolWorker::run_names() {
         {
             std::unique_lock lock(mutex_);
             naming_.phase.clear();
-            changed_.wait(lock, [this] { return stop_ || !name_queue_.empty(); });
+            const auto something = [this] { return stop_ || read_on_ || !name_queue_.empty(); };
+            if (generated_.empty())
+                changed_.wait(lock, something);
+            else
+                changed_.wait_until(lock, last_look_ + look_interval, something);
             if (stop_)
                 return;
-            batch = take_batch(name_queue_, module);
+            if (!name_queue_.empty())
+                batch = take_batch(name_queue_, module);
         }
-        name_batch(module, batch);
+        if (!batch.empty())
+            name_batch(module, batch);
+        else
+            look_at_generated_code();
     }
+}
+
+void SymbolWorker::look_at_generated_code() {
+    GeneratedCode::News news = generated_.look();
+    last_look_ = std::chrono::steady_clock::now();
+    std::lock_guard lock(mutex_);
+    for (auto& [at, name] : news.named) {
+        Entry& entry = entries_.at(at);
+        Frame frame;
+        frame.function = std::move(name);
+        entry.frames = std::make_shared<const std::vector<Frame>>(1, std::move(frame));
+        entry.named = true;
+        entry.detail = Detail::full;
+    }
+    outdated_.merge(news.outdated);
+    if (!news.named.empty() || !outdated_.empty())
+        generation_++;
+    unfinished_ -= std::exchange(read_on_, false);
+    changed_.notify_all();
 }
 
 void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batch) {
@@ -114,9 +150,12 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
             path = paths_[module];
         }
         begin(naming_, std::string(base_name(path)), "symbols");
-        names = make_module_names(std::move(source),
-                                  {options_.debug_folder, options_.kallsyms, own_root_.get()},
-                                  naming_.progress);
+        if (source.kind == ModuleKind::jit && source.renews != unknown_module)
+            names = names_[source.renews];
+        if (!names)
+            names = make_module_names(std::move(source),
+                                      {options_.debug_folder, options_.kallsyms, own_root_.get()},
+                                      naming_.progress);
         if (!names->build_id.empty()) {
             auto& known = by_build_id_[names->build_id + " " + path];
             if (auto same = known.lock())
@@ -126,8 +165,8 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         }
         std::lock_guard lock(mutex_);
         dwarf_files_[module] = options_.lines ? names->dwarf() : nullptr;
-    } else {
-        names->refresh();
+    } else if (names->refresh()) {
+        generated_.changed(names);
     }
 
     std::vector<std::pair<Frames, bool>> found;
@@ -135,6 +174,8 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         Frame frame;
         auto name = names->find(place(location));
         const bool named = name.has_value();
+        if (names->generated)
+            generated_.add(location, names, name.value_or(""));
         frame.function = named ? *std::move(name) : names->unnamed(location.address);
         found.emplace_back(std::make_shared<const std::vector<Frame>>(1, std::move(frame)), named);
     }
@@ -159,7 +200,9 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
             entry.detail = Detail::name;
             line_queue_[module].push_back(batch[i]);
         } else {
-            finish(entry);
+            // The name of generated code may be written yet.
+            entry.detail = names->generated && !entry.named ? Detail::offset : Detail::full;
+            unfinished_--;
         }
     }
     if (better)
@@ -274,7 +317,8 @@ void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batc
                     frame.function = unknown_name;
             entry.frames = std::make_shared<const std::vector<Frame>>(std::move(frames));
         }
-        finish(entry);
+        entry.detail = Detail::full;
+        unfinished_--;
     }
     generation_++;
     changed_.notify_all();

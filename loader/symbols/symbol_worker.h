@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loader/symbols/dwarf_index.h"
+#include "loader/symbols/generated_code.h"
 #include "loader/symbols/module_names.h"
 #include "loader/symbols/symbolizer.h"
 
@@ -34,6 +35,10 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     // Of a location that was requested before: what is known of it now.
     Resolution known(const Location& location) const;
 
+    // Reads on at once in what is written of generated code.
+    void read_on();
+    std::set<ModuleId> take_outdated();
+
     uint64_t generation() const { return generation_; }
     std::vector<ModuleProgress> progress() const;
     std::vector<ModuleReport> reports() const;
@@ -51,7 +56,6 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     struct Entry {
         Detail detail = Detail::offset;
         Frames frames;
-        bool queued = true;
         bool named = false;
     };
     // What one thread is busy with.
@@ -75,7 +79,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     void line_batch(ModuleId module, const std::vector<Location>& batch);
     std::shared_ptr<DwarfIndex> lines_of(ModuleId module);
     void limit_memory(const ElfFile* keep);
-    void finish(Entry& entry); // with the lock held
+    void look_at_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
     const SymbolizerOptions options_;
@@ -95,11 +99,15 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::map<ModuleId, std::deque<Location>> line_queue_;
     std::map<ModuleId, std::shared_ptr<const ElfFile>> dwarf_files_;
     std::map<ModuleId, ModuleReport> reports_;
+    bool read_on_ = false;        // counted in unfinished_
+    std::set<ModuleId> outdated_; // not yet told
     Activity naming_, lining_;
 
     // Of the naming thread alone. Modules with one build id share their names.
     std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;
     std::map<std::string, std::weak_ptr<ModuleNames>> by_build_id_;
+    GeneratedCode generated_;
+    std::chrono::steady_clock::time_point last_look_{};
     // Of the line thread alone.
     std::map<const ElfFile*, ModuleLines> lines_;
     std::unordered_map<std::string, std::string> demangled_;
@@ -120,15 +128,12 @@ Resolution SymbolWorker::request(const Location& location, const std::string& mo
         entry.frames = std::make_shared<const std::vector<Frame>>(1, std::move(frame));
         if (kind == ModuleKind::unknown) {
             entry.detail = Detail::full;
-            entry.queued = false;
             return {entry.detail, entry.frames};
         }
         if (known_.insert(location.module).second) {
             new_sources_.emplace(location.module, source());
             paths_.emplace(location.module, module_path);
         }
-    } else if (kind == ModuleKind::jit && !entry.queued && !entry.named) {
-        entry.queued = true; // the JIT may have written its name by now
     } else {
         return {entry.detail, entry.frames};
     }

@@ -35,6 +35,12 @@ Resolution Symbolizer::known(const Location& location) const {
     return worker_->known(location);
 }
 
+void Symbolizer::read_on() {
+    worker_->read_on();
+}
+std::set<ModuleId> Symbolizer::take_outdated() {
+    return worker_->take_outdated();
+}
 uint64_t Symbolizer::generation() const {
     return worker_->generation();
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@
 namespace auger {
 
 enum class Detail : uint8_t {
-    offset, // module+0x1f3; names are on their way
+    offset, // module+0x1f3; names are on their way, or may come (generated code)
     name,   // function names; lines and inlined frames are on their way
     full,   // all that will be known
 };
@@ -71,13 +72,19 @@ class Symbolizer {
 
     // For a return address the frames are those of the call before it.
     Resolution request(const Location& location);
-    // The same for one that was requested before, without looking again for what has no name.
+    // The same for one that was requested before.
     Resolution known(const Location& location) const;
+    // Reads on at once in what is written of generated code, which happens now and then anyway;
+    // wait_idle() waits for it.
+    void read_on();
+    // Modules of generated code in which other code now lies at addresses that were asked for; each
+    // is told once. What was named keeps its name: locations of now need a module of their own.
+    std::set<ModuleId> take_outdated();
     // Grows whenever some earlier answer has become better.
     uint64_t generation() const;
     std::vector<ModuleProgress> progress() const;
     std::vector<ModuleReport> reports() const;
-    size_t waiting() const; // locations not yet at Detail::full
+    size_t waiting() const; // locations that are being worked on
     // True when nothing is left to do; false at the deadline.
     bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
 

@@ -62,7 +62,6 @@ std::optional<wire_unwind_rule> goroutine_rule(Bytes systemstack) {
         if (code.failed() || !fits(machine) || !fits(goroutine) || !fits(stack))
             continue;
         wire_unwind_rule rule = wire_rule(WIRE_CFA_GOROUTINE);
-        rule.cfa_register = register_rsp; // which is always at hand
         rule.offset = of_thread;
         rule.rbx_offset = static_cast<int16_t>(*machine);
         rule.rbp_offset = static_cast<int16_t>(*goroutine);

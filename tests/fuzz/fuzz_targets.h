@@ -16,6 +16,8 @@ void fuzz_code_frames(const uint8_t* data, size_t size);
 void fuzz_elf_file(const uint8_t* data, size_t size);
 // The file in which a program tells of its generated code.
 void fuzz_perf_map(const uint8_t* data, size_t size);
+// The same, as JITs write it for perf.
+void fuzz_jit_dump(const uint8_t* data, size_t size);
 // What /proc says of a process: its mappings, state and control group.
 void fuzz_process_text(const uint8_t* data, size_t size);
 

@@ -113,9 +113,10 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         });
         ASSERT_NE(known, truth.end());
         EXPECT_LE(call.end.duration_ns, known->longest_ns);
-        // How long, and that it waited all the time, and what for.
+        // How long, and that it waited all the time (one that others kept off the CPU is late,
+        // too), and what for.
         ASSERT_TRUE(call.end.waits);
-        EXPECT_GT(static_cast<double>(call.end.waits->blocked_ns),
+        EXPECT_GT(static_cast<double>(call.end.waits->blocked_ns + call.end.waits->runnable_ns),
                   0.5 * static_cast<double>(call.end.duration_ns));
         EXPECT_THAT(kept.longest_wait.what, StartsWith("recvfrom("));
         // What it was asked for, and what came back.

@@ -7,7 +7,7 @@
 #include "tests/support/temporary_folder.h"
 #include "views/model/stack_completeness.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -171,6 +171,44 @@ TEST_P(ProbedChains, AreWholeAndNoneIsWrong) {
         session.time("shape_registers");
         session.time("leaf");
     });
+}
+
+// Neither their mappings nor their modules' tables can be there from their first instruction on.
+class ShortLives : public KernelTest {};
+
+TEST_F(ShortLives, HaveWholeStacks) {
+    Program program("short_lives", {"100"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.sample(4'999);
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.backend().settle_symbols(seconds(60));
+
+    uint64_t working = 0;
+    std::set<std::string> wrong;
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto names = session.stack_names(samples.stacks()[i]);
+        const auto worker = std::ranges::find(names, "worker");
+        if (worker == names.end())
+            continue;
+        working++;
+        const std::vector<std::string> callers(worker + 1, names.end());
+        if (callers.size() < 4 || callers[0] != "middle" || callers[1] != "outer" ||
+            callers[2] != "main" || callers.back() != "_start")
+            wrong.insert(fmt::format("{}", fmt::join(names, " < ")));
+    }
+    // Two milliseconds each, at a rate that virtual machines may not come near to.
+    EXPECT_GT(working, 100u);
+    EXPECT_LE(wrong.size() * 50, working) << *wrong.begin();
+    const StackCompleteness completeness = stack_completeness(session.model());
+    EXPECT_GE(static_cast<double>(completeness.whole),
+              0.95 * static_cast<double>(completeness.samples()));
+    for (const auto& [cause, cut] : completeness.cut)
+        fmt::print("{} of {} cut: {}\n", cut, completeness.samples(), cause);
 }
 
 INSTANTIATE_TEST_SUITE_P(WaysOut, ProbedChains, testing::Values(WayOut::ret, WayOut::trampoline),

@@ -28,6 +28,7 @@ class Records : public testing::Test {
                 EXPECT_EQ(byte, record.front());
             seen.push_back(static_cast<uint8_t>(record.front()));
             now_ms++;
+            return true;
         });
     }
 
@@ -68,8 +69,23 @@ TEST_F(Records, AllComeInOrderWhateverTheSlices) {
 TEST_F(Records, AnEndlessSliceTakesAll) {
     for (size_t i = 0; i < 50; i++)
         add(9);
-    EXPECT_EQ(queue.drain(TimeSlice::endless(), [](auto) {}), 50u);
+    EXPECT_EQ(queue.drain(TimeSlice::endless(), [](auto) { return true; }), 50u);
     EXPECT_TRUE(queue.empty());
+}
+
+TEST_F(Records, WhatCannotBeHandledYetStaysTheFirst) {
+    for (int i = 0; i < 3; i++)
+        add(9);
+    size_t asked = 0;
+    const auto refuse_second = [&](std::span<const std::byte> record) {
+        asked++;
+        return record.front() != std::byte(1);
+    };
+    EXPECT_EQ(queue.drain(TimeSlice::endless(), refuse_second), 1u);
+    EXPECT_EQ(queue.drain(TimeSlice::endless(), refuse_second), 0u);
+    EXPECT_EQ(asked, 3u);
+    EXPECT_EQ(drain(10), 2u);
+    EXPECT_EQ(seen, (std::vector<uint8_t>{1, 2}));
 }
 
 } // namespace

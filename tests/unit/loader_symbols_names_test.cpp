@@ -83,13 +83,13 @@ TEST(PerfMap, MemoryIsBounded) {
     PerfMap map;
     map.add("0 7fffffffffffffff " + std::string(4000, 'x') + "\n");
     std::string text;
-    for (size_t i = 1; i <= PerfMap::most_ranges; i++)
+    for (size_t i = 1; i <= CodeRanges::most_ranges; i++)
         text += fmt::format("{:x} 1 f\n", i * 2);
     map.add(text);
-    EXPECT_LE(map.size(), PerfMap::most_ranges + 1);
+    EXPECT_LE(map.size(), CodeRanges::most_ranges + 1);
     EXPECT_EQ(map.find(2), "f");
     EXPECT_EQ(map.find(3), std::string(4000, 'x'));
-    EXPECT_GE(map.skipped(), PerfMap::most_ranges / 2 - 1);
+    EXPECT_GE(map.skipped(), CodeRanges::most_ranges / 2 - 1);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     EXPECT_LT(usage.ru_maxrss, 2 << 20); // KB; a name for each range would take more

@@ -232,26 +232,6 @@ TEST_F(Symbols, TheKernelsNamesAndTheirAbsence) {
     fs::remove(path);
 }
 
-TEST_F(Symbols, GeneratedCodeIsNamedWhenTheNameHasBeenWritten) {
-    void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(code, MAP_FAILED);
-    const auto address = reinterpret_cast<uint64_t>(code);
-    ASSERT_TRUE(map.scan(getpid(), 1));
-    const Location at = map.locate(getpid(), address + 8, 2);
-    EXPECT_EQ(modules.info(at.module).kind, ModuleKind::jit);
-    const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-    fs::remove(path);
-    Symbolizer symbolizer(modules);
-    EXPECT_EQ(resolve(symbolizer, at)[0].function, "[unknown]");
-    std::ofstream(path) << std::hex << address << " 10 JS:~handle\n";
-    const uint64_t before = symbolizer.generation();
-    resolve(symbolizer, at);
-    EXPECT_EQ(resolve(symbolizer, at)[0].function, "JS:~handle");
-    EXPECT_GT(symbolizer.generation(), before);
-    fs::remove(path);
-    munmap(code, 4096);
-}
-
 TEST_F(Symbols, WhatIsMappedNowhereIsUnknownAtOnce) {
     Symbolizer symbolizer(modules);
     const Resolution nothing = symbolizer.request({unknown_module, 0x1234});

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The truth at run time: a program is stepped from its first instruction to its last. Every call is
 // noted when it is made, with the stack pointer and the registers of its caller; at every
-// instruction the tables must lead back to just these.
+// instruction the tables must lead back to just these. Now and then the stack is copied and walked
+// to its end.
 #include "loader/code/decoder.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
+#include "loader/unwind/stack_walk.h"
 #include "loader/unwind/unwind_compiler.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +29,7 @@ struct Call {
 struct Steps {
     size_t known = 0, uncovered = 0, unsupported = 0, lost = 0;
     size_t late = 0; // see saved()
+    size_t walks = 0, cut = 0;
     std::string wrong;
 };
 
@@ -134,6 +137,39 @@ class Stepper {
                "return address");
         saved(rule->rbx_saved, rule->rbx_offset, cfa, registers_.rbx, caller.rbx, "rbx");
         saved(rule->rbp_saved, rule->rbp_offset, cfa, registers_.rbp, caller.rbp, "rbp");
+        if (steps_.known % 16 == 0)
+            walk();
+    }
+    // The whole way up; what is right must not depend on how much of the stack there is.
+    void walk() {
+        const uint64_t from = registers_.rsp - 128;
+        std::vector<std::byte> stack(calls_.front().cfa - from);
+        const iovec here{stack.data(), stack.size()};
+        const iovec there{reinterpret_cast<void*>(from), stack.size()};
+        if (process_vm_readv(pid_, &here, 1, &there, 1, 0) != static_cast<ssize_t>(stack.size()))
+            return;
+        const auto find = [this](uint64_t code) -> RuleAnswer {
+            const wire_unwind_rule* rule = tables_.find(code - bias_);
+            return rule ? RuleAnswer{WIRE_STOPS, *rule} : RuleAnswer{WIRE_STOP_NO_TABLE, {}};
+        };
+        const StackFrame leaf{registers_.rip, registers_.rsp, registers_.rbp,
+                              registers_.rbx, WIRE_RBX_VALUE, true};
+        std::vector<uint64_t> truth;
+        for (size_t i = calls_.size(); i-- > 0;)
+            truth.push_back(calls_[i].return_address);
+        for (const size_t size : {stack.size(), stack.size() / 2}) {
+            std::vector<uint64_t> frames;
+            const auto stop =
+                walk_copied_stack(leaf, {from, std::span(stack).first(size)}, find, 100, frames);
+            if (stop == WIRE_STOP_END)
+                expect(frames == truth && size == stack.size(), "a walk to the end");
+            else
+                expect(frames.size() <= truth.size() &&
+                           std::equal(frames.begin(), frames.end(), truth.begin()),
+                       "a walk that was cut");
+            steps_.cut += stop != WIRE_STOP_END && size == stack.size();
+        }
+        ++steps_.walks;
     }
     void saved(uint8_t kind, int16_t offset, uint64_t cfa, uint64_t now, uint64_t truth,
                const char* name) {
@@ -184,6 +220,8 @@ TEST_P(UnwindSteps, LeadBackToEveryCaller) {
     EXPECT_GT(steps.known, 3000u);
     EXPECT_LE(steps.late, 6u);
     EXPECT_LE(steps.lost * 1000, steps.known);
+    EXPECT_GT(steps.walks, 150u);
+    EXPECT_LE(steps.cut * 50, steps.walks);
     // setjmp and longjmp; for lack of a table only in code that is given up by all.
     EXPECT_LE((steps.unsupported + steps.uncovered) * 100, steps.known);
 }

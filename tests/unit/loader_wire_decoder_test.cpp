@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A record of the event ring is believed only as far as it reaches.
+#include "loader/stream/wire_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace auger {
+namespace {
+
+class Sample : public testing::Test {
+  protected:
+    // A record of a sample with two user frames, a copy of `copied` bytes that says to have
+    // `claimed`, and `size` bytes in all.
+    std::optional<WireView> decode(uint32_t copied, uint32_t claimed, size_t size) {
+        words_.assign((size + 7) / 8 + 100, 0);
+        wire_sample head{};
+        head.event.kind = WIRE_SAMPLE;
+        head.event.size = static_cast<uint32_t>(size);
+        head.user_frames = 2;
+        wire_stack_copy copy{};
+        copy.sp = 77;
+        copy.bytes = claimed;
+        auto* at = reinterpret_cast<std::byte*>(words_.data());
+        std::memcpy(at, &head, sizeof(head));
+        std::memset(at + sizeof(head), 1, 16);
+        std::memcpy(at + sizeof(head) + 16, &copy, sizeof(copy));
+        std::memset(at + frames_and_copy, 9, copied);
+        return decode_wire({at, size});
+    }
+
+    static constexpr size_t without_copy = sizeof(wire_sample) + 16;
+    static constexpr size_t frames_and_copy = without_copy + sizeof(wire_stack_copy);
+
+  private:
+    std::vector<uint64_t> words_;
+};
+
+TEST_F(Sample, HasACopyOfItsStackWhenThereIsOne) {
+    const auto view = decode(64, 64, frames_and_copy + 64);
+    ASSERT_TRUE(view);
+    const auto& sample = std::get<WireSampleView>(*view);
+    ASSERT_NE(sample.copy, nullptr);
+    EXPECT_EQ(sample.copy->sp, 77u);
+    ASSERT_EQ(sample.copied.size(), 64u);
+    EXPECT_EQ(sample.copied.front(), std::byte(9));
+    EXPECT_EQ(sample.copied.back(), std::byte(9));
+}
+
+TEST_F(Sample, HasNoneWhenItEndsWithItsFrames) {
+    const auto view = decode(0, 0, without_copy);
+    ASSERT_TRUE(view);
+    EXPECT_EQ(std::get<WireSampleView>(*view).copy, nullptr);
+    EXPECT_EQ(std::get<WireSampleView>(*view).user_frames.size(), 2u);
+}
+
+TEST_F(Sample, IsRefusedWhenItClaimsMoreThanThereIs) {
+    EXPECT_FALSE(decode(64, 65, frames_and_copy + 64));
+    EXPECT_FALSE(decode(0, ~0u, frames_and_copy));
+    for (size_t size = 0; size < without_copy; size++)
+        EXPECT_FALSE(decode(0, 0, size)) << size;
+}
+
+} // namespace
+} // namespace auger
