@@ -3,6 +3,8 @@
 // use.
 #include "loader/elf/elf_file.h"
 
+#include "loader/elf/loaded_sections.h"
+
 #include <elf.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -180,6 +182,8 @@ struct ElfFile::State {
     bool position_independent = false;
     bool dynamic = false;
     bool has_symbols = false;
+    bool has_section_headers = false;
+    LoadedParts loaded;
 
     mutable std::once_flag symbols_once;
     mutable Symbols symbols;
@@ -190,6 +194,10 @@ struct ElfFile::State {
     void read_sections(Elf* elf);
     void read_symbols(Elf* elf, const ElfFile& file) const;
     void read_symbol_section(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) const;
+    void read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
+                      bool dynamic_table) const;
+    std::optional<ElfSection> section(std::string_view wanted) const;
+    std::vector<std::byte> loaded_section(std::string_view wanted, size_t limit) const;
     const Symbols& loaded_symbols(const ElfFile& file) const {
         std::call_once(symbols_once, [&] {
             if (ElfHandle elf = begin(fd.get()))
@@ -208,8 +216,12 @@ void ElfFile::State::read_segments(Elf* elf) {
         GElf_Phdr header;
         if (!gelf_getphdr(elf, static_cast<int>(i), &header))
             return;
-        if (header.p_type == PT_DYNAMIC)
+        if (header.p_type == PT_DYNAMIC) {
             dynamic = true;
+            loaded.dynamic = header.p_vaddr;
+        }
+        if (header.p_type == PT_GNU_EH_FRAME)
+            loaded.eh_frame_header = header.p_vaddr;
         uint64_t end;
         if (header.p_type == PT_LOAD &&
             !__builtin_add_overflow(header.p_vaddr, header.p_memsz, &end) &&
@@ -232,6 +244,7 @@ void ElfFile::State::read_sections(Elf* elf) {
     if (elf_getshdrstrndx(elf, &strings) != 0)
         return;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+        has_section_headers = true;
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header))
             continue;
@@ -281,20 +294,26 @@ void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
     Elf_Scn* string_section = elf_getscn(elf, header.sh_link);
     if (!string_section)
         return;
-    symbols.strings.push_back(section_content(string_section, symbol_section_limit));
-    const std::vector<std::byte>& strings = symbols.strings.back();
+    std::vector<std::byte> names = section_content(string_section, symbol_section_limit);
     const Elf_Data* data = elf_getdata(section, nullptr);
     if (!data || !data->d_buf || header.sh_size > symbol_section_limit)
         return;
     const auto* bytes = static_cast<const std::byte*>(data->d_buf);
-    for (size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= data->d_size;
+    read_symbols({bytes, data->d_size}, std::move(names), header.sh_type == SHT_DYNSYM);
+}
+
+void ElfFile::State::read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
+                                  bool dynamic_table) const {
+    symbols.strings.push_back(std::move(names));
+    const std::vector<std::byte>& strings = symbols.strings.back();
+    for (size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table.size();
          at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
-        std::memcpy(&symbol, bytes + at, sizeof symbol);
+        std::memcpy(&symbol, table.data() + at, sizeof symbol);
         unsigned type = ELF64_ST_TYPE(symbol.st_info);
         unsigned binding = ELF64_ST_BIND(symbol.st_info);
         bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-        bool import = symbol.st_shndx == SHN_UNDEF && header.sh_type == SHT_DYNSYM;
+        bool import = symbol.st_shndx == SHN_UNDEF && dynamic_table;
         if (!import && (!function || symbol.st_shndx == SHN_UNDEF))
             continue;
         std::string_view text = string_at(strings, symbol.st_name);
@@ -312,6 +331,20 @@ void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
     }
 }
 
+std::optional<ElfSection> ElfFile::State::section(std::string_view wanted) const {
+    for (const auto& [section_name, section] : sections)
+        if (section_name == wanted)
+            return section;
+    return std::nullopt;
+}
+
+std::vector<std::byte> ElfFile::State::loaded_section(std::string_view wanted, size_t limit) const {
+    const auto found = section(wanted);
+    return found && found->size <= limit
+               ? read_loaded(fd.get(), segments, found->address, found->size)
+               : std::vector<std::byte>();
+}
+
 void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
@@ -319,6 +352,9 @@ void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
             (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
             read_symbol_section(elf, section, header);
     }
+    if (!has_section_headers)
+        read_symbols(loaded_section(".dynsym", symbol_section_limit),
+                     loaded_section(".dynstr", symbol_section_limit), true);
     auto& functions = symbols.functions;
     if (const GoTable* table = has_symbols ? nullptr : file.go_table())
         for (const GoFunction& function : table->functions())
@@ -383,6 +419,8 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string na
     state->position_independent = header.e_type == ET_DYN;
     state->read_segments(elf.get());
     state->read_sections(elf.get());
+    if (!state->has_section_headers)
+        state->sections = sections_of(state->fd.get(), state->segments, state->loaded);
     return std::shared_ptr<const ElfFile>(new ElfFile(std::move(state)));
 }
 
@@ -430,10 +468,7 @@ bool ElfFile::is_go() const {
 }
 
 std::optional<ElfSection> ElfFile::section(std::string_view name) const {
-    for (const auto& [section_name, section] : state_->sections)
-        if (section_name == name)
-            return section;
-    return std::nullopt;
+    return state_->section(name);
 }
 
 std::optional<uint64_t> ElfFile::address_of_offset(uint64_t offset) const {
@@ -479,30 +514,12 @@ const std::vector<std::string>& ElfFile::needed() const {
 }
 
 std::vector<std::byte> ElfFile::read_code(uint64_t address, size_t size) const {
-    for (const ElfSegment& segment : state_->segments) {
-        if (address < segment.address || address - segment.address >= segment.file_size)
-            continue;
-        uint64_t into = address - segment.address;
-        std::vector<std::byte> bytes;
-        // Grows with what is really there, so that a lying size costs nothing.
-        constexpr size_t step = size_t{1} << 20;
-        uint64_t wanted = std::min<uint64_t>(size, segment.file_size - into);
-        while (bytes.size() < wanted) {
-            size_t part = std::min<uint64_t>(step, wanted - bytes.size());
-            size_t before = bytes.size();
-            bytes.resize(before + part);
-            size_t got =
-                pread_full(fd(), bytes.data() + before, part, segment.offset + into + before);
-            bytes.resize(before + got);
-            if (got < part)
-                break;
-        }
-        return bytes;
-    }
-    return {};
+    return read_loaded(fd(), state_->segments, address, size);
 }
 
 std::vector<std::byte> ElfFile::read_section(std::string_view name, size_t limit) const {
+    if (!state_->has_section_headers)
+        return state_->loaded_section(name, limit);
     ElfHandle elf = begin(fd());
     Elf_Scn* section = elf ? find_section(elf.get(), name) : nullptr;
     return section ? section_content(section, limit) : std::vector<std::byte>();

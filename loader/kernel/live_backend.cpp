@@ -20,6 +20,7 @@
 #include "loader/recording/definition_log.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/stream/tee.h"
+#include "loader/symbols/debuginfod.h"
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -80,10 +81,11 @@ class LiveBackend final : public Backend {
   public:
     LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
                 ProcessWatch watch, const Features& features, AttachWay way, Retention retention,
-                EventSink& sink)
+                SymbolizerOptions symbols, EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), target_(*programs_), filter_(*programs_),
-          names_(tee_, retention), unwind_(*programs_, names_.modules(), names_.mappings()),
+          names_(tee_, retention, std::move(symbols)),
+          unwind_(*programs_, names_.modules(), names_.mappings()),
           probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
           gates_(*programs_, probes_), split_(probes_, marks_, gates_, tee_),
           sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_),
@@ -518,6 +520,13 @@ bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
 } // namespace
 
 Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, EventSink& sink) {
+    SymbolizerOptions symbols;
+    if (options.debuginfod) {
+        auto debuginfod = Debuginfod::open();
+        if (!debuginfod)
+            return debuginfod.error();
+        symbols.debuginfod = *std::move(debuginfod);
+    }
     Features features = Features::detect();
     if (!features.privileged)
         return Error{"observe this machine", "", "tracing programs may not be loaded",
@@ -546,7 +555,7 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         return watch.error();
     return std::unique_ptr<Backend>(new LiveBackend(std::move(*programs), std::move(*ring),
                                                     std::move(*watch), features, way,
-                                                    options.retention, sink));
+                                                    options.retention, std::move(symbols), sink));
 }
 
 std::vector<Capability> kernel_capabilities() {

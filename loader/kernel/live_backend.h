@@ -14,6 +14,8 @@ struct LiveOptions {
     // How probes are attached; automatic: uprobe_multi links where the kernel has them.
     Attach attach = Attach::automatic;
     Retention retention{}; // of the sink: how much of the stream it holds
+    // Debug information that is not on this machine is fetched from the servers of DEBUGINFOD_URLS.
+    bool debuginfod = false;
 };
 
 // Loads the BPF programs. Fails with kind `unsupported`, saying which privilege or kernel feature

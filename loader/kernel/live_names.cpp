@@ -35,8 +35,9 @@ std::string_view stack_cut_cause(uint64_t cause) {
 
 } // namespace
 
-LiveNames::LiveNames(EventSink& sink, Retention retention)
-    : sink_(sink), mappings_(modules_), symbolizer_(modules_), interner_(sink, retention) {}
+LiveNames::LiveNames(EventSink& sink, Retention retention, SymbolizerOptions options)
+    : sink_(sink), mappings_(modules_), symbolizer_(modules_, std::move(options)),
+      interner_(sink, retention) {}
 
 LocationId LiveNames::intern(const Location& location) {
     for (; modules_told_ < modules_.size(); modules_told_++) {

@@ -22,7 +22,7 @@ namespace auger {
 
 class LiveNames {
   public:
-    explicit LiveNames(EventSink& sink, Retention retention = {});
+    explicit LiveNames(EventSink& sink, Retention retention = {}, SymbolizerOptions options = {});
 
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }

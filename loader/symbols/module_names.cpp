@@ -33,25 +33,33 @@ class FileNames : public ModuleNames {
         std::shared_ptr<const ElfFile> module = *std::move(opened);
         build_id = module->build_id();
         const bool has_dwarf = has_lines(*module);
-        const bool has_symbols = module->has_section(".symtab");
+        has_symbols_ = module->has_section(".symtab");
         std::shared_ptr<const ElfFile> apart;
-        if (source.kind == ModuleKind::file && (!has_dwarf || !has_symbols))
+        if (source.kind == ModuleKind::file && (!has_dwarf || !has_symbols_))
             apart = find_debug_file(*module, path_,
                                     {source.root.get(), sources.own_root, sources.debug_folder},
                                     progress);
-        if (apart)
-            debug_file = apart->name();
         if (has_dwarf)
             dwarf_ = module;
-        else if (apart && has_lines(*apart))
-            dwarf_ = apart;
-        if (!has_symbols && apart && apart->has_section(".symtab"))
-            add_index(apart);
-        else if (const auto inside = has_symbols ? nullptr : mini_debug_file(*module))
-            add_index(inside);
         add_index(module);
+        if (apart)
+            FileNames::complete(apart);
+        else if (const auto inside = has_symbols_ ? nullptr : mini_debug_file(*module))
+            add_index(inside);
+        incomplete = source.kind == ModuleKind::file && !apart && (!has_dwarf || !has_symbols_);
         if (symbols == 0)
             note = "no symbols";
+    }
+
+    void complete(std::shared_ptr<const ElfFile> apart) override {
+        incomplete = false;
+        debug_file = apart->name();
+        if (!dwarf_ && has_lines(*apart))
+            dwarf_ = apart;
+        if (!has_symbols_ && apart->has_section(".symtab"))
+            add_index(apart);
+        if (symbols != 0)
+            note.clear();
     }
 
     std::optional<std::string> find(uint64_t address) override {
@@ -75,13 +83,14 @@ class FileNames : public ModuleNames {
         return file.has_section(".debug_info") || file.has_section(".zdebug_info");
     }
     void add_index(const std::shared_ptr<const ElfFile>& file) {
-        indices_.push_back(std::make_unique<FunctionIndex>(file));
-        symbols += indices_.back()->functions().size();
+        const auto added = indices_.insert(indices_.begin(), std::make_unique<FunctionIndex>(file));
+        symbols += (*added)->functions().size();
     }
 
     std::string path_;
     std::shared_ptr<const ElfFile> dwarf_;
-    std::vector<std::unique_ptr<FunctionIndex>> indices_; // in the order of preference
+    bool has_symbols_ = false;
+    std::vector<std::unique_ptr<FunctionIndex>> indices_; // those with most names first
     std::unordered_map<const FunctionIndex::Function*, std::string> demangled_;
 };
 

@@ -26,7 +26,11 @@ class ModuleNames {
     // Asks again before the next find(): new names may have been written. False when none were.
     virtual bool refresh() { return false; }
 
-    bool generated = false; // code without a file: refresh() may bring more
+    // Gives what is incomplete its debug file, from elsewhere.
+    virtual void complete(std::shared_ptr<const ElfFile>) {}
+
+    bool incomplete = false; // symbols or DWARF are neither in it nor in the usual folders
+    bool generated = false;  // code without a file: refresh() may bring more
     size_t symbols = 0;
     std::string build_id;
     std::string debug_file; // path, when symbols or DWARF are not in the module itself

@@ -2,6 +2,7 @@
 #include "loader/symbols/symbol_worker.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/symbols/debuginfod.h"
 #include "loader/symbols/demangle.h"
 
 #include <sys/resource.h>
@@ -40,10 +41,11 @@ SymbolWorker::SymbolWorker(SymbolizerOptions options) : options_(std::move(optio
         own_root_ = *std::move(root);
     naming_.progress.stop = &stop_;
     lining_.progress.stop = &stop_;
+    fetching_.progress.stop = &stop_;
 }
 
 void SymbolWorker::start() {
-    running_ = 2;
+    running_ = options_.debuginfod ? 3 : 2;
     const auto run = [self = shared_from_this()](void (SymbolWorker::*loop)()) {
         std::thread([self, loop] {
             // Whatever is observed shares the machine: let it go first.
@@ -56,6 +58,8 @@ void SymbolWorker::start() {
     };
     run(&SymbolWorker::run_names);
     run(&SymbolWorker::run_lines);
+    if (options_.debuginfod)
+        run(&SymbolWorker::run_fetches);
 }
 
 void SymbolWorker::stop() {
@@ -163,11 +167,11 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
             else
                 known = names;
         }
-        std::lock_guard lock(mutex_);
-        dwarf_files_[module] = options_.lines ? names->dwarf() : nullptr;
     } else if (names->refresh()) {
         generated_.changed(names);
     }
+
+    const bool complete_names = complete(*names);
 
     std::vector<std::pair<Frames, bool>> found;
     for (const Location& location : batch) {
@@ -189,14 +193,21 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
               report.lines,
               names->debug_file,
               names->note.empty() ? report.note : names->note};
-    const bool has_lines = dwarf_files_[module] != nullptr;
+    const std::shared_ptr<const ElfFile> dwarf = options_.lines ? names->dwarf() : nullptr;
+    dwarf_files_[module] = dwarf;
     bool better = false;
     for (size_t i = 0; i < batch.size(); i++) {
         Entry& entry = entries_.at(batch[i]);
         better = better || *entry.frames != *found[i].first;
         entry.frames = std::move(found[i].first);
         entry.named = found[i].second;
-        if (has_lines) {
+        if (!complete_names) {
+            entry.detail = entry.named ? Detail::name : Detail::offset;
+            if (fetcher_.answer(names->build_id))
+                name_queue_[module].push_back(batch[i]); // it has come meanwhile
+            else
+                fetcher_.wait(names->build_id, batch[i]);
+        } else if (dwarf) {
             entry.detail = Detail::name;
             line_queue_[module].push_back(batch[i]);
         } else {
@@ -208,6 +219,51 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
     if (better)
         generation_++;
     changed_.notify_all();
+}
+
+bool SymbolWorker::complete(ModuleNames& names) {
+    if (!options_.debuginfod || !names.incomplete || names.build_id.empty())
+        return true;
+    DebugFetcher::Answer answer;
+    {
+        std::lock_guard lock(mutex_);
+        const DebugFetcher::Answer* known = fetcher_.answer(names.build_id);
+        changed_.notify_all();
+        if (!known)
+            return false;
+        answer = *known;
+    }
+    names.incomplete = false;
+    if (answer.file)
+        names.complete(answer.file);
+    else
+        names.note = answer.note;
+    return true;
+}
+
+void SymbolWorker::run_fetches() {
+    for (;;) {
+        std::string build_id;
+        {
+            std::unique_lock lock(mutex_);
+            fetching_.phase.clear();
+            changed_.wait(lock, [this] { return stop_ || !fetcher_.idle(); });
+            if (stop_)
+                return;
+            build_id = fetcher_.next();
+        }
+        begin(fetching_, build_id, "debuginfod");
+        auto file = options_.debuginfod->fetch(build_id, fetching_.progress);
+        DebugFetcher::Answer answer;
+        if (file)
+            answer.file = *std::move(file);
+        else
+            answer.note = file.error().message();
+        std::lock_guard lock(mutex_);
+        for (const Location& location : fetcher_.done(build_id, std::move(answer)))
+            name_queue_[location.module].push_back(location);
+        changed_.notify_all();
+    }
 }
 
 void SymbolWorker::run_lines() {
@@ -327,7 +383,7 @@ void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batc
 std::vector<ModuleProgress> SymbolWorker::progress() const {
     std::lock_guard lock(mutex_);
     std::vector<ModuleProgress> busy;
-    for (const Activity* activity : {&naming_, &lining_})
+    for (const Activity* activity : {&naming_, &lining_, &fetching_})
         if (!activity->phase.empty())
             busy.push_back({activity->module, activity->phase, activity->progress.done,
                             activity->progress.total});

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SymbolWorker: the two threads behind a Symbolizer, and what they share with it. One thread finds
-// names, the other lines and inlined frames, so that reading a large file's DWARF never delays the
-// names of another. The threads own the state together with the Symbolizer: when one is deep in a
-// library's call at the end, it is left to finish by itself.
+// SymbolWorker: the threads behind a Symbolizer, and what they share with it. One thread finds
+// names, another lines and inlined frames, so that reading a large file's DWARF never delays the
+// names of another; a third fetches debug files, if the user wants that. The threads own the state
+// together with the Symbolizer: when one is deep in a library's call at the end, it is left to
+// finish by itself.
 #pragma once
 
+#include "loader/symbols/debug_fetcher.h"
 #include "loader/symbols/dwarf_index.h"
 #include "loader/symbols/generated_code.h"
 #include "loader/symbols/module_names.h"
@@ -24,7 +26,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
   public:
     explicit SymbolWorker(SymbolizerOptions options);
 
-    void start(); // both threads; once
+    void start(); // the threads; once
     void stop();  // returns soon, whatever the threads are doing
 
     // What is known; queues what is not. `source` is called for a module's first location.
@@ -75,7 +77,10 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
 
     void run_names();
     void run_lines();
+    void run_fetches();
     void name_batch(ModuleId module, const std::vector<Location>& batch);
+    // False while the module's debug file is being fetched.
+    bool complete(ModuleNames& names);
     void line_batch(ModuleId module, const std::vector<Location>& batch);
     std::shared_ptr<DwarfIndex> lines_of(ModuleId module);
     void limit_memory(const ElfFile* keep);
@@ -101,7 +106,8 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::map<ModuleId, ModuleReport> reports_;
     bool read_on_ = false;        // counted in unfinished_
     std::set<ModuleId> outdated_; // not yet told
-    Activity naming_, lining_;
+    Activity naming_, lining_, fetching_;
+    DebugFetcher fetcher_;
 
     // Of the naming thread alone. Modules with one build id share their names.
     std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;

@@ -17,6 +17,8 @@
 
 namespace auger {
 
+class Debuginfod;
+
 enum class Detail : uint8_t {
     offset, // module+0x1f3; names are on their way, or may come (generated code)
     name,   // function names; lines and inlined frames are on their way
@@ -32,7 +34,7 @@ struct Resolution {
 // A module that the worker is busy with.
 struct ModuleProgress {
     std::string name;  // base name
-    std::string phase; // "symbols", "line information", "lines"
+    std::string phase; // "symbols", "line information", "lines", "debuginfod"
     uint64_t done = 0; // of `total`, in the phase's own unit; total 0: not known
     uint64_t total = 0;
 };
@@ -52,6 +54,8 @@ struct SymbolizerOptions {
     bool lines = true; // source lines and inlined frames (DWARF)
     std::string debug_folder = "/usr/lib/debug";
     std::string kallsyms = "/proc/kallsyms";
+    // What to fetch debug information with that is not on this machine; null: nothing is fetched.
+    std::shared_ptr<Debuginfod> debuginfod;
 };
 
 // The spelling of places without a name: "libc.so.6+0x1f3" and "[unknown]".

@@ -86,6 +86,10 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")
         ->type_name("WAY")
         ->check(CLI::IsMember({"auto", "multi", "perf"}));
+    app.add_flag("--debuginfod", options.live.debuginfod,
+                 "Fetch debug information that is not on this machine, by build id, from the "
+                 "servers of DEBUGINFOD_URLS: they learn what is observed, and as root their "
+                 "files are kept and read as root");
     app.add_option("--store-samples", options.store_samples,
                    fmt::format("Samples kept; the oldest go first (default {})",
                                SampleStore::default_capacity))
@@ -118,7 +122,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     if (replay_option->count() > 0) {
         if (options.replay.empty())
             return usage("--replay needs a file", see_help);
-        for (const char* other : {"--record", "--exit", "--attach"}) {
+        for (const char* other : {"--record", "--exit", "--attach", "--debuginfod"}) {
             if (app.count(other) > 0)
                 return usage(fmt::format("{} makes no sense with --replay", other), see_help);
         }

@@ -44,6 +44,7 @@ const std::vector<Wrong> options{
     {"NoCommand", {"--"}, 2, {"a command is missing after --"}},
     {"ReplayWithTarget", {"--replay", "x", "-p", "1"}, 2, {"a recording has its own target"}},
     {"ReplayWithRecord", {"--replay", "x", "--record", "y"}, 2, {"--record makes no sense"}},
+    {"ReplayWithDebuginfod", {"--replay", "x", "--debuginfod"}, 2, {"--debuginfod makes no sense"}},
     {"ReplayOfNothing", {"--replay", ""}, 2, {"--replay needs a file"}},
     {"UnknownAttach", {"--attach", "somehow"}, 2, {"somehow", "multi"}},
     {"UnknownExit", {"--batch", "--exit", "bogus"}, 2, {"\"bogus\" is not", "auto, ret, tramp"}},

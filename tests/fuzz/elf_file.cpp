@@ -4,13 +4,17 @@
 #include "loader/elf/elf_file.h"
 #include "loader/unwind/unwind_compiler.h"
 
+#include <elf.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
+#include <cstring>
 
 namespace auger::test {
 
-void fuzz_elf_file(const uint8_t* data, size_t size) {
+namespace {
+
+void read_all_of(const uint8_t* data, size_t size) {
     UniqueFd fd(memfd_create("fuzz", MFD_CLOEXEC));
     if (!fd || pwrite(fd.get(), data, size, 0) != static_cast<ssize_t>(size))
         return;
@@ -29,6 +33,19 @@ void fuzz_elf_file(const uint8_t* data, size_t size) {
     for (const UnwindTable& table : tables->tables)
         if (!table.valid())
             std::abort();
+}
+
+} // namespace
+
+void fuzz_elf_file(const uint8_t* data, size_t size) {
+    read_all_of(data, size);
+    // And without section headers.
+    std::vector<uint8_t> bare(data, data + size);
+    if (size < sizeof(Elf64_Ehdr))
+        return;
+    std::memset(&bare[offsetof(Elf64_Ehdr, e_shoff)], 0, sizeof(Elf64_Off));
+    std::memset(&bare[offsetof(Elf64_Ehdr, e_shnum)], 0, 2 * sizeof(Elf64_Half));
+    read_all_of(bare.data(), bare.size());
 }
 
 } // namespace auger::test

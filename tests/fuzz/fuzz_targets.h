@@ -18,6 +18,14 @@ void fuzz_elf_file(const uint8_t* data, size_t size);
 void fuzz_perf_map(const uint8_t* data, size_t size);
 // The same, as JITs write it for perf.
 void fuzz_jit_dump(const uint8_t* data, size_t size);
+// An ELF file with debug information: its units, lines, inlined frames and types.
+void fuzz_dwarf(const uint8_t* data, size_t size);
+// An ELF file that tells where its symbols are: packed into it, or in a file of their own.
+void fuzz_debug_files(const uint8_t* data, size_t size);
+// A function's name.
+void fuzz_demangle(const uint8_t* data, size_t size);
+// The records of a recording.
+void fuzz_recording(const uint8_t* data, size_t size);
 // What /proc says of a process: its mappings, state and control group.
 void fuzz_process_text(const uint8_t* data, size_t size);
 

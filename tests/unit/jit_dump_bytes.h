@@ -9,7 +9,9 @@
 namespace auger::test {
 
 inline std::string number(uint64_t value, size_t bytes) {
-    return {reinterpret_cast<const char*>(&value), bytes};
+    std::string text(reinterpret_cast<const char*>(&value), sizeof value);
+    text.resize(bytes);
+    return text;
 }
 
 inline std::string jit_dump_header() {

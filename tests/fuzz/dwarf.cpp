@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/fuzz/fuzz_targets.h"
+
+#include "loader/symbols/dwarf_index.h"
+#include "loader/symbols/dwarf_walk.h"
+#include "loader/symbols/line_table.h"
+#include "loader/values/dwarf_types.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+namespace auger::test {
+namespace {
+
+// Of everything that a function may have.
+void read_types(Dwarf* dwarf) {
+    Dwarf_CU* unit = nullptr;
+    Dwarf_Die top, function, holder;
+    uint8_t kind;
+    size_t left = 1000;
+    while (dwarf_get_units(dwarf, unit, &unit, nullptr, &kind, &top, nullptr) == 0) {
+        for (int more = dwarf_child(&top, &function); more == 0 && left-- > 0;
+             more = dwarf_siblingof(&function, &function))
+            for (int inner = dwarf_child(&function, &holder); inner == 0 && left-- > 0;
+                 inner = dwarf_siblingof(&holder, &holder)) {
+                const ValueType type = pointee(type_of(holder));
+                std::vector<TypeLeaf> leaves;
+                flatten(type, leaves);
+                enumerators(type);
+                (void)passed_by(type);
+                (void)find_member(type, "x").ok();
+            }
+        if (left == 0)
+            return;
+    }
+}
+
+} // namespace
+
+void fuzz_dwarf(const uint8_t* data, size_t size) {
+    UniqueFd fd(memfd_create("fuzz", MFD_CLOEXEC));
+    if (!fd || pwrite(fd.get(), data, size, 0) != static_cast<ssize_t>(size))
+        return;
+    const auto file = ElfFile::open(std::move(fd), "fuzz");
+    if (!file)
+        return;
+    WorkProgress progress;
+    if (const auto index = DwarfIndex::open(*file, {}, progress))
+        for (const ElfSegment& segment : (*file)->segments())
+            for (uint64_t offset = 0; offset < 1024 && segment.executable; offset += 5)
+                for (const SourceFrame& frame :
+                     (*index)->frames(segment.address + offset, progress))
+                    if (frame.function.size() > size)
+                        std::abort();
+    if (const auto dwarf = DwarfFile::open(*file, {}))
+        read_types((*dwarf)->handle());
+    if (const auto lines = LineTable::read(*file, {}, progress))
+        for (SourceFileId id = 0; id < (*lines)->files(); id++)
+            (*lines)->blocks_of(id);
+}
+
+} // namespace auger::test

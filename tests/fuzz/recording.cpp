@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/fuzz/fuzz_targets.h"
+
+#include "loader/recording/record_decoder.h"
+#include "loader/recording/record_encoder.h"
+#include "tests/unit/loader_recording_stream.h"
+
+#include <cstdlib>
+
+namespace auger::test {
+namespace {
+
+bool decode(std::string_view records, EventSink& sink) {
+    RecordDecoder decoder;
+    decoder.start_block(records);
+    for (;;)
+        switch (decoder.step(sink, UINT64_MAX)) {
+        case RecordDecoder::Step::delivered:
+            break;
+        case RecordDecoder::Step::damaged:
+            return false;
+        default:
+            return true;
+        }
+}
+
+// A stream with every kind of event, and bytes of it changed: three bytes are a place and a value.
+std::string damaged_stream(const uint8_t* data, size_t size) {
+    RecordEncoder encoder;
+    StreamGenerator generator(data[0]);
+    generator.definitions(encoder);
+    generator.events(encoder, 20);
+    std::string records = encoder.bytes();
+    for (size_t i = 1; i + 3 <= size; i += 3)
+        records[(data[i] << 8 | data[i + 1]) % records.size()] = static_cast<char>(data[i + 2]);
+    return records;
+}
+
+} // namespace
+
+// What was let pass can be recorded again, and is let pass again.
+void fuzz_recording(const uint8_t* data, size_t size) {
+    if (size < 2)
+        return;
+    const std::string records = data[0] % 2
+                                    ? std::string(reinterpret_cast<const char*>(data + 1), size - 1)
+                                    : damaged_stream(data + 1, size - 1);
+    RecordEncoder again, unused;
+    decode(records, again);
+    if (!decode(again.bytes(), unused))
+        std::abort();
+}
+
+} // namespace auger::test
