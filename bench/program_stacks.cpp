@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_programs [--details] [PROGRAM]...: real programs of Debian's under load, and how many of
-// their stacks are whole, on CPU and by the wall clock. PROGRAM is part of a row's name. Needs
-// root.
+// bench_programs [--details] [start-up|PROGRAM]...: real programs of Debian's under load, and how
+// many of their stacks are whole, on CPU and by the wall clock; and how long it takes to the first
+// flame. PROGRAM is part of a row's name. Needs root.
 #include "bench/programs.h"
 #include "bench/stack_shares.h"
+#include "bench/start_up.h"
 
 #include "loader/kernel/live_backend.h"
 
@@ -108,13 +109,7 @@ void measure(const RealProgram& program, bool details) {
     }
 }
 
-} // namespace
-} // namespace auger::bench
-
-int main(int argc, char** argv) {
-    using namespace auger::bench;
-    const bool details = argc > 1 && std::strcmp(argv[1], "--details") == 0;
-    const int first = details ? 2 : 1;
+void begin_programs() {
     fmt::print("\n### Stacks of real programs\n{} s each at {} Hz, of the running processes and of "
                "those they start; aim: {:.0f} % of the samples have the whole user stack. "
                "Beginnings: of the whole ones, those whose outermost function is one that threads "
@@ -122,12 +117,27 @@ int main(int argc, char** argv) {
                "| program | clock | samples | whole | beginnings | frames with names | median "
                "depth | cut |\n|---|---|--:|---|--:|--:|--:|---|\n",
                span.count(), rate_hz, least_whole);
+}
+
+} // namespace
+} // namespace auger::bench
+
+int main(int argc, char** argv) {
+    using namespace auger::bench;
+    const bool details = argc > 1 && std::strcmp(argv[1], "--details") == 0;
+    const std::vector<std::string_view> names(argv + (details ? 2 : 1), argv + argc);
+    const auto chosen = [&](std::string_view what) {
+        return names.empty() || std::ranges::any_of(names, [&](std::string_view name) {
+                   return what.find(name) != what.npos;
+               });
+    };
+    if (std::ranges::any_of(real_programs(), [&](const auto& one) { return chosen(one.name); }))
+        begin_programs();
     for (const RealProgram& program : real_programs()) {
-        bool chosen = first >= argc;
-        for (int i = first; i < argc; i++)
-            chosen |= std::string_view(program.name).find(argv[i]) != std::string_view::npos;
-        if (chosen)
+        if (chosen(program.name))
             measure(program, details);
     }
+    if (chosen("start-up"))
+        bench_start_up();
     return 0;
 }

@@ -43,12 +43,12 @@ bool is_user_code(ModuleKind kind) {
 
 } // namespace
 
-StackShares stack_shares(const Model& model, const std::string& process) {
+StackShares stack_shares(const Model& model, const std::string& process, uint64_t from_ns) {
     StackShares shares;
     const SymbolTables& symbols = model.symbols();
     const SampleStore& store = model.samples();
     for (size_t i = 0; i < store.size(); i++) {
-        if (model.process_name(store.threads()[i]) != process)
+        if (store.times()[i] < from_ns || model.process_name(store.threads()[i]) != process)
             continue;
         uint64_t depth = 0;
         std::string_view outermost, cause;

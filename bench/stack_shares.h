@@ -26,7 +26,7 @@ struct StackShares {
     Counts other_beginnings; // outermost functions of whole stacks that are not known as such
 };
 
-// Of the samples of processes with this name.
-StackShares stack_shares(const Model& model, const std::string& process);
+// Of the samples of processes with this name, from a time on.
+StackShares stack_shares(const Model& model, const std::string& process, uint64_t from_ns = 0);
 
 } // namespace auger::bench
