@@ -3,7 +3,7 @@
 // defined, and lets no record pass that names something else or is out of bounds.
 #pragma once
 
-#include "loader/recording/bytes.h"
+#include "loader/base/bytes.h"
 #include "loader/recording/format.h"
 #include "loader/stream/events.h"
 

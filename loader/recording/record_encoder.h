@@ -2,7 +2,7 @@
 // RecordEncoder: one event of the stream becomes one record (format.h) behind the bytes so far.
 #pragma once
 
-#include "loader/recording/bytes.h"
+#include "loader/base/bytes.h"
 #include "loader/recording/format.h"
 #include "loader/stream/events.h"
 

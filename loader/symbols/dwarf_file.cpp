@@ -3,10 +3,11 @@
 // FIFOs: the dwz file is found here, and functions that look for .dwo files are not called.
 #include "loader/symbols/dwarf_file.h"
 
-#include <elfutils/libdwelf.h>
 #include <gelf.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace auger {
@@ -98,8 +99,40 @@ bool has_dwarf(const ElfFile& file) {
     return file.has_section(".debug_info") || file.has_section(".zdebug_info");
 }
 
+Result<std::shared_ptr<const ElfFile>> alternative_file(const ElfFile& file,
+                                                        const DebugFolders& folders) {
+    constexpr std::string_view section = ".gnu_debugaltlink";
+    if (!file.has_section(section))
+        return std::shared_ptr<const ElfFile>();
+    // A path, its zero, and a build id.
+    constexpr size_t limit = 8192, longest_id = 64;
+    const std::vector<std::byte> content = file.read_section(section, limit);
+    const auto name_end = std::ranges::find(content, std::byte{0});
+    const std::span id(name_end == content.end() ? content.end() : name_end + 1, content.end());
+    if (id.empty() || id.size() > longest_id)
+        return dwarf_error(file, "damaged .gnu_debugaltlink");
+    std::string build_id;
+    for (const std::byte byte : id) {
+        constexpr char digits[] = "0123456789abcdef";
+        build_id += digits[static_cast<unsigned>(byte) >> 4];
+        build_id += digits[static_cast<unsigned>(byte) & 15];
+    }
+    auto found = debug_file_by_build_id(build_id, folders);
+    if (!found)
+        return dwarf_error(file, "its dwz file is not installed");
+    return found;
+}
+
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile> file,
                                                    const DebugFolders& folders) {
+    auto alternative = alternative_file(*file, folders);
+    if (!alternative)
+        return alternative.error();
+    return open(std::move(file), *std::move(alternative));
+}
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile> file,
+                                                   std::shared_ptr<const ElfFile> alternative) {
     std::unique_ptr<DwarfFile> opened(new DwarfFile(std::move(file)));
     const ElfFile& elf = *opened->file_;
     if (!has_dwarf(elf))
@@ -117,28 +150,14 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile
     opened->dwarf_ = open_dwarf(elf.fd(), opened->elf_);
     if (!opened->dwarf_)
         return dwarf_error(elf, dwarf_errmsg(-1));
-    if (elf.has_section(".gnu_debugaltlink"))
-        if (auto alternative = opened->open_alternative(folders); !alternative)
-            return alternative.error();
+    opened->alternative_file_ = std::move(alternative);
+    if (opened->alternative_file_)
+        if (auto alternative_opened = opened->open_alternative(); !alternative_opened)
+            return alternative_opened.error();
     return opened;
 }
 
-Result<void> DwarfFile::open_alternative(const DebugFolders& folders) {
-    const char* name = nullptr;
-    const void* id = nullptr;
-    const ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf_, &name, &id);
-    if (size <= 0 || size > 64)
-        return dwarf_error(*file_, "damaged .gnu_debugaltlink");
-    std::string build_id;
-    for (ssize_t i = 0; i < size; i++) {
-        constexpr char digits[] = "0123456789abcdef";
-        const auto byte = static_cast<const unsigned char*>(id)[i];
-        build_id += digits[byte >> 4];
-        build_id += digits[byte & 15];
-    }
-    alternative_file_ = debug_file_by_build_id(build_id, folders);
-    if (!alternative_file_)
-        return dwarf_error(*file_, "its dwz file is not installed");
+Result<void> DwarfFile::open_alternative() {
     alternative_ = open_dwarf(alternative_file_->fd(), alternative_elf_);
     if (!alternative_)
         return dwarf_error(*alternative_file_, dwarf_errmsg(-1));

@@ -16,7 +16,11 @@ namespace auger {
 
 class DwarfFile {
   public:
-    // Fails when there is no usable DWARF, with the reason. Used by one thread.
+    // Fails when there is no usable DWARF, with the reason. Used by one thread. `alternative`: what
+    // alternative_file() says.
+    static Result<std::unique_ptr<DwarfFile>> open(std::shared_ptr<const ElfFile> file,
+                                                   std::shared_ptr<const ElfFile> alternative);
+    // The same, with all that belongs to it.
     static Result<std::unique_ptr<DwarfFile>> open(std::shared_ptr<const ElfFile> file,
                                                    const DebugFolders& folders);
     ~DwarfFile();
@@ -30,7 +34,7 @@ class DwarfFile {
 
   private:
     explicit DwarfFile(std::shared_ptr<const ElfFile> file) : file_(std::move(file)) {}
-    Result<void> open_alternative(const DebugFolders& folders);
+    Result<void> open_alternative();
 
     std::shared_ptr<const ElfFile> file_, alternative_file_;
     Elf* elf_ = nullptr;
@@ -40,6 +44,11 @@ class DwarfFile {
     size_t section_bytes_ = 0;
     size_t info_bytes_ = 0;
 };
+
+// What dwz has put into a file that several share; null when it has not. Fails when that file is
+// not to be found.
+Result<std::shared_ptr<const ElfFile>> alternative_file(const ElfFile& file,
+                                                        const DebugFolders& folders);
 
 // Whether there is anything to open.
 bool has_dwarf(const ElfFile& file);

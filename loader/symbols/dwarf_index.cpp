@@ -20,7 +20,12 @@ Result<std::unique_ptr<DwarfIndex>> DwarfIndex::open(std::shared_ptr<const ElfFi
     auto dwarf = DwarfFile::open(std::move(file), folders);
     if (!dwarf)
         return dwarf.error();
-    std::unique_ptr<DwarfIndex> index(new DwarfIndex(*std::move(dwarf)));
+    return make(*std::move(dwarf), progress);
+}
+
+std::unique_ptr<DwarfIndex> DwarfIndex::make(std::unique_ptr<DwarfFile> dwarf,
+                                             WorkProgress& progress) {
+    std::unique_ptr<DwarfIndex> index(new DwarfIndex(std::move(dwarf)));
     progress.total = index->dwarf_->info_bytes();
     index->find_units(progress);
     return index;

@@ -22,6 +22,8 @@ class DwarfIndex {
     // `progress` says so. Used by one thread.
     static Result<std::unique_ptr<DwarfIndex>>
     open(std::shared_ptr<const ElfFile> file, const DebugFolders& folders, WorkProgress& progress);
+    static std::unique_ptr<DwarfIndex> make(std::unique_ptr<DwarfFile> dwarf,
+                                            WorkProgress& progress);
     DwarfIndex(const DwarfIndex&) = delete;
     DwarfIndex& operator=(const DwarfIndex&) = delete;
 

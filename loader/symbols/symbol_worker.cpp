@@ -16,6 +16,7 @@ namespace {
 // So that views get better names bit by bit.
 constexpr size_t batch_size = 512;
 constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
+constexpr size_t most_readers = 64;                    // processes
 constexpr size_t demangled_limit = 200'000;
 constexpr std::chrono::seconds look_interval{1}; // at what is written of generated code
 
@@ -39,6 +40,13 @@ std::vector<Location> take_batch(std::map<ModuleId, std::deque<Location>>& queue
 SymbolWorker::SymbolWorker(SymbolizerOptions options) : options_(std::move(options)) {
     if (auto root = open_folder("/"))
         own_root_ = *std::move(root);
+    if (options_.lines) {
+        auto processes = ConfinedProcesses::start("auger-dwarf", options_.read_dwarf);
+        if (processes)
+            processes_ = *std::move(processes);
+        else
+            no_processes_ = processes.error().message();
+    }
     naming_.progress.stop = &stop_;
     lining_.progress.stop = &stop_;
     fetching_.progress.stop = &stop_;
@@ -282,7 +290,7 @@ void SymbolWorker::run_lines() {
     }
 }
 
-std::shared_ptr<DwarfIndex> SymbolWorker::lines_of(ModuleId module) {
+SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
     std::shared_ptr<const ElfFile> file;
     std::string name;
     {
@@ -294,48 +302,67 @@ std::shared_ptr<DwarfIndex> SymbolWorker::lines_of(ModuleId module) {
     at->second.used = ++uses_;
     if (added) {
         begin(lining_, name, "line information");
-        auto opened =
-            DwarfIndex::open(file, {-1, own_root_.get(), options_.debug_folder}, lining_.progress);
+        auto opened = processes_ ? DwarfReader::open(*processes_, *file,
+                                                     {-1, own_root_.get(), options_.debug_folder},
+                                                     lining_.progress)
+                                 : Error{"read line information of", name, no_processes_, {}};
         std::lock_guard lock(mutex_);
         reports_[module].lines = opened.ok();
         if (opened)
-            at->second.index = *std::move(opened);
+            at->second.reader = *std::move(opened);
         else
             reports_[module].note = opened.error().message();
-    } else if (at->second.index) {
+    } else if (at->second.reader) {
         std::lock_guard lock(mutex_);
         reports_[module].lines = true;
     }
     limit_memory(file.get());
     begin(lining_, name, "lines");
-    return at->second.index;
+    return at->second;
 }
 
 void SymbolWorker::limit_memory(const ElfFile* keep) {
     for (;;) {
-        size_t total = 0;
+        size_t bytes = 0, readers = 0;
         auto oldest = lines_.end();
         for (auto at = lines_.begin(); at != lines_.end(); ++at) {
-            if (!at->second.index)
+            if (!at->second.reader)
                 continue;
-            total += at->second.index->section_bytes();
+            bytes += at->second.reader->section_bytes();
+            readers++;
             if (at->first != keep &&
                 (oldest == lines_.end() || at->second.used < oldest->second.used))
                 oldest = at;
         }
-        if (total <= dwarf_memory_limit || oldest == lines_.end())
+        if ((bytes <= dwarf_memory_limit && readers <= most_readers) || oldest == lines_.end())
             return;
         lines_.erase(oldest);
     }
 }
 
+std::vector<DwarfReader::Frames> SymbolWorker::read_lines(ModuleId module,
+                                                          const std::vector<Location>& batch) {
+    ModuleLines& lines = lines_of(module);
+    if (!lines.reader)
+        return std::vector<DwarfReader::Frames>(batch.size());
+    std::vector<uint64_t> addresses;
+    for (const Location& location : batch)
+        addresses.push_back(place(location));
+    auto found = lines.reader->frames(addresses, lining_.progress);
+    if (found)
+        return *std::move(found);
+    // It is not tried again: names are all that this module will have.
+    lines.reader.reset();
+    std::lock_guard lock(mutex_);
+    reports_[module].lines = false;
+    reports_[module].note = found.error().message();
+    return std::vector<DwarfReader::Frames>(batch.size());
+}
+
 void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batch) {
-    const std::shared_ptr<DwarfIndex> index = lines_of(module);
-    lining_.progress.total = batch.size();
-    std::vector<std::vector<SourceFrame>> found(batch.size());
-    for (size_t i = 0; index && i < batch.size() && !stop_; i++) {
-        found[i] = index->frames(place(batch[i]), lining_.progress);
-        for (SourceFrame& frame : found[i]) {
+    std::vector<DwarfReader::Frames> found = read_lines(module, batch);
+    for (DwarfReader::Frames& chain : found)
+        for (SourceFrame& frame : chain) {
             if (demangled_.size() > demangled_limit)
                 demangled_.clear();
             auto [at, added] = demangled_.try_emplace(frame.function);
@@ -343,8 +370,6 @@ void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batc
                 at->second = demangle(frame.function);
             frame.function = at->second;
         }
-        lining_.progress.done = i + 1;
-    }
 
     std::lock_guard lock(mutex_);
     if (stop_)

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "loader/symbols/debug_fetcher.h"
-#include "loader/symbols/dwarf_index.h"
+#include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/generated_code.h"
 #include "loader/symbols/module_names.h"
 #include "loader/symbols/symbolizer.h"
@@ -67,7 +67,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
         WorkProgress progress;
     };
     struct ModuleLines {
-        std::shared_ptr<DwarfIndex> index; // null when there is no usable DWARF
+        std::unique_ptr<DwarfReader> reader; // null when there is no usable DWARF
         uint64_t used = 0;
     };
 
@@ -82,13 +82,17 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     // False while the module's debug file is being fetched.
     bool complete(ModuleNames& names);
     void line_batch(ModuleId module, const std::vector<Location>& batch);
-    std::shared_ptr<DwarfIndex> lines_of(ModuleId module);
+    ModuleLines& lines_of(ModuleId module);
+    std::vector<DwarfReader::Frames> read_lines(ModuleId module,
+                                                const std::vector<Location>& batch);
     void limit_memory(const ElfFile* keep);
     void look_at_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
     const SymbolizerOptions options_;
     UniqueFd own_root_;
+    std::unique_ptr<ConfinedProcesses> processes_; // null: there are no lines
+    std::string no_processes_;                     // why
     std::atomic<bool> stop_{false};
     std::atomic<uint64_t> generation_{0};
 

@@ -53,7 +53,7 @@ void fuzz_dwarf(const uint8_t* data, size_t size) {
                      (*index)->frames(segment.address + offset, progress))
                     if (frame.function.size() > size)
                         std::abort();
-    if (const auto dwarf = DwarfFile::open(*file, {}))
+    if (const auto dwarf = DwarfFile::open(*file, DebugFolders()))
         read_types((*dwarf)->handle());
     if (const auto lines = LineTable::read(*file, {}, progress))
         for (SourceFileId id = 0; id < (*lines)->files(); id++)

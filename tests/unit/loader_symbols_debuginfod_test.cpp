@@ -128,6 +128,7 @@ class DebuginfodNames : public DebuginfodClient {
         options.debug_folder = folder.path("nothing");
         if (fetch)
             options.debuginfod = std::move(*Debuginfod::open());
+        client = options.debuginfod;
         return std::make_unique<Symbolizer>(modules, options);
     }
     static auto soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(60); }
@@ -135,6 +136,7 @@ class DebuginfodNames : public DebuginfodClient {
     // Its debug file is not beside it.
     const std::string alone = folder.file("alone", *read_file(stripped));
     ModuleTable modules;
+    std::weak_ptr<Debuginfod> client; // of the last symbolizer
 };
 
 TEST_F(DebuginfodNames, AreAskedForOnlyWhenTheUserWants) {
@@ -174,6 +176,10 @@ TEST_F(DebuginfodNames, ASilentServerDelaysNobodyElse) {
     EXPECT_EQ(names->known(other).detail, Detail::full);
     EXPECT_EQ(names->known(waiting).detail, Detail::offset);
     names.reset(); // returns at once
+    // The thread that waited ends by itself; the test should not end before.
+    while (!client.expired() && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+    EXPECT_TRUE(client.expired());
 }
 
 } // namespace

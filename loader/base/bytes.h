@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The primitives of a recording: variable-length integers (7 bits a byte, lowest first), zigzag for
-// signed ones, and bounds-checked reading. A reader that runs out of bytes or meets an impossible
-// value stays failed and returns zeros, so its user checks once a record.
+// The primitives of recordings and messages: variable-length integers (7 bits a byte, lowest
+// first), zigzag for signed ones, and bounds-checked reading. A reader that runs out of bytes or
+// meets an impossible value stays failed and returns zeros, so its user checks once a record.
 #pragma once
 
 #include <bit>

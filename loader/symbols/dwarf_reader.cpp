@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/dwarf_reader.h"
+
+#include "loader/symbols/dwarf_file.h"
+#include "loader/symbols/dwarf_messages.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+namespace auger {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+} // namespace
+
+Result<void> DwarfReader::share_progress() {
+    UniqueFd file(memfd_create("progress", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    // Whoever has it cannot make it shorter under us.
+    if (!file || ftruncate(file.get(), sizeof(WorkProgress)) != 0 ||
+        fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return system_error("share memory with", "a process to read in");
+    void* memory =
+        mmap(nullptr, sizeof(WorkProgress), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED)
+        return system_error("share memory with", "a process to read in");
+    shared_progress_ = static_cast<WorkProgress*>(memory);
+    progress_file_ = std::move(file);
+    return {};
+}
+
+DwarfReader::~DwarfReader() {
+    if (shared_progress_)
+        munmap(shared_progress_, sizeof(WorkProgress));
+}
+
+Result<std::unique_ptr<DwarfReader>>
+DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
+                  WorkProgress& progress, std::chrono::seconds patience) {
+    // Found here, where files may be opened.
+    const auto alternative = alternative_file(file, folders);
+    if (!alternative)
+        return alternative.error();
+    auto process = processes.make();
+    if (!process)
+        return process.error();
+    std::unique_ptr<DwarfReader> reader(
+        new DwarfReader(*std::move(process), file.name(), patience));
+    if (auto shared = reader->share_progress(); !shared)
+        return shared.error();
+    std::vector<int> descriptors = {reader->progress_file_.get(), file.fd()};
+    if (*alternative)
+        descriptors.push_back((*alternative)->fd());
+    const auto answer = reader->ask(dwarf_messages::open(file.name()), descriptors, progress);
+    if (!answer)
+        return answer.error();
+    const auto opened = dwarf_messages::opened(*answer);
+    if (!opened)
+        return Error{"read line information of", file.name(), "its reader answers nonsense", {}};
+    if (!opened->problem.empty())
+        return Error{"read line information of", file.name(), opened->problem, {}};
+    reader->section_bytes_ = opened->section_bytes;
+    return reader;
+}
+
+Result<std::vector<DwarfReader::Frames>> DwarfReader::frames(std::span<const uint64_t> addresses,
+                                                             WorkProgress& progress) {
+    const auto answer = ask(dwarf_messages::addresses(addresses), {}, progress);
+    if (!answer)
+        return answer.error();
+    auto frames = dwarf_messages::frames(*answer, addresses.size());
+    if (!frames)
+        return Error{"read lines of", name_, "its reader answers nonsense", {}};
+    return *std::move(frames);
+}
+
+Result<std::string> DwarfReader::ask(std::string_view request, std::span<const int> descriptors,
+                                     WorkProgress& progress) {
+    const auto end = Clock::now() + patience_;
+    const char* cause = "its reader has died of it";
+    const auto go_on = [&] {
+        progress.done = shared_progress_->done.load(std::memory_order_relaxed);
+        progress.total = shared_progress_->total.load(std::memory_order_relaxed);
+        if (Clock::now() >= end)
+            cause = "it takes too long";
+        return !progress.stopped() && Clock::now() < end;
+    };
+    const int socket = process_.socket();
+    if (send_message(socket, request, descriptors, go_on))
+        if (auto answer = receive_message(socket, dwarf_messages::answer_limit, go_on))
+            return std::move(answer->bytes);
+    return Error{"read line information of", name_, cause, {}};
+}
+
+} // namespace auger

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// DwarfReader: lines and inlined frames of one file, read by libdw in a confined process of its
+// own: the file comes from a target, and libdw was not made for files that mean harm. What that
+// process answers is not trusted either.
+#pragma once
+
+#include "loader/process/confined_process.h"
+#include "loader/process/message.h"
+#include "loader/symbols/debug_files.h"
+#include "loader/symbols/dwarf_unit.h"
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace auger {
+
+// What such a process does.
+void serve_dwarf(int socket);
+
+class DwarfReader {
+  public:
+    using Frames = std::vector<SourceFrame>; // innermost first; empty: nothing is known
+
+    // Fails when there is no usable DWARF, or the process came to grief over it. A request is given
+    // `patience`; then the process is given up.
+    static Result<std::unique_ptr<DwarfReader>>
+    open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
+         WorkProgress& progress, std::chrono::seconds patience = std::chrono::seconds(60));
+    ~DwarfReader();
+
+    // As many as addresses. Once it has failed it always fails.
+    Result<std::vector<Frames>> frames(std::span<const uint64_t> addresses, WorkProgress& progress);
+    size_t section_bytes() const { return section_bytes_; } // held in memory there
+
+  private:
+    DwarfReader(ConfinedProcess process, std::string name, std::chrono::seconds patience)
+        : process_(std::move(process)), name_(std::move(name)), patience_(patience) {}
+    Result<void> share_progress();
+    // The answer to a request.
+    Result<std::string> ask(std::string_view request, std::span<const int> descriptors,
+                            WorkProgress& progress);
+
+    ConfinedProcess process_;
+    std::string name_;
+    std::chrono::seconds patience_;
+    UniqueFd progress_file_;
+    WorkProgress* shared_progress_ = nullptr; // written by the process, whatever it likes
+    size_t section_bytes_ = 0;
+};
+
+} // namespace auger

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Debug information read in a process of its own: the same answers, and no harm when that process
+// dies of a file, hangs, or has been taken over by it.
+#include "loader/process/safe_open.h"
+#include "loader/symbols/dwarf_index.h"
+#include "loader/symbols/dwarf_messages.h"
+#include "loader/symbols/dwarf_reader.h"
+#include "loader/symbols/module_table.h"
+#include "loader/symbols/symbolizer.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+namespace auger {
+namespace {
+
+const DebugFolders no_folders;
+const std::string good = AUGER_SYMBOLS_DIR "/symbols_dwarf5";
+const std::string bad = AUGER_SYMBOLS_DIR "/symbols_dwarf4"; // for the processes below
+
+std::shared_ptr<const ElfFile> open_elf(const std::string& path) {
+    return *ElfFile::open(std::move(*open_regular(path)), path);
+}
+
+class Readers : public testing::Test {
+  protected:
+    Result<std::unique_ptr<DwarfReader>> open(ConfinedMain main, std::chrono::seconds patience) {
+        auto started = ConfinedProcesses::start("reader", main);
+        EXPECT_TRUE(started);
+        processes = *std::move(started);
+        return DwarfReader::open(*processes, *file, no_folders, progress, patience);
+    }
+    std::string cause_of(ConfinedMain main,
+                         std::chrono::seconds patience = std::chrono::seconds(60)) {
+        const auto reader = open(main, patience);
+        return reader ? "" : reader.error().cause;
+    }
+
+    const std::shared_ptr<const ElfFile> file = open_elf(good);
+    std::unique_ptr<ConfinedProcesses> processes;
+    WorkProgress progress;
+};
+
+TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
+    const auto reader = open(serve_dwarf, std::chrono::seconds(60));
+    ASSERT_TRUE(reader) << reader.error().message();
+    WorkProgress own;
+    const auto index = DwarfIndex::open(file, no_folders, own);
+    ASSERT_TRUE(index);
+    EXPECT_EQ((*reader)->section_bytes(), (*index)->section_bytes());
+    std::vector<uint64_t> addresses;
+    for (const ElfFunction& function : file->functions())
+        for (uint64_t offset = 0; offset < function.size; offset += 3)
+            addresses.push_back(function.address + offset);
+    ASSERT_GT(addresses.size(), 100u);
+    const auto found = (*reader)->frames(addresses, progress);
+    ASSERT_TRUE(found);
+    size_t inlined = 0;
+    for (size_t i = 0; i < addresses.size(); i++) {
+        const auto expected = (*index)->frames(addresses[i], own);
+        ASSERT_EQ((*found)[i].size(), expected.size());
+        for (size_t depth = 0; depth < expected.size(); depth++) {
+            EXPECT_EQ((*found)[i][depth].function, expected[depth].function);
+            EXPECT_EQ((*found)[i][depth].file, expected[depth].file);
+            EXPECT_EQ((*found)[i][depth].line, expected[depth].line);
+            EXPECT_EQ((*found)[i][depth].inlined, expected[depth].inlined);
+            inlined += expected[depth].inlined;
+        }
+    }
+    EXPECT_GT(inlined, 50u);
+}
+
+void die(int) {
+    raise(SIGSEGV);
+}
+void hang(int socket) {
+    while (receive_message(socket, dwarf_messages::request_limit)) {
+    }
+}
+void talk_nonsense(int socket) {
+    while (receive_message(socket, dwarf_messages::request_limit))
+        send_message(socket, std::string(100, '\xff'));
+}
+void promise_much(int socket) {
+    receive_message(socket, dwarf_messages::request_limit);
+    const uint32_t size = UINT32_MAX;
+    send(socket, &size, sizeof size, MSG_NOSIGNAL);
+    receive_message(socket, dwarf_messages::request_limit);
+}
+
+TEST_F(Readers, WhatBecomesOfBadOnesIsTold) {
+    EXPECT_EQ(cause_of(die), "its reader has died of it");
+    EXPECT_EQ(cause_of(hang, std::chrono::seconds(0)), "it takes too long");
+    EXPECT_EQ(cause_of(talk_nonsense), "its reader answers nonsense");
+    EXPECT_EQ(cause_of(promise_much), "its reader has died of it");
+}
+
+TEST_F(Readers, StopsWaitingWhenToldTo) {
+    std::atomic<bool> stop{true};
+    progress.stop = &stop;
+    EXPECT_NE(cause_of(hang), "");
+}
+
+ino_t fatal_inode; // set before the processes are forked
+
+// Reads what it is given, but dies of one file.
+void die_of_one(int socket) {
+    // The first request stays to be read. Its descriptors come with its first bytes.
+    uint32_t length = 0;
+    iovec content{&length, sizeof length};
+    alignas(cmsghdr) std::array<char, 256> control{};
+    msghdr header{};
+    header.msg_iov = &content;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    if (recvmsg(socket, &header, MSG_PEEK) <= 0 || !CMSG_FIRSTHDR(&header))
+        return;
+    std::array<int, 2> descriptors;
+    std::memcpy(descriptors.data(), CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof descriptors);
+    struct stat given;
+    if (fstat(descriptors[1], &given) == 0 && given.st_ino == fatal_inode)
+        raise(SIGSEGV);
+    serve_dwarf(socket);
+}
+
+TEST_F(Readers, AModuleThatKillsItsReaderKeepsItsNamesAndHarmsNoOther) {
+    ModuleTable modules;
+    const auto leaf = [&](const std::string& path) {
+        struct stat status;
+        EXPECT_EQ(stat(path.c_str(), &status), 0);
+        const auto elf = open_elf(path);
+        const auto& functions = elf->functions();
+        const auto found = std::ranges::find(functions, "fixture_leaf", &ElfFunction::name);
+        return Location{modules.file_module(getpid(), {0x1000, 0x2000, 0, status.st_dev,
+                                                       status.st_ino, true, false, path}),
+                        found->address};
+    };
+    fatal_inode = open_elf(bad)->inode();
+    SymbolizerOptions options;
+    options.read_dwarf = die_of_one;
+    Symbolizer symbolizer(modules, options);
+    const Location first = leaf(bad), second = leaf(good);
+    symbolizer.request(first);
+    symbolizer.request(second);
+    ASSERT_TRUE(symbolizer.wait_idle(std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+    const auto named = symbolizer.known(first).frames;
+    ASSERT_EQ(named->size(), 1u);
+    EXPECT_EQ(named->front().function, "fixture_leaf");
+    EXPECT_EQ(symbolizer.known(second).frames->size(), 3u);
+    for (const ModuleReport& report : symbolizer.reports()) {
+        EXPECT_EQ(report.lines, report.module == second.module);
+        EXPECT_EQ(report.note.find("has died of it") != report.note.npos,
+                  report.module == first.module);
+    }
+}
+
+} // namespace
+} // namespace auger
