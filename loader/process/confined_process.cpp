@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <vector>
 
@@ -65,7 +66,10 @@ bool confine(int socket, int nowhere, const ConfinedLimits& limits) {
     limit(RLIMIT_NOFILE, 16);
     limit(RLIMIT_CPU, limits.cpu_seconds);
 #ifndef __SANITIZE_ADDRESS__ // which reserves terabytes of addresses
-    limit(RLIMIT_AS, limits.memory);
+    // Never more than half of what the machine has.
+    const auto pages = static_cast<uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L));
+    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    limit(RLIMIT_AS, std::min(limits.memory, pages * page / 2));
 #endif
     setpriority(PRIO_PROCESS, 0, 10); // whatever is observed goes first
     // With the one it was forked from, which ends with auger. (Changes of user undo this.)

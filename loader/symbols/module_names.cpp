@@ -3,6 +3,7 @@
 
 #include "loader/process/safe_open.h"
 #include "loader/symbols/demangle.h"
+#include "loader/symbols/dwarf_file.h"
 #include "loader/symbols/jit_dump.h"
 #include "loader/symbols/kernel_symbols.h"
 #include "loader/symbols/mini_debug_info.h"
@@ -12,41 +13,76 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <unordered_map>
 
 namespace auger {
 namespace {
 
+// Anybody may write another's build id into a file, so only the same bytes are the same file.
+bool same_content(const ElfFile& a, const ElfFile& b, const WorkProgress& progress) {
+    constexpr size_t step = 1 << 20;
+    std::vector<char> first(step), second(step);
+    for (off_t at = 0; !progress.stopped();) {
+        const ssize_t got = pread(a.fd(), first.data(), step, at);
+        if (got < 0 || pread(b.fd(), second.data(), step, at) != got)
+            return false;
+        if (got == 0)
+            return true;
+        if (std::memcmp(first.data(), second.data(), static_cast<size_t>(got)) != 0)
+            return false;
+        at += got;
+    }
+    return false;
+}
+
+bool same_file(const std::shared_ptr<const ElfFile>& a, const std::shared_ptr<const ElfFile>& b) {
+    return a && b ? a->device() == b->device() && a->inode() == b->inode() : !a && !b;
+}
+
+} // namespace
+
 class FileNames : public ModuleNames {
   public:
-    FileNames(ModuleSource source, const NameSources& sources, const WorkProgress& progress)
-        : path_(source.path) {
+    explicit FileNames(std::string path) : path_(std::move(path)) {}
+
+    // Finds out what there is, and reads nothing of it yet. False when there is nothing.
+    bool open(ModuleSource source, const NameSources& sources, const WorkProgress& progress) {
         if (!source.file) {
             note = source.error.empty() ? "cannot be opened" : source.error;
-            return;
+            return false;
         }
         auto opened = ElfFile::open(std::move(source.file), path_);
         if (!opened) {
             note = opened.error().message();
-            return;
+            return false;
         }
-        std::shared_ptr<const ElfFile> module = *std::move(opened);
-        build_id = module->build_id();
-        const bool has_dwarf = has_lines(*module);
-        has_symbols_ = module->has_section(".symtab");
-        std::shared_ptr<const ElfFile> apart;
-        if (source.kind == ModuleKind::file && (!has_dwarf || !has_symbols_))
-            apart = find_debug_file(*module, path_,
-                                    {source.root.get(), sources.own_root, sources.debug_folder},
-                                    progress);
-        if (has_dwarf)
-            dwarf_ = module;
-        add_index(module);
-        if (apart)
-            FileNames::complete(apart);
-        else if (const auto inside = has_symbols_ ? nullptr : mini_debug_file(*module))
+        module_ = *std::move(opened);
+        build_id = module_->build_id();
+        has_symbols_ = module_->has_section(".symtab");
+        if (has_dwarf(*module_))
+            dwarf_ = module_;
+        const bool may_be_apart = source.kind == ModuleKind::file && (!dwarf_ || !has_symbols_);
+        if (may_be_apart)
+            apart_ = find_debug_file(*module_, path_,
+                                     {source.root.get(), sources.own_root, sources.debug_folder},
+                                     progress);
+        incomplete = may_be_apart && !apart_;
+        return true;
+    }
+
+    // Whether reading this one, too, would give the same.
+    bool same_as(const FileNames& other, const WorkProgress& progress) const {
+        return path_ == other.path_ && same_file(apart_, other.apart_) &&
+               same_content(*module_, *other.module_, progress);
+    }
+
+    void read() {
+        add_index(module_);
+        if (apart_)
+            FileNames::complete(apart_);
+        else if (const auto inside = has_symbols_ ? nullptr : mini_debug_file(*module_))
             add_index(inside);
-        incomplete = source.kind == ModuleKind::file && !apart && (!has_dwarf || !has_symbols_);
         if (symbols == 0)
             note = "no symbols";
     }
@@ -54,7 +90,7 @@ class FileNames : public ModuleNames {
     void complete(std::shared_ptr<const ElfFile> apart) override {
         incomplete = false;
         debug_file = apart->name();
-        if (!dwarf_ && has_lines(*apart))
+        if (!dwarf_ && has_dwarf(*apart))
             dwarf_ = apart;
         if (!has_symbols_ && apart->has_section(".symtab"))
             add_index(apart);
@@ -79,20 +115,21 @@ class FileNames : public ModuleNames {
     std::shared_ptr<const ElfFile> dwarf() const override { return dwarf_; }
 
   private:
-    static bool has_lines(const ElfFile& file) {
-        return file.has_section(".debug_info") || file.has_section(".zdebug_info");
-    }
     void add_index(const std::shared_ptr<const ElfFile>& file) {
         const auto added = indices_.insert(indices_.begin(), std::make_unique<FunctionIndex>(file));
         symbols += (*added)->functions().size();
     }
 
     std::string path_;
+    std::shared_ptr<const ElfFile> module_;
+    std::shared_ptr<const ElfFile> apart_; // its debug file, or null
     std::shared_ptr<const ElfFile> dwarf_;
     bool has_symbols_ = false;
     std::vector<std::unique_ptr<FunctionIndex>> indices_; // those with most names first
     std::unordered_map<const FunctionIndex::Function*, std::string> demangled_;
 };
+
+namespace {
 
 class KernelNames : public ModuleNames {
   public:
@@ -166,30 +203,52 @@ class NoNames : public ModuleNames {
 
 } // namespace
 
-std::unique_ptr<ModuleNames> make_module_names(ModuleSource source, const NameSources& sources,
-                                               const WorkProgress& progress) {
+std::shared_ptr<ModuleNames> ModuleNamesMaker::file_names(ModuleSource source,
+                                                          const WorkProgress& progress) {
+    const auto names = std::make_shared<FileNames>(source.path);
+    if (!names->open(std::move(source), sources_, progress))
+        return names;
+    if (names->build_id.empty()) {
+        names->read();
+        return names;
+    }
+    auto& known = files_[names->build_id];
+    std::erase_if(known, [](const auto& other) { return other.expired(); });
+    for (const auto& other : known)
+        if (const auto same = other.lock(); same && names->same_as(*same, progress))
+            return same;
+    names->read();
+    // Some may share a build id and nothing else; not many do.
+    constexpr size_t most_variants = 8;
+    if (known.size() < most_variants)
+        known.push_back(names);
+    return names;
+}
+
+std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source,
+                                                    const WorkProgress& progress) {
     switch (source.kind) {
     case ModuleKind::kernel:
-        return std::make_unique<KernelNames>(sources.kallsyms);
+        return std::make_shared<KernelNames>(sources_.kallsyms);
     case ModuleKind::vdso: {
         auto image = vdso_image();
         if (image)
             source.file = *std::move(image);
         else
             source.error = image.error().message();
-        return std::make_unique<FileNames>(std::move(source), sources, progress);
+        return file_names(std::move(source), progress);
     }
     case ModuleKind::file:
-        return std::make_unique<FileNames>(std::move(source), sources, progress);
+        return file_names(std::move(source), progress);
     case ModuleKind::jit:
-        return std::make_unique<JitNames>(std::move(source), sources.own_root);
+        return std::make_shared<JitNames>(std::move(source), sources_.own_root);
     case ModuleKind::unknown:
     case ModuleKind::syscall: // have names from the start
     case ModuleKind::waker:
     case ModuleKind::cut:
         break;
     }
-    return std::make_unique<NoNames>();
+    return std::make_shared<NoNames>();
 }
 
 } // namespace auger

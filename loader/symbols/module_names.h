@@ -8,9 +8,11 @@
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/progress.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace auger {
 
@@ -43,8 +45,21 @@ struct NameSources {
     int own_root; // O_PATH of "/"
 };
 
-// Never fails: a module that cannot be read has no names and a note.
-std::unique_ptr<ModuleNames> make_module_names(ModuleSource source, const NameSources& sources,
-                                               const WorkProgress& progress);
+class FileNames;
+
+// Makes them. Copies of one file, as containers have them, share theirs: they are read once.
+class ModuleNamesMaker {
+  public:
+    explicit ModuleNamesMaker(NameSources sources) : sources_(std::move(sources)) {}
+
+    // Never fails: a module that cannot be read has no names and a note.
+    std::shared_ptr<ModuleNames> make(ModuleSource source, const WorkProgress& progress);
+
+  private:
+    std::shared_ptr<ModuleNames> file_names(ModuleSource source, const WorkProgress& progress);
+
+    NameSources sources_;
+    std::map<std::string, std::vector<std::weak_ptr<FileNames>>> files_; // by build id
+};
 
 } // namespace auger

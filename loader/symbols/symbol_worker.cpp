@@ -3,7 +3,6 @@
 
 #include "loader/process/safe_open.h"
 #include "loader/symbols/debuginfod.h"
-#include "loader/symbols/demangle.h"
 
 #include <sys/resource.h>
 
@@ -13,33 +12,19 @@
 namespace auger {
 namespace {
 
-// So that views get better names bit by bit.
-constexpr size_t batch_size = 512;
-constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
-constexpr size_t most_readers = 64;                    // processes
-constexpr size_t demangled_limit = 200'000;
+constexpr size_t batch_size = 512;               // so that views get better names bit by bit
 constexpr std::chrono::seconds look_interval{1}; // at what is written of generated code
 
-std::vector<Location> take_batch(std::map<ModuleId, std::deque<Location>>& queue,
-                                 ModuleId& module) {
-    // One module at a time, the longest waiting line first: it pays most for being read.
-    auto at = std::max_element(queue.begin(), queue.end(), [](const auto& a, const auto& b) {
-        return a.second.size() < b.second.size();
-    });
-    module = at->first;
-    const auto count = static_cast<std::ptrdiff_t>(std::min(at->second.size(), batch_size));
-    std::vector<Location> batch(at->second.begin(), at->second.begin() + count);
-    at->second.erase(at->second.begin(), at->second.begin() + count);
-    if (at->second.empty())
-        queue.erase(at);
-    return batch;
+UniqueFd root_folder() {
+    auto root = open_folder("/");
+    return root ? *std::move(root) : UniqueFd();
 }
 
 } // namespace
 
-SymbolWorker::SymbolWorker(SymbolizerOptions options) : options_(std::move(options)) {
-    if (auto root = open_folder("/"))
-        own_root_ = *std::move(root);
+SymbolWorker::SymbolWorker(SymbolizerOptions options)
+    : options_(std::move(options)), own_root_(root_folder()),
+      names_maker_({options_.debug_folder, options_.kallsyms, own_root_.get()}) {
     if (options_.lines) {
         auto processes = ConfinedProcesses::start("auger-dwarf", options_.read_dwarf);
         if (processes)
@@ -77,6 +62,20 @@ void SymbolWorker::stop() {
     // Threads between two steps end at once. One inside libelf (inflating a section, say) cannot be
     // stopped; it holds the state by itself and ends when it comes back.
     changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; });
+}
+
+std::vector<Location> SymbolWorker::take_batch(Queue& queue, ModuleId& module) {
+    // One module at a time, the longest waiting line first: it pays most for being read.
+    auto at = std::max_element(queue.begin(), queue.end(), [](const auto& a, const auto& b) {
+        return a.second.size() < b.second.size();
+    });
+    module = at->first;
+    const auto count = static_cast<std::ptrdiff_t>(std::min(at->second.size(), batch_size));
+    std::vector<Location> batch(at->second.begin(), at->second.begin() + count);
+    at->second.erase(at->second.begin(), at->second.begin() + count);
+    if (at->second.empty())
+        queue.erase(at);
+    return batch;
 }
 
 void SymbolWorker::begin(Activity& activity, const std::string& module, const char* phase) {
@@ -165,16 +164,7 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         if (source.kind == ModuleKind::jit && source.renews != unknown_module)
             names = names_[source.renews];
         if (!names)
-            names = make_module_names(std::move(source),
-                                      {options_.debug_folder, options_.kallsyms, own_root_.get()},
-                                      naming_.progress);
-        if (!names->build_id.empty()) {
-            auto& known = by_build_id_[names->build_id + " " + path];
-            if (auto same = known.lock())
-                names = same;
-            else
-                known = names;
-        }
+            names = names_maker_.make(std::move(source), naming_.progress);
     } else if (names->refresh()) {
         generated_.changed(names);
     }
@@ -272,137 +262,6 @@ void SymbolWorker::run_fetches() {
             name_queue_[location.module].push_back(location);
         changed_.notify_all();
     }
-}
-
-void SymbolWorker::run_lines() {
-    for (;;) {
-        ModuleId module;
-        std::vector<Location> batch;
-        {
-            std::unique_lock lock(mutex_);
-            lining_.phase.clear();
-            changed_.wait(lock, [this] { return stop_ || !line_queue_.empty(); });
-            if (stop_)
-                return;
-            batch = take_batch(line_queue_, module);
-        }
-        line_batch(module, batch);
-    }
-}
-
-SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
-    std::shared_ptr<const ElfFile> file;
-    std::string name;
-    {
-        std::lock_guard lock(mutex_);
-        file = dwarf_files_[module];
-        name = base_name(paths_[module]);
-    }
-    const auto [at, added] = lines_.try_emplace(file.get());
-    at->second.used = ++uses_;
-    if (added) {
-        begin(lining_, name, "line information");
-        auto opened = processes_ ? DwarfReader::open(*processes_, *file,
-                                                     {-1, own_root_.get(), options_.debug_folder},
-                                                     lining_.progress)
-                                 : Error{"read line information of", name, no_processes_, {}};
-        std::lock_guard lock(mutex_);
-        reports_[module].lines = opened.ok();
-        if (opened)
-            at->second.reader = *std::move(opened);
-        else
-            reports_[module].note = opened.error().message();
-    } else if (at->second.reader) {
-        std::lock_guard lock(mutex_);
-        reports_[module].lines = true;
-    }
-    limit_memory(file.get());
-    begin(lining_, name, "lines");
-    return at->second;
-}
-
-void SymbolWorker::limit_memory(const ElfFile* keep) {
-    for (;;) {
-        size_t bytes = 0, readers = 0;
-        auto oldest = lines_.end();
-        for (auto at = lines_.begin(); at != lines_.end(); ++at) {
-            if (!at->second.reader)
-                continue;
-            bytes += at->second.reader->section_bytes();
-            readers++;
-            if (at->first != keep &&
-                (oldest == lines_.end() || at->second.used < oldest->second.used))
-                oldest = at;
-        }
-        if ((bytes <= dwarf_memory_limit && readers <= most_readers) || oldest == lines_.end())
-            return;
-        lines_.erase(oldest);
-    }
-}
-
-std::vector<DwarfReader::Frames> SymbolWorker::read_lines(ModuleId module,
-                                                          const std::vector<Location>& batch) {
-    ModuleLines& lines = lines_of(module);
-    if (!lines.reader)
-        return std::vector<DwarfReader::Frames>(batch.size());
-    std::vector<uint64_t> addresses;
-    for (const Location& location : batch)
-        addresses.push_back(place(location));
-    auto found = lines.reader->frames(addresses, lining_.progress);
-    if (found)
-        return *std::move(found);
-    // It is not tried again: names are all that this module will have.
-    lines.reader.reset();
-    std::lock_guard lock(mutex_);
-    reports_[module].lines = false;
-    reports_[module].note = found.error().message();
-    return std::vector<DwarfReader::Frames>(batch.size());
-}
-
-void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batch) {
-    std::vector<DwarfReader::Frames> found = read_lines(module, batch);
-    for (DwarfReader::Frames& chain : found)
-        for (SourceFrame& frame : chain) {
-            if (demangled_.size() > demangled_limit)
-                demangled_.clear();
-            auto [at, added] = demangled_.try_emplace(frame.function);
-            if (added)
-                at->second = demangle(frame.function);
-            frame.function = at->second;
-        }
-
-    std::lock_guard lock(mutex_);
-    if (stop_)
-        return;
-    for (size_t i = 0; i < batch.size(); i++) {
-        Entry& entry = entries_.at(batch[i]);
-        std::vector<Frame> frames;
-        for (SourceFrame& source : found[i])
-            frames.push_back(
-                {std::move(source.function), std::move(source.file), source.line, source.inlined});
-        if (!frames.empty()) {
-            // The outermost function's name is the symbol's, which was shown before: that of the
-            // code as it is (clones included). DWARF names what has no symbol.
-            // Parts of it that the compiler split off and inlined again are the same function.
-            Frame& outermost = frames.back();
-            if (entry.named || outermost.function.empty()) {
-                const std::string in_dwarf = outermost.function;
-                for (Frame& frame : frames)
-                    if (!in_dwarf.empty() && frame.function == in_dwarf)
-                        frame.function = entry.frames->back().function;
-                outermost.function = entry.frames->back().function;
-            }
-            outermost.inlined = false;
-            for (Frame& frame : frames)
-                if (frame.function.empty())
-                    frame.function = unknown_name;
-            entry.frames = std::make_shared<const std::vector<Frame>>(std::move(frames));
-        }
-        entry.detail = Detail::full;
-        unfinished_--;
-    }
-    generation_++;
-    changed_.notify_all();
 }
 
 std::vector<ModuleProgress> SymbolWorker::progress() const {

@@ -50,6 +50,8 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
   private:
     using Frames = std::shared_ptr<const std::vector<Frame>>;
 
+    using Queue = std::map<ModuleId, std::deque<Location>>;
+
     struct LocationHash {
         size_t operator()(const Location& at) const {
             return (at.address * 2 + at.is_return) * 0x9e3779b97f4a7c15ULL ^ at.module.value;
@@ -74,6 +76,9 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     static uint64_t place(const Location& at) {
         return at.address - (at.is_return && at.address ? 1 : 0);
     }
+
+    // Some of one module's, which are then no longer queued.
+    static std::vector<Location> take_batch(Queue& queue, ModuleId& module);
 
     void run_names();
     void run_lines();
@@ -104,8 +109,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::set<ModuleId> known_;
     std::map<ModuleId, ModuleSource> new_sources_;
     std::map<ModuleId, std::string> paths_;
-    std::map<ModuleId, std::deque<Location>> name_queue_;
-    std::map<ModuleId, std::deque<Location>> line_queue_;
+    Queue name_queue_, line_queue_;
     std::map<ModuleId, std::shared_ptr<const ElfFile>> dwarf_files_;
     std::map<ModuleId, ModuleReport> reports_;
     bool read_on_ = false;        // counted in unfinished_
@@ -113,9 +117,9 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     Activity naming_, lining_, fetching_;
     DebugFetcher fetcher_;
 
-    // Of the naming thread alone. Modules with one build id share their names.
+    // Of the naming thread alone. Several modules may share their names.
+    ModuleNamesMaker names_maker_;
     std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;
-    std::map<std::string, std::weak_ptr<ModuleNames>> by_build_id_;
     GeneratedCode generated_;
     std::chrono::steady_clock::time_point last_look_{};
     // Of the line thread alone.

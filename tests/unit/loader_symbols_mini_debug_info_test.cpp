@@ -49,12 +49,12 @@ class MiniDebugInfo : public testing::Test {
              folder.path("stripped")});
         return folder.path("stripped");
     }
-    static std::unique_ptr<ModuleNames> names_of(const std::string& path) {
+    static std::shared_ptr<ModuleNames> names_of(const std::string& path) {
         ModuleSource source;
         source.kind = ModuleKind::file;
         source.path = path;
         source.file = std::move(*open_regular(path));
-        return make_module_names(std::move(source), {"/nonexistent", "", -1}, WorkProgress());
+        return ModuleNamesMaker({"/nonexistent", "", -1}).make(std::move(source), WorkProgress());
     }
     // Of a function that no table of exports has.
     static uint64_t address_of(const std::string& name) {
