@@ -15,6 +15,8 @@
 
 #include <map>
 #include <regex>
+#include <set>
+#include <sstream>
 
 namespace auger {
 namespace {
@@ -48,6 +50,21 @@ class Exports : public testing::Test {
             stream.end(101, call, duration);
             now += 20 * ms;
         }
+        SlowCallEvent slow;
+        slow.end.call = stream.call(handle, now);
+        slow.end.thread = stream.thread(101);
+        slow.end.time_ns = now + 8 * ms;
+        slow.end.duration_ns = 8 * ms;
+        slow.end.waits = {3 * ms, ms};
+        slow.threshold_ns = 5 * ms;
+        slow.stack = stream.stack({"_start", "handle"});
+        slow.longest_wait = {3 * ms, "recvfrom(9) \"a,b\""};
+        slow.values = {{"path", "=cmd()|</script>", true}, {"len", "not mapped", false}};
+        const CallKey around = stream.call(handle, now - ms);
+        slow.enclosing = {&around, 1};
+        model.on_slow_call(slow);
+        stream.end(101, around, 10 * ms);
+        stream.stats(now + 9 * ms, handle, {2 * ms, 8 * ms, 9 * ms});
         for (int i = 0; i < 5; i++)
             stream.sample(now + i, 102, stream.stack({"_start", "idle"}), {}, ms);
         stream.ledger(now + ms, 0, 3);
@@ -154,6 +171,80 @@ TEST_F(Exports, SpeedscopeHasAProfileAClass) {
     EXPECT_EQ(sums["all"], make_account(model).classes.sum().weight_ns);
     for (const CallClass one : all_call_classes)
         EXPECT_EQ(sums.at(std::string(to_string(one))), expected_ns(one));
+}
+
+TEST_F(Exports, TracesHaveSlowCallsAndThoseAround) {
+    const auto trace = nlohmann::json::parse(write("chrome-trace"));
+    EXPECT_EQ(written, 1u);
+    std::map<std::string, nlohmann::json> by_category;
+    for (const auto& event : trace["traceEvents"])
+        by_category[event.value("cat", "names")] = event;
+    const auto& slow = by_category["slow"];
+    EXPECT_EQ(slow["dur"], 8000.0);
+    EXPECT_EQ(slow["args"]["blocked_ns"], 3 * ms);
+    EXPECT_EQ(slow["args"]["path"], "=cmd()|</script>");
+    EXPECT_EQ(slow["args"]["stack"][0], "handle");
+    const auto& around = by_category["enclosing"];
+    EXPECT_EQ(around["dur"], 10'000.0);
+    EXPECT_LT(around["ts"].get<double>(), slow["ts"].get<double>());
+    EXPECT_EQ(around["tid"], slow["tid"]);
+    EXPECT_EQ(trace["otherData"]["losses"][0], export_losses(model).front());
+}
+
+TEST_F(Exports, TablesQuoteAndRunNothing) {
+    const std::string calls = write("calls-csv");
+    EXPECT_EQ(written, 1u);
+    EXPECT_THAT(calls, StartsWith("# " + export_losses(model).front() + "\nprobe,class,"));
+    EXPECT_THAT(calls, HasSubstr(",8000000,4000000,3000000,1000000,5000000,3000000,"
+                                 "\"recvfrom(9) \"\"a,b\"\"\",path==cmd()|</script> "
+                                 "len=(not mapped),handle;_start\r\n"));
+    const std::string histogram = write("histogram-csv");
+    EXPECT_EQ(written, 3u);
+    double sum = 0;
+    std::istringstream lines(histogram);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("handle,"))
+            sum += std::stod(line.substr(line.rfind(',') + 1));
+    EXPECT_EQ(sum, 3);
+}
+
+// The grammar of the text format, line by line.
+TEST_F(Exports, PrometheusLinesAreWellFormed) {
+    const std::regex value(R"(^[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)+\})? -?[0-9.e+-]+$)");
+    const std::string text = write("prometheus");
+    uint64_t values = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with('#'))
+            continue;
+        EXPECT_TRUE(std::regex_match(line, value)) << line;
+        values++;
+    }
+    EXPECT_EQ(values, written);
+    EXPECT_THAT(text, HasSubstr("auger_call_duration_seconds_count{probe=\"handle\"} 3\n"));
+    EXPECT_THAT(text, HasSubstr("auger_lost_events_total{cause=\"samples: event ring full\"} 3\n"));
+}
+
+// The page's data, which ends neither the script nor its text.
+TEST_F(Exports, TheFlamePageHasEveryClass) {
+    const std::string page = write("html");
+    EXPECT_EQ(std::string::npos, page.find("/*DATA*/"));
+    EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
+    const size_t begin = page.find("const data = ") + sizeof("const data = ") - 1;
+    const auto data = nlohmann::json::parse(page.substr(begin, page.find(";\n", begin) - begin));
+    const size_t nodes = data["parent"].size();
+    EXPECT_EQ(written, nodes - 1);
+    for (size_t i = 1; i < nodes; i++)
+        ASSERT_LT(data["parent"][i].get<size_t>(), i);
+    for (size_t i = 0; i < call_classes; i++) {
+        ASSERT_EQ(data["weights"][i].size(), nodes);
+        EXPECT_EQ(data["weights"][i][0].get<double>(), expected_ns(all_call_classes[i]));
+    }
+    double calls = 0;
+    for (const auto& bucket : data["histogram"]["buckets"])
+        calls += bucket[2].get<double>();
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(data["losses"][0], export_losses(model).front());
 }
 
 std::string unzip(const std::string& bytes) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/exports/export.h"
 
+#include "views/exports/chrome_trace.h"
 #include "views/exports/collapsed.h"
+#include "views/exports/csv.h"
+#include "views/exports/flame_html.h"
 #include "views/exports/perf_script.h"
 #include "views/exports/pprof.h"
+#include "views/exports/prometheus.h"
 #include "views/exports/speedscope.h"
-#include "views/model/account.h"
 
 #include <fmt/format.h>
 
@@ -25,6 +28,16 @@ constexpr std::array formats = {
                  "gzipped profile.proto: go tool pprof, Pyroscope, Parca", write_pprof},
     ExportFormat{"speedscope", ".speedscope.json", "stacks", "speedscope, a profile a class",
                  write_speedscope},
+    ExportFormat{"html", ".html", "frames",
+                 "a flame graph in one file: zoom, search, classes, difference", write_flame_html},
+    ExportFormat{"chrome-trace", ".trace.json", "slow calls",
+                 "slow calls in their threads' time: Perfetto, chrome://tracing",
+                 write_chrome_trace},
+    ExportFormat{"calls-csv", ".calls.csv", "slow calls", "slow calls as a table", write_calls_csv},
+    ExportFormat{"histogram-csv", ".histogram.csv", "buckets",
+                 "durations of every probe's calls as a table", write_histograms_csv},
+    ExportFormat{"prometheus", ".prom", "values", "percentiles, counts and losses for Prometheus",
+                 write_prometheus},
 };
 
 } // namespace

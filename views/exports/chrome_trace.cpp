@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/exports/chrome_trace.h"
+
+#include "views/escape.h"
+#include "views/model/slow_call_query.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace auger {
+
+namespace {
+
+using Event = nlohmann::ordered_json;
+
+class Trace {
+  public:
+    Trace(const Model& model, ByteSink& out) : model_(model), out_(out) {
+        out_.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    }
+
+    void add(const SlowCall& call, const Classifier& classify) {
+        const CallEndEvent& end = call.end;
+        Event event = complete(end.call.spec, end.thread, end.call.start_ns, end.duration_ns);
+        event["cat"] = "slow";
+        Event& arguments = event["args"];
+        if (model_.split().active)
+            arguments["class"] = to_string(class_of(model_, classify, call));
+        arguments["threshold_ns"] = call.threshold_ns;
+        if (end.waits) {
+            arguments["cpu_ns"] = cpu_ns(end);
+            arguments["blocked_ns"] = end.waits->blocked_ns;
+            arguments["runnable_ns"] = end.waits->runnable_ns;
+        }
+        if (call.longest_wait.blocked_ns)
+            arguments["longest_wait"] = escape_untrusted(call.longest_wait.what);
+        for (const CallValue& value : call.values)
+            arguments[escape_untrusted(value.name)] = escape_untrusted(value.text);
+        if (end.unwound)
+            arguments["unwound"] = true;
+        Event stack = Event::array();
+        for (const LocationId location : model_.symbols().stack(call.stack))
+            for (const FrameEntry& frame : model_.symbols().frames(location))
+                stack.push_back(escape_untrusted(model_.symbols().name(frame.function)));
+        arguments["stack"] = std::move(stack); // leaf first
+        put(event);
+        if (call.call != no_call)
+            add_enclosing(model_.calls()[call.call].parent, end.thread);
+    }
+    void finish() {
+        for (const ThreadId thread : threads_)
+            name_thread(thread);
+        Event losses = Event::array();
+        for (const std::string& loss : export_losses(model_))
+            losses.push_back(loss);
+        out_.write("],\"otherData\":" +
+                   Event{{"producer", "auger"}, {"losses", std::move(losses)}}.dump() + "}\n");
+    }
+
+  private:
+    Event complete(SpecId spec, ThreadId thread, uint64_t start_ns, uint64_t duration_ns) {
+        threads_.insert(thread);
+        const ThreadInfo& info = model_.symbols().thread(thread);
+        const auto us = [](uint64_t ns) { return static_cast<double>(ns) / 1000; };
+        Event event;
+        event["name"] = spec.index() < model_.specs().size()
+                            ? escape_untrusted(model_.specs()[spec.index()].function)
+                            : "[unknown]";
+        event["ph"] = "X";
+        event["ts"] = us(start_ns);
+        event["dur"] = us(duration_ns);
+        event["pid"] = info.pid;
+        event["tid"] = info.tid;
+        return event;
+    }
+    // Those that run still have no end yet, and are left out.
+    void add_enclosing(CallIndex index, ThreadId thread) {
+        for (; index != no_call; index = model_.calls()[index].parent) {
+            const CallRecord& call = model_.calls()[index];
+            if (call.state == CallRecord::State::open || !enclosing_.insert(index).second)
+                continue;
+            Event event = complete(call.spec, thread, call.start_ns, call.duration_ns);
+            event["cat"] = "enclosing";
+            put(event);
+        }
+    }
+    void name_thread(ThreadId thread) {
+        const ThreadInfo& info = model_.symbols().thread(thread);
+        for (const auto& [kind, name] : {std::pair{"process_name", model_.process_name(thread)},
+                                         std::pair{"thread_name", std::string_view(info.comm)}})
+            put(Event{{"name", kind},
+                      {"ph", "M"},
+                      {"pid", info.pid},
+                      {"tid", info.tid},
+                      {"args", {{"name", escape_untrusted(name)}}}});
+    }
+    void put(const Event& event) {
+        out_.write(comma_ + event.dump());
+        comma_ = ",\n";
+    }
+
+    const Model& model_;
+    ByteSink& out_;
+    std::string comma_ = "\n";
+    std::set<ThreadId> threads_;
+    std::set<CallIndex> enclosing_;
+};
+
+} // namespace
+
+Result<uint64_t> write_chrome_trace(const Model& model, const ExportQuery& query, ByteSink& out) {
+    const Classifier classify(model);
+    const auto calls = find_slow_calls(model, classify, query.window, {}, query.filter);
+    Trace trace(model, out);
+    for (const SlowCall* call : calls)
+        trace.add(*call, classify);
+    trace.finish();
+    return calls.size();
+}
+
+} // namespace auger
