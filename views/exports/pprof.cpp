@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/exports/exported_samples.h"
 #include "views/exports/gzip_sink.h"
+#include "views/frame_text.h"
 
 #include <protozero/pbf_writer.hpp>
 
@@ -151,7 +152,8 @@ uint64_t Profile::function(const FrameEntry& entry) {
     auto [known, is_new] =
         functions_.try_emplace({entry.function, entry.file}, functions_.size() + 1);
     if (is_new) {
-        const int64_t name = string_(symbols_.name(entry.function));
+        // pprof shortens names by what is in parentheses.
+        const int64_t name = string_(frame_text(symbols_.name(entry.function)));
         const int64_t file = string_(symbols_.text(entry.file));
         protozero::pbf_writer put(message_, profile::function);
         put.add_uint64(function::id, known->second);
