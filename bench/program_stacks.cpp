@@ -39,8 +39,15 @@ StackShares observe(const RunningProgram& program, const char* process, bool wal
         throw std::runtime_error(backend.error().message());
     TargetSpec target;
     target.kind = TargetSpec::Kind::pids;
-    target.pids = program.processes();
-    must((*backend)->set_target(target));
+    // Some are gone again before they are looked at.
+    for (int tries = 0;; tries++) {
+        target.pids = program.processes();
+        const auto set = (*backend)->set_target(target);
+        if (!set && tries < 20)
+            continue;
+        must(set);
+        break;
+    }
     must((*backend)->set_sampling({rate_hz, wall}));
     for (const auto end = steady_clock::now() + span; steady_clock::now() < end;) {
         if (auto more = (*backend)->poll(std::chrono::milliseconds(20), -1); !more)
@@ -85,8 +92,8 @@ void print(const RealProgram& program, const char* clock, const StackShares& sha
     fmt::print("| {} | {} | {} | {:.2f} % ({:.0f} {}) | {:.2f} % | {:.1f} % | {:.0f} | {} |\n",
                program.name, clock, shares.samples, whole, least_whole,
                whole >= least_whole ? "met" : "**missed**",
-               percent(shares.known_beginnings, shares.whole), percent(shares.named, shares.frames),
-               median(shares.depths), causes_text(shares));
+               percent(shares.known_beginnings, shares.named_beginnings),
+               percent(shares.named, shares.frames), median(shares.depths), causes_text(shares));
     std::fflush(stdout);
     if (details) {
         print_details("cut", shares.cut_at, shares.samples);
@@ -112,8 +119,8 @@ void measure(const RealProgram& program, bool details) {
 void begin_programs() {
     fmt::print("\n### Stacks of real programs\n{} s each at {} Hz, of the running processes and of "
                "those they start; aim: {:.0f} % of the samples have the whole user stack. "
-               "Beginnings: of the whole ones, those whose outermost function is one that threads "
-               "or processes begin with.\n\n"
+               "Beginnings: of the whole ones whose outermost function has a name, those where it "
+               "is one that threads or processes begin with.\n\n"
                "| program | clock | samples | whole | beginnings | frames with names | median "
                "depth | cut |\n|---|---|--:|---|--:|--:|--:|---|\n",
                span.count(), rate_hz, least_whole);

@@ -9,9 +9,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 namespace auger::test {
 namespace {
@@ -23,23 +25,27 @@ TEST_F(Names, ComeThoughNewLocationsKeepComing) {
     Model model;
     LiveNames names(model, {});
     uint64_t address = reinterpret_cast<uint64_t>(&std::malloc);
-    const auto next_location = [&] {
+    std::vector<LocationId> locations;
+    const auto look_once_more = [&] {
         address++;
         const StackId stack = names.stack(getpid(), clock_ns(), {}, {&address, 1}, false);
-        return model.symbols().stack(stack).front();
+        locations.push_back(model.symbols().stack(stack).front());
+        names.deliver(TimeSlice(clock_ns, std::chrono::milliseconds(4)));
     };
     const auto has_name = [&](LocationId location) {
         const FunctionId function = model.symbols().frames(location).back().function;
         return model.symbols().name(function).find("+0x") == std::string_view::npos;
     };
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    // The second one waits when what was there at first has been delivered.
-    for (int i = 0; i < 2; i++) {
-        const LocationId location = next_location();
-        while (!has_name(location)) {
+    const auto have_names = [&](size_t count) {
+        return std::all_of(locations.begin(), locations.begin() + static_cast<long>(count),
+                           has_name);
+    };
+    // Those too that came when the first had been delivered.
+    for (const size_t count : {1, 101}) {
+        while (locations.size() < count || !have_names(count)) {
             ASSERT_LT(std::chrono::steady_clock::now(), end);
-            next_location();
-            names.deliver(TimeSlice(clock_ns, std::chrono::milliseconds(4)));
+            look_once_more();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }
