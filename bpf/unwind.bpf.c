@@ -331,6 +331,34 @@ static __always_inline u32 enter_caller(struct stack_walk* walk, u64 return_addr
     return walk->ip ? WIRE_STOPS : WIRE_STOP_END;
 }
 
+// By a rule of WIRE_CFA_GOROUTINE.
+__noinline int step_to_goroutine(struct stack_walk* walk) {
+    u64 word, return_address, sp;
+
+    if (!walk)
+        return WIRE_STOP_END;
+    word = bpf_get_current_task_btf()->thread.fsbase + walk->rule.offset;
+    if (!read_user_word(word, &word) || !read_user_word(word + walk->rule.rbx_offset, &word) ||
+        !read_user_word(word + walk->rule.rbp_offset, &word))
+        return WIRE_STOP_UNREADABLE;
+    // The scheduler looks for work.
+    if (!word)
+        return WIRE_STOP_END;
+    word += walk->rule.addend;
+    if (!read_user_word(word, &sp))
+        return WIRE_STOP_UNREADABLE;
+    walk->slot = word + sizeof(u64);
+    if (walk->rule.return_kind == WIRE_RETURN_AT_CFA) {
+        walk->slot = sp;
+        sp += sizeof(u64);
+    }
+    if (!read_user_word(walk->slot, &return_address))
+        return WIRE_STOP_UNREADABLE;
+    walk->bx_state = WIRE_RBX_LOST;
+    walk->sp = 0; // its stack may lie below
+    return enter_caller(walk, return_address, sp);
+}
+
 // By the rule in walk->rule. Returns why the walk ends here, or WIRE_STOPS.
 static __always_inline int step_by_rule(struct stack_walk* walk) {
     u64 cfa, bp, return_address = 0;
@@ -356,6 +384,8 @@ static __always_inline int step_by_rule(struct stack_walk* walk) {
     }
     if (walk->rule.cfa == WIRE_CFA_UNSUPPORTED)
         return WIRE_STOP_UNSUPPORTED;
+    if (walk->rule.cfa == WIRE_CFA_GOROUTINE)
+        return step_to_goroutine(walk);
     if (walk->rule.cfa_register == DWARF_RSP)
         cfa = walk->sp;
     else if (walk->rule.cfa_register == DWARF_RBP)
@@ -407,6 +437,9 @@ static __always_inline int step_by_rule(struct stack_walk* walk) {
         walk->bx_state = WIRE_RBX_LOST;
         break;
     }
+    // The other stack may lie below.
+    if (walk->rule.cfa == WIRE_CFA_OTHER_STACK)
+        walk->sp = 0;
     return enter_caller(walk, return_address, cfa);
 }
 

@@ -49,6 +49,11 @@ enum wire_cfa_kind {
     WIRE_CFA_SIGNAL = 4,   /* a signal's frame: registers lie in the ucontext at rsp */
     WIRE_CFA_END = 5,      /* the outermost frame: its return address is undefined */
     WIRE_CFA_UNSUPPORTED = 6, /* by a rule that this format cannot say */
+    WIRE_CFA_OTHER_STACK = 7, /* register + offset, on another stack than this frame */
+    /* On the stack of the goroutine for which Go's runtime is at work on another stack: the word at
+     * `offset` from the thread pointer leads, by `rbx_offset`, `rbp_offset` and `addend`, to the
+     * stack pointer that the goroutine has left. rbp is the caller's. */
+    WIRE_CFA_GOROUTINE = 8,
 };
 
 /* Where a register of the caller's is. */
@@ -62,6 +67,7 @@ enum wire_saved_kind {
 enum wire_return_kind {
     WIRE_RETURN_AT_CFA = 0,   /* the return address is at CFA - 8 */
     WIRE_RETURN_REGISTER = 1, /* in the register `return_register` (vfork) */
+    WIRE_RETURN_GOROUTINE = 2, /* WIRE_CFA_GOROUTINE: beside the stack pointer, which is the CFA */
 };
 
 /* Of the caller's registers only those are followed by which outer frames' CFA can be found. */

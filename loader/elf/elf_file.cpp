@@ -166,6 +166,29 @@ std::string build_id_in_notes(const std::vector<std::byte>& notes) {
     return {};
 }
 
+constexpr const char* go_table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+// Where linkers other than Go's own put the table, with other data.
+constexpr const char* joined_data_section = ".data.rel.ro";
+constexpr size_t go_table_limit = size_t{256} << 20;
+constexpr size_t relocations_limit = size_t{64} << 20;
+
+// What the dynamic linker writes at an address as linked, counted from where it loads the file.
+std::optional<uint64_t> relative_relocation(const ElfFile& file, uint64_t address) {
+    const std::vector<std::byte> bytes = file.read_section(".rela.dyn", relocations_limit);
+    for (size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size(); at += sizeof(Elf64_Rela)) {
+        Elf64_Rela relocation;
+        std::memcpy(&relocation, &bytes[at], sizeof relocation);
+        if (relocation.r_offset == address && ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+            return static_cast<uint64_t>(relocation.r_addend);
+    }
+    return std::nullopt;
+}
+
+struct GoFunctions {
+    std::vector<std::byte> content; // what the table points into
+    std::optional<GoTable> table;
+};
+
 struct Symbols {
     std::vector<std::vector<std::byte>> strings; // what the names point into
     std::vector<ElfFunction> functions;
@@ -194,22 +217,25 @@ struct ElfFile::State {
 
     mutable std::once_flag symbols_once;
     mutable Symbols symbols;
+    mutable std::once_flag go_once;
+    mutable GoFunctions go;
 
     void read_segments(Elf* elf);
     void read_sections(Elf* elf);
-    void read_symbols(Elf* elf) const;
+    void read_symbols(Elf* elf, const ElfFile& file) const;
     void read_symbol_section(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) const;
     void read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
                       bool dynamic_table) const;
     std::optional<ElfSection> section(std::string_view wanted) const;
     std::vector<std::byte> loaded_section(std::string_view wanted, size_t limit) const;
-    const Symbols& loaded_symbols() const {
-        std::call_once(symbols_once, [this] {
+    const Symbols& loaded_symbols(const ElfFile& file) const {
+        std::call_once(symbols_once, [&] {
             if (ElfHandle elf = begin(fd.get()))
-                read_symbols(elf.get());
+                read_symbols(elf.get(), file);
         });
         return symbols;
     }
+    void read_go_table(const ElfFile& file) const;
 };
 
 void ElfFile::State::read_segments(Elf* elf) {
@@ -356,7 +382,7 @@ std::vector<std::byte> ElfFile::State::loaded_section(std::string_view wanted, s
                : std::vector<std::byte>();
 }
 
-void ElfFile::State::read_symbols(Elf* elf) const {
+void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
     // There is one of each kind at most.
     bool read[2] = {};
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
@@ -370,6 +396,10 @@ void ElfFile::State::read_symbols(Elf* elf) const {
         read_symbols(loaded_section(".dynsym", symbol_section_limit),
                      loaded_section(".dynstr", symbol_section_limit), true);
     auto& functions = symbols.functions;
+    if (const GoTable* table = has_symbols ? nullptr : file.go_table())
+        for (const GoFunction& function : table->functions())
+            functions.push_back(
+                {function.begin, function.end - function.begin, function.name, false, true});
     std::sort(functions.begin(), functions.end(), [](const ElfFunction& a, const ElfFunction& b) {
         if (a.address != b.address)
             return a.address < b.address;
@@ -382,6 +412,24 @@ void ElfFile::State::read_symbols(Elf* elf) const {
                                 }),
                     functions.end());
     functions.shrink_to_fit();
+}
+
+void ElfFile::State::read_go_table(const ElfFile& file) const {
+    const auto text = file.section(".text");
+    for (const char* name : {go_table_sections[0], go_table_sections[1], joined_data_section}) {
+        const auto section = file.section(name);
+        if (!file.is_go() || !section || !text)
+            continue;
+        go.content = file.read_section(name, go_table_limit);
+        const size_t offset = name == joined_data_section ? GoTable::find(go.content) : 0;
+        // Where the linker has left the address of the code to the dynamic linker.
+        const auto start =
+            relative_relocation(file, section->address + offset + GoTable::text_offset);
+        go.table = GoTable::read(std::span<const std::byte>(go.content).subspan(offset),
+                                 start.value_or(text->address));
+        if (go.table)
+            return;
+    }
 }
 
 Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string name) {
@@ -454,7 +502,8 @@ bool ElfFile::has_symbols() const {
 }
 
 bool ElfFile::is_go() const {
-    return has_section(".gopclntab") || has_section(".data.rel.ro.gopclntab") ||
+    return std::ranges::any_of(go_table_sections,
+                               [this](const char* name) { return has_section(name); }) ||
            has_section(".note.go.buildid") || has_section(".go.buildinfo");
 }
 
@@ -491,10 +540,14 @@ uint64_t ElfFile::code_end(uint64_t address) const {
 }
 
 const std::vector<ElfFunction>& ElfFile::functions() const {
-    return state_->loaded_symbols().functions;
+    return state_->loaded_symbols(*this).functions;
+}
+const GoTable* ElfFile::go_table() const {
+    std::call_once(state_->go_once, [this] { state_->read_go_table(*this); });
+    return state_->go.table ? &*state_->go.table : nullptr;
 }
 const std::vector<std::string_view>& ElfFile::imports() const {
-    return state_->loaded_symbols().imports;
+    return state_->loaded_symbols(*this).imports;
 }
 const std::vector<std::string>& ElfFile::needed() const {
     return state_->needed;

@@ -6,6 +6,7 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/elf/go_table.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -81,9 +82,11 @@ class ElfFile {
     uint64_t code_end(uint64_t address) const;
 
     // Function symbols of .symtab and .dynsym, sorted by address, duplicates (same name and
-    // address) removed. Empty for a stripped file without exports. Read at the first call, from any
-    // thread.
+    // address) removed; those of go_table() where the file is stripped. Empty for a stripped file
+    // without exports. Read at the first call, from any thread.
     const std::vector<ElfFunction>& functions() const;
+    // Null when it is no program of Go's. Read at the first call, from any thread.
+    const GoTable* go_table() const;
     // Names of undefined (imported) symbols of .dynsym, functions or not, without versions.
     const std::vector<std::string_view>& imports() const;
     // DT_NEEDED entries.

@@ -63,6 +63,9 @@ wire_unwind_stop Walk::step(const wire_unwind_rule& rule) {
         return WIRE_STOP_END;
     if (rule.cfa == WIRE_CFA_SIGNAL)
         return step_over_signal();
+    // Only one stack was copied.
+    if (rule.cfa == WIRE_CFA_OTHER_STACK || rule.cfa == WIRE_CFA_GOROUTINE)
+        return WIRE_STOP_UNREADABLE;
     const auto base = register_value(rule.cfa_register);
     if (rule.cfa == WIRE_CFA_UNSUPPORTED || !base)
         return WIRE_STOP_UNSUPPORTED;

@@ -116,13 +116,21 @@ class UncoveredCode {
         return after != gaps_.begin() && address < (after - 1)->second ? &*(after - 1) : nullptr;
     }
     void add(uint64_t address, uint64_t size) {
-        if (!gap_of(address))
+        if (!gap_of(address) || (size == 0 && lies_within_a_function(address)))
             return;
         const auto [at, added] = sizes_.try_emplace(address, size);
         if (added)
             pending_.push_back(address);
         else
             at->second = std::max(at->second, size);
+    }
+    // Code may take the address of a place of its own, to be found there by others (V8).
+    bool lies_within_a_function(uint64_t address) const {
+        const auto behind = sizes_.upper_bound(address);
+        if (behind == sizes_.begin())
+            return false;
+        const auto& [begin, size] = *std::prev(behind);
+        return address > begin && address - begin < size;
     }
     // Where the function ends at the latest: where the next one begins, too.
     uint64_t limit_of(uint64_t begin) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/unwind_compiler.h"
 
+#include "loader/unwind/go_frames.h"
 #include "loader/unwind/table_builder.h"
 #include "loader/unwind/uncovered_code.h"
 
@@ -96,8 +97,10 @@ Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
     }
     UnwindStatistics statistics;
     std::vector<TableBuilder> builders = builders_of(file.segments(), sections, statistics);
-    for (TableBuilder& builder : builders)
+    for (TableBuilder& builder : builders) {
+        statistics.go_functions += add_go_functions(file, builder);
         statistics.code_functions += add_uncovered_code(file, builder);
+    }
     UnwindTables tables = finish(builders, statistics);
     if (tables.tables.empty() && !unreadable.empty())
         return Error{"read call frame information",

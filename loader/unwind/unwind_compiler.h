@@ -16,6 +16,7 @@ namespace auger {
 struct UnwindStatistics {
     uint64_t functions = 0;        // entries that are in the tables
     uint64_t code_functions = 0;   // without an entry, but told from their code
+    uint64_t go_functions = 0;     // ... but told from Go's table
     uint64_t rows = 0;             // of all tables
     uint64_t unsupported_rows = 0; // that say WIRE_CFA_UNSUPPORTED
     FrameSkips skipped{};

@@ -15,9 +15,9 @@ uint32_t rule_of(uint32_t row) {
 }
 
 bool valid_rule(const wire_unwind_rule& rule) {
-    return rule.cfa <= WIRE_CFA_UNSUPPORTED && rule.cfa_register <= last_register &&
+    return rule.cfa <= WIRE_CFA_GOROUTINE && rule.cfa_register <= last_register &&
            rule.rbp_saved <= WIRE_SAVED_LOST && rule.rbx_saved <= WIRE_SAVED_LOST &&
-           rule.return_kind <= WIRE_RETURN_REGISTER && rule.return_register <= last_register;
+           rule.return_kind <= WIRE_RETURN_GOROUTINE && rule.return_register <= last_register;
 }
 
 } // namespace

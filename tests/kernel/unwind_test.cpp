@@ -225,5 +225,37 @@ INSTANTIATE_TEST_SUITE_P(Builds, Chains,
                                          Variant{"musl_o2", true}, Variant{"musl_o3_static", true}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// By Go's own table, across stacks that lie above or below each other.
+class Goroutines : public KernelTest, public testing::WithParamInterface<bool> {};
+
+TEST_P(Goroutines, AreFoundFromTheStackOfTheirScheduler) {
+    Program program("goroutine", {"--below", GetParam() ? "1" : "0"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.sample(4'999);
+    const SampleStore& samples = session.model().samples();
+    ASSERT_TRUE(session.pump_until([&] { return samples.size() > 1'000; }));
+    session.sample(0);
+    session.backend().settle_symbols(seconds(60));
+
+    size_t inside = 0, whole = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto names = session.stack_names(samples.stacks()[i]);
+        const auto work = std::ranges::find(names, "work_for_goroutine");
+        if (work == names.end())
+            continue;
+        inside++;
+        whole += std::vector<std::string>(work + 1, names.end()) ==
+                 std::vector<std::string>{"runtime.systemstack", "main.work", "runtime.goexit"};
+    }
+    EXPECT_GT(inside, 900u);
+    EXPECT_EQ(whole, inside);
+    EXPECT_EQ(stack_completeness(session.model()).cut.size(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stacks, Goroutines, testing::Bool(),
+                         [](const auto& info) { return info.param ? "below" : "above"; });
+
 } // namespace
 } // namespace auger::test

@@ -83,6 +83,19 @@ INSTANTIATE_TEST_SUITE_P(Debian, UnwindCode,
                          testing::Values("/lib/x86_64-linux-gnu/libc.so.6",
                                          "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"));
 
+// Its address is that of code, but no function begins there.
+TEST(UnwindCodeForms, APlaceThatItsOwnFunctionTakesTheAddressOf) {
+    const auto file = ElfFile::open(*open_regular(AUGER_UNCOVERED_LIBRARY), "uncovered.so");
+    ASSERT_TRUE(file.ok());
+    const auto tables = compile_unwind_tables(**file);
+    ASSERT_TRUE(tables.ok());
+    const ElfFunction& function = (*file)->functions().front();
+    const wire_unwind_rule* rule = tables->find(function.address + function.size - 3);
+    ASSERT_TRUE(rule);
+    EXPECT_EQ(rule->cfa_register, register_rbp);
+    EXPECT_EQ(rule->offset, 16);
+}
+
 wire_unwind_rule rule_at(std::initializer_list<uint8_t> code, uint64_t offset) {
     std::vector<std::byte> bytes;
     for (const uint8_t byte : code)

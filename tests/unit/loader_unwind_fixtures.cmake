@@ -40,6 +40,29 @@ if(MUSL_GCC)
     auger_unwind_program(musl ${MUSL_GCC} -O2 -static)
     auger_unwind_program(musl_stripped ${MUSL_GCC} -O2 -static -s)
 endif()
-add_custom_target(unwind_programs DEPENDS ${UNWIND_PROGRAMS})
+set(UNCOVERED_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/unwind/uncovered.S)
+set(UNCOVERED_LIBRARY ${UNWIND_FOLDER}/../uncovered.so)
+add_custom_command(OUTPUT ${UNCOVERED_LIBRARY}
+    COMMAND ${CMAKE_C_COMPILER} -shared -nostdlib -o ${UNCOVERED_LIBRARY} ${UNCOVERED_SOURCE}
+    DEPENDS ${UNCOVERED_SOURCE} VERBATIM)
+# A stripped program with Go's table of functions.
+set(GO_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/unwind/go_program.c
+    ${CMAKE_SOURCE_DIR}/tests/programs/goroutine_asm.S)
+foreach(kind "" _pie)
+    set(GO_PROGRAM ${UNWIND_FOLDER}/../go_program${kind})
+    if(kind STREQUAL "")
+        set(GO_FLAGS -fno-pie -static -no-pie)
+    else()
+        set(GO_FLAGS -fpie -static-pie)
+    endif()
+    add_custom_command(OUTPUT ${GO_PROGRAM}
+        COMMAND ${CMAKE_C_COMPILER} ${GO_FLAGS} -nostdlib -s -o ${GO_PROGRAM} ${GO_SOURCES}
+        DEPENDS ${GO_SOURCES} VERBATIM)
+    list(APPEND GO_PROGRAMS ${GO_PROGRAM})
+endforeach()
+add_custom_target(unwind_programs
+    DEPENDS ${UNWIND_PROGRAMS} ${UNCOVERED_LIBRARY} ${GO_PROGRAMS})
 add_dependencies(unit_loader unwind_programs)
-target_compile_definitions(unit_loader PRIVATE AUGER_UNWIND_DIR="${UNWIND_FOLDER}")
+target_compile_definitions(unit_loader PRIVATE AUGER_UNWIND_DIR="${UNWIND_FOLDER}"
+    AUGER_UNCOVERED_LIBRARY="${UNCOVERED_LIBRARY}"
+    AUGER_GO_PROGRAM="${UNWIND_FOLDER}/../go_program")

@@ -121,7 +121,7 @@ TEST(UnwindMutations, Sections) {
 }
 
 TEST(UnwindMutations, Files) {
-    std::vector<Input> corpus;
+    std::vector<Input> corpus = {bytes_of(AUGER_GO_PROGRAM), bytes_of(AUGER_UNCOVERED_LIBRARY)};
     for (const std::string& path : programs())
         if (Input input = bytes_of(path); input.size() > 1000 && input.size() < 200'000)
             corpus.push_back(std::move(input));

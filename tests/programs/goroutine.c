@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What a Go program does, without Go: a goroutine (goroutine_asm.S), on a stack of its own, that
+// has `work_for_goroutine` called on another stack all the time, as Go's runtime does; with Go's
+// table of functions, and neither symbols nor call frame information for them.
+#define _GNU_SOURCE
+#include "common/truth.h"
+
+#include <stdlib.h>
+
+enum { stack_size = 65536 };
+static uint64_t below;
+
+// As far as Go's runtime.systemstack looks into them.
+struct goroutine {
+    uint64_t unused_0[6];
+    struct machine* machine; // 0x30
+    uint64_t stack;          // 0x38: the stack pointer that it has left
+    uint64_t code;
+};
+struct machine {
+    struct goroutine* scheduler;
+    uint64_t unused_8[23];
+    struct goroutine* running; // 0xc0
+};
+
+__thread struct goroutine* current_goroutine;
+
+void enter_goroutine(void* stack_end); // in goroutine_asm.S; does not return
+
+__attribute__((noinline)) void work_for_goroutine(void) {
+    for (volatile int i = 0; i < 100000; ++i)
+        ;
+    if (!truth_more(0))
+        exit(truth_finish());
+}
+
+int main(int argc, char** argv) {
+    const struct truth_option options[] = {
+        {"below", TRUTH_NUMBER, &below, "1: the goroutine's stack lies below the other"},
+    };
+    const struct truth_program program = {.name = "goroutine",
+                                          .about = "works on another stack for a goroutine",
+                                          .options = options,
+                                          .option_count = 1};
+    truth_start(argc, argv, &program);
+    static struct goroutine goroutine, scheduler;
+    static struct machine machine;
+    machine.scheduler = &scheduler;
+    machine.running = &goroutine;
+    goroutine.machine = scheduler.machine = &machine;
+    current_goroutine = &goroutine;
+    char* stacks = aligned_alloc(16, 2 * stack_size);
+    if (!stacks)
+        return 1;
+    scheduler.stack = (uintptr_t)stacks + (below ? 2 : 1) * stack_size - 64;
+    enter_goroutine(stacks + (below ? 1 : 2) * stack_size);
+    return 1;
+}
