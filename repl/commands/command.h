@@ -7,8 +7,8 @@
 #include "repl/commands/condition.h"
 #include "repl/commands/keep_condition.h"
 #include "repl/language/complaint.h"
+#include "views/exports/export.h"
 #include "views/model/call_class.h"
-#include "views/model/fold.h"
 #include "views/model/function_pass.h"
 #include "views/model/window.h"
 
@@ -79,9 +79,7 @@ struct DeleteCommand {
 };
 
 struct FlameCommand {
-    ClassFilter filter;
-    GroupBy by = GroupBy::process;
-    std::string under; // a function (or label) whose callers are left out; empty: none
+    SampleSelection query;
     bool folded = false;
 };
 struct DiffCommand {
@@ -129,10 +127,9 @@ struct RecordCommand {
     std::string path; // empty: off
 };
 struct SaveCommand {
-    enum class Kind { stacks, session };
-    Kind kind = Kind::stacks;
     std::string path;
-    ClassFilter filter; // of stacks
+    const ExportFormat* format = nullptr; // null: this session, as commands
+    SampleSelection query;                     // of an export
 };
 struct SourceCommand {
     std::string path;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files: record, save, source.
+#include "repl/commands/sample_selection.h"
 #include "repl/commands/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace auger {
 namespace {
@@ -25,22 +27,70 @@ Parsed<Command> parse_record(Arguments& arguments) {
     return Command(RecordCommand{std::move(*path)});
 }
 
+std::string format_names() {
+    std::vector<std::string_view> names;
+    for (const ExportFormat& format : export_formats())
+        names.push_back(format.name);
+    return fmt::format("{}", fmt::join(names, " "));
+}
+
+// A line a format, for the help.
+std::string format_lines() {
+    std::string lines;
+    for (const ExportFormat& format : export_formats()) {
+        const std::string_view extension = format.extensions.substr(0, format.extensions.find(' '));
+        lines += fmt::format("  {:<18} {}\n", fmt::format("FILE{}", extension), format.about);
+    }
+    return lines;
+}
+
+// Kept: rows of the table refer to it.
+std::string_view save_help() {
+    static const std::string help =
+        "The file's extension says as what:\n" + format_lines() +
+        "  FILE.aug           what is in force (target, filter, probes, split, only, sampling,\n"
+        "                     window) as commands, for `source` and `auger -f`; neither a "
+        "recording\n"
+        "                     that is being written nor a window in the past\n"
+        "--format names one whatever the extension: " +
+        format_names() +
+        ".\n"
+        "CLASS, by and under are as for `flame`, the window is the one in force. What was lost is\n"
+        "told in the file. A file of that name is replaced if it is yours; links are not followed.";
+    return help;
+}
+
 Parsed<Command> parse_save(Arguments& arguments) {
+    SaveCommand command;
     const Span at = arguments.at_end() ? Span{} : arguments.peek().span;
     auto path = parse_path(arguments, "a file");
     if (!path)
         return path.complaint();
-    if (path->ends_with(".aug"))
-        return Command(SaveCommand{SaveCommand::Kind::session, std::move(*path), {}});
-    if (!path->ends_with(".folded"))
-        return Complaint{at, fmt::format("\"{}\" does not say what to save", *path),
+    command.path = std::move(*path);
+    auto query = parse_sample_selection(arguments, [&]() -> Parsed<bool> {
+        if (!arguments.take_if("--format"))
+            return false;
+        auto name = arguments.expect("a format");
+        if (!name)
+            return name.complaint();
+        command.format = find_export_format(name->text);
+        if (!command.format)
+            return Complaint{name->span, fmt::format("there is no format \"{}\"", name->text),
+                             fmt::format("one of: {}", format_names()), Error::Kind::usage};
+        return true;
+    });
+    if (!query)
+        return query.complaint();
+    command.query = std::move(*query);
+    if (!command.format)
+        command.format = export_format_of_file(command.path);
+    if (!command.format && !command.path.ends_with(".aug"))
+        return Complaint{at, fmt::format("\"{}\" does not say what to save", command.path),
                          fmt::format("collapsed stacks are called {0}.folded, what is in force "
-                                     "{0}.aug",
-                                     *path),
+                                     "{0}.aug; `help save` lists all, --format names one",
+                                     command.path),
                          Error::Kind::usage};
-    const auto filter = take_class(arguments);
-    return Command(
-        SaveCommand{SaveCommand::Kind::stacks, std::move(*path), filter.value_or(ClassFilter{})});
+    return Command(std::move(command));
 }
 
 Parsed<Command> parse_source(Arguments& arguments) {
@@ -67,16 +117,16 @@ std::vector<CommandRow> file_commands() {
         {"save",
          "",
          "Files",
-         "save FILE.folded [CLASS] | FILE.aug",
-         "write collapsed stacks for flame graph tools, or this session as commands",
-         "FILE.folded: the stacks of the window in force, of all or of a class. FILE.aug: what is "
-         "in\n"
-         "force (target, filter, probes, split, only, sampling, window) as commands, for `source`\n"
-         "and `auger -f`; neither a recording that is being written nor a window in the past. A "
-         "file of\n"
-         "that name is replaced.",
-         "save all.folded\nsave slow.folded slow\nsave session.aug",
-         {{.file = true}, {.words = "slow fast open outside all"}, {}},
+         "save FILE [CLASS] [by KEY] [under FUNCTION] [--format FORMAT]",
+         "write what was collected for other tools, or this session as commands",
+         save_help(),
+         "save all.folded\nsave slow.pb.gz slow\nsave one.speedscope.json under "
+         "handle\nsave out.txt --format perf-script\nsave session.aug",
+         {{.file = true},
+          {.words = "slow fast open outside all by under --format"},
+          {.function = true, .words = "by under --format"},
+          {.words = "under --format"},
+          {}},
          parse_save},
         {"source",
          "",

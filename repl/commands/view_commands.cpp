@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Looking at what was collected: view, flame, diff, top, hist, calls, probes, status.
+#include "repl/commands/sample_selection.h"
 #include "repl/commands/table.h"
 
 #include "repl/language/suggest.h"
@@ -23,43 +24,14 @@ Parsed<ClassFilter> parse_class(Arguments& arguments) {
 
 Parsed<Command> parse_flame(Arguments& arguments) {
     FlameCommand command;
-    bool classed = false;
-    while (!arguments.at_end()) {
-        if (arguments.take_if("--folded")) {
-            command.folded = true;
-            continue;
-        }
-        if (arguments.take_if("under")) {
-            auto name = arguments.expect("a function");
-            if (!name)
-                return name.complaint();
-            command.under = name->text;
-            continue;
-        }
-        if (arguments.take_if("by")) {
-            if (arguments.at_end())
-                return arguments.missing("what to tell apart: process, comm, tid, cgroup or cpu");
-            const Word& key = arguments.take();
-            const auto* name = std::find(group_names.begin(), group_names.end(), key.text);
-            if (name == group_names.end())
-                return Complaint{key.span, fmt::format("\"{}\" is nothing to group by", key.text),
-                                 fmt::format("one of: {}", fmt::join(group_names, ", ")),
-                                 Error::Kind::usage};
-            command.by = static_cast<GroupBy>(name - group_names.begin());
-            continue;
-        }
-        const Word& word = arguments.peek();
-        if (word.text.starts_with('-'))
-            return Complaint{word.span, fmt::format("there is no option \"{}\"", word.text),
-                             fmt::format("usage: {}", arguments.usage()), Error::Kind::usage};
-        if (classed)
-            break;
-        auto filter = parse_class(arguments);
-        if (!filter)
-            return filter.complaint();
-        command.filter = std::move(*filter);
-        classed = true;
-    }
+    auto query = parse_sample_selection(arguments, [&]() -> Parsed<bool> {
+        const bool taken = arguments.take_if("--folded");
+        command.folded = command.folded || taken;
+        return taken;
+    });
+    if (!query)
+        return query.complaint();
+    command.query = std::move(*query);
     return Command(command);
 }
 

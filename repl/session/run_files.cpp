@@ -2,53 +2,39 @@
 // The rest: files, and the session itself.
 #include "repl/session/runner.h"
 
-#include "loader/base/fd.h"
-#include "loader/process/proc_info.h"
+#include "loader/process/output_file.h"
 #include "repl/language/script.h"
 #include "repl/session/spell_settings.h"
 #include "views/escape.h"
-#include "views/folded.h"
+#include "views/exports/export.h"
 
 #include <fmt/format.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace auger {
 namespace {
 
 constexpr size_t source_limit = 16; // files that source each other
 
-Result<void> write_file(const std::string& path, std::string_view text) {
-    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd)
-        return system_error("write", path);
-    // Under sudo the file is the user's, like every other that this session leaves behind.
-    struct stat status {};
-    const auto user = invoking_user();
-    if (user && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_uid == ::geteuid() && ::fchown(fd.get(), user->uid, user->gid) != 0)
-        return system_error("give to its user", path);
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd.get(), text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return system_error("write", path);
-        text.remove_prefix(static_cast<size_t>(written));
-    }
-    return {};
-}
+class FileSink : public ByteSink {
+  public:
+    explicit FileSink(OutputFile& file) : file_(file) {}
+    void write(std::string_view bytes) override { file_.write(bytes); }
+
+  private:
+    OutputFile& file_;
+};
 
 } // namespace
 
 Parsed<Reply> Session::save_session(const SaveCommand& command, Span at) {
     const std::vector<std::string> commands = spell_settings(settings_);
-    std::string text = "# A session of auger: source it, or run it with auger -f.\n";
+    auto file = OutputFile::create(command.path);
+    if (!file)
+        return complaint_of(file.error(), at);
+    file->write("# A session of auger: source it, or run it with auger -f.\n");
     for (const std::string& line : commands)
-        text += line + "\n";
-    if (auto written = write_file(command.path, text); !written)
+        file->write(line + "\n");
+    if (auto written = file->commit(); !written)
         return complaint_of(written.error(), at);
     JsonObject object = json_reply("save");
     object["file"] = escape_untrusted(command.path);
@@ -58,18 +44,25 @@ Parsed<Reply> Session::save_session(const SaveCommand& command, Span at) {
         std::move(object));
 }
 
-Parsed<Reply> Session::save_stacks(const SaveCommand& command, Span at) {
-    if (auto complaint = Runner{*this, at}.not_ready(command.filter))
+Parsed<Reply> Session::save_export(const SaveCommand& command, Span at) {
+    if (auto complaint = Runner{*this, at}.not_ready(command.query.filter))
         return *complaint;
-    const std::string text = folded_stacks(model_, settings_.window, command.filter);
-    if (auto written = write_file(command.path, text); !written)
+    auto file = OutputFile::create(command.path);
+    if (!file)
+        return complaint_of(file.error(), at);
+    FileSink sink(*file);
+    const ExportFormat& format = *command.format;
+    const auto count = format.write(model_, ExportQuery{command.query, settings_.window}, sink);
+    if (!count)
+        return complaint_of(count.error(), at);
+    if (auto written = file->commit(); !written)
         return complaint_of(written.error(), at);
-    const auto stacks = static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
     JsonObject object = json_reply("save");
     object["file"] = escape_untrusted(command.path);
-    object["stacks"] = stacks;
+    object["format"] = format.name;
+    object[escape_untrusted(format.holds)] = *count;
     return Reply::message(
-        fmt::format("saved {} stacks to {}", stacks, escape_untrusted(command.path)),
+        fmt::format("saved {} {} to {}", *count, format.holds, escape_untrusted(command.path)),
         std::move(object));
 }
 
@@ -120,8 +113,7 @@ Completion Session::complete(std::string_view line) const {
 }
 
 Parsed<Reply> Session::Runner::operator()(const SaveCommand& command) {
-    return command.kind == SaveCommand::Kind::session ? session.save_session(command, at)
-                                                      : session.save_stacks(command, at);
+    return command.format ? session.save_export(command, at) : session.save_session(command, at);
 }
 
 Parsed<Reply> Session::Runner::operator()(const SourceCommand& command) {

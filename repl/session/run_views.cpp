@@ -5,7 +5,7 @@
 #include "repl/session/edits.h"
 #include "repl/session/spell_settings.h"
 #include "views/escape.h"
-#include "views/folded.h"
+#include "views/exports/collapsed.h"
 #include "views/format.h"
 #include "views/json/json_views.h"
 
@@ -69,13 +69,14 @@ Parsed<Reply> Session::Runner::operator()(const ViewCommand& command) {
 }
 
 Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
-    if (auto complaint = not_ready(command.filter))
+    const SampleSelection& query = command.query;
+    if (auto complaint = not_ready(query.filter))
         return *complaint;
     const Window window = session.settings_.window;
     if (command.folded) {
         Reply reply;
         reply.text =
-            folded_stacks(session.model_, window, command.filter, command.by, command.under);
+            collapsed_stacks(session.model_, ExportQuery{query, window});
         JsonObject object = json_reply("flame");
         object["folded"] = reply.text;
         reply.json.push_back(json_line(object));
@@ -83,12 +84,12 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     }
     return show(
         [&] {
-            return flame_view(session.model_, session.view_options(), command.filter, command.by,
-                              command.under);
+            return flame_view(session.model_, session.view_options(), query.filter, query.by,
+                              query.under);
         },
         [&] {
             return Lines{
-                flame_json(session.model_, window, command.filter, command.by, command.under)};
+                flame_json(session.model_, window, query.filter, query.by, query.under)};
         });
 }
 

@@ -89,7 +89,7 @@ class Session {
     Parsed<Reply> wait_for(const WaitCommand& command, Span at);
     Parsed<Reply> check(const AssertCommand& command);
     Parsed<Reply> run_source(const SourceCommand& command, Span at);
-    Parsed<Reply> save_stacks(const SaveCommand& command, Span at);
+    Parsed<Reply> save_export(const SaveCommand& command, Span at);
     Parsed<Reply> save_session(const SaveCommand& command, Span at);
 
     Result<void> start_command();

@@ -200,10 +200,11 @@ TEST(ProbeCommands, ProbesAndThresholds) {
 }
 
 TEST(ViewCommands, ClassesAndRows) {
-    EXPECT_EQ(parsed<FlameCommand>("flame slow").filter, CallClass::slow);
-    EXPECT_EQ(parsed<FlameCommand>("flame all").filter, ClassFilter());
+    EXPECT_EQ(parsed<FlameCommand>("flame slow").query.filter, CallClass::slow);
+    EXPECT_EQ(parsed<FlameCommand>("flame all").query.filter, ClassFilter());
     EXPECT_TRUE(parsed<FlameCommand>("flame --folded open").folded);
-    EXPECT_EQ(parsed<FlameCommand>("flame slow by comm under 'f(int, int)'").under, "f(int, int)");
+    EXPECT_EQ(parsed<FlameCommand>("flame slow by comm under 'f(int, int)'").query.under,
+              "f(int, int)");
     EXPECT_EQ(parsed<TopCommand>("top slow -n 10").limit, 10u);
     EXPECT_EQ(parsed<ThreadsCommand>("threads slow -n 10").limit, 10u);
     EXPECT_EQ(parsed<ThreadsCommand>("threads slow").filter.duration, CallClass::slow);
@@ -360,7 +361,7 @@ TEST(SampleCommand, RaisedRates) {
 
 TEST(Classes, PartsAreJoined) {
     const auto filter = [](const std::string& text) {
-        return to_string(parsed<FlameCommand>("flame " + text).filter);
+        return to_string(parsed<FlameCommand>("flame " + text).query.filter);
     };
     EXPECT_EQ(filter("slow"), "slow");
     EXPECT_EQ(filter("not-taken+slow"), "slow+not-taken");
@@ -376,7 +377,7 @@ TEST(Classes, PartsAreJoined) {
     EXPECT_EQ(parsed<CallsCommand>("calls 'slow'").probe->text, "slow");
     EXPECT_THAT(wrong("flame slow+tkaen"), HasSubstr("12: \"tkaen\" is not a class (did you"));
     EXPECT_THAT(wrong("flame slow+fast"), HasSubstr("12: \"fast\" excludes"));
-    EXPECT_EQ(parsed<FlameCommand>("flame 10ms..50ms").filter.range,
+    EXPECT_EQ(parsed<FlameCommand>("flame 10ms..50ms").query.filter.range,
               (DurationRange{10'000'000, 50'000'000}));
     EXPECT_EQ(filter("1.5ms..+taken"), "1.5ms..+taken");
     EXPECT_EQ(filter("slow+..2s"), "slow+..2s");
@@ -422,8 +423,13 @@ TEST(FileCommands, Paths) {
     EXPECT_EQ(parsed<RecordCommand>("record a.auger").path, "a.auger");
     EXPECT_EQ(parsed<RecordCommand>("record off").path, "");
     EXPECT_EQ(parsed<RecordCommand>("record 'off'").path, "off");
-    EXPECT_EQ(parsed<SaveCommand>("save a.folded slow").filter, CallClass::slow);
-    EXPECT_EQ(parsed<SaveCommand>("save a.aug").kind, SaveCommand::Kind::session);
+    EXPECT_EQ(parsed<SaveCommand>("save a.folded slow").query.filter, CallClass::slow);
+    EXPECT_EQ(parsed<SaveCommand>("save a.aug").format, nullptr);
+    EXPECT_EQ(parsed<SaveCommand>("save a.pb.gz under f").format->name, "pprof");
+    EXPECT_EQ(parsed<SaveCommand>("save a.pb.gz under f").query.under, "f");
+    EXPECT_EQ(parsed<SaveCommand>("save a by comm --format perf-script slow").format->name,
+              "perf-script");
+    EXPECT_THAT(wrong("save a --format x"), HasSubstr("collapsed perf-script pprof speedscope"));
     EXPECT_EQ(parsed<SourceCommand>("source 'a b'").path, "a b");
     EXPECT_THAT(wrong("save a"), HasSubstr("called a.folded"));
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));

@@ -3,7 +3,7 @@
 // AUGER_UPDATE_GOLDEN=1 writes the files anew, and fails.
 #include "tests/unit/golden.h"
 #include "tests/unit/synthetic_stream.h"
-#include "views/folded.h"
+#include "views/exports/collapsed.h"
 #include "views/json/json_views.h"
 #include "views/text/views.h"
 
@@ -148,7 +148,7 @@ TEST_F(Golden, Status) {
     check("status.txt", to_text(status_view(model, options, context)));
 }
 TEST_F(Golden, Folded) {
-    check("stacks.folded", folded_stacks(model, {}, CallClass::slow));
+    check("stacks.folded", collapsed_stacks(model, {{CallClass::slow, GroupBy::process, ""}, {}}));
 }
 
 TEST_F(Golden, NarrowAndEmptyViewsStayWithinTheirWidth) {

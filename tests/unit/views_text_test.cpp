@@ -4,7 +4,8 @@
 #include "views/canvas.h"
 #include "views/escape.h"
 #include "views/flame_rows.h"
-#include "views/folded.h"
+#include "views/exports/collapsed.h"
+#include "views/frame_text.h"
 #include "views/format.h"
 
 #include <gtest/gtest.h>
@@ -121,14 +122,14 @@ TEST(Format, ThreeDigitsAndAUnit) {
 }
 
 TEST(Folded, FramesAreWhatImportersBear) {
-    EXPECT_EQ(folded_frame("(anonymous namespace)::f(int)"), "{anonymous}::f(int)");
-    EXPECT_EQ(folded_frame("a::(anonymous namespace)::f"), "a::{anonymous}::f");
-    EXPECT_EQ(folded_frame("(lambda(int))::operator()"), "{anonymous}::operator()");
-    EXPECT_EQ(folded_frame("a;b"), "a:b");
-    EXPECT_EQ(folded_frame("a\nb"), "a\\x0ab");
-    EXPECT_EQ(folded_frame("  f (x) "), "f (x)");
-    EXPECT_EQ(folded_frame(""), "[unknown]");
-    EXPECT_EQ(folded_frame("((("), "{anonymous}");
+    EXPECT_EQ(frame_text("(anonymous namespace)::f(int)"), "{anonymous}::f(int)");
+    EXPECT_EQ(frame_text("a::(anonymous namespace)::f"), "a::{anonymous}::f");
+    EXPECT_EQ(frame_text("(lambda(int))::operator()"), "{anonymous}::operator()");
+    EXPECT_EQ(frame_text("a;b"), "a:b");
+    EXPECT_EQ(frame_text("a\nb"), "a\\x0ab");
+    EXPECT_EQ(frame_text("  f (x) "), "f (x)");
+    EXPECT_EQ(frame_text(""), "[unknown]");
+    EXPECT_EQ(frame_text("((("), "{anonymous}");
 }
 
 class RandomTree : public testing::Test {
@@ -149,7 +150,7 @@ class RandomTree : public testing::Test {
 };
 
 TEST_F(RandomTree, FoldedCountsAddUp) {
-    std::string text = folded_stacks(model, {});
+    std::string text = collapsed_stacks(model, {});
     uint64_t sum = 0;
     for (size_t at = 0; at < text.size();) {
         size_t end = text.find('\n', at);

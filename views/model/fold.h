@@ -27,6 +27,13 @@ enum class GroupBy : uint8_t {
 inline constexpr std::array<std::string_view, 5> group_names = {"process", "comm", "tid", "cgroup",
                                                                 "cpu"};
 
+// Which samples a flame is of, and how they are told apart.
+struct SampleSelection {
+    ClassFilter filter;
+    GroupBy by = GroupBy::process;
+    std::string under; // see FramesUnder; empty: everything
+};
+
 // Everything here counts only samples of `filter`'s class, and none that `only` leaves out.
 //
 // Sums by stack; index is the StackId, and the last is of undefined stacks. The step of every query

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/frames_under.h"
 
-#include "views/folded.h"
+#include "views/frame_text.h"
 #include "views/short_name.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ FramesUnder::FramesUnder(const SymbolTables& symbols, const std::string& text) :
 }
 
 std::string FramesUnder::name_in_path(std::string_view raw) {
-    return folded_frame(short_name(raw));
+    return frame_text(short_name(raw));
 }
 
 bool FramesUnder::cut(std::string_view label, std::vector<FunctionId>& path) {

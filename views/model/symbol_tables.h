@@ -68,6 +68,10 @@ class SymbolTables {
     std::span<const LocationId> stack(StackId) const;
     // Innermost inlined first, never empty: without names, one frame "module+0x1234".
     std::span<const FrameEntry> frames(LocationId) const;
+    // Where it is; unknown_module for one that was never defined.
+    Location location(LocationId id) const {
+        return id.index() < locations_.size() ? locations_[id.index()].location : Location{};
+    }
     const Function& function(FunctionId id) const { return functions_[id.index()]; }
     std::string_view name(FunctionId id) const { return strings_[function(id).name]; }
     std::string_view text(StringId id) const { return strings_[id]; }

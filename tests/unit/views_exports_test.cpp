@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Exports: totals are the model's, class by class; whatever names a target has, the files are such
+// as importers take.
+#include "views/exports/export.h"
+
+#include "tests/unit/synthetic_stream.h"
+#include "views/exports/collapsed.h"
+#include "views/model/account.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <protozero/pbf_reader.hpp>
+#include <zlib.h>
+
+#include <map>
+#include <regex>
+
+namespace auger {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr uint64_t ms = 1'000'000;
+const std::string long_name = "std::map<" + std::string(10'000, 'T') + ">::find(int)";
+
+class Exports : public testing::Test {
+  protected:
+    // Calls of handle, slow beyond 5 ms, with samples of 1 ms; and some outside.
+    Exports() {
+        const SpecId handle = stream.probe(1, "handle");
+        stream.split(1, stream.fixed(5 * ms));
+        const std::vector<std::string> names = {"(anonymous namespace)::f(int)",
+                                                "a;b c",
+                                                "x",
+                                                long_name,
+                                                "bad\xff\xfe",
+                                                "esc\x1b[2J\nnext",
+                                                "k:do_syscall_64"};
+        uint64_t now = 10 * ms;
+        for (size_t i = 0; i < names.size(); i++) {
+            const uint64_t duration = i % 2 ? 9 * ms : 2 * ms;
+            const CallKey call = stream.call(handle, now);
+            for (uint64_t at = 0; at < duration; at += ms)
+                stream.sample(now + at, 101, stream.stack({"_start", "handle", names[i]}), {call},
+                              ms);
+            stream.end(101, call, duration);
+            now += 20 * ms;
+        }
+        for (int i = 0; i < 5; i++)
+            stream.sample(now + i, 102, stream.stack({"_start", "idle"}), {}, ms);
+        stream.ledger(now + ms, 0, 3);
+    }
+    std::string write(std::string_view format, const ExportQuery& query = {}) {
+        StringSink sink;
+        const ExportFormat* found = find_export_format(format);
+        EXPECT_NE(found, nullptr) << format;
+        const auto count = found->write(model, query, sink);
+        EXPECT_TRUE(count);
+        written = count ? *count : 0;
+        return sink.text;
+    }
+    double expected_ns(CallClass one) const { return make_account(model).classes[one].weight_ns; }
+
+    Model model;
+    SyntheticStream stream{model};
+    uint64_t written = 0;
+};
+
+TEST_F(Exports, AreFoundByExtensionAndName) {
+    EXPECT_EQ(export_format_of_file("a.b/x.folded")->name, "collapsed");
+    EXPECT_EQ(export_format_of_file("x.speedscope.json")->name, "speedscope");
+    EXPECT_EQ(export_format_of_file("x.pb.gz")->name, "pprof");
+    EXPECT_EQ(export_format_of_file("x.perf.txt")->name, "perf-script");
+    EXPECT_EQ(export_format_of_file("x.txt"), nullptr);
+    EXPECT_EQ(find_export_format("nothing"), nullptr);
+}
+
+TEST_F(Exports, SayWhatWasLost) {
+    ASSERT_FALSE(export_losses(model).empty());
+    const std::string loss = export_losses(model).front();
+    EXPECT_THAT(loss, HasSubstr("3"));
+    // In a comment that no importer takes for a stack.
+    EXPECT_THAT(write("collapsed"), StartsWith("# " + loss + ".\n"));
+    EXPECT_THAT(write("perf-script"), StartsWith("# " + loss + "\n"));
+    EXPECT_EQ(nlohmann::json::parse(write("speedscope"))["auger"]["losses"][0], loss);
+}
+
+// The patterns of stackcollapse-perf.pl and Firefox Profiler.
+TEST_F(Exports, PerfScriptIsWhatImportersTake) {
+    const std::string text = write("perf-script");
+    const std::regex header(R"(^(\S.+?)\s+(-?\d+)/(\d+)\s+\[\d+\]\s+(\d+\.\d+):\s+(\d+) (\w+):$)");
+    const std::regex frame(R"(^\s*(\w+)\s*(.+) \(([^)]*)\)$)");
+    uint64_t samples = 0, weight = 0, frames = 0;
+    bool inside = false;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (line.starts_with('#'))
+            continue;
+        if (line.empty()) {
+            inside = false;
+        } else if (!inside) {
+            ASSERT_TRUE(std::regex_match(line, match, header)) << line;
+            samples++;
+            weight += std::stoull(match[5]);
+            EXPECT_EQ(match[6], "cpu");
+            inside = true;
+        } else if (line.size() < 1000) { // std::regex would recurse too deeply
+            ASSERT_TRUE(std::regex_match(line, match, frame)) << line;
+            EXPECT_FALSE(std::string(match[2]).starts_with('('));
+            EXPECT_EQ(std::string(match[2]).find(';'), std::string::npos);
+            frames++;
+        }
+    }
+    EXPECT_EQ(samples, model.samples().size());
+    EXPECT_EQ(written, samples);
+    EXPECT_EQ(static_cast<double>(weight), make_account(model).classes.sum().weight_ns);
+    EXPECT_GT(frames, 2 * samples);
+    EXPECT_THAT(text, HasSubstr("{anonymous}::f(int)"));
+    EXPECT_THAT(text, HasSubstr(long_name));
+}
+
+TEST_F(Exports, OfAClassHoldNothingElse) {
+    for (const CallClass one : {CallClass::slow, CallClass::fast, CallClass::outside}) {
+        const std::string text = write("perf-script", {{one, GroupBy::process, ""}, {}});
+        EXPECT_EQ(static_cast<double>(written) * ms, expected_ns(one));
+        EXPECT_EQ(text.find("idle") != std::string::npos, one == CallClass::outside);
+    }
+    // Below a function, its callers are left out.
+    const std::string under = write("perf-script", {{{}, GroupBy::process, "handle"}, {}});
+    EXPECT_EQ(under.find("_start"), std::string::npos);
+    EXPECT_THAT(under, HasSubstr(" handle ("));
+    EXPECT_EQ(static_cast<double>(written) * ms,
+              expected_ns(CallClass::slow) + expected_ns(CallClass::fast));
+}
+
+TEST_F(Exports, SpeedscopeHasAProfileAClass) {
+    const auto file = nlohmann::json::parse(write("speedscope"));
+    const size_t frames = file["shared"]["frames"].size();
+    std::map<std::string, double> sums;
+    for (const auto& profile : file["profiles"]) {
+        ASSERT_EQ(profile["samples"].size(), profile["weights"].size());
+        for (const auto& stack : profile["samples"])
+            for (const auto& frame : stack)
+                ASSERT_LT(frame.get<size_t>(), frames);
+        double sum = 0;
+        for (const auto& weight : profile["weights"])
+            sum += weight.get<double>();
+        EXPECT_EQ(profile["endValue"].get<double>(), sum);
+        sums[profile["name"]] = sum;
+    }
+    EXPECT_EQ(sums["all"], make_account(model).classes.sum().weight_ns);
+    for (const CallClass one : all_call_classes)
+        EXPECT_EQ(sums.at(std::string(to_string(one))), expected_ns(one));
+}
+
+std::string unzip(const std::string& bytes) {
+    std::string text(64 << 20, '\0');
+    z_stream stream{};
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(text.data());
+    stream.avail_out = static_cast<uInt>(text.size());
+    EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
+    EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    text.resize(stream.total_out);
+    inflateEnd(&stream);
+    return text;
+}
+
+// Read by the numbers of profile.proto.
+TEST_F(Exports, PprofHasClassesAndWeights) {
+    const std::string bytes = unzip(write("pprof"));
+    std::vector<std::string> strings;
+    for (protozero::pbf_reader reader(bytes); reader.next();) {
+        if (reader.tag() == 6)
+            strings.push_back(reader.get_string());
+        else
+            reader.skip();
+    }
+    ASSERT_FALSE(strings.empty());
+    EXPECT_EQ(strings[0], "");
+    std::map<std::string, double> cpu;
+    std::set<uint64_t> locations, functions, used_locations, used_functions;
+    int64_t samples = 0;
+    for (protozero::pbf_reader reader(bytes); reader.next();) {
+        if (reader.tag() == 2) {
+            protozero::pbf_reader sample = reader.get_message();
+            std::vector<int64_t> values;
+            std::string call_class;
+            while (sample.next()) {
+                if (sample.tag() == 1) {
+                    for (const uint64_t id : sample.get_packed_uint64())
+                        used_locations.insert(id);
+                } else if (sample.tag() == 2) {
+                    for (const int64_t value : sample.get_packed_int64())
+                        values.push_back(value);
+                } else if (sample.tag() == 3) {
+                    protozero::pbf_reader label = sample.get_message();
+                    int64_t key = 0, text = 0;
+                    while (label.next()) {
+                        if (label.tag() == 1)
+                            key = label.get_int64();
+                        else if (label.tag() == 2)
+                            text = label.get_int64();
+                        else
+                            label.skip();
+                    }
+                    if (strings.at(static_cast<size_t>(key)) == "class")
+                        call_class = strings.at(static_cast<size_t>(text));
+                } else {
+                    sample.skip();
+                }
+            }
+            ASSERT_EQ(values.size(), 4u);
+            samples += values[0];
+            cpu[call_class] += static_cast<double>(values[1]);
+        } else if (reader.tag() == 4) {
+            protozero::pbf_reader location = reader.get_message();
+            while (location.next()) {
+                if (location.tag() == 1) {
+                    locations.insert(location.get_uint64());
+                } else if (location.tag() == 4) {
+                    protozero::pbf_reader line = location.get_message();
+                    while (line.next()) {
+                        if (line.tag() == 1)
+                            used_functions.insert(line.get_uint64());
+                        else
+                            line.skip();
+                    }
+                } else {
+                    location.skip();
+                }
+            }
+        } else if (reader.tag() == 5) {
+            protozero::pbf_reader function = reader.get_message();
+            while (function.next()) {
+                if (function.tag() == 1)
+                    functions.insert(function.get_uint64());
+                else
+                    function.skip();
+            }
+        } else {
+            reader.skip();
+        }
+    }
+    EXPECT_EQ(static_cast<size_t>(samples), model.samples().size());
+    EXPECT_EQ(written, model.samples().size());
+    for (const CallClass one : all_call_classes)
+        EXPECT_EQ(cpu[std::string(to_string(one))], expected_ns(one)) << to_string(one);
+    EXPECT_EQ(locations, used_locations);
+    EXPECT_EQ(functions, used_functions);
+    EXPECT_THAT(strings, testing::Contains(long_name));
+    EXPECT_THAT(strings, testing::Contains("bad\\xff\\xfe"));
+    EXPECT_THAT(strings, testing::Contains(export_losses(model).front()));
+}
+
+} // namespace
+} // namespace auger

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/exports/export.h"
+
+#include "views/exports/collapsed.h"
+#include "views/exports/perf_script.h"
+#include "views/exports/pprof.h"
+#include "views/exports/speedscope.h"
+#include "views/model/account.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace auger {
+
+namespace {
+
+constexpr std::array formats = {
+    ExportFormat{"collapsed", ".folded .collapsed", "stacks",
+                 "collapsed stacks: FlameGraph, speedscope, flamelens, inferno", write_collapsed},
+    ExportFormat{"perf-script", ".perf .perf.txt", "samples",
+                 "the text of perf script: Firefox Profiler, FlameScope, stackcollapse-perf.pl",
+                 write_perf_script},
+    ExportFormat{"pprof", ".pb.gz .pprof", "samples",
+                 "gzipped profile.proto: go tool pprof, Pyroscope, Parca", write_pprof},
+    ExportFormat{"speedscope", ".speedscope.json", "stacks", "speedscope, a profile a class",
+                 write_speedscope},
+};
+
+} // namespace
+
+std::span<const ExportFormat> export_formats() {
+    return formats;
+}
+
+const ExportFormat* find_export_format(std::string_view name) {
+    for (const ExportFormat& format : formats)
+        if (format.name == name)
+            return &format;
+    return nullptr;
+}
+
+const ExportFormat* export_format_of_file(std::string_view path) {
+    const ExportFormat* found = nullptr;
+    size_t longest = 0;
+    for (const ExportFormat& format : formats) {
+        for (std::string_view rest = format.extensions; !rest.empty();) {
+            const size_t end = std::min(rest.find(' '), rest.size());
+            const std::string_view extension = rest.substr(0, end);
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            if (extension.size() > longest && path.ends_with(extension)) {
+                found = &format;
+                longest = extension.size();
+            }
+        }
+    }
+    return found;
+}
+
+std::vector<std::string> export_losses(const Model& model) {
+    std::vector<std::string> losses;
+    for (const auto& [cause, events] : model.ledger().lost)
+        if (events)
+            losses.push_back(fmt::format("lost: {} ({})", events, cause));
+    if (const uint64_t evicted = model.samples_evicted())
+        losses.push_back(
+            fmt::format("gone: {} samples (the oldest, for want of room in the store)", evicted));
+    return losses;
+}
+
+} // namespace auger

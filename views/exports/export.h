@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Exports: what was collected, in the forms that other tools read. One row of export_formats() is
+// one format; each is written by a file of its own.
+#pragma once
+
+#include "loader/base/result.h"
+#include "views/exports/byte_sink.h"
+#include "views/model/fold.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// What of the model.
+struct ExportQuery : SampleSelection {
+    Window window;
+};
+
+struct ExportFormat {
+    std::string_view name;       // as `--format` takes it
+    std::string_view extensions; // of files, separated by spaces; the first is the usual one
+    std::string_view holds;      // "stacks", "slow calls", ...: what is counted of it
+    std::string_view about;
+    // Returns how many of them there are.
+    Result<uint64_t> (*write)(const Model&, const ExportQuery&, ByteSink&);
+};
+
+std::span<const ExportFormat> export_formats();
+// By name. Null: there is none.
+const ExportFormat* find_export_format(std::string_view name);
+// By a file's extension, the longest that fits. Null: none does.
+const ExportFormat* export_format_of_file(std::string_view path);
+
+// What is known to be missing in whatever is exported, a sentence each: "lost: 12 samples: event
+// ring full". Every format has a place for them.
+std::vector<std::string> export_losses(const Model&);
+
+} // namespace auger

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// pprof's profile.proto, gzipped: https://github.com/google/pprof/blob/main/proto/profile.proto
+#pragma once
+
+#include "views/exports/export.h"
+
+namespace auger {
+
+// Values: samples (count), cpu, blocked and runnable (nanoseconds). Labels: class, process, thread,
+// probe (the innermost timed call around) as text, pid and tid as numbers. What is lost stands in
+// the comments. Returns the number of samples.
+Result<uint64_t> write_pprof(const Model&, const ExportQuery&, ByteSink&);
+
+} // namespace auger
