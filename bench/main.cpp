@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...: what observing
-// costs, on this machine, as Markdown. Needs root; without arguments, everything.
+// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...: what
+// observing costs, on this machine, as Markdown. Needs root; without arguments, everything.
 #include "bench/benches.h"
 
 #include <fmt/core.h>
@@ -44,8 +44,9 @@ int main(int argc, char** argv) {
             chosen.push_back(&bench);
     }
     if (chosen.empty()) {
-        fmt::print(stderr, "usage: bench_kernel "
-                           "[calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...\n");
+        fmt::print(stderr,
+                   "usage: bench_kernel "
+                   "[calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...\n");
         return 2;
     }
     int status = 0;

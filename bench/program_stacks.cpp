@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <stdexcept>
+#include <thread>
 
 namespace auger::bench {
 namespace {
@@ -24,6 +25,7 @@ using std::chrono::steady_clock;
 constexpr double least_whole = 95; // per cent
 constexpr uint32_t rate_hz = 999;
 constexpr auto span = std::chrono::seconds(4);
+constexpr auto patience = std::chrono::seconds(10);
 constexpr size_t most_details = 12;
 
 void must(const Result<void>& result) {
@@ -39,16 +41,33 @@ StackShares observe(const RunningProgram& program, const char* process, bool wal
         throw std::runtime_error(backend.error().message());
     TargetSpec target;
     target.kind = TargetSpec::Kind::pids;
-    target.pids = program.processes();
-    must((*backend)->set_target(target));
+    // Some are gone again before they are looked at.
+    for (int tries = 0;; tries++) {
+        target.pids = program.processes();
+        const auto set = (*backend)->set_target(target);
+        if (!set && tries < 200) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            continue;
+        }
+        must(set);
+        break;
+    }
     must((*backend)->set_sampling({rate_hz, wall}));
-    for (const auto end = steady_clock::now() + span; steady_clock::now() < end;) {
+    const auto poll = [&] {
         if (auto more = (*backend)->poll(std::chrono::milliseconds(20), -1); !more)
             throw std::runtime_error(more.error().message());
+    };
+    for (const auto end = steady_clock::now() + patience; steady_clock::now() < end;) {
+        poll();
+        if ((*backend)->unwind_status().pending.empty())
+            break;
     }
+    const uint64_t from_ns = (*backend)->now_ns();
+    for (const auto end = steady_clock::now() + span; steady_clock::now() < end;)
+        poll();
     must((*backend)->set_sampling({}));
     (*backend)->settle_symbols(std::chrono::seconds(30));
-    return stack_shares(model, process);
+    return stack_shares(model, process, from_ns);
 }
 
 double percent(uint64_t part, uint64_t all) {
@@ -85,8 +104,8 @@ void print(const RealProgram& program, const char* clock, const StackShares& sha
     fmt::print("| {} | {} | {} | {:.2f} % ({:.0f} {}) | {:.2f} % | {:.1f} % | {:.0f} | {} |\n",
                program.name, clock, shares.samples, whole, least_whole,
                whole >= least_whole ? "met" : "**missed**",
-               percent(shares.known_beginnings, shares.whole), percent(shares.named, shares.frames),
-               median(shares.depths), causes_text(shares));
+               percent(shares.known_beginnings, shares.named_beginnings),
+               percent(shares.named, shares.frames), median(shares.depths), causes_text(shares));
     std::fflush(stdout);
     if (details) {
         print_details("cut", shares.cut_at, shares.samples);
@@ -111,9 +130,10 @@ void measure(const RealProgram& program, bool details) {
 
 void begin_programs() {
     fmt::print("\n### Stacks of real programs\n{} s each at {} Hz, of the running processes and of "
-               "those they start; aim: {:.0f} % of the samples have the whole user stack. "
-               "Beginnings: of the whole ones, those whose outermost function is one that threads "
-               "or processes begin with.\n\n"
+               "those they start, from when the first tables are there; aim: {:.0f} % of the "
+               "samples have the whole user stack. "
+               "Beginnings: of the whole ones whose outermost function has a name, those where it "
+               "is one that threads or processes begin with.\n\n"
                "| program | clock | samples | whole | beginnings | frames with names | median "
                "depth | cut |\n|---|---|--:|---|--:|--:|--:|---|\n",
                span.count(), rate_hz, least_whole);

@@ -52,6 +52,7 @@ StackShares stack_shares(const Model& model, const std::string& process, uint64_
             continue;
         uint64_t depth = 0;
         std::string_view outermost, cause;
+        bool outermost_named = false;
         for (const LocationId location : symbols.stack(store.stacks()[i])) {
             const FunctionId function = symbols.frames(location).back().function;
             const ModuleInfo& module = symbols.module(symbols.function(function).module);
@@ -62,8 +63,9 @@ StackShares stack_shares(const Model& model, const std::string& process, uint64_
                 continue;
             depth++;
             outermost = name;
-            shares.named += name != unknown_name &&
-                            !name.starts_with(std::string(base_name(module.path)) + "+0x");
+            outermost_named = name != unknown_name &&
+                              !name.starts_with(std::string(base_name(module.path)) + "+0x");
+            shares.named += outermost_named;
         }
         if (depth == 0)
             continue;
@@ -76,6 +78,9 @@ StackShares stack_shares(const Model& model, const std::string& process, uint64_
             continue;
         }
         shares.whole++;
+        if (!outermost_named)
+            continue;
+        shares.named_beginnings++;
         if (is_beginning(outermost))
             shares.known_beginnings++;
         else

@@ -17,7 +17,8 @@ struct StackShares {
 
     uint64_t samples = 0; // that have a user stack
     uint64_t whole = 0;
-    uint64_t known_beginnings = 0; // of the whole ones: from where threads and processes begin
+    uint64_t named_beginnings = 0; // of the whole ones: whose outermost function has a name
+    uint64_t known_beginnings = 0; // of those: one that threads or processes begin with
     uint64_t frames = 0;           // of user stacks, as addresses
     uint64_t named = 0;
     Series depths;           // in frames

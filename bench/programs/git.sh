@@ -13,8 +13,6 @@ awk 'BEGIN {
         for (line = 0; line < 400; line++)
             text = text int(line + commit * rand() / 100) " of file " commit % 40 "\n"
         printf "commit refs/heads/main\ncommitter A <a@b> %d +0000\ndata 2\nx\n", commit
-        if (commit > 1)
-            printf "from refs/heads/main^0\n"
         printf "M 644 inline file%d\ndata %d\n%s\n", commit % 40, length(text), text
     }
 }' | git fast-import --quiet

@@ -20,28 +20,14 @@
 namespace auger {
 namespace {
 
-// Larger tables than these do not occur in honest files; they bound what a lying file can cost.
-constexpr size_t symbol_section_limit = size_t{2} << 30;
+// Larger tables than these do not occur in honest files (22 million symbols); they bound what a
+// lying file, which may be sparse, can cost.
+constexpr size_t symbol_section_limit = size_t{512} << 20;
 constexpr size_t note_section_limit = size_t{1} << 20;
+constexpr size_t all_notes_limit = size_t{16} << 20;
+constexpr size_t section_limit = 200'000;
 constexpr size_t program_header_limit = 4096;
 constexpr size_t build_id_limit = 64;
-
-struct ElfEnd {
-    void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
-
-// A libelf handle is not safe to share between threads, so each reading operation opens its own:
-// the headers are all that this costs.
-ElfHandle begin(int fd) {
-    elf_version(EV_CURRENT);
-    return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
-}
-
-std::string elf_cause() {
-    const char* text = elf_errmsg(-1);
-    return text ? text : "not a valid ELF file";
-}
 
 size_t pread_full(int fd, void* to, size_t size, uint64_t offset) {
     size_t done = 0;
@@ -57,21 +43,65 @@ size_t pread_full(int fd, void* to, size_t size, uint64_t offset) {
     return done;
 }
 
+// Of the file; empty when it does not have so many bytes there.
+std::vector<std::byte> file_content(int fd, uint64_t offset, uint64_t size) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return {};
+    const auto there = static_cast<uint64_t>(status.st_size);
+    if (offset > there || size > there - offset)
+        return {};
+    std::vector<std::byte> bytes(size);
+    bytes.resize(pread_full(fd, bytes.data(), bytes.size(), offset));
+    return bytes;
+}
+
+// libelf makes a table of all sections before anybody asks, and files may claim as many as their
+// size, which costs nothing, has room for.
+bool has_sane_sections(int fd) {
+    Elf64_Ehdr header;
+    Elf64_Shdr first;
+    if (pread_full(fd, &header, sizeof header, 0) != sizeof header || header.e_shnum != 0 ||
+        header.e_shoff == 0 || pread_full(fd, &first, sizeof first, header.e_shoff) != sizeof first)
+        return true; // at most 65,535, or none
+    return first.sh_size <= section_limit;
+}
+
+struct ElfEnd {
+    void operator()(Elf* elf) const { elf_end(elf); }
+};
+using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
+
+// A libelf handle is not safe to share between threads, so each reading operation opens its own:
+// the headers are all that this costs.
+ElfHandle begin(int fd) {
+    if (!has_sane_sections(fd))
+        return nullptr;
+    elf_version(EV_CURRENT);
+    return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
+}
+
+std::string elf_cause() {
+    const char* text = elf_errmsg(-1);
+    return text ? text : "not a valid ELF file";
+}
+
 // The section's content; empty when it has none, lies outside the file or is larger than `limit`.
-// A compressed section is inflated only after its claimed size passed the limit.
-std::vector<std::byte> section_content(Elf_Scn* section, size_t limit) {
+// A compressed section is inflated only after its claimed size passed the limit. libelf would keep
+// what it reads, and so is used for those alone.
+std::vector<std::byte> section_content(int fd, Elf_Scn* section, size_t limit) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS || header.sh_size > limit)
         return {};
-    if (header.sh_flags & SHF_COMPRESSED) {
-        GElf_Chdr compressed;
-        if (!gelf_getchdr(section, &compressed) || compressed.ch_size > limit)
-            return {};
-        // zlib cannot inflate more than about 1,032 times; a larger claim is a lie that would only
-        // make us allocate.
-        if (compressed.ch_size / 1100 > header.sh_size || elf_compress(section, 0, 0) < 0)
-            return {};
-    }
+    if (!(header.sh_flags & SHF_COMPRESSED))
+        return file_content(fd, header.sh_offset, header.sh_size);
+    GElf_Chdr compressed;
+    if (!gelf_getchdr(section, &compressed) || compressed.ch_size > limit)
+        return {};
+    // zlib cannot inflate more than about 1,032 times; a larger claim is a lie that would only make
+    // us allocate.
+    if (compressed.ch_size / 1100 > header.sh_size || elf_compress(section, 0, 0) < 0)
+        return {};
     const Elf_Data* data = elf_getdata(section, nullptr);
     if (!data || !data->d_buf || data->d_size > limit)
         return {};
@@ -212,6 +242,7 @@ void ElfFile::State::read_segments(Elf* elf) {
     size_t count = 0;
     if (elf_getphdrnum(elf, &count) != 0)
         return;
+    size_t notes_read = 0;
     for (size_t i = 0; i < std::min(count, program_header_limit); ++i) {
         GElf_Phdr header;
         if (!gelf_getphdr(elf, static_cast<int>(i), &header))
@@ -229,7 +260,9 @@ void ElfFile::State::read_segments(Elf* elf) {
             header.p_filesz <= header.p_memsz)
             segments.push_back({header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
                                 (header.p_flags & PF_X) != 0});
-        if (header.p_type == PT_NOTE && build_id.empty() && header.p_filesz <= note_section_limit) {
+        if (header.p_type == PT_NOTE && build_id.empty() &&
+            header.p_filesz <= std::min(note_section_limit, all_notes_limit - notes_read)) {
+            notes_read += header.p_filesz;
             std::vector<std::byte> notes(header.p_filesz);
             notes.resize(pread_full(fd.get(), notes.data(), notes.size(), header.p_offset));
             build_id = build_id_in_notes(notes);
@@ -243,6 +276,8 @@ void ElfFile::State::read_sections(Elf* elf) {
     size_t strings;
     if (elf_getshdrstrndx(elf, &strings) != 0)
         return;
+    size_t notes_read = 0;
+    bool dynamic_read = false;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
         has_section_headers = true;
         GElf_Shdr header;
@@ -256,10 +291,13 @@ void ElfFile::State::read_sections(Elf* elf) {
         if ((header.sh_flags & SHF_EXECINSTR) &&
             !__builtin_add_overflow(header.sh_addr, header.sh_size, &end))
             code_sections.emplace_back(header.sh_addr, end);
-        if (header.sh_type == SHT_NOTE && build_id.empty())
-            build_id = build_id_in_notes(section_content(section, note_section_limit));
+        if (header.sh_type == SHT_NOTE && build_id.empty() &&
+            header.sh_size <= all_notes_limit - notes_read) {
+            notes_read += header.sh_size;
+            build_id = build_id_in_notes(section_content(fd.get(), section, note_section_limit));
+        }
         if (section_name == ".gnu_debuglink") {
-            std::vector<std::byte> content = section_content(section, note_section_limit);
+            std::vector<std::byte> content = section_content(fd.get(), section, note_section_limit);
             std::string_view file = string_at(content, 0);
             size_t crc_at = (file.size() + 4) & ~size_t{3};
             // Only a plain file name: a path would lead out of the folders we search.
@@ -269,11 +307,13 @@ void ElfFile::State::read_sections(Elf* elf) {
                 debug_link = DebugLink{std::string(file), crc};
             }
         }
-        if (header.sh_type == SHT_DYNAMIC && needed.empty()) {
-            std::vector<std::byte> entries = section_content(section, note_section_limit);
+        if (header.sh_type == SHT_DYNAMIC && !dynamic_read) {
+            dynamic_read = true;
+            std::vector<std::byte> entries = section_content(fd.get(), section, note_section_limit);
             Elf_Scn* text = elf_getscn(elf, header.sh_link);
             std::vector<std::byte> table =
-                text ? section_content(text, symbol_section_limit) : std::vector<std::byte>();
+                text ? section_content(fd.get(), text, symbol_section_limit)
+                     : std::vector<std::byte>();
             for (size_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
                 Elf64_Dyn entry;
                 std::memcpy(&entry, entries.data() + at, sizeof entry);
@@ -294,12 +334,9 @@ void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
     Elf_Scn* string_section = elf_getscn(elf, header.sh_link);
     if (!string_section)
         return;
-    std::vector<std::byte> names = section_content(string_section, symbol_section_limit);
-    const Elf_Data* data = elf_getdata(section, nullptr);
-    if (!data || !data->d_buf || header.sh_size > symbol_section_limit)
-        return;
-    const auto* bytes = static_cast<const std::byte*>(data->d_buf);
-    read_symbols({bytes, data->d_size}, std::move(names), header.sh_type == SHT_DYNSYM);
+    read_symbols(section_content(fd.get(), section, symbol_section_limit),
+                 section_content(fd.get(), string_section, symbol_section_limit),
+                 header.sh_type == SHT_DYNSYM);
 }
 
 void ElfFile::State::read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
@@ -346,10 +383,13 @@ std::vector<std::byte> ElfFile::State::loaded_section(std::string_view wanted, s
 }
 
 void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
+    // There is one of each kind at most.
+    bool read[2] = {};
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) &&
-            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+            !std::exchange(read[header.sh_type == SHT_DYNSYM], true))
             read_symbol_section(elf, section, header);
     }
     if (!has_section_headers)
@@ -522,7 +562,7 @@ std::vector<std::byte> ElfFile::read_section(std::string_view name, size_t limit
         return state_->loaded_section(name, limit);
     ElfHandle elf = begin(fd());
     Elf_Scn* section = elf ? find_section(elf.get(), name) : nullptr;
-    return section ? section_content(section, limit) : std::vector<std::byte>();
+    return section ? section_content(fd(), section, limit) : std::vector<std::byte>();
 }
 
 } // namespace auger

@@ -181,40 +181,46 @@ ModuleId LiveNames::find_module(uint64_t device, uint64_t inode) const {
     return modules_.find_file(device, inode);
 }
 
+// Sweeps follow each other: those who wait longest must not wait for new ones to stop coming.
 void LiveNames::deliver(const TimeSlice& slice) {
-    if (sweep_at_ >= waiting_.size()) {
-        const uint64_t generation = symbolizer_.generation();
-        if (generation == generation_)
+    do {
+        if (sweep_at_ >= waiting_.size() && !begin_sweep())
             return;
-        generation_ = generation;
-        sweep_at_ = 0;
-        for (const ModuleId module : symbolizer_.take_outdated())
-            mappings_.renew_jit(module);
+        if (sweep_at_ < waiting_.size())
+            deliver_one();
+    } while (!slice.over());
+}
+
+bool LiveNames::begin_sweep() {
+    const uint64_t generation = symbolizer_.generation();
+    if (generation == generation_)
+        return false;
+    generation_ = generation;
+    sweep_at_ = 0;
+    for (const ModuleId module : symbolizer_.take_outdated())
+        mappings_.renew_jit(module);
+    return true;
+}
+
+void LiveNames::deliver_one() {
+    Waiting& entry = waiting_[sweep_at_];
+    const Resolution resolution = symbolizer_.known(interner_.location_of(entry.location));
+    if (resolution.detail != entry.told) {
+        sink_.on_frames(entry.location, *resolution.frames);
+        entry.told = resolution.detail;
     }
-    while (sweep_at_ < waiting_.size()) {
-        Waiting& entry = waiting_[sweep_at_];
-        const Resolution resolution = symbolizer_.known(interner_.location_of(entry.location));
-        if (resolution.detail != entry.told) {
-            sink_.on_frames(entry.location, *resolution.frames);
-            entry.told = resolution.detail;
-        }
-        if (resolution.detail == Detail::full) {
-            entry = waiting_.back();
-            waiting_.pop_back();
-        } else {
-            sweep_at_++;
-        }
-        if (slice.over())
-            return;
+    if (resolution.detail == Detail::full) {
+        entry = waiting_.back();
+        waiting_.pop_back();
+    } else {
+        sweep_at_++;
     }
 }
 
 void LiveNames::settle(std::chrono::nanoseconds timeout) {
     symbolizer_.read_on();
     symbolizer_.wait_idle(std::chrono::steady_clock::now() + timeout);
-    // A sweep that has begun may be behind some of the names.
-    for (int sweeps = 0; sweeps < 2; sweeps++)
-        deliver(TimeSlice::endless());
+    deliver(TimeSlice::endless());
 }
 
 SymbolProgress LiveNames::progress() const {

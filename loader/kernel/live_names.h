@@ -68,6 +68,8 @@ class LiveNames {
     SymbolProgress progress() const;
 
   private:
+    bool begin_sweep(); // false: nothing has changed since the last one began
+    void deliver_one();
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);

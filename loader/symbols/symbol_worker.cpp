@@ -39,17 +39,19 @@ SymbolWorker::SymbolWorker(SymbolizerOptions options)
 
 void SymbolWorker::start() {
     running_ = options_.debuginfod ? 3 : 2;
-    const auto run = [self = shared_from_this()](void (SymbolWorker::*loop)()) {
-        std::thread([self, loop] {
-            // Whatever is observed shares the machine: let it go first.
-            setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
+    // Whatever is observed shares the machine: let it go first, but for names, without which the
+    // first flame says nothing.
+    const auto run = [self = shared_from_this()](void (SymbolWorker::*loop)(), bool last = true) {
+        std::thread([self, loop, last] {
+            if (last)
+                setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
             ((*self).*loop)();
             std::lock_guard lock(self->mutex_);
             self->running_--;
             self->changed_.notify_all();
         }).detach();
     };
-    run(&SymbolWorker::run_names);
+    run(&SymbolWorker::run_names, false);
     run(&SymbolWorker::run_lines);
     if (options_.debuginfod)
         run(&SymbolWorker::run_fetches);
@@ -64,10 +66,13 @@ void SymbolWorker::stop() {
     changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; });
 }
 
-std::vector<Location> SymbolWorker::take_batch(Queue& queue, ModuleId& module) {
-    // One module at a time, the longest waiting line first: it pays most for being read.
-    auto at = std::max_element(queue.begin(), queue.end(), [](const auto& a, const auto& b) {
-        return a.second.size() < b.second.size();
+std::vector<Location> SymbolWorker::take_batch(Queue& queue, ModuleId& module,
+                                               const std::function<bool(ModuleId)>& was_read) {
+    // One module at a time: those first that have been read already, then the longest waiting line,
+    // which pays most for being read.
+    auto at = std::max_element(queue.begin(), queue.end(), [&](const auto& a, const auto& b) {
+        return std::pair(was_read && was_read(a.first), a.second.size()) <
+               std::pair(was_read && was_read(b.first), b.second.size());
     });
     module = at->first;
     const auto count = static_cast<std::ptrdiff_t>(std::min(at->second.size(), batch_size));
@@ -121,7 +126,8 @@ void SymbolWorker::run_names() {
             if (stop_)
                 return;
             if (!name_queue_.empty())
-                batch = take_batch(name_queue_, module);
+                batch = take_batch(name_queue_, module,
+                                   [this](ModuleId id) { return names_.contains(id); });
         }
         if (!batch.empty())
             name_batch(module, batch);

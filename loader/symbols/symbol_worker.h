@@ -15,6 +15,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -78,7 +79,8 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     }
 
     // Some of one module's, which are then no longer queued.
-    static std::vector<Location> take_batch(Queue& queue, ModuleId& module);
+    static std::vector<Location> take_batch(Queue& queue, ModuleId& module,
+                                            const std::function<bool(ModuleId)>& was_read = {});
 
     void run_names();
     void run_lines();

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <random>
@@ -134,6 +135,76 @@ TEST(FileWithoutSections, DamagedOnesDoNoHarm) {
             compile_unwind_tables(*file).ok();
         }
     }
+}
+
+// A sparse file costs nothing, and has room for whatever it claims.
+class Sparse : public testing::Test {
+  protected:
+    static constexpr uint64_t size = uint64_t{8} << 30;
+
+    Result<std::shared_ptr<const ElfFile>> file(uint16_t count,
+                                                const std::vector<Elf64_Shdr>& all) {
+        Elf64_Ehdr header{};
+        std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+        header.e_ident[EI_CLASS] = ELFCLASS64;
+        header.e_ident[EI_DATA] = ELFDATA2LSB;
+        header.e_ident[EI_VERSION] = EV_CURRENT;
+        header.e_type = ET_DYN;
+        header.e_machine = EM_X86_64;
+        header.e_version = EV_CURRENT;
+        header.e_ehsize = sizeof header;
+        header.e_shentsize = sizeof(Elf64_Shdr);
+        header.e_shoff = sizeof header;
+        header.e_shnum = count;
+        UniqueFd memory(memfd_create("sparse", MFD_CLOEXEC));
+        EXPECT_EQ(ftruncate(memory.get(), size), 0);
+        EXPECT_GT(pwrite(memory.get(), &header, sizeof header, 0), 0);
+        EXPECT_GT(pwrite(memory.get(), all.data(), all.size() * sizeof all[0], sizeof header), 0);
+        return ElfFile::open(std::move(memory), "sparse");
+    }
+    static Elf64_Shdr section(uint32_t type, uint64_t bytes, uint32_t link = 0) {
+        Elf64_Shdr header{};
+        header.sh_type = type;
+        header.sh_offset = 1 << 20;
+        header.sh_size = bytes;
+        header.sh_link = link;
+        header.sh_entsize = type == SHT_STRTAB ? 1 : sizeof(Elf64_Sym);
+        return header;
+    }
+    // Kilobytes; of this whole program, whose other tests need some hundred megabytes.
+    static long most_memory() {
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    }
+};
+
+TEST_F(Sparse, AHundredMillionSectionsAreRefused) {
+    EXPECT_FALSE(file(0, {section(SHT_NULL, size / sizeof(Elf64_Shdr) - 10)}));
+    EXPECT_TRUE(file(0, {section(SHT_NULL, 2), section(SHT_NULL, 0)})); // as huge objects say it
+}
+
+TEST_F(Sparse, HugeTablesAreLeftOut) {
+    const long before = most_memory();
+    const auto huge = section(SHT_SYMTAB, size / 2, 2), strings = section(SHT_STRTAB, size / 2);
+    const auto opened = file(3, {section(SHT_NULL, 0), huge, strings});
+    ASSERT_TRUE(opened);
+    EXPECT_TRUE((*opened)->functions().empty());
+    EXPECT_LT(most_memory() - before, 100 << 10);
+}
+
+// Thousands of them, read one after the other, would take longer than a test may.
+TEST_F(Sparse, TablesOfAKindAreReadOnce) {
+    std::vector<Elf64_Shdr> all(1, section(SHT_NULL, 0));
+    all.push_back(section(SHT_STRTAB, 100 << 20));
+    for (int i = 0; i < 5000; i++) {
+        all.push_back(section(SHT_SYMTAB, 1 << 10, 1));
+        all.push_back(section(SHT_DYNAMIC, 1 << 10, 1));
+        all.push_back(section(SHT_NOTE, 1 << 20));
+    }
+    const auto opened = file(static_cast<uint16_t>(all.size()), all);
+    ASSERT_TRUE(opened);
+    EXPECT_TRUE((*opened)->functions().empty());
 }
 
 } // namespace

@@ -218,12 +218,18 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
     EXPECT_EQ(got, wanted);
 }
 
+// Every byte of the headers, and of the rest one in seven, which is a place of each kind often
+// enough: all of them take half a minute.
+size_t next_place(size_t at) {
+    return at + (at < 256 ? 1 : 7);
+}
+
 TEST_F(LoaderRecording, CutAnywhereItIsReadUpToTheCut) {
     Transcript expected;
     write(path(), 30, expected, gap_of_small);
     const std::string whole = content(path());
     size_t most = 0;
-    for (size_t size = 0; size < whole.size(); ++size) {
+    for (size_t size = 0; size < whole.size(); size = next_place(size)) {
         put(path("cut.rec"), whole.substr(0, size));
         const Reading reading = read(path("cut.rec"));
         ASSERT_NE(reading.refused + reading.damage, "") << size << " bytes of " << whole.size();
@@ -239,7 +245,7 @@ TEST_F(LoaderRecording, AChangedByteIsNoticed) {
     write(path(), 30, expected, gap_of_small);
     const std::string whole = content(path());
     std::mt19937 random(1);
-    for (size_t at = 0; at < whole.size(); ++at) {
+    for (size_t at = 0; at < whole.size(); at = next_place(at)) {
         std::string changed = whole;
         changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
         put(path("changed.rec"), changed);

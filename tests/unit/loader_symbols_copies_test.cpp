@@ -75,8 +75,9 @@ TEST_F(Copies, WithTheirOwnDebugFilesAreTheirOwn) {
     std::filesystem::create_directories(place);
     std::filesystem::copy_file(debug, place + "/" + id.substr(2) + ".debug");
     const uint64_t leaf = address_of(debug, "fixture_leaf");
-    EXPECT_EQ(names(one)->find(leaf), "fixture_leaf");
-    EXPECT_EQ(names(two)->find(leaf), std::nullopt);
+    const auto with = names(one), without = names(two);
+    EXPECT_EQ(with->find(leaf), "fixture_leaf");
+    EXPECT_EQ(without->find(leaf), std::nullopt);
 }
 
 // Not mapped: a mapping of what is gone would raise SIGBUS.
