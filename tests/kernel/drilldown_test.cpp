@@ -97,7 +97,7 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     uint64_t as_late = 0;
     for (const Received& received : truth)
         as_late += received.longest_ns > late_ns;
-    uint64_t with_peer = 0;
+    uint64_t with_peer = 0, waited_for_answer = 0;
     const uint64_t made_late = account["recv_amount_late"];
     ASSERT_GE(made_late, 5u);
     ASSERT_EQ(session.log.slow_calls.size(), session.model().slow_calls().size());
@@ -113,19 +113,23 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         });
         ASSERT_NE(known, truth.end());
         EXPECT_LE(call.end.duration_ns, known->longest_ns);
-        // How long, and that it waited all the time (one that others kept off the CPU is late,
-        // too), and what for.
+        // How long, and that it waited all the time, and what for. One that was kept off the CPU
+        // may be as late.
         ASSERT_TRUE(call.end.waits);
-        EXPECT_GT(static_cast<double>(call.end.waits->blocked_ns + call.end.waits->runnable_ns),
-                  0.5 * static_cast<double>(call.end.duration_ns));
-        EXPECT_THAT(kept.longest_wait.what, StartsWith("recvfrom("));
+        const auto half = call.end.duration_ns / 2;
+        EXPECT_GT(call.end.waits->blocked_ns + call.end.waits->runnable_ns, half);
+        const bool waited = call.end.waits->blocked_ns > half;
+        waited_for_answer += waited;
+        if (waited)
+            EXPECT_THAT(kept.longest_wait.what, StartsWith("recvfrom("));
         // What it was asked for, and what came back.
         const StreamLog& log = session.log;
         EXPECT_EQ(log.value(call, "len"), std::to_string(known->requested));
         EXPECT_EQ(log.value(call, "ret"), std::to_string(known->returned));
         with_peer += log.value(call, "fd").find(build.peer) != std::string::npos;
-        EXPECT_THAT(kept.longest_wait.what,
-                    StartsWith("recvfrom(" + std::to_string(std::stoi(log.value(call, "fd")))));
+        if (waited)
+            EXPECT_THAT(kept.longest_wait.what,
+                        StartsWith("recvfrom(" + std::to_string(std::stoi(log.value(call, "fd")))));
         // Who called: the function in which the line stands, right above recv.
         const auto names = session.stack_names(kept.stack);
         ASSERT_GE(names.size(), 2u);
@@ -136,6 +140,7 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     // Who the peer is, is asked when the event arrives: not of the last ones, if the program has
     // ended.
     EXPECT_GE(with_peer, made_late / 2);
+    EXPECT_GE(waited_for_answer, made_late);
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
 }
 
