@@ -101,7 +101,9 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     const uint64_t made_late = account["recv_amount_late"];
     ASSERT_GE(made_late, 5u);
     ASSERT_EQ(session.log.slow_calls.size(), session.model().slow_calls().size());
-    EXPECT_GE(session.log.slow_calls.size(), made_late);
+    // Who comes late itself, kept off the CPU before it asked, finds the answer there.
+    const uint64_t surely_late = made_late - made_late / 20;
+    EXPECT_GE(session.log.slow_calls.size(), surely_late);
     EXPECT_LE(session.log.slow_calls.size(), as_late);
     for (size_t i = 0; i < session.log.slow_calls.size(); i++) {
         const StreamLog::SlowCall& call = session.log.slow_calls[i];
@@ -120,16 +122,15 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         EXPECT_GT(call.end.waits->blocked_ns + call.end.waits->runnable_ns, half);
         const bool waited = call.end.waits->blocked_ns > half;
         waited_for_answer += waited;
-        if (waited)
-            EXPECT_THAT(kept.longest_wait.what, StartsWith("recvfrom("));
         // What it was asked for, and what came back.
         const StreamLog& log = session.log;
         EXPECT_EQ(log.value(call, "len"), std::to_string(known->requested));
         EXPECT_EQ(log.value(call, "ret"), std::to_string(known->returned));
         with_peer += log.value(call, "fd").find(build.peer) != std::string::npos;
-        if (waited)
+        if (waited) {
             EXPECT_THAT(kept.longest_wait.what,
                         StartsWith("recvfrom(" + std::to_string(std::stoi(log.value(call, "fd")))));
+        }
         // Who called: the function in which the line stands, right above recv.
         const auto names = session.stack_names(kept.stack);
         ASSERT_GE(names.size(), 2u);
@@ -140,7 +141,7 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     // Who the peer is, is asked when the event arrives: not of the last ones, if the program has
     // ended.
     EXPECT_GE(with_peer, made_late / 2);
-    EXPECT_GE(waited_for_answer, made_late);
+    EXPECT_GE(waited_for_answer, surely_late);
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
 }
 
