@@ -10,6 +10,7 @@
 #include "loader/symbols/perf_map.h"
 #include "loader/symbols/symbolizer.h"
 #include "loader/symbols/vdso.h"
+#include "loader/unwind/function_bounds.h"
 
 #include <fmt/format.h>
 
@@ -111,7 +112,17 @@ class FileNames : public ModuleNames {
         }
         return std::nullopt;
     }
-    std::string unnamed(uint64_t address) const override { return offset_name(path_, address); }
+    std::string unnamed(uint64_t address, uint64_t place) override {
+        if (!module_)
+            return offset_name(path_, address);
+        if (!bounds_)
+            bounds_.emplace(*module_);
+        const auto begin = bounds_->begin_of(place);
+        // By convention, of every C library.
+        if (begin && *begin != 0 && *begin == module_->entry())
+            return "_start";
+        return offset_name(path_, begin.value_or(address));
+    }
     std::shared_ptr<const ElfFile> dwarf() const override { return dwarf_; }
 
   private:
@@ -127,6 +138,7 @@ class FileNames : public ModuleNames {
     bool has_symbols_ = false;
     std::vector<std::unique_ptr<FunctionIndex>> indices_; // those with most names first
     std::unordered_map<const FunctionIndex::Function*, std::string> demangled_;
+    std::optional<FunctionBounds> bounds_; // read when they are asked for
 };
 
 namespace {
@@ -148,7 +160,7 @@ class KernelNames : public ModuleNames {
             return std::string(match->name);
         return fmt::format("{} [{}]", match->name, match->module);
     }
-    std::string unnamed(uint64_t) const override { return std::string(unknown_name); }
+    std::string unnamed(uint64_t, uint64_t) override { return std::string(unknown_name); }
 
   private:
     static std::string read(const std::string& path, std::string& note) {
@@ -180,7 +192,7 @@ class JitNames : public ModuleNames {
             name = map_.map().find(address);
         return name ? std::optional(demangle(*name)) : std::nullopt;
     }
-    std::string unnamed(uint64_t) const override { return std::string(unknown_name); }
+    std::string unnamed(uint64_t, uint64_t) override { return std::string(unknown_name); }
     bool refresh() override {
         const auto map_read = map_.refresh();
         const auto dump_read = dump_ ? dump_->refresh() : map_read;
@@ -198,7 +210,7 @@ class JitNames : public ModuleNames {
 class NoNames : public ModuleNames {
   public:
     std::optional<std::string> find(uint64_t) override { return std::nullopt; }
-    std::string unnamed(uint64_t) const override { return std::string(unknown_name); }
+    std::string unnamed(uint64_t, uint64_t) override { return std::string(unknown_name); }
 };
 
 } // namespace

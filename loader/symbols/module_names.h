@@ -21,8 +21,10 @@ class ModuleNames {
     virtual ~ModuleNames() = default;
     // Demangled; nothing when no symbol covers the address.
     virtual std::optional<std::string> find(uint64_t address) = 0;
-    // What to show instead: "module+0x1f3", or "[unknown]".
-    virtual std::string unnamed(uint64_t address) const = 0;
+    // What to show instead: "module+0x1f0", where its function begins, as far as that can be told
+    // of one without a name; else "module+0x1f3", or "[unknown]". `place`: an address within the
+    // instruction.
+    virtual std::string unnamed(uint64_t address, uint64_t place) = 0;
     // The file that has the module's DWARF, or null.
     virtual std::shared_ptr<const ElfFile> dwarf() const { return nullptr; }
     // Asks again before the next find(): new names may have been written. False when none were.

@@ -10,9 +10,6 @@
 namespace auger {
 namespace {
 
-// Of a gigabyte of code. Whatever fills it, it is read in a second.
-constexpr size_t section_limit = size_t{96} << 20;
-
 void add_section(std::vector<TableBuilder>& builders, const FrameSection& section,
                  UnwindStatistics& statistics) {
     CallFrameInformation information(section.content, section.kind, section.bases);
@@ -76,35 +73,17 @@ UnwindTables compile_unwind_tables(std::span<const ElfSegment> segments,
 }
 
 Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
-    const auto address_of = [&](std::string_view name) {
-        const auto section = file.section(name);
-        return section ? section->address : 0;
-    };
-    const uint64_t data =
-        file.has_section(".got.plt") ? address_of(".got.plt") : address_of(".got");
-    std::vector<std::vector<std::byte>> contents;
-    std::vector<FrameSection> sections;
-    std::string unreadable;
-    for (const auto& [name, kind] : {std::pair(".eh_frame", FrameSectionKind::eh_frame),
-                                     std::pair(".debug_frame", FrameSectionKind::debug_frame)}) {
-        const auto section = file.section(name);
-        if (!section || section->size == 0)
-            continue;
-        contents.push_back(file.read_section(name, section_limit));
-        if (contents.back().empty())
-            unreadable = name;
-        sections.push_back({contents.back(), kind, {section->address, address_of(".text"), data}});
-    }
+    const FrameSections frames = FrameSections::read(file);
     UnwindStatistics statistics;
-    std::vector<TableBuilder> builders = builders_of(file.segments(), sections, statistics);
+    std::vector<TableBuilder> builders = builders_of(file.segments(), frames.sections, statistics);
     for (TableBuilder& builder : builders) {
         statistics.go_functions += add_go_functions(file, builder);
         statistics.code_functions += add_uncovered_code(file, builder);
     }
     UnwindTables tables = finish(builders, statistics);
-    if (tables.tables.empty() && !unreadable.empty())
+    if (tables.tables.empty() && !frames.unreadable.empty())
         return Error{"read call frame information",
-                     file.name() + " " + unreadable,
+                     file.name() + " " + frames.unreadable,
                      "it lies outside the file or is larger than 96 MB",
                      {}};
     return tables;

@@ -6,7 +6,7 @@
 
 #include "loader/base/result.h"
 #include "loader/elf/elf_file.h"
-#include "loader/unwind/call_frame_information.h"
+#include "loader/unwind/frame_sections.h"
 #include "loader/unwind/unwind_table.h"
 
 #include <span>
@@ -30,12 +30,6 @@ struct UnwindTables {
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;
-};
-
-struct FrameSection {
-    Bytes content;
-    FrameSectionKind kind;
-    PointerBases bases;
 };
 
 // Of code in the executable ones of the segments.

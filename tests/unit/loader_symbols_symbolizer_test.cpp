@@ -166,6 +166,22 @@ TEST_F(Symbols, TheDebugLinkIsFollowedWhenItsChecksumIsRight) {
     EXPECT_EQ(resolve(damaged, leaf).size(), 1u);
 }
 
+// By its call frame information, which stripped files have, too.
+TEST_F(Symbols, AFunctionWithoutANameIsWhereItBegins) {
+    Running program("symbols_stripped");
+    const Location leaf = in(program);
+    SymbolizerOptions options;
+    options.debug_folder = program.folder() + "/nothing";
+    Symbolizer bare(modules, options);
+    const std::string name = offset_name("symbols_stripped", leaf.address);
+    EXPECT_EQ(resolve(bare, in(program, 3))[0].function, name);
+    Location behind_call = in(program, 1);
+    behind_call.is_return = true;
+    EXPECT_EQ(resolve(bare, behind_call)[0].function, name);
+    const auto file = ElfFile::open(std::move(*open_regular(program.path())), "stripped");
+    EXPECT_EQ(resolve(bare, {leaf.module, (*file)->entry() + 1})[0].function, "_start");
+}
+
 TEST_F(Symbols, TheBuildIdFindsTheDebugFile) {
     Running program("symbols_stripped");
     const Location leaf = in(program);
