@@ -13,18 +13,6 @@
 
 namespace auger::bench {
 
-ScratchFolder::ScratchFolder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "auger-bench-XXXXXX";
-    if (!mkdtemp(pattern.data()))
-        throw std::runtime_error("make a temporary folder");
-    path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 PerfRecord::PerfRecord(const std::string& perf, pid_t pid, uint32_t rate_hz,
                        const std::string& call_graph, const std::string& file) {
     std::array<int, 2> control, answers;

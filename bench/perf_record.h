@@ -14,19 +14,6 @@
 
 namespace auger::bench {
 
-// A folder that goes with the object.
-class ScratchFolder {
-  public:
-    ScratchFolder();
-    ~ScratchFolder();
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
 // Asleep until it is enabled.
 class PerfRecord {
   public:

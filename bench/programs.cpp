@@ -70,17 +70,6 @@ std::string missing_packages(const RealProgram& program) {
     return {};
 }
 
-ScratchFolder::ScratchFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "auger-bench-XXXXXX").string();
-    if (!mkdtemp(path_.data()))
-        throw std::runtime_error("make a temporary folder");
-}
-
-ScratchFolder::~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 RunningProgram::RunningProgram(const RealProgram& program) {
     // What a script leaves behind becomes a child of this process, by which it is found.
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bench/child.h"
+#include "bench/scratch_folder.h"
 
 #include <memory>
 #include <string>
@@ -22,19 +23,6 @@ struct RealProgram {
 const std::vector<RealProgram>& real_programs();
 // Of a program that is missing, its packages; else empty.
 std::string missing_packages(const RealProgram& program);
-
-// A folder that goes with the object.
-class ScratchFolder {
-  public:
-    ScratchFolder();
-    ~ScratchFolder();
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 class RunningProgram {
   public:

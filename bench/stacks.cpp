@@ -6,6 +6,7 @@
 #include "bench/perf_record.h"
 #include "bench/probing.h"
 #include "bench/report.h"
+#include "bench/scratch_folder.h"
 
 #include "frame_pointers.skel.h"
 #include "loader/kernel/bpf_calls.h"

@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
+#include "tests/fuzz/hostile_elf.h"
 
 #include "loader/elf/function_index.h"
 #include "loader/symbols/debug_files.h"
 #include "loader/symbols/mini_debug_info.h"
-
-#include <sys/mman.h>
 
 #include <cstdlib>
 
 namespace auger::test {
 
 void fuzz_debug_files(const uint8_t* data, size_t size) {
-    UniqueFd fd(memfd_create("fuzz", MFD_CLOEXEC));
-    if (!fd || pwrite(fd.get(), data, size, 0) != static_cast<ssize_t>(size))
-        return;
-    const auto file = ElfFile::open(std::move(fd), "fuzz");
+    const auto file = open_hostile_elf(data, size);
     if (!file)
         return;
     // The link leads nowhere: there are no folders.
-    if (find_debug_file(**file, "/bin/fuzz", {}, WorkProgress()))
+    if (find_debug_file(*file, "/bin/fuzz", {}, WorkProgress()))
         std::abort();
-    for (const auto& symbols : {*file, mini_debug_file(**file)}) {
+    for (const auto& symbols : {file, mini_debug_file(*file)}) {
         if (!symbols)
             continue;
-        const FunctionIndex index(*file, symbols);
+        const FunctionIndex index(file, symbols);
         for (const FunctionIndex::Function& function : index.functions())
             if (!index.containing(function.address) ||
                 index.best_name(function).size() > size * 1100)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
+#include "tests/fuzz/hostile_elf.h"
 
 #include "loader/symbols/dwarf_index.h"
 #include "loader/symbols/dwarf_walk.h"
 #include "loader/symbols/line_table.h"
 #include "loader/values/dwarf_types.h"
-
-#include <sys/mman.h>
 
 #include <cstdlib>
 
@@ -39,23 +38,20 @@ void read_types(Dwarf* dwarf) {
 } // namespace
 
 void fuzz_dwarf(const uint8_t* data, size_t size) {
-    UniqueFd fd(memfd_create("fuzz", MFD_CLOEXEC));
-    if (!fd || pwrite(fd.get(), data, size, 0) != static_cast<ssize_t>(size))
-        return;
-    const auto file = ElfFile::open(std::move(fd), "fuzz");
+    const auto file = open_hostile_elf(data, size);
     if (!file)
         return;
     WorkProgress progress;
-    if (const auto index = DwarfIndex::open(*file, {}, progress))
-        for (const ElfSegment& segment : (*file)->segments())
+    if (const auto index = DwarfIndex::open(file, {}, progress))
+        for (const ElfSegment& segment : file->segments())
             for (uint64_t offset = 0; offset < 1024 && segment.executable; offset += 5)
                 for (const SourceFrame& frame :
                      (*index)->frames(segment.address + offset, progress))
                     if (frame.function.size() > size)
                         std::abort();
-    if (const auto dwarf = DwarfFile::open(*file, DebugFolders()))
+    if (const auto dwarf = DwarfFile::open(file, DebugFolders()))
         read_types((*dwarf)->handle());
-    if (const auto lines = LineTable::read(*file, {}, progress))
+    if (const auto lines = LineTable::read(file, {}, progress))
         for (SourceFileId id = 0; id < (*lines)->files(); id++)
             (*lines)->blocks_of(id);
 }
