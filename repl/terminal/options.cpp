@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/terminal/options.h"
 
+#include "repl/commands/bash_completion.h"
+#include "repl/commands/manual_page.h"
 #include "repl/language/lexer.h"
 
 #include <CLI/CLI.hpp>
@@ -11,7 +13,9 @@
 namespace auger {
 namespace {
 
-constexpr const char* version = "auger 0.1.0";
+constexpr const char* version = "auger " AUGER_VERSION;
+constexpr const char* usage_line =
+    "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...] [OPTIONS]";
 
 constexpr const char* footer = R"(
 Commands of -f and -e run in the order given; each option may be given several times, and "-f -"
@@ -31,6 +35,21 @@ kernel feature.
 
 ScriptLine command(std::string option, std::string text) {
     return {std::move(option), 1, std::move(text)};
+}
+
+// Of the app, but for those that make documents.
+std::vector<ProgramOption> options_of(const CLI::App& app) {
+    std::vector<ProgramOption> options;
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty())
+            continue;
+        const bool is_flag = option->get_type_size() == 0;
+        // "PID[,PID...]:{...}": what is checked stands behind the type.
+        std::string type = is_flag ? "" : option->get_type_name();
+        type.resize(std::min(type.find(':'), type.size()));
+        options.push_back({option->get_name(false, true), type, option->get_description()});
+    }
+    return options;
 }
 
 } // namespace
@@ -95,6 +114,9 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                                SampleStore::default_capacity))
         ->type_name("N")
         ->check(CLI::Range(size_t{1'000}, size_t{1'000'000'000}));
+    // For packages; the hidden group.
+    auto* manual_option = app.add_flag("--manual-page")->group("");
+    auto* completion_option = app.add_flag("--bash-completion")->group("");
 
     const auto usage = [](const std::string& message, const char* hint) {
         fmt::print(stderr, "auger: {}\n{}", printable(message), hint);
@@ -113,6 +135,14 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         return usage(error.what(), see_help);
     }
 
+    if (manual_option->count() > 0) {
+        fmt::print("{}", manual_page(version, usage_line, options_of(app), footer + 1));
+        return ExitCode::ok;
+    }
+    if (completion_option->count() > 0) {
+        fmt::print("{}", bash_completion(options_of(app)));
+        return ExitCode::ok;
+    }
     const bool has_command = dashes != all.end();
     const int targets = !pids.empty() + (name_option->count() > 0) + everything + has_command;
     if (targets > 1)
