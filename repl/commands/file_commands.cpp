@@ -39,7 +39,7 @@ std::string format_lines() {
     std::string lines;
     for (const ExportFormat& format : export_formats()) {
         const std::string_view extension = format.extensions.substr(0, format.extensions.find(' '));
-        lines += fmt::format("  {:<18} {}\n", fmt::format("FILE{}", extension), format.about);
+        lines += fmt::format("  {:<21} {}\n", fmt::format("FILE{}", extension), format.about);
     }
     return lines;
 }
@@ -48,10 +48,10 @@ std::string format_lines() {
 std::string_view save_help() {
     static const std::string help =
         "The file's extension says as what:\n" + format_lines() +
-        "  FILE.aug           what is in force (target, filter, probes, split, only, sampling,\n"
-        "                     window) as commands, for `source` and `auger -f`; neither a "
+        "  FILE.aug              what is in force (target, filter, probes, split, only, sampling,\n"
+        "                        window) as commands, for `source` and `auger -f`; neither a "
         "recording\n"
-        "                     that is being written nor a window in the past\n"
+        "                        that is being written nor a window in the past\n"
         "--format names one whatever the extension: " +
         format_names() +
         ".\n"
