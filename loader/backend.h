@@ -177,6 +177,10 @@ class Backend {
     virtual Result<void> set_way_out(WayOut) = 0; // of probes added from now on
     // Writes the stream from now on, with all definitions so far; an empty path ends the recording.
     virtual Result<void> record(const std::string& path) = 0;
+    // Keeps the stream's last `span` in memory from now on; zero: no longer.
+    virtual Result<void> keep_last(std::chrono::nanoseconds span) = 0;
+    // Writes what is kept as a recording. May be called in a forked copy of the process.
+    virtual Result<void> write_last(const std::string& path) const = 0;
 
     // Ids of the kernel links (or perf events) in force, ascending.
     virtual std::vector<uint64_t> links() const = 0;

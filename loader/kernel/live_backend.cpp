@@ -18,6 +18,7 @@
 #include "loader/kernel/open_call_list.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
+#include "loader/recording/flight_recorder.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/stream/tee.h"
 #include "loader/symbols/debuginfod.h"
@@ -115,6 +116,8 @@ class LiveBackend final : public Backend {
     Result<void> set_filter(const FilterSpec& filter) override { return filter_.set(filter); }
     Result<void> set_way_out(WayOut way_out) override;
     Result<void> record(const std::string& path) override;
+    Result<void> keep_last(nanoseconds span) override;
+    Result<void> write_last(const std::string& path) const override;
     std::vector<uint64_t> links() const override;
     std::vector<Capability> capabilities() const override { return features_.describe(); }
     SymbolProgress symbol_progress() const override { return names_.progress(); }
@@ -161,6 +164,7 @@ class LiveBackend final : public Backend {
     OpenCallList open_calls_;
 
     std::unique_ptr<RecordingWriter> recording_;
+    std::unique_ptr<FlightRecorder> flight_; // of keep_last()
 
     TargetView view_;
     std::set<pid_t> children_; // running ones that were born of the target, as the watch saw them
@@ -304,6 +308,28 @@ Result<void> LiveBackend::record(const std::string& path) {
     recording_ = std::move(*writer);
     tee_.add(*recording_);
     return {};
+}
+
+Result<void> LiveBackend::keep_last(nanoseconds span) {
+    if (flight_)
+        tee_.remove(*flight_);
+    flight_.reset();
+    if (span > nanoseconds(0)) {
+        flight_ = std::make_unique<FlightRecorder>(static_cast<uint64_t>(span.count()));
+        tee_.add(*flight_);
+    }
+    return {};
+}
+
+Result<void> LiveBackend::write_last(const std::string& path) const {
+    if (!flight_)
+        return Error{"record", path, "nothing of the past is kept", ""};
+    auto writer = RecordingWriter::create(path);
+    if (!writer)
+        return writer.error();
+    definitions_.replay(**writer);
+    flight_->write(**writer);
+    return (*writer)->finish();
 }
 
 std::vector<uint64_t> LiveBackend::links() const {

@@ -91,9 +91,30 @@ void RecordingWriter::write(std::string_view bytes) {
 }
 
 void RecordingWriter::flush() {
-    const std::string& raw = encoder_.bytes();
-    if (raw.empty())
+    if (encoder_.bytes().empty())
         return;
+    write_block(encoder_.bytes());
+    if (failed_)
+        return;
+    encoder_.clear();
+    block_events_ = 0;
+    block_start_ns_.reset();
+}
+
+void RecordingWriter::append_block(std::string_view records, uint64_t events) {
+    if (open())
+        flush();
+    if (!open()) {
+        lost_ += events;
+        return;
+    }
+    events_ += events;
+    block_events_ = events;
+    write_block(records);
+    block_events_ = 0;
+}
+
+void RecordingWriter::write_block(std::string_view raw) {
     // Behind room for the header; records that do not shrink are stored as they are.
     constexpr size_t header_size = recording::block_header_size;
     uLongf stored = compressBound(raw.size());
@@ -116,11 +137,6 @@ void RecordingWriter::flush() {
     std::copy(sum.begin(), sum.end(), frame_.begin());
 
     write(frame_);
-    if (failed_)
-        return;
-    encoder_.clear();
-    block_events_ = 0;
-    block_start_ns_.reset();
 }
 
 // Whether the next record is taken; when not, an event among them is counted as lost.

@@ -28,6 +28,8 @@ class RecordingWriter final : public EventSink {
     RecordingWriter& operator=(const RecordingWriter&) = delete;
     ~RecordingWriter() override; // as finish()
 
+    // Records that were encoded elsewhere, as a block of their own; `events` are among them.
+    void append_block(std::string_view records, uint64_t events);
     // Writes what is held back and the end mark; nothing is accepted afterwards. Fails when this or
     // an earlier write did and take_error() has not said so yet.
     Result<void> finish();
@@ -67,6 +69,7 @@ class RecordingWriter final : public EventSink {
     template <typename Put>
     void timed(uint64_t time_ns, Put put);
     void flush();
+    void write_block(std::string_view records);
     void write(std::string_view bytes);
     void fail(Error error);
 

@@ -80,6 +80,14 @@ class ReplayBackend final : public Backend {
             return {};
         return Error{"record", path, "this is a recording already", "copy " + path_};
     }
+    Result<void> keep_last(std::chrono::nanoseconds span) override {
+        if (span == std::chrono::nanoseconds(0))
+            return {};
+        return refuse("keep", {});
+    }
+    Result<void> write_last(const std::string& path) const override {
+        return refuse("write", path);
+    }
 
     std::vector<uint64_t> links() const override { return {}; }
     std::vector<Capability> capabilities() const override;

@@ -7,6 +7,7 @@
 #include "repl/commands/condition.h"
 #include "repl/commands/keep_condition.h"
 #include "repl/language/complaint.h"
+#include "repl/services/service_settings.h"
 #include "views/exports/export.h"
 #include "views/model/call_class.h"
 #include "views/model/function_pass.h"
@@ -124,7 +125,23 @@ struct ViewCommand {
 };
 
 struct RecordCommand {
-    std::string path; // empty: off
+    enum class Kind { show, off, stream, intervals };
+    Kind kind = Kind::show;
+    std::string path;        // of the stream's file
+    IntervalFiles intervals; // likewise of these
+};
+struct TriggerCommand { // on
+    enum class Kind { show, off, off_probe, slow };
+    Kind kind = Kind::show;
+    ProbeRef probe;
+    Threshold threshold;
+    Trigger trigger; // without the probe's id
+};
+struct ServeCommand {
+    enum class Kind { show, off, address };
+    Kind kind = Kind::show;
+    std::string address; // as typed; with off: empty is all of them
+    Span at;             // of it
 };
 struct SaveCommand {
     std::string path;
@@ -159,8 +176,8 @@ using Command =
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, ThreadsCommand,
                  HistCommand, CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand,
-                 SitesCommand, StatusCommand, ViewCommand, RecordCommand, SaveCommand,
-                 SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand,
+                 SitesCommand, StatusCommand, ViewCommand, RecordCommand,
+                 TriggerCommand, ServeCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand,
                  HelpCommand, QuitCommand>;
 
 } // namespace auger

@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files: record, save, source.
+// Files: save, source.
+#include "repl/commands/file_arguments.h"
 #include "repl/commands/sample_selection.h"
 #include "repl/commands/table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace auger {
 namespace {
-
-Parsed<std::string> parse_path(Arguments& arguments, std::string_view what) {
-    auto word = arguments.expect(what);
-    if (!word)
-        return word.complaint();
-    if (word->text.empty() || word->text.find('\0') != std::string::npos)
-        return Complaint{word->span, "a file needs a name", "", Error::Kind::usage};
-    return std::move(word->text);
-}
-
-Parsed<Command> parse_record(Arguments& arguments) {
-    if (arguments.take_if("off"))
-        return Command(RecordCommand{});
-    auto path = parse_path(arguments, "a file");
-    if (!path)
-        return path.complaint();
-    return Command(RecordCommand{std::move(*path)});
-}
-
-std::string format_names() {
-    std::vector<std::string_view> names;
-    for (const ExportFormat& format : export_formats())
-        names.push_back(format.name);
-    return fmt::format("{}", fmt::join(names, " "));
-}
 
 // A line a format, for the help.
 std::string format_lines() {
@@ -70,13 +45,10 @@ Parsed<Command> parse_save(Arguments& arguments) {
     auto query = parse_sample_selection(arguments, [&]() -> Parsed<bool> {
         if (!arguments.take_if("--format"))
             return false;
-        auto name = arguments.expect("a format");
-        if (!name)
-            return name.complaint();
-        command.format = find_export_format(name->text);
-        if (!command.format)
-            return Complaint{name->span, fmt::format("there is no format \"{}\"", name->text),
-                             fmt::format("one of: {}", format_names()), Error::Kind::usage};
+        auto format = parse_format(arguments);
+        if (!format)
+            return format.complaint();
+        command.format = *format;
         return true;
     });
     if (!query)
@@ -104,16 +76,6 @@ Parsed<Command> parse_source(Arguments& arguments) {
 
 std::vector<CommandRow> file_commands() {
     return {
-        {"record",
-         "",
-         "Files",
-         "record FILE | off",
-         "write the event stream to a file",
-         "Starts with everything defined so far, so that `auger --replay FILE` answers the same\n"
-         "commands elsewhere, without privileges.",
-         "record slow.auger\nrecord off",
-         {{.file = true, .words = "off"}, {}},
-         parse_record},
         {"save",
          "",
          "Files",

@@ -15,7 +15,7 @@ std::span<const CommandRow> command_table() {
         std::vector<CommandRow> all;
         for (auto* group :
              {target_commands, sampling_commands, probe_commands, split_commands, view_commands,
-              neighbour_commands, open_commands, file_commands, script_commands, session_commands})
+              neighbour_commands, open_commands, file_commands, service_commands, script_commands, session_commands})
             std::ranges::move(group(), std::back_inserter(all));
         return all;
     }();

@@ -61,6 +61,7 @@ std::vector<CommandRow> view_commands();
 std::vector<CommandRow> neighbour_commands();
 std::vector<CommandRow> open_commands();
 std::vector<CommandRow> file_commands();
+std::vector<CommandRow> service_commands();
 std::vector<CommandRow> script_commands();
 std::vector<CommandRow> session_commands();
 

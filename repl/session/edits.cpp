@@ -11,6 +11,10 @@
 namespace auger {
 namespace {
 
+// Of continuous recording, when the user has not said another: hardly to be noticed, and not in
+// step with what happens every hundredth of a second.
+constexpr uint32_t interval_rate_hz = 49;
+
 ProbeSetting& at(Settings& settings, ProbeId id) {
     return *std::ranges::find(settings.probes, id, &ProbeSetting::id);
 }
@@ -104,7 +108,63 @@ struct EditOf {
         return std::move(edited);
     }
     Parsed<Edited> operator()(const RecordCommand& command) {
-        edited.settings.recording = command.path;
+        Settings& settings = edited.settings;
+        switch (command.kind) {
+        case RecordCommand::Kind::off:
+            settings.recording.clear();
+            settings.intervals = {};
+            break;
+        case RecordCommand::Kind::stream:
+            settings.recording = command.path;
+            break;
+        case RecordCommand::Kind::intervals:
+            settings.intervals = command.intervals;
+            if (settings.sampling.rate_hz == 0 && settings.sampling.raised_hz == 0 &&
+                !context.replaying) {
+                settings.sampling.rate_hz = interval_rate_hz;
+                add_note(fmt::format("sampling CPU time at {} Hz", interval_rate_hz));
+            }
+            break;
+        case RecordCommand::Kind::show:
+            break;
+        }
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const TriggerCommand& command) {
+        std::vector<Trigger>& triggers = edited.settings.triggers;
+        if (command.kind == TriggerCommand::Kind::off) {
+            triggers.clear();
+            return std::move(edited);
+        }
+        const bool off = command.kind == TriggerCommand::Kind::off_probe;
+        auto id =
+            off ? existing(command.probe) : find_or_add(edited.settings, command.probe, context);
+        if (!id)
+            return id.complaint();
+        edited.probe = *id;
+        std::erase_if(triggers, [&](const Trigger& trigger) { return trigger.probe == *id; });
+        if (off)
+            return std::move(edited);
+        at(edited.settings, *id).slow = command.threshold;
+        triggers.push_back(command.trigger);
+        triggers.back().probe = *id;
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const ServeCommand& command) {
+        std::vector<std::string>& serving = edited.settings.serving;
+        const auto known = std::ranges::find(serving, command.address);
+        if (command.kind == ServeCommand::Kind::address) {
+            if (known == serving.end())
+                serving.push_back(command.address);
+            return std::move(edited);
+        }
+        if (command.address.empty())
+            serving.clear();
+        else if (known != serving.end())
+            serving.erase(known);
+        else
+            return Complaint{command.at, fmt::format("\"{}\" is not served", command.address),
+                             "\"serve\" lists what is", Error::Kind::failed};
         return std::move(edited);
     }
     Parsed<Edited> operator()(const TimeCommand& command) {
@@ -123,6 +183,8 @@ struct EditOf {
         edited.probe = *id;
         ProbeSetting& probe = at(edited.settings, *id);
         probe.slow = command.threshold;
+        if (off && end_trigger(*id))
+            add_note("what it triggered has ended");
         probe.conditions.slow_if = command.slow_if;
         probe.conditions.show = command.show;
         probe.conditions.show_default = command.show_default;
@@ -223,6 +285,8 @@ struct EditOf {
                 edited.settings.sampling.raised = {};
                 add_note("the raised rate, which needs it, has ended");
             }
+            if (end_trigger(*id))
+                add_note("what it triggered has ended");
             std::erase_if(edited.settings.probes,
                           [&](const ProbeSetting& probe) { return probe.id == *id; });
         }
@@ -235,6 +299,13 @@ struct EditOf {
     void add_note(std::string_view text) {
         edited.note += edited.note.empty() ? "" : "; ";
         edited.note += text;
+    }
+
+    // Whether there was one.
+    bool end_trigger(ProbeId probe) {
+        return std::erase_if(edited.settings.triggers, [&](const Trigger& trigger) {
+                   return trigger.probe == probe;
+               }) > 0;
     }
 
     // The gate with its probes, which are timed from now on if they are not yet.
@@ -272,7 +343,9 @@ struct IsEdit {
     bool operator()(const UnsplitCommand&) const { return true; }
     bool operator()(const OnlyCommand& c) const { return c.kind != OnlyCommand::Kind::show; }
     bool operator()(const DeleteCommand&) const { return true; }
-    bool operator()(const RecordCommand&) const { return true; }
+    bool operator()(const RecordCommand& c) const { return c.kind != RecordCommand::Kind::show; }
+    bool operator()(const TriggerCommand& c) const { return c.kind != TriggerCommand::Kind::show; }
+    bool operator()(const ServeCommand& c) const { return c.kind != ServeCommand::Kind::show; }
     bool operator()(const auto&) const { return false; }
 };
 

@@ -59,10 +59,22 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
             SamplingSettings sampling = edit.after;
             for (const Rename& rename : execution.renames)
                 rename_probe(sampling.raised, rename);
-            return self.backend_.set_sampling(sampling);
+            return self.services_.set_sampling(sampling);
         }
         Result<void> operator()(const SetRecording& edit) const {
             return self.backend_.record(edit.after);
+        }
+        Result<void> operator()(const SetIntervals& edit) const {
+            return self.services_.record_intervals(edit.after);
+        }
+        Result<void> operator()(const SetTriggers& edit) const {
+            std::vector<Trigger> triggers = edit.after;
+            for (Trigger& trigger : triggers)
+                trigger.probe = renamed(trigger.probe, execution.renames);
+            return self.services_.set_triggers(triggers);
+        }
+        Result<void> operator()(const SetServing& edit) const {
+            return self.services_.serve(edit.after);
         }
         Result<void> operator()(const SetSplit& edit) const {
             SplitInfo split = edit.after.info();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Carries out a plan on the Backend. When an operation fails, those before it are reversed, last
+// Carries out a plan on the Backend and the Services. When an operation fails, those before it are reversed, last
 // first, so that what was in force before still is.
 #pragma once
 
+#include "repl/services/services.h"
 #include "repl/session/plan.h"
 
 #include <map>
@@ -19,7 +20,7 @@ struct Execution {
 
 class Executor {
   public:
-    explicit Executor(Backend& backend) : backend_(backend) {}
+    Executor(Backend& backend, Services& services) : backend_(backend), services_(services) {}
 
     Execution run(const std::vector<Operation>& operations);
 
@@ -32,6 +33,7 @@ class Executor {
     void roll_back(const std::vector<Operation>& done, Execution& execution);
 
     Backend& backend_;
+    Services& services_;
     ProbeId next_{1};
 };
 

@@ -38,12 +38,15 @@ std::vector<Operation> plan(const Settings& from, const Settings& to) {
     // After the probes that they need are there, and before those that they no longer need go.
     add_if_changed<SetSplit>(operations, from.split, to.split);
     add_if_changed<SetOnly>(operations, from.only, to.only);
+    add_if_changed<SetTriggers>(operations, from.triggers, to.triggers);
     add_if_changed<SetSampling>(operations, from.sampling, to.sampling);
     for (const ProbeSetting& probe : from.probes) {
         if (!to.find(probe.id))
             operations.push_back(RemoveProbe{probe});
     }
     add_if_changed<SetRecording>(operations, from.recording, to.recording);
+    add_if_changed<SetIntervals>(operations, from.intervals, to.intervals);
+    add_if_changed<SetServing>(operations, from.serving, to.serving);
     return operations;
 }
 

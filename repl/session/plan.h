@@ -22,6 +22,9 @@ using SetSampling = Edit<SamplingSettings, struct SamplingTag>;
 using SetSplit = Edit<SplitSetting, struct SplitTag>;
 using SetOnly = Edit<OnlyInfo, struct OnlyTag>;
 using SetRecording = Edit<std::string, struct RecordingTag>;
+using SetIntervals = Edit<IntervalFiles, struct IntervalsTag>;
+using SetTriggers = Edit<std::vector<Trigger>, struct TriggersTag>;
+using SetServing = Edit<std::vector<std::string>, struct ServingTag>;
 struct AddProbe {
     ProbeSetting probe;
 };
@@ -35,7 +38,8 @@ struct SetSlow {
 };
 
 using Operation = std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetSplit,
-                               SetOnly, RemoveProbe, SetSampling, SetRecording>;
+                               SetOnly, RemoveProbe, SetSampling, SetRecording, SetIntervals, SetTriggers,
+                               SetServing>;
 
 std::vector<Operation> plan(const Settings& from, const Settings& to);
 Operation reversed(const Operation& operation);

@@ -2,6 +2,7 @@
 #include "repl/session/reply.h"
 
 #include "views/escape.h"
+#include "views/spell.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,6 +90,23 @@ std::string describe(const FilterSpec& filter) {
         kinds.push_back(
             escape_untrusted(fmt::format("cgroup {}", fmt::join(filter.cgroups, " or "))));
     return kinds.empty() ? "off" : fmt::format("{}", fmt::join(kinds, ", and "));
+}
+
+std::string describe(const IntervalFiles& files) {
+    std::vector<std::string_view> formats;
+    for (const ExportFormat* format : files.formats)
+        formats.push_back(format->name);
+    return fmt::format("recording intervals of {} to {} as {}, the latest {} stay",
+                       spell_duration(files.every_ns), escape_untrusted(files.folder),
+                       fmt::join(formats, " and "), files.keep);
+}
+
+std::string describe(const Trigger& trigger, const ProbeSetting& probe) {
+    return fmt::format("on slow calls of {} > {} recording the last {} to {}, at most one every {}; "
+                       "the latest {} stay",
+                       escape_untrusted(probe.text), spell_threshold(probe.slow),
+                       spell_duration(trigger.span_ns), escape_untrusted(trigger.folder),
+                       spell_duration(trigger.rest_ns), trigger.keep);
 }
 
 std::string describe(WayOut way_out) {

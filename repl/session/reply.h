@@ -5,6 +5,7 @@
 
 #include "loader/backend.h"
 #include "repl/language/complaint.h"
+#include "repl/session/settings.h"
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,8 @@ struct Reply {
 std::string describe(const TargetSpec& target);
 std::string describe(const FilterSpec& filter);
 std::string describe(WayOut way_out);
+std::string describe(const IntervalFiles& files);
+std::string describe(const Trigger& trigger, const ProbeSetting& probe);
 
 // For `target`: the processes, one a line, at most `limit` of them.
 std::string process_lines(const TargetStatus& status, size_t limit);

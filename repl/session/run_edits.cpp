@@ -8,6 +8,7 @@
 #include "views/format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -112,12 +113,34 @@ struct Told {
         }
         return fmt::format("deleted {}", names);
     }
-    std::string operator()(const RecordCommand&) const {
-        if (now.recording.empty())
-            return before.recording.empty()
-                       ? "there was no recording"
-                       : fmt::format("recorded {}", escape_untrusted(before.recording));
-        return fmt::format("recording to {}", escape_untrusted(now.recording));
+    std::string operator()(const RecordCommand& command) const {
+        if (command.kind == RecordCommand::Kind::stream)
+            return fmt::format("recording to {}", escape_untrusted(now.recording));
+        if (command.kind == RecordCommand::Kind::intervals)
+            return describe(now.intervals);
+        std::string text;
+        if (!before.recording.empty())
+            text = fmt::format("recorded {}", escape_untrusted(before.recording));
+        if (!before.intervals.folder.empty())
+            text += fmt::format("{}no more intervals are recorded to {}", text.empty() ? "" : "; ",
+                                escape_untrusted(before.intervals.folder));
+        return text.empty() ? "there was no recording" : text;
+    }
+    std::string operator()(const TriggerCommand& command) const {
+        switch (command.kind) {
+        case TriggerCommand::Kind::slow:
+            return describe(now.triggers.back(), *probe);
+        case TriggerCommand::Kind::off_probe:
+            return fmt::format("slow calls of {} trigger nothing", probe_name(*probe));
+        default:
+            return "slow calls trigger nothing";
+        }
+    }
+    std::string operator()(const ServeCommand& command) const {
+        return command.kind == ServeCommand::Kind::off
+                   ? now.serving.empty() ? std::string("serving nowhere")
+                                         : fmt::format("not serving at {}", command.address)
+                   : std::string(); // where, is known once it listens
     }
     template <typename Other>
     std::string operator()(const Other&) const {
@@ -210,7 +233,8 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
                             place_of(*execution.error, line.text, command.at,
                                      std::visit(PartAbout{command.at}, command.command)));
     // Taking the end of a recording back would overwrite what was recorded.
-    const bool ended_recording = record && record->path.empty();
+    const bool ended_recording = record && record->kind == RecordCommand::Kind::off &&
+                                 !before.recording.empty();
     if (!(settings_ == before) && !ended_recording) {
         undo_.push_back({line.text.substr(command.at.offset, command.at.length), before});
         if (undo_.size() > undo_limit)
@@ -223,6 +247,8 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
     const ProbeSetting* probe = edited->probe ? settings_.find(*edited->probe) : nullptr;
     const Told told{before, settings_, probe, model_.first_ns()};
     std::string text = std::visit(told, command.command);
+    if (std::holds_alternative<ServeCommand>(command.command) && text.empty())
+        text = fmt::format("{}", fmt::join(serving_lines(), "\n"));
     if (!edited->note.empty())
         text += "; " + escape_untrusted(edited->note);
     JsonObject object = json_reply(command.row->name);

@@ -79,6 +79,8 @@ Result<void> Session::prepare_view() {
 }
 
 Result<void> Session::finish() {
+    if (!waited_ && services_.active())
+        return run_services();
     if (!waited_ && settings_.target.kind == TargetSpec::Kind::command)
         return run_to_end();
     return start_command();
@@ -91,6 +93,8 @@ Result<void> Session::before_prompt() {
 }
 
 Result<void> Session::close() {
+    for (const std::string& line : services_.finish())
+        show_notice(backend_.now_ns(), line);
     if (settings_.recording.empty())
         return {};
     settings_.recording.clear();

@@ -167,12 +167,15 @@ Parsed<Reply> Session::Runner::operator()(const ProbesCommand&) {
                 [&] { return probes_json(session.model_); });
 }
 
+StatusContext Session::status_context() const {
+    return {backend_.target_status(), backend_.links(), backend_.symbol_progress(),
+            backend_.unwind_status(), spell_raised(settings_)};
+}
+
 Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {
     if (auto complaint = not_ready())
         return *complaint;
-    const StatusContext context{session.backend_.target_status(), session.backend_.links(),
-                                session.backend_.symbol_progress(),
-                                session.backend_.unwind_status(), spell_raised(session.settings_)};
+    const StatusContext context = session.status_context();
     return show([&] { return status_view(session.model_, session.view_options(), context); },
                 [&] { return Lines{status_json(session.model_, context)}; });
 }

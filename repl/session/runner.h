@@ -31,6 +31,9 @@ struct Session::Runner {
     Parsed<Reply> operator()(const StatusCommand&);
     Parsed<Reply> operator()(const ViewCommand&);
 
+    Parsed<Reply> operator()(const RecordCommand&);
+    Parsed<Reply> operator()(const TriggerCommand&);
+    Parsed<Reply> operator()(const ServeCommand&);
     Parsed<Reply> operator()(const SaveCommand&);
     Parsed<Reply> operator()(const SourceCommand&);
     Parsed<Reply> operator()(const WaitCommand&);

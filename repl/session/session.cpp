@@ -17,7 +17,10 @@ namespace auger {
 Session::Session(Backend& backend, const Model& model, Output& output, Interrupts& interrupts,
                  SessionOptions options)
     : backend_(backend), model_(model), output_(output), interrupts_(interrupts),
-      options_(std::move(options)), executor_(backend) {}
+      options_(std::move(options)),
+      services_(backend, model,
+                {[this] { return status_context(); }, [this] { return settings_.window; }}),
+      executor_(backend, services_) {}
 
 std::optional<Error::Kind> Session::run(const std::vector<ScriptLine>& lines) {
     first_failure_.reset();
@@ -89,22 +92,30 @@ void Session::print(const Reply& reply) {
     output_.result(lines);
 }
 
+void Session::show_notice(uint64_t time_ns, std::string_view raw) {
+    const std::string text = escape_untrusted(raw);
+    if (options_.json) {
+        JsonObject object = json_reply("notice");
+        object["time"] = time_ns;
+        object["message"] = text;
+        output_.result(json_line(object) + "\n");
+    } else {
+        output_.notice(text + "\n");
+    }
+}
+
 void Session::show_notices() {
     const uint64_t received = model_.notices_received();
     const auto& kept = model_.notices();
     const uint64_t fresh = std::min<uint64_t>(received - notices_shown_, kept.size());
-    for (auto notice = kept.end() - static_cast<ptrdiff_t>(fresh); notice != kept.end(); ++notice) {
-        const std::string text = escape_untrusted(notice->text);
-        if (options_.json) {
-            JsonObject object = json_reply("notice");
-            object["time"] = notice->time_ns;
-            object["message"] = text;
-            output_.result(json_line(object) + "\n");
-        } else {
-            output_.notice(text + "\n");
-        }
-    }
+    for (auto notice = kept.end() - static_cast<ptrdiff_t>(fresh); notice != kept.end(); ++notice)
+        show_notice(notice->time_ns, notice->text);
     notices_shown_ = received;
+}
+
+void Session::tend() {
+    for (const std::string& line : services_.work())
+        show_notice(backend_.now_ns(), line);
 }
 
 void Session::adopt_recorded() {
@@ -137,8 +148,9 @@ void Session::adopt_recorded() {
 }
 
 Result<bool> Session::pump(std::chrono::nanoseconds timeout, int wake_fd) {
-    auto more = backend_.poll(timeout, wake_fd);
+    auto more = backend_.poll(services_.idle_time(timeout), services_.wake_fd(wake_fd));
     show_notices();
+    tend();
     return more;
 }
 

@@ -7,6 +7,7 @@
 #include "repl/commands/completion.h"
 #include "repl/commands/table.h"
 #include "repl/exit_code.h"
+#include "repl/services/services.h"
 #include "repl/session/executor.h"
 #include "repl/session/output.h"
 #include "repl/session/reply.h"
@@ -59,7 +60,9 @@ class Session {
     Result<void> finish();
     // Ends a recording that is being written; says whether it is whole.
     Result<void> close();
-    // Delivers what has come; waits at most `timeout`, or until `wake_fd` is readable.
+    // Lets services do what is due, where nothing is delivered any more.
+    void tend();
+    // Delivers what has come, and lets services work; waits at most `timeout`, or until `wake_fd` is readable.
     Result<bool> pump(std::chrono::nanoseconds timeout, int wake_fd);
 
     // "nginx 999 Hz", for the prompt; empty without a target.
@@ -98,11 +101,18 @@ class Session {
     void report(const ScriptLine& line, const Complaint& complaint, std::string_view command);
     void print(const Reply& reply);
     void show_notices();
+    void show_notice(uint64_t time_ns, std::string_view text);
     // A recording defines its probes while it plays.
     void adopt_recorded();
     // What must happen before anything collected is looked at.
     Result<void> prepare_view();
     Result<void> run_to_end();
+    // Goes on for its services until somebody ends it.
+    Result<void> run_services();
+    StatusContext status_context() const;
+    std::vector<std::string> serving_lines() const;
+    // What is in force, a line each.
+    Reply told(const std::vector<std::string>& lines, std::string_view reply) const;
     // Polls for at most `timeout`; false when nothing more will come.
     Result<bool> step(std::chrono::nanoseconds timeout);
     bool target_ended() const;
@@ -120,6 +130,7 @@ class Session {
     SessionOptions options_;
 
     Settings settings_;
+    Services services_;
     Executor executor_;
     std::deque<UndoEntry> undo_;
     SplitInfo recorded_split_; // last adopted

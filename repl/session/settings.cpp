@@ -28,6 +28,10 @@ void rename_probe(Settings& settings, const Rename& rename) {
         settings.split.probe = rename.to;
     rename_probe(settings.only.gate, rename);
     rename_probe(settings.sampling.raised, rename);
+    for (Trigger& trigger : settings.triggers) {
+        if (trigger.probe == rename.from)
+            trigger.probe = rename.to;
+    }
 }
 
 void rename_probe(Gate& gate, const Rename& rename) {

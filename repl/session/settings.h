@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/backend.h"
+#include "repl/services/service_settings.h"
 #include "views/model/window.h"
 
 #include <string>
@@ -40,6 +41,9 @@ struct Settings {
     SplitSetting split;
     OnlyInfo only;         // without marks
     std::string recording; // path; empty: none
+    IntervalFiles intervals;
+    std::vector<Trigger> triggers;    // at most one a probe
+    std::vector<std::string> serving; // addresses, as typed
     Window window;
 
     const ProbeSetting* find(ProbeId id) const;

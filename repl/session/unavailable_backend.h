@@ -30,6 +30,8 @@ class UnavailableBackend final : public Backend {
     Result<void> set_filter(const FilterSpec&) override { return reason_; }
     Result<void> set_way_out(WayOut) override { return reason_; }
     Result<void> record(const std::string&) override { return reason_; }
+    Result<void> keep_last(std::chrono::nanoseconds) override { return reason_; }
+    Result<void> write_last(const std::string&) const override { return reason_; }
     std::vector<uint64_t> links() const override { return {}; }
     std::vector<Capability> capabilities() const override { return capabilities_; }
     SymbolProgress symbol_progress() const override { return {}; }

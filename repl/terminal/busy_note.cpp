@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/terminal/busy_note.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "loader/base/signals_blocked.h"
+
 #include <unistd.h>
 
 #include <chrono>
@@ -15,12 +15,8 @@ constexpr std::chrono::milliseconds soon{150};
 } // namespace
 
 BusyNote::BusyNote(int fd, std::string bytes) {
-    // Signals stay the main thread's.
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     thread_ = std::thread([this, fd, bytes = std::move(bytes)] { run(fd, bytes); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 BusyNote::~BusyNote() {

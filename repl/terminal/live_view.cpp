@@ -268,6 +268,7 @@ class LiveView::Run {
             pumping_ = more && *more;
             changed_ |= !pumping_;
         } else {
+            session_.tend();
             const bool something = changed_ || unfinished_;
             const auto pause = something ? std::chrono::ceil<milliseconds>(left) : idle_frame;
             pollfd key{STDIN_FILENO, POLLIN, 0};

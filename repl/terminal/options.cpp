@@ -65,7 +65,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         target_command.assign(dashes + 1, all.end());
 
     Options options;
-    std::vector<std::string> pids, files, texts;
+    std::vector<std::string> pids, files, texts, serve;
     std::string name, record, exit, attach;
     bool everything = false;
     CLI::App app("Find the cause of slow calls in running programs.",
@@ -100,6 +100,14 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                        "Play the recording at its own speed (1) or another; without it, at once")
             ->type_name("N")
             ->check(CLI::Range(0.01, 10'000.0));
+    auto* serve_option =
+        app.add_option("--serve", serve,
+                       "Answer requests for samples by HTTP; also from AUGER_SERVE: unix:PATH or "
+                       "127.0.0.1:PORT")
+            ->type_name("ADDRESS")
+            ->envname("AUGER_SERVE")
+            ->expected(1);
+    serve_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
         ->type_name("WAY");
     app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")
@@ -187,6 +195,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             text += " " + quote_word(word);
         options.setup.push_back(command("--", text));
     }
+    for (const std::string& address : serve)
+        options.setup.push_back(command("--serve", "serve " + quote_word(address)));
     size_t file = 0, text = 0;
     for (const CLI::Option* option : app.parse_order()) {
         if (option == file_option)

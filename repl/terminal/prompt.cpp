@@ -93,6 +93,8 @@ class Prompt {
                 pollfd key{STDIN_FILENO, POLLIN, 0};
                 ::poll(&key, 1, static_cast<int>(tick.count()));
             }
+        } else {
+            session_.tend();
         }
         pollfd key{STDIN_FILENO, POLLIN, 0};
         const int ready = ::poll(&key, 1, pumping_ ? 0 : static_cast<int>(tick.count()));

@@ -59,6 +59,7 @@ std::optional<Error::Kind> run_stdin(Session& session, StreamOutput& output, Sig
             pumping = more && *more;
             ready = input_ready(0);
         } else if (!ready) {
+            session.tend();
             ready = input_ready(static_cast<int>(tick.count()));
             pumping = session.live();
         }

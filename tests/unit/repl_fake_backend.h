@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loader/backend.h"
+#include "loader/process/output_file.h"
 #include "repl/session/output.h"
 #include "repl/session/session.h"
 #include "synthetic_stream.h"
@@ -141,6 +142,17 @@ class FakeBackend final : public Backend {
         return act(fmt::format("exit {}", static_cast<int>(way)));
     }
     Result<void> record(const std::string& path) override { return act("record " + path); }
+    Result<void> keep_last(std::chrono::nanoseconds span) override {
+        return act(fmt::format("keep {}", span.count() / 1'000'000));
+    }
+    // The file says what it was asked for.
+    Result<void> write_last(const std::string& path) const override {
+        auto file = OutputFile::create(path);
+        if (!file)
+            return file.error();
+        file->write("kept");
+        return file->commit();
+    }
     std::vector<uint64_t> links() const override { return {7, 8}; }
     std::vector<Capability> capabilities() const override {
         return {{"uprobe_multi links", Capability::State::missing, "kernel is older", "update"}};

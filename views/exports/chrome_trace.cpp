@@ -16,7 +16,8 @@ using Event = nlohmann::ordered_json;
 
 class Trace {
   public:
-    Trace(const Model& model, ByteSink& out) : model_(model), out_(out) {
+    Trace(const Model& model, const ExportQuery& query, ByteSink& out)
+        : model_(model), query_(query), out_(out) {
         out_.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
     }
 
@@ -52,7 +53,7 @@ class Trace {
         for (const ThreadId thread : threads_)
             name_thread(thread);
         Event losses = Event::array();
-        for (const std::string& loss : export_losses(model_))
+        for (const std::string& loss : export_losses(model_, query_))
             losses.push_back(loss);
         out_.write("],\"otherData\":" +
                    Event{{"producer", "auger"}, {"losses", std::move(losses)}}.dump() + "}\n");
@@ -101,6 +102,7 @@ class Trace {
     }
 
     const Model& model_;
+    const ExportQuery& query_;
     ByteSink& out_;
     std::string comma_ = "\n";
     std::set<ThreadId> threads_;
@@ -112,7 +114,7 @@ class Trace {
 Result<uint64_t> write_chrome_trace(const Model& model, const ExportQuery& query, ByteSink& out) {
     const Classifier classify(model);
     const auto calls = find_slow_calls(model, classify, query.window, {}, query.filter);
-    Trace trace(model, out);
+    Trace trace(model, query, out);
     for (const SlowCall* call : calls)
         trace.add(*call, classify);
     trace.finish();

@@ -41,7 +41,7 @@ Result<uint64_t> write_collapsed(const Model& model, const ExportQuery& query, B
         lines[line] += samples;
     }
     // Importers leave out lines that do not end in a number.
-    for (const std::string& loss : export_losses(model))
+    for (const std::string& loss : export_losses(model, query))
         out.write("# " + loss + ".\n");
     uint64_t written = 0;
     for (const auto& [line, samples] : lines) {

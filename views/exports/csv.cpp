@@ -24,8 +24,8 @@ std::string field(std::string_view raw) {
     return '"' + text + '"';
 }
 
-void write_losses(const Model& model, ByteSink& out) {
-    for (const std::string& loss : export_losses(model))
+void write_losses(const Model& model, const ExportQuery& query, ByteSink& out) {
+    for (const std::string& loss : export_losses(model, query))
         out.write("# " + loss + "\n");
 }
 
@@ -44,7 +44,7 @@ std::string values_text(const SlowCall& call) {
 } // namespace
 
 Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, ByteSink& out) {
-    write_losses(model, out);
+    write_losses(model, query, out);
     write_line(out, {"probe", "class", "pid", "tid", "comm", "start_ns", "duration_ns", "cpu_ns",
                      "blocked_ns", "runnable_ns", "threshold_ns", "longest_wait_ns", "longest_wait",
                      "values", "stack"});
@@ -75,7 +75,7 @@ Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, B
 }
 
 Result<uint64_t> write_histograms_csv(const Model& model, const ExportQuery& query, ByteSink& out) {
-    write_losses(model, out);
+    write_losses(model, query, out);
     write_line(out, {"probe", "from_ns", "to_ns", "calls"});
     uint64_t lines = 0;
     for (const auto& [id, probe] : model.probes()) {

@@ -70,12 +70,20 @@ const ExportFormat* export_format_of_file(std::string_view path) {
     return found;
 }
 
-std::vector<std::string> export_losses(const Model& model) {
+std::vector<std::string> export_losses(const Model& model, const ExportQuery& query) {
     std::vector<std::string> losses;
-    for (const auto& [cause, events] : model.ledger().lost)
-        if (events)
-            losses.push_back(fmt::format("lost: {} ({})", events, cause));
-    if (const uint64_t evicted = model.samples_evicted())
+    for (const auto& [cause, events] : model.ledger().lost) {
+        const auto before = query.lost_before.find(cause);
+        const uint64_t known = before == query.lost_before.end() ? 0 : before->second;
+        if (events > known)
+            losses.push_back(fmt::format("lost: {} ({})", events - known, cause));
+    }
+    const SampleStore& samples = model.samples();
+    // The window begins before the oldest that is left.
+    const bool reaches_back =
+        samples.size() > 0 &&
+        query.window.since(model.first_ns(), model.now_ns()) < samples.oldest().time_ns;
+    if (const uint64_t evicted = model.samples_evicted(); evicted && reaches_back)
         losses.push_back(
             fmt::format("gone: {} samples (the oldest, for want of room in the store)", evicted));
     return losses;

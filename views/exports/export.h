@@ -7,6 +7,7 @@
 #include "views/exports/byte_sink.h"
 #include "views/model/fold.h"
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ namespace auger {
 // What of the model.
 struct ExportQuery : SampleSelection {
     Window window;
+    // Of each thread a sample every so long, of equal weights, instead of those that were taken;
+    // 0: those. In formats that tell samples apart.
+    uint64_t every_ns = 0;
+    // By cause: losses that are not this export's, because they were before its time.
+    std::map<std::string, uint64_t> lost_before{};
 };
 
 struct ExportFormat {
@@ -34,8 +40,8 @@ const ExportFormat* find_export_format(std::string_view name);
 // By a file's extension, the longest that fits. Null: none does.
 const ExportFormat* export_format_of_file(std::string_view path);
 
-// What is known to be missing in whatever is exported, a sentence each: "lost: 12 samples: event
+// What is known to be missing in what is exported, a sentence each: "lost: 12 samples: event
 // ring full". Every format has a place for them.
-std::vector<std::string> export_losses(const Model&);
+std::vector<std::string> export_losses(const Model&, const ExportQuery& query = {});
 
 } // namespace auger

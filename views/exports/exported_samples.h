@@ -6,6 +6,7 @@
 #include "views/model/frames_under.h"
 #include "views/model/sample_pass.h"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,10 @@ class ExportedSamples {
             if (!expand(sample.sample))
                 continue;
             sample.frames = frames_;
-            visit(static_cast<const ExportedSample&>(sample));
+            if (query_.every_ns == 0)
+                visit(static_cast<const ExportedSample&>(sample));
+            else
+                visit_ticks(sample, visit);
         }
     }
 
@@ -57,6 +61,29 @@ class ExportedSamples {
         double factor;
     };
     std::vector<Shown> find_shown() const;
+    // A sample stands for the time of its weight before it. A clock that ticks every query_.every_ns,
+    // the last time when the window ends, finds the thread there as often as it ticks meanwhile.
+    template <typename Visit>
+    void visit_ticks(ExportedSample sample, Visit visit) {
+        const uint64_t every = query_.every_ns, end = query_.window.until(model_.now_ns());
+        const uint64_t since = query_.window.since(0, model_.now_ns());
+        const uint64_t last = sample.sample.time_ns, weight = sample.sample.weight_ns;
+        if (last > end)
+            return;
+        const uint64_t first = std::max(since, last - std::min(last, weight)); // not in it
+        const uint64_t before_end = end - last;
+        uint64_t tick = last - (before_end % every ? every - before_end % every : 0);
+        // The earliest first.
+        if (tick <= first || tick > last)
+            return;
+        tick -= (tick - first - 1) / every * every;
+        sample.samples = 1;
+        sample.weight_ns = static_cast<double>(every);
+        for (; tick <= last; tick += every) {
+            sample.sample.time_ns = tick;
+            visit(static_cast<const ExportedSample&>(sample));
+        }
+    }
     // Sets frames_. False: the query shows nothing of it.
     bool expand(const StoredSample& sample);
 

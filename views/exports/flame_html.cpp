@@ -86,7 +86,7 @@ class Page {
         write_histogram();
         out_.write("\"losses\":[");
         const char* comma = "";
-        for (const std::string& loss : export_losses(model_)) {
+        for (const std::string& loss : export_losses(model_, query_)) {
             out_.write(comma + script_text(loss));
             comma = ",";
         }

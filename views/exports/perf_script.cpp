@@ -39,7 +39,7 @@ Result<uint64_t> write_perf_script(const Model& model, const ExportQuery& query,
             text = module_text(symbols.module(id).path);
         return text;
     };
-    for (const std::string& loss : export_losses(model))
+    for (const std::string& loss : export_losses(model, query))
         out.write("# " + loss + "\n");
     uint64_t samples = 0;
     std::string record;

@@ -83,8 +83,8 @@ class Strings {
 
 class Profile {
   public:
-    Profile(const Model& model, ByteSink& out)
-        : model_(model), symbols_(model.symbols()), out_(out) {}
+    Profile(const Model& model, const ExportQuery& query, ByteSink& out)
+        : model_(model), query_(query), symbols_(model.symbols()), out_(out) {}
 
     void add(const ExportedSample& sample);
     uint64_t finish();
@@ -121,6 +121,7 @@ class Profile {
     }
 
     const Model& model_;
+    const ExportQuery& query_;
     const SymbolTables& symbols_;
     ByteSink& out_;
     std::string bytes_;
@@ -272,12 +273,15 @@ uint64_t Profile::finish() {
         samples += entry.sums.samples;
         flush();
     }
+    const Window& window = query_.window;
+    const uint64_t now = model_.now_ns(), since = window.since(model_.first_ns(), now);
     message_.add_int64(profile::duration_nanos,
-                       static_cast<int64_t>(model_.now_ns() - model_.first_ns()));
+                       static_cast<int64_t>(window.until(now) -
+                                            std::min(window.until(now), since)));
     put_value_type(profile::period_type, "cpu", "nanoseconds");
     if (const uint64_t rate = model_.ledger().rate_hz)
         message_.add_int64(profile::period, static_cast<int64_t>(1'000'000'000 / rate));
-    for (const std::string& loss : export_losses(model_))
+    for (const std::string& loss : export_losses(model_, query_))
         message_.add_int64(profile::comment, string_(loss));
     message_.add_int64(profile::default_sample_type, string_("cpu"));
     for (const std::string* text : string_.all())
@@ -290,7 +294,7 @@ uint64_t Profile::finish() {
 
 Result<uint64_t> write_pprof(const Model& model, const ExportQuery& query, ByteSink& out) {
     GzipSink compressed(out);
-    Profile profile(model, compressed);
+    Profile profile(model, query, compressed);
     ExportedSamples(model, query).for_each([&](const ExportedSample& one) { profile.add(one); });
     const uint64_t samples = profile.finish();
     compressed.finish();

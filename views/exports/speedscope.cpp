@@ -97,7 +97,7 @@ Result<uint64_t> write_speedscope(const Model& model, const ExportQuery& query, 
               "\"exporter\":\"auger\",\"name\":\"auger\",\"activeProfileIndex\":0,\"auger\":{"
               "\"losses\":[");
     const char* comma = "";
-    for (const std::string& loss : export_losses(model)) {
+    for (const std::string& loss : export_losses(model, query)) {
         out.write(comma + json_text(loss));
         comma = ",";
     }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the sampling endpoint listens: a socket in the file system that only its user may connect
+// to, or a port of the loopback interface. Nothing else: what is observed is nobody else's business.
+#pragma once
+
+#include "loader/base/fd.h"
+#include "loader/base/result.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace auger {
+
+struct ListenAddress {
+    enum class Kind { unix_socket, ipv4_loopback, ipv6_loopback };
+    Kind kind = Kind::unix_socket;
+    std::string path;  // of a unix socket
+    uint16_t port = 0; // else; 0: one that is free
+    friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
+};
+
+// "unix:PATH" (or "unix://PATH"), "127.0.0.1:PORT", "localhost:PORT", "[::1]:PORT". Fails with
+// kind `usage`, and `at` in the text.
+Result<ListenAddress> parse_listen_address(std::string_view text);
+
+class ListenSocket {
+  public:
+    // A unix socket has mode 0600 and belongs to the invoking user from the moment it is there. One
+    // that nobody listens on any more is replaced if it is ours; nothing else that stands there is.
+    static Result<ListenSocket> open(const ListenAddress&);
+    ListenSocket(ListenSocket&& other) noexcept;
+    ListenSocket& operator=(ListenSocket&&) = delete;
+    ~ListenSocket(); // removes the socket from the file system, if it is still this one
+
+    int fd() const { return fd_.get(); }
+    // As parse_listen_address() reads it, with the port that it has.
+    const std::string& text() const { return text_; }
+
+  private:
+    ListenSocket() = default;
+    Result<void> bind_unix(const std::string& path);
+    Result<void> bind_loopback(const ListenAddress&);
+
+    UniqueFd fd_;
+    std::string text_;
+    std::string path_; // empty: there is nothing to remove
+    dev_t device_ = 0; // of the socket's file
+    ino_t inode_ = 0;
+};
+
+} // namespace auger

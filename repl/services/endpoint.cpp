@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/services/endpoint.h"
+
+#include "views/escape.h"
+#include "views/exports/file_sink.h"
+#include "views/exports/flame_html.h"
+#include "views/exports/perf_script.h"
+#include "views/exports/pprof.h"
+#include "views/exports/prometheus.h"
+#include "views/format.h"
+#include "views/json/json_views.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+using Kind = EndpointRequest::Kind;
+
+constexpr uint64_t second_ns = 1'000'000'000;
+// How long names, and events that are late, are waited for once the time is over.
+constexpr uint64_t patience_ns = 5 * second_ns;
+constexpr uint64_t look_interval_ns = 20'000'000;
+constexpr size_t writers = 2; // at once
+constexpr ForkedLimits answer_limits{uint64_t{512} << 20, 60};
+
+const char* type_of(Kind kind) {
+    switch (kind) {
+    case Kind::profile:
+        return "application/octet-stream";
+    case Kind::flame:
+        return "text/html; charset=utf-8";
+    case Kind::metrics:
+        return "text/plain; version=0.0.4; charset=utf-8";
+    case Kind::status:
+        return "application/json";
+    default:
+        return "text/plain; charset=utf-8";
+    }
+}
+
+// How the samples came about, for who reads them.
+std::string sampling_lines(const EndpointRequest& request, const SamplingSettings& sampling) {
+    std::string text = fmt::format(
+        "# auger: {} of {}, a sample of each thread every {}\n",
+        format_duration(static_cast<double>(request.duration_ns)),
+        sampling.wall ? "wall-clock time (waits when they end)" : "CPU time",
+        format_duration(static_cast<double>(request.interval_ns)));
+    const uint64_t rate = std::max(sampling.rate_hz, sampling.raised_hz);
+    if (rate != 0 && second_ns / rate > request.interval_ns)
+        text += fmt::format("# the session samples at {} Hz, which is less\n", rate);
+    return text;
+}
+
+} // namespace
+
+Endpoint::~Endpoint() {
+    jobs_.clear();
+}
+
+Result<void> Endpoint::listen_at(const std::vector<std::string>& addresses) {
+    std::list<Place> fresh;
+    for (const std::string& address : addresses) {
+        if (std::ranges::find(places_, address, &Place::address) != places_.end())
+            continue;
+        auto place = listen_at(address);
+        if (!place)
+            return place.error();
+        fresh.push_back(std::move(*place));
+    }
+    const auto unwanted = [&](const Place& place) {
+        return std::ranges::find(addresses, place.address) == addresses.end();
+    };
+    for (const Place& place : places_) {
+        if (unwanted(place))
+            std::erase_if(jobs_,
+                          [&](const Job& job) { return job.server == place.server.get(); });
+    }
+    std::erase_if(places_, unwanted);
+    places_.splice(places_.end(), fresh);
+    share_sampling(backend_.now_ns());
+    return {};
+}
+
+Result<Endpoint::Place> Endpoint::listen_at(const std::string& address) const {
+    constexpr std::string_view variable = "{PID}";
+    std::string text = address;
+    const TargetStatus status = backend_.target_status();
+    const pid_t pid = status.processes.empty() ? getpid() : status.processes.front().pid;
+    for (size_t at = text.find(variable); at != std::string::npos; at = text.find(variable, at))
+        text.replace(at, variable.size(), std::to_string(pid));
+    auto parsed = parse_listen_address(text);
+    if (!parsed)
+        return parsed.error();
+    auto socket = ListenSocket::open(*parsed);
+    if (!socket)
+        return socket.error();
+    auto server =
+        HttpServer::start(socket->fd(), [](const HttpRequest& request) -> std::optional<HttpAnswer> {
+            auto read = read_request(request);
+            if (auto* refusal = std::get_if<HttpAnswer>(&read))
+                return std::move(*refusal);
+            return std::nullopt;
+        });
+    if (!server)
+        return server.error();
+    return Place{address, std::move(*socket), std::move(*server)};
+}
+
+std::vector<std::string> Endpoint::listening() const {
+    std::vector<std::string> texts;
+    for (const Place& place : places_)
+        texts.push_back(place.socket.text());
+    return texts;
+}
+
+void Endpoint::add_wake_fds(std::vector<int>& fds) const {
+    for (const Place& place : places_)
+        fds.push_back(place.server->wake_fd());
+    for (const Job& job : jobs_)
+        if (job.task)
+            fds.push_back(job.task->wake_fd());
+}
+
+uint64_t Endpoint::due_ns() const {
+    uint64_t due = places_.empty() ? UINT64_MAX : next_expiry_ns_;
+    const uint64_t now = backend_.now_ns();
+    for (const Job& job : jobs_) {
+        if (!job.task)
+            due = std::min(due, std::max(job.end_ns, now + look_interval_ns));
+    }
+    return due;
+}
+
+void Endpoint::work() {
+    if (places_.empty())
+        return;
+    const uint64_t now = backend_.now_ns();
+    for (Place& place : places_) {
+        take_requests(place, now);
+        if (now >= next_expiry_ns_)
+            place.server->expire();
+    }
+    if (now >= next_expiry_ns_)
+        next_expiry_ns_ = now + second_ns;
+    share_sampling(now);
+    size_t writing = std::ranges::count_if(jobs_, [](const Job& job) { return !!job.task; });
+    for (auto job = jobs_.begin(); job != jobs_.end();) {
+        if (!job->task && writing < writers && complete(*job, now)) {
+            if (auto started = start_writing(*job); !started) {
+                refuse(*job, 500, started.error().message());
+                job = jobs_.erase(job);
+                continue;
+            }
+            writing++;
+        }
+        job = job->task && finish(*job) ? jobs_.erase(job) : std::next(job);
+    }
+}
+
+void Endpoint::take_requests(Place& place, uint64_t now_ns) {
+    for (const HttpRequest& request : place.server->take()) {
+        auto read = read_request(request);
+        Job job{place.server.get(), request.id, {}, 0, 0, {}};
+        if (auto* refusal = std::get_if<HttpAnswer>(&read)) {
+            place.server->answer(request.id, std::move(*refusal));
+            continue;
+        }
+        job.request = std::move(std::get<EndpointRequest>(read));
+        if (job.request.kind == Kind::index) {
+            place.server->answer(request.id, HttpAnswer{200, endpoint_index()});
+            continue;
+        }
+        if (auto lacking = lacking_part(model_, job.request.selection.filter)) {
+            refuse(job, 400, lacking->message());
+            continue;
+        }
+        if (job.request.duration_ns != 0) {
+            if (backend_.replaying()) {
+                refuse(job, 409, "a recording cannot be sampled: /flame.html shows it");
+                continue;
+            }
+            if (backend_.target_status().spec.kind == TargetSpec::Kind::none) {
+                refuse(job, 409, "nothing is observed: auger has no target");
+                continue;
+            }
+            job.begin_ns = now_ns;
+            job.end_ns = now_ns + job.request.duration_ns;
+        }
+        jobs_.push_back(std::move(job));
+    }
+}
+
+bool Endpoint::samples_now(const Job& job, uint64_t now_ns) const {
+    return job.end_ns != 0 && !job.task && now_ns < job.end_ns;
+}
+
+// Wall-clock time, as for the live view: who asks for stacks of threads means those that wait, too.
+// Of a whole machine those would be too many. Go's profile is of the CPU.
+SamplingSettings Endpoint::demand_of(const Job& job) const {
+    SamplingSettings demand;
+    demand.rate_hz = static_cast<uint32_t>(
+        std::clamp<uint64_t>(second_ns / job.request.interval_ns, 1, 49'000));
+    demand.wall = job.request.kind == Kind::samples &&
+                  backend_.target_status().spec.kind != TargetSpec::Kind::all;
+    return demand;
+}
+
+void Endpoint::share_sampling(uint64_t now_ns) {
+    SamplingSettings demand;
+    for (const Job& job : jobs_) {
+        if (!samples_now(job, now_ns))
+            continue;
+        const SamplingSettings one = demand_of(job);
+        demand.rate_hz = std::max(demand.rate_hz, one.rate_hz);
+        demand.wall |= one.wall;
+    }
+    auto set = sampling_.set_demand(demand);
+    if (set)
+        return;
+    for (auto job = jobs_.begin(); job != jobs_.end();) {
+        if (samples_now(*job, now_ns)) {
+            refuse(*job, 500, set.error().message());
+            job = jobs_.erase(job);
+        } else {
+            ++job;
+        }
+    }
+}
+
+bool Endpoint::complete(const Job& job, uint64_t now_ns) const {
+    if (job.end_ns == 0)
+        return true;
+    if (now_ns < job.end_ns)
+        return false;
+    const bool patient = now_ns < job.end_ns + patience_ns;
+    return !patient ||
+           (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0);
+}
+
+Result<void> Endpoint::start_writing(Job& job) {
+    const EndpointRequest& request = job.request;
+    ExportQuery query{request.selection, request.window.value_or(source_.window())};
+    if (job.end_ns != 0)
+        query.window = {Window::Kind::last, request.duration_ns, job.end_ns};
+    if (request.kind == Kind::samples)
+        query.every_ns = request.interval_ns;
+    const std::string lines =
+        request.kind == Kind::samples ? sampling_lines(request, sampling_.in_force()) : "";
+    const StatusContext status =
+        request.kind == Kind::status ? source_.status() : StatusContext{};
+    auto task = ForkedTask::start(
+        "auger-answer",
+        [&](int out) -> Result<void> {
+            FileSink sink(out);
+            Result<uint64_t> written = 0;
+            switch (request.kind) {
+            case Kind::samples:
+                sink.write(lines);
+                written = write_perf_script(model_, query, sink);
+                break;
+            case Kind::profile:
+                written = write_pprof(model_, query, sink);
+                break;
+            case Kind::flame:
+                written = write_flame_html(model_, query, sink);
+                break;
+            case Kind::metrics:
+                written = write_prometheus(model_, query, sink);
+                break;
+            case Kind::status:
+                sink.write(status_json(model_, status) + "\n");
+                break;
+            case Kind::index:
+                break;
+            }
+            if (!written)
+                return written.error();
+            return sink.finish("answer");
+        },
+        answer_limits);
+    if (!task)
+        return task.error();
+    job.task.emplace(std::move(*task));
+    return {};
+}
+
+bool Endpoint::finish(Job& job) {
+    if (!job.task->ended())
+        return false;
+    auto file = job.task->take();
+    if (!file) {
+        refuse(job, 500, file.error().message());
+        return true;
+    }
+    HttpAnswer answer;
+    answer.file = std::move(*file);
+    answer.type = type_of(job.request.kind);
+    if (job.request.kind == Kind::profile)
+        answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"profile\"");
+    job.server->answer(job.id, std::move(answer));
+    answered_++;
+    return true;
+}
+
+void Endpoint::refuse(const Job& job, unsigned status, const std::string& text) {
+    job.server->answer(job.id, HttpAnswer{status, escape_untrusted(text) + "\n"});
+}
+
+} // namespace auger

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sampling endpoint: `serve ADDRESS`. Requests wait here until what they ask for has been
+// sampled and has names; answers are written by a forked copy of the process, so that neither their
+// size nor their number holds up the console.
+#pragma once
+
+#include "loader/process/forked_task.h"
+#include "loader/process/listen_socket.h"
+#include "repl/services/endpoint_request.h"
+#include "repl/services/http_server.h"
+#include "repl/services/shared_sampling.h"
+#include "views/model/model.h"
+#include "views/text/views.h"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+// What an answer shows beside the model.
+struct EndpointSource {
+    std::function<StatusContext()> status;
+    std::function<Window()> window; // in force at the console
+};
+
+class Endpoint {
+  public:
+    Endpoint(Backend& backend, const Model& model, SharedSampling& sampling, EndpointSource source)
+        : backend_(backend), model_(model), sampling_(sampling), source_(std::move(source)) {}
+    ~Endpoint();
+
+    // Listens at these addresses, and no others; whole or not at all. "{PID}" in one is the first
+    // process of the target, else auger's own.
+    Result<void> listen_at(const std::vector<std::string>& addresses);
+    // Where it listens, with the ports that were chosen.
+    std::vector<std::string> listening() const;
+    bool active() const { return !places_.empty(); }
+
+    // Does what is due. Not to be called from within a command.
+    void work();
+    // Descriptors that are readable when there is something to do before `due_ns`.
+    void add_wake_fds(std::vector<int>& fds) const;
+    // When something is to be done, in the backend's time; UINT64_MAX: when something comes.
+    uint64_t due_ns() const;
+    uint64_t answered() const { return answered_; }
+
+  private:
+    struct Place { // that is listened at
+        std::string address; // as it was asked for
+        ListenSocket socket;
+        std::unique_ptr<HttpServer> server;
+    };
+    struct Job { // one request
+        HttpServer* server;
+        uint64_t id;
+        EndpointRequest request;
+        uint64_t begin_ns = 0, end_ns = 0; // of what is to be sampled; 0: nothing
+        std::optional<ForkedTask> task;    // that writes the answer
+    };
+
+    Result<Place> listen_at(const std::string& address) const;
+    void take_requests(Place& place, uint64_t now_ns);
+    void share_sampling(uint64_t now_ns);
+    // Whether all that belongs to the answer has come, with names, or has been waited for.
+    bool complete(const Job& job, uint64_t now_ns) const;
+    // Whether the job has been answered.
+    bool finish(Job& job);
+    Result<void> start_writing(Job& job);
+    void refuse(const Job& job, unsigned status, const std::string& text);
+    SamplingSettings demand_of(const Job& job) const;
+    bool samples_now(const Job& job, uint64_t now_ns) const;
+
+    Backend& backend_;
+    const Model& model_;
+    SharedSampling& sampling_;
+    EndpointSource source_;
+    std::list<Place> places_;
+    std::list<Job> jobs_;
+    uint64_t next_expiry_ns_ = 0;
+    uint64_t answered_ = 0;
+};
+
+} // namespace auger

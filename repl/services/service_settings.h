@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What goes on while nobody types, as a user sets it.
+#pragma once
+
+#include "loader/base/ids.h"
+#include "views/exports/export.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+// `record DIR every SPAN keep N FORMAT...`: files of each interval.
+struct IntervalFiles {
+    std::string folder; // empty: none are written
+    uint64_t every_ns = 0;
+    size_t keep = 0; // intervals; files of older ones go
+    std::vector<const ExportFormat*> formats;
+    friend bool operator==(const IntervalFiles&, const IntervalFiles&) = default;
+};
+
+// `on slow PROBE > T record last SPAN ...`: what led to a slow call is kept as a recording. How slow
+// that is stands with the probe, whose slow calls are traced.
+struct Trigger {
+    ProbeId probe;
+    uint64_t span_ns = 0;
+    std::string folder;   // of the files
+    uint64_t rest_ns = 0; // between two recordings, at least
+    size_t keep = 0;      // recordings; older ones go
+    friend bool operator==(const Trigger&, const Trigger&) = default;
+};
+
+} // namespace auger

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/services/services.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace auger {
+namespace {
+
+uint64_t utc_ns() {
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::system_clock::now().time_since_epoch())
+                                     .count());
+}
+
+void append(std::vector<std::string>& to, std::vector<std::string> lines) {
+    std::ranges::move(lines, std::back_inserter(to));
+}
+
+} // namespace
+
+Services::Services(Backend& backend, const Model& model, EndpointSource source)
+    : backend_(backend), sampling_(backend),
+      endpoint_(backend, model, sampling_, std::move(source)), intervals_(backend, model, utc_ns),
+      triggers_(backend, model, utc_ns) {}
+
+std::vector<std::string> Services::work() {
+    endpoint_.work();
+    intervals_.work();
+    triggers_.work();
+    return news();
+}
+
+std::vector<std::string> Services::finish() {
+    intervals_.finish();
+    triggers_.finish();
+    return news();
+}
+
+std::vector<std::string> Services::news() {
+    std::vector<std::string> lines = intervals_.take_problems();
+    append(lines, triggers_.take_news());
+    return lines;
+}
+
+std::chrono::nanoseconds Services::idle_time(std::chrono::nanoseconds longest) const {
+    const uint64_t due =
+        std::min({endpoint_.due_ns(), intervals_.due_ns(), triggers_.due_ns()});
+    const uint64_t now = backend_.now_ns();
+    return std::min(longest, std::chrono::nanoseconds(
+                                 static_cast<int64_t>(std::min<uint64_t>(due - std::min(due, now),
+                                                                         INT64_MAX))));
+}
+
+int Services::wake_fd(int fd) {
+    std::vector<int> fds;
+    endpoint_.add_wake_fds(fds);
+    intervals_.add_wake_fds(fds);
+    triggers_.add_wake_fds(fds);
+    if (fds.empty())
+        return fd;
+    if (fd >= 0)
+        fds.push_back(fd);
+    // Made anew each time: descriptors come and go, and this takes some microseconds.
+    wake_.reset(epoll_create1(EPOLL_CLOEXEC));
+    for (const int one : fds) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        if (epoll_ctl(wake_.get(), EPOLL_CTL_ADD, one, &event) < 0 && one == fd)
+            return fd; // a file, which is always readable
+    }
+    return wake_.get();
+}
+
+void Services::wait(std::chrono::nanoseconds longest, int fd) {
+    pollfd wake{wake_fd(fd), POLLIN, 0};
+    const auto time = std::chrono::ceil<std::chrono::milliseconds>(idle_time(longest));
+    poll(&wake, 1, static_cast<int>(time.count()));
+}
+
+} // namespace auger

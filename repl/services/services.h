@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Services: what goes on while nobody types. The session sets them as it sets the backend, and lets
+// them work between events; each does little at a time.
+#pragma once
+
+#include "repl/services/endpoint.h"
+#include "repl/services/interval_recorder.h"
+#include "repl/services/shared_sampling.h"
+#include "repl/services/triggers.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+class Services {
+  public:
+    Services(Backend& backend, const Model& model, EndpointSource source);
+
+    // Settings; each whole or not at all.
+    Result<void> set_sampling(const SamplingSettings& settings) {
+        return sampling_.set_user(settings);
+    }
+    Result<void> serve(const std::vector<std::string>& addresses) {
+        return endpoint_.listen_at(addresses);
+    }
+    Result<void> record_intervals(const IntervalFiles& files) { return intervals_.set(files); }
+    Result<void> set_triggers(const std::vector<Trigger>& triggers) {
+        return triggers_.set(triggers);
+    }
+
+    // Whether there is something to go on for when nobody will type any more.
+    bool active() const {
+        return endpoint_.active() || intervals_.active() || triggers_.active();
+    }
+    const Endpoint& endpoint() const { return endpoint_; }
+    const IntervalRecorder& intervals() const { return intervals_; }
+
+    // Does what is due; returns what there is to say, a line each.
+    std::vector<std::string> work();
+    // Writes what is still to be written; returns what there is to say.
+    std::vector<std::string> finish();
+
+    // How long nothing is due, at most `longest`.
+    std::chrono::nanoseconds idle_time(std::chrono::nanoseconds longest) const;
+    // A descriptor that is readable when `fd` is or when there is something to do; owned by this.
+    int wake_fd(int fd);
+    // Waits until then, at most `longest`, for when no event can come.
+    void wait(std::chrono::nanoseconds longest, int fd);
+
+  private:
+    std::vector<std::string> news();
+
+    Backend& backend_;
+    SharedSampling sampling_;
+    Endpoint endpoint_;
+    IntervalRecorder intervals_;
+    Triggers triggers_;
+    UniqueFd wake_; // an epoll descriptor
+};
+
+} // namespace auger

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SharedSampling: one sampler for the user and for clients of the endpoint. What the user says
+// holds; while the user does not sample, it is sampled for those who asked, and for no longer.
+#pragma once
+
+#include "loader/backend.h"
+
+#include <optional>
+
+namespace auger {
+
+class SharedSampling {
+  public:
+    explicit SharedSampling(Backend& backend) : backend_(backend) {}
+
+    // `sample`; whole or not at all.
+    Result<void> set_user(const SamplingSettings& settings);
+    // What others need, all together; rate 0: nothing.
+    Result<void> set_demand(const SamplingSettings& demand);
+    const SamplingSettings& in_force() const { return in_force_; }
+
+  private:
+    static bool samples(const SamplingSettings& settings) {
+        return settings.rate_hz != 0 || settings.raised_hz != 0;
+    }
+    Result<void> apply(const SamplingSettings& user, const SamplingSettings& demand);
+
+    Backend& backend_;
+    SamplingSettings user_, demand_, in_force_;
+};
+
+} // namespace auger
