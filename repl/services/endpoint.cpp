@@ -110,10 +110,11 @@ Result<Endpoint::Place> Endpoint::listen_at(const std::string& address) const {
     return Place{address, std::move(*socket), std::move(*server)};
 }
 
-std::vector<std::string> Endpoint::listening() const {
+std::vector<std::string> Endpoint::listening(const std::string& address) const {
     std::vector<std::string> texts;
     for (const Place& place : places_)
-        texts.push_back(place.socket.text());
+        if (address.empty() || place.address == address)
+            texts.push_back(place.socket.text());
     return texts;
 }
 
@@ -164,7 +165,7 @@ void Endpoint::work() {
 void Endpoint::take_requests(Place& place, uint64_t now_ns) {
     for (const HttpRequest& request : place.server->take()) {
         auto read = read_request(request);
-        Job job{place.server.get(), request.id, {}, 0, 0, {}};
+        Job job{place.server.get(), request.id, {}};
         if (auto* refusal = std::get_if<HttpAnswer>(&read)) {
             place.server->answer(request.id, std::move(*refusal));
             continue;
@@ -187,6 +188,7 @@ void Endpoint::take_requests(Place& place, uint64_t now_ns) {
                 refuse(job, 409, "nothing is observed: auger has no target");
                 continue;
             }
+            job.lost_before = model_.ledger().lost;
             job.begin_ns = now_ns;
             job.end_ns = now_ns + job.request.duration_ns;
         }
@@ -219,8 +221,13 @@ void Endpoint::share_sampling(uint64_t now_ns) {
         demand.wall |= one.wall;
     }
     auto set = sampling_.set_demand(demand);
-    if (set)
+    if (set) {
+        for (Job& job : jobs_) {
+            if (samples_now(job, now_ns))
+                job.sampling = sampling_.in_force();
+        }
         return;
+    }
     for (auto job = jobs_.begin(); job != jobs_.end();) {
         if (samples_now(*job, now_ns)) {
             refuse(*job, 500, set.error().message());
@@ -246,10 +253,11 @@ Result<void> Endpoint::start_writing(Job& job) {
     ExportQuery query{request.selection, request.window.value_or(source_.window())};
     if (job.end_ns != 0)
         query.window = {Window::Kind::last, request.duration_ns, job.end_ns};
+    query.lost_before = job.lost_before;
     if (request.kind == Kind::samples)
         query.every_ns = request.interval_ns;
     const std::string lines =
-        request.kind == Kind::samples ? sampling_lines(request, sampling_.in_force()) : "";
+        request.kind == Kind::samples ? sampling_lines(request, job.sampling) : "";
     const StatusContext status =
         request.kind == Kind::status ? source_.status() : StatusContext{};
     auto task = ForkedTask::start(

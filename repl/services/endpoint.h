@@ -36,8 +36,8 @@ class Endpoint {
     // Listens at these addresses, and no others; whole or not at all. "{PID}" in one is the first
     // process of the target, else auger's own.
     Result<void> listen_at(const std::vector<std::string>& addresses);
-    // Where it listens, with the ports that were chosen.
-    std::vector<std::string> listening() const;
+    // Where it listens, with the ports that were chosen: for one of the addresses, or for all.
+    std::vector<std::string> listening(const std::string& address = {}) const;
     bool active() const { return !places_.empty(); }
 
     // Does what is due. Not to be called from within a command.
@@ -59,7 +59,9 @@ class Endpoint {
         uint64_t id;
         EndpointRequest request;
         uint64_t begin_ns = 0, end_ns = 0; // of what is to be sampled; 0: nothing
-        std::optional<ForkedTask> task;    // that writes the answer
+        SamplingSettings sampling{};       // while it was
+        std::map<std::string, uint64_t> lost_before{}; // as in ExportQuery
+        std::optional<ForkedTask> task{};  // that writes the answer
     };
 
     Result<Place> listen_at(const std::string& address) const;

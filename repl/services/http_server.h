@@ -34,10 +34,10 @@ struct HttpAnswer {
 };
 
 struct HttpLimits {
-    unsigned connections = 64;
+    unsigned connections = 128;
     size_t memory = 32 << 10; // of a connection, for its headers
     size_t body = 4 << 10;
-    size_t waiting = 16;           // requests, of all connections, that are not answered yet
+    size_t waiting = 64;           // requests, of all connections, that are not answered yet
     unsigned idle_seconds = 10;    // of a connection that says nothing
     unsigned request_seconds = 20; // until a request is whole
     unsigned answer_seconds = 120; // until an answer has been read

@@ -64,12 +64,14 @@ Result<void> IntervalRecorder::set(const IntervalFiles& files) {
         utc_offset_ = utc_ns_() - now;
     files_ = files;
     begin_ns_ = now;
+    lost_before_ = model_.ledger().lost;
     return {};
 }
 
 void IntervalRecorder::close_interval(uint64_t end_ns) {
-    over_.push_back({files_, begin_ns_, end_ns, time_stamp(utc_offset_ + begin_ns_)});
+    over_.push_back({files_, begin_ns_, end_ns, time_stamp(utc_offset_ + begin_ns_), lost_before_});
     begin_ns_ = end_ns;
+    lost_before_ = model_.ledger().lost;
 }
 
 void IntervalRecorder::work() {
@@ -93,6 +95,7 @@ void IntervalRecorder::start_writing() {
     ExportQuery query;
     // A window has both of its ends.
     query.window = {Window::Kind::last, interval.end_ns - interval.begin_ns - 1, interval.end_ns};
+    query.lost_before = interval.lost_before;
     auto task = ForkedTask::start("auger-record", [&](int) -> Result<void> {
         const IntervalFiles& files = interval.files;
         const std::string name = fmt::format("{}_{}", prefix, interval.stamp);

@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ class IntervalRecorder {
         IntervalFiles files;
         uint64_t begin_ns, end_ns; // (begin, end]
         std::string stamp;
+        std::map<std::string, uint64_t> lost_before; // as in ExportQuery
     };
 
     void close_interval(uint64_t end_ns);
@@ -57,6 +59,7 @@ class IntervalRecorder {
     std::function<uint64_t()> utc_ns_;
     IntervalFiles files_;
     uint64_t begin_ns_ = 0;   // of the interval that goes on
+    std::map<std::string, uint64_t> lost_before_; // when it began
     uint64_t utc_offset_ = 0; // of the backend's time, as it was when recording began
     std::deque<Interval> over_; // not written yet
     std::optional<ForkedTask> task_; // writes the first of them

@@ -247,8 +247,9 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
     const ProbeSetting* probe = edited->probe ? settings_.find(*edited->probe) : nullptr;
     const Told told{before, settings_, probe, model_.first_ns()};
     std::string text = std::visit(told, command.command);
-    if (std::holds_alternative<ServeCommand>(command.command) && text.empty())
-        text = fmt::format("{}", fmt::join(serving_lines(), "\n"));
+    const auto* serve = std::get_if<ServeCommand>(&command.command);
+    if (serve && serve->kind == ServeCommand::Kind::address)
+        text = fmt::format("{}", fmt::join(serving_lines(serve->address), "\n"));
     if (!edited->note.empty())
         text += "; " + escape_untrusted(edited->note);
     JsonObject object = json_reply(command.row->name);

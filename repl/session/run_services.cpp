@@ -35,10 +35,10 @@ Result<void> Session::run_services() {
     return {};
 }
 
-std::vector<std::string> Session::serving_lines() const {
+std::vector<std::string> Session::serving_lines(const std::string& address) const {
     std::vector<std::string> lines;
-    for (const std::string& address : services_.endpoint().listening())
-        lines.push_back(fmt::format("serving at {}", escape_untrusted(address)));
+    for (const std::string& place : services_.endpoint().listening(address))
+        lines.push_back(fmt::format("serving at {}", escape_untrusted(place)));
     if (lines.empty())
         lines.push_back("serving nowhere");
     return lines;

@@ -110,7 +110,7 @@ class Session {
     // Goes on for its services until somebody ends it.
     Result<void> run_services();
     StatusContext status_context() const;
-    std::vector<std::string> serving_lines() const;
+    std::vector<std::string> serving_lines(const std::string& address = {}) const;
     // What is in force, a line each.
     Reply told(const std::vector<std::string>& lines, std::string_view reply) const;
     // Polls for at most `timeout`; false when nothing more will come.

@@ -4,6 +4,7 @@
 #include "loader/recording/definition_log.h"
 #include "loader/recording/format.h"
 #include "loader/recording/recording_reader.h"
+#include "loader/recording/flight_recorder.h"
 #include "loader/recording/recording_writer.h"
 #include "tests/unit/loader_recording_stream.h"
 
@@ -16,6 +17,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -216,6 +218,54 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
     std::ranges::sort(got);
     std::ranges::sort(wanted);
     EXPECT_EQ(got, wanted);
+}
+
+std::vector<std::string> events_of(const Transcript& transcript) {
+    std::vector<std::string> events;
+    for (const std::string& line : transcript.lines) {
+        const bool defines = std::ranges::any_of(
+            std::array{"module", "location", "frames", "stack ", "thread", "spec ", "label ",
+                       "probe", "split", "only"},
+            [&](const char* kind) { return line.starts_with(kind); });
+        if (!defines)
+            events.push_back(line);
+    }
+    return events;
+}
+
+// What a trigger writes: the last seconds, all of them, in order, and all that they refer to.
+TEST_F(LoaderRecording, TheFlightRecorderHasTheLastSeconds) {
+    constexpr uint64_t span = 3'000'000'000;
+    DefinitionLog log;
+    FlightRecorder flight(span);
+    Transcript all;
+    for (EventSink* sink : {static_cast<EventSink*>(&log), static_cast<EventSink*>(&flight),
+                            static_cast<EventSink*>(&all)}) {
+        StreamGenerator generator(7);
+        generator.definitions(*sink);
+        generator.events(*sink, 3'000); // half a minute
+    }
+    auto writer = RecordingWriter::create(path());
+    ASSERT_TRUE(writer);
+    log.replay(**writer);
+    flight.write(**writer);
+    ASSERT_TRUE((*writer)->finish());
+    const Reading reading = read(path());
+    EXPECT_EQ(reading.damage, "");
+    const auto kept = events_of(reading.transcript), whole = events_of(all);
+    ASSERT_LT(kept.size(), whole.size() / 3) << "what is older stays";
+    EXPECT_TRUE(std::equal(kept.rbegin(), kept.rend(), whole.rbegin()));
+    EXPECT_GE(reading.span.last_ns - reading.span.first_ns, span);
+    EXPECT_LE(reading.span.last_ns - reading.span.first_ns, span + 2 * recording::block_ns);
+}
+
+TEST_F(LoaderRecording, TheFlightRecordersMemoryIsBounded) {
+    FlightRecorder flight(UINT64_MAX / 2);
+    const std::string long_text(recording::max_string, 'x');
+    for (uint64_t i = 1; i <= 3 * FlightRecorder::most_bytes / long_text.size(); i++)
+        flight.on_notice(i, long_text);
+    EXPECT_LE(flight.bytes(), FlightRecorder::most_bytes + 2 * recording::block_bytes);
+    EXPECT_GE(flight.bytes(), FlightRecorder::most_bytes / 2);
 }
 
 // Every byte of the headers, and of the rest one in seven, which is a place of each kind often

@@ -2,6 +2,7 @@
 // Exports: totals are the model's, class by class; whatever names a target has, the files are such
 // as importers take.
 #include "views/exports/export.h"
+#include "views/exports/exported_samples.h"
 
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/collapsed.h"
@@ -102,6 +103,43 @@ TEST_F(Exports, SayWhatWasLost) {
     EXPECT_THAT(write("collapsed"), StartsWith("# " + loss + ".\n"));
     EXPECT_THAT(write("perf-script"), StartsWith("# " + loss + "\n"));
     EXPECT_EQ(nlohmann::json::parse(write("speedscope"))["auger"]["losses"][0], loss);
+}
+
+// A clock beside the samples: what it finds is where the thread was, as often as that lasted.
+TEST(ThinnedSamples, AreWhereAClockFindsTheThread) {
+    Model model;
+    SyntheticStream stream(model);
+    const StackId a = stream.stack({"main", "a"}), b = stream.stack({"main", "b"});
+    // 300 ms of a, in samples of 1 ms; a wait of 500 ms in b; 200 ms that nothing is known of.
+    for (uint64_t i = 1; i <= 300; i++)
+        stream.sample(i * ms, 1, a, {}, ms);
+    stream.sample(800 * ms, 1, b, {}, 500 * ms, SampleKind::blocked);
+    model.on_time(1'000 * ms);
+    const auto found = [&](uint64_t every, Window window) {
+        std::map<std::string, std::vector<uint64_t>> times;
+        ExportQuery query{{}, window};
+        query.every_ns = every;
+        ExportedSamples(model, query).for_each([&](const ExportedSample& one) {
+            EXPECT_EQ(one.weight_ns, static_cast<double>(every));
+            EXPECT_EQ(one.samples, 1);
+            times[std::string(model.symbols().name(one.frames[0].entry->function))].push_back(
+                one.sample.time_ns);
+        });
+        return times;
+    };
+    auto times = found(10 * ms, {Window::Kind::last, 1'000 * ms, 1'000 * ms});
+    EXPECT_EQ(times["a"].size(), 30u);
+    EXPECT_EQ(times["b"].size(), 50u);
+    EXPECT_EQ(times["b"].front(), 310 * ms);
+    EXPECT_EQ(times["b"].back(), 800 * ms);
+    EXPECT_TRUE(std::ranges::is_sorted(times["b"]));
+    // Nothing from before the window, in steps from its end.
+    times = found(100 * ms, {Window::Kind::last, 250 * ms, 805 * ms});
+    EXPECT_EQ(times["b"], (std::vector<uint64_t>{605 * ms, 705 * ms}));
+    EXPECT_TRUE(times["a"].empty());
+    // More often than was sampled: a sample stands for all of its time.
+    times = found(ms / 4, {Window::Kind::last, 1'000 * ms, 1'000 * ms});
+    EXPECT_EQ(times["a"].size(), 1'200u);
 }
 
 // The patterns of stackcollapse-perf.pl and Firefox Profiler.

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the endpoint may listen, and what becomes of what stands there.
+#include "loader/process/listen_socket.h"
+
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace auger {
+namespace {
+
+using test::TemporaryFolder;
+using testing::HasSubstr;
+using Kind = ListenAddress::Kind;
+
+TEST(ListenAddress, HasThreeForms) {
+    const auto is = [](std::string_view text, ListenAddress wanted) {
+        auto address = parse_listen_address(text);
+        return address && *address == wanted;
+    };
+    EXPECT_TRUE(is("unix:/run/a.sock", {Kind::unix_socket, "/run/a.sock", 0}));
+    EXPECT_TRUE(is("unix:///run/a.sock", {Kind::unix_socket, "/run/a.sock", 0}));
+    EXPECT_TRUE(is("unix:a b", {Kind::unix_socket, "a b", 0}));
+    EXPECT_TRUE(is("127.0.0.1:7400", {Kind::ipv4_loopback, "", 7400}));
+    EXPECT_TRUE(is("localhost:0", {Kind::ipv4_loopback, "", 0}));
+    EXPECT_TRUE(is("[::1]:65535", {Kind::ipv6_loopback, "", 65535}));
+}
+
+TEST(ListenAddress, OthersAreRefusedAtTheirPlace) {
+    struct Wrong {
+        std::string text, cause;
+        size_t offset;
+    };
+    const std::vector<Wrong> wrong = {
+        {"0.0.0.0:80", "only this machine", 0},
+        {"example.com:80", "only this machine", 0},
+        {":80", "only this machine", 0},
+        {"80", "is no address", 0},
+        {"127.0.0.1:", "a port is a number", 10},
+        {"127.0.0.1:65536", "a port is a number", 10},
+        {"127.0.0.1:80x", "a port is a number", 10},
+        {"127.0.0.1:-1", "a port is a number", 10},
+        {"unix:", "needs a path", 0},
+        {"unix://", "needs a path", 0},
+        {"unix:" + std::string(108, 'x'), "at most 107 bytes", 5},
+        {std::string("unix:a\0b", 8), "no zero byte", 5},
+    };
+    for (const Wrong& one : wrong) {
+        auto address = parse_listen_address(one.text);
+        ASSERT_FALSE(address) << one.text;
+        EXPECT_THAT(address.error().cause, HasSubstr(one.cause)) << one.text;
+        EXPECT_EQ(address.error().kind, Error::Kind::usage);
+        ASSERT_TRUE(address.error().at);
+        EXPECT_EQ(address.error().at->offset, one.offset) << one.text;
+        EXPECT_LE(one.offset + address.error().at->length, one.text.size());
+    }
+}
+
+class UnixSockets : public testing::Test {
+  protected:
+    Result<ListenSocket> listen(const std::string& path) {
+        return ListenSocket::open({Kind::unix_socket, path, 0});
+    }
+    std::string message(const std::string& path) {
+        auto socket = listen(path);
+        return socket ? "listens" : socket.error().message();
+    }
+    TemporaryFolder folder_;
+    std::string path_ = folder_.path("s");
+};
+
+TEST_F(UnixSockets, AreTheirUsersAlone) {
+    struct stat status {};
+    const mode_t before = umask(0);
+    auto socket = listen(path_);
+    umask(before);
+    ASSERT_TRUE(socket) << socket.error().message();
+    ASSERT_EQ(lstat(path_.c_str(), &status), 0);
+    EXPECT_TRUE(S_ISSOCK(status.st_mode));
+    EXPECT_EQ(status.st_mode & 07777, 0600u);
+    EXPECT_EQ(socket->text(), "unix:" + path_);
+}
+
+TEST_F(UnixSockets, GoWhenNobodyListens) {
+    {
+        auto socket = listen(path_);
+        ASSERT_TRUE(socket);
+        EXPECT_THAT(message(path_), HasSubstr("somebody listens there already"));
+        EXPECT_TRUE(std::filesystem::exists(path_)) << "another's socket was removed";
+        const ListenSocket moved = std::move(*socket);
+        EXPECT_TRUE(std::filesystem::exists(path_));
+    }
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path_)));
+}
+
+TEST_F(UnixSockets, LeftBehindAreReplaced) {
+    // As of one that was killed.
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const int old = socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(bind(old, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    close(old);
+    EXPECT_EQ(message(path_), "listens");
+}
+
+TEST_F(UnixSockets, ReplaceNothingElse) {
+    const std::string file = folder_.path("file"), link = folder_.path("link");
+    std::ofstream(file) << "mine";
+    std::filesystem::create_symlink(path_, link);
+    EXPECT_THAT(message(file), HasSubstr("no socket"));
+    EXPECT_THAT(message(link), HasSubstr("no socket"));
+    EXPECT_THAT(message(folder_.path(".")), HasSubstr("no socket"));
+    EXPECT_EQ(std::filesystem::file_size(file), 4u);
+    EXPECT_FALSE(std::filesystem::exists(path_)) << "a link was followed";
+    EXPECT_THAT(message(folder_.path("none/s")), HasSubstr("No such file"));
+}
+
+TEST_F(UnixSockets, TheNextOwnersIsNotRemoved) {
+    auto first = listen(path_);
+    ASSERT_TRUE(first);
+    std::filesystem::remove(path_);
+    auto second = listen(path_);
+    ASSERT_TRUE(second);
+    { const ListenSocket gone = std::move(*first); }
+    EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+TEST(LoopbackPorts, AreChosenAndTakenOnce) {
+    for (const Kind kind : {Kind::ipv4_loopback, Kind::ipv6_loopback}) {
+        auto first = ListenSocket::open({kind, "", 0});
+        if (!first && kind == Kind::ipv6_loopback)
+            continue; // a machine without IPv6
+        ASSERT_TRUE(first) << first.error().message();
+        auto address = parse_listen_address(first->text());
+        ASSERT_TRUE(address) << first->text();
+        EXPECT_EQ(address->kind, kind);
+        EXPECT_NE(address->port, 0);
+        auto second = ListenSocket::open(*address);
+        ASSERT_FALSE(second);
+        EXPECT_THAT(second.error().message(), HasSubstr("Address already in use (choose"));
+    }
+}
+
+} // namespace
+} // namespace auger

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What requests to the endpoint mean, and what is said to those that mean nothing.
+#include "repl/services/endpoint_request.h"
+
+#include <gmock/gmock.h>
+
+namespace auger {
+namespace {
+
+using testing::HasSubstr;
+using Kind = EndpointRequest::Kind;
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+constexpr uint64_t ms = 1'000'000, second = 1'000 * ms;
+
+HttpRequest get(const std::string& path, Query query = {}) {
+    return {1, "GET", path, std::move(query), "localhost:7400", "", ""};
+}
+HttpRequest post(const std::string& body) {
+    return {1, "POST", "/sample", {}, "localhost", "", body};
+}
+std::string refusal(const HttpRequest& request, unsigned status = 400) {
+    auto read = read_request(request);
+    const auto* answer = std::get_if<HttpAnswer>(&read);
+    if (!answer)
+        return "not refused";
+    EXPECT_EQ(answer->status, status) << answer->text;
+    return answer->text;
+}
+EndpointRequest request(const HttpRequest& request) {
+    auto read = read_request(request);
+    if (auto* answer = std::get_if<HttpAnswer>(&read)) {
+        ADD_FAILURE() << answer->text;
+        return {};
+    }
+    return std::get<EndpointRequest>(read);
+}
+
+TEST(EndpointRequest, SamplesAreAsSwiftProfileRecordersAreAskedFor) {
+    const auto read = request(post(R"({"numberOfSamples":100,"timeInterval":"10 ms"})"));
+    EXPECT_EQ(read.kind, Kind::samples);
+    EXPECT_EQ(read.interval_ns, 10 * ms);
+    EXPECT_EQ(read.duration_ns, second);
+    EXPECT_EQ(request(post(R"({"timeInterval":"100us","numberOfSamples":1})")).duration_ns,
+              100'000u);
+}
+
+TEST(EndpointRequest, WhatIsWrongWithSamplesIsSaid) {
+    EXPECT_THAT(refusal(post("")), HasSubstr("no JSON object: send {\"numberOfSamples\":100"));
+    EXPECT_THAT(refusal(post("[1]")), HasSubstr("no JSON object"));
+    EXPECT_THAT(refusal(post("{\"numberOfSamples\":1")), HasSubstr("no JSON object"));
+    EXPECT_THAT(refusal(post(std::string(4000, '['))), HasSubstr("no JSON object"));
+    EXPECT_THAT(refusal(post("{}")), HasSubstr("are needed"));
+    EXPECT_THAT(refusal(post(R"({"numberOfSamples":-1,"timeInterval":"1 s"})")),
+                HasSubstr("numberOfSamples is a number"));
+    EXPECT_THAT(refusal(post(R"({"numberOfSamples":1e300,"timeInterval":"1 s"})")),
+                HasSubstr("numberOfSamples is a number"));
+    EXPECT_THAT(refusal(post(R"({"numberOfSamples":1,"timeInterval":10})")),
+                HasSubstr("timeInterval is a duration"));
+    EXPECT_THAT(refusal(post(R"({"numberOfSamples":1,"timeInterval":"1 fortnight"})")),
+                HasSubstr("timeInterval is a duration"));
+    EXPECT_THAT(refusal(post(R"({"numberOfSamples":1,"timeInterval":"1 us"})")),
+                HasSubstr("between 21 us and 60 s"));
+    EXPECT_THAT(refusal(post(R"({"numberOfSamples":18446744073709551615,"timeInterval":"1 s"})")),
+                HasSubstr("at most an hour"));
+    EXPECT_THAT(refusal(post("{\"number\\u001b[1mOf\":1}")), HasSubstr("there is no \"number?"));
+}
+
+TEST(EndpointRequest, ProfilesAreAsGosAreAskedFor) {
+    EXPECT_EQ(request(get("/debug/pprof/profile")).duration_ns, 30 * second);
+    EXPECT_EQ(request(get("/debug/pprof/profile", {{"seconds", "5"}})).duration_ns, 5 * second);
+    EXPECT_EQ(request(get("/debug/pprof/profile", {{"seconds", "0.5"}})).duration_ns, 500 * ms);
+    for (const char* wrong : {"0", "-1", "", "x", "3601", "1e9", "5 "})
+        EXPECT_THAT(refusal(get("/debug/pprof/profile", {{"seconds", wrong}})),
+                    HasSubstr("seconds is a number"))
+            << wrong;
+    EXPECT_THAT(refusal(get("/debug/pprof/profile", {{"debug", "1"}})),
+                HasSubstr("there is no \"debug\""));
+}
+
+TEST(EndpointRequest, FlamesAreOfAPart) {
+    const auto read = request(get("/flame.html", {{"class", "slow+taken"},
+                                                  {"by", "comm"},
+                                                  {"under", "handle request"},
+                                                  {"window", "10s"}}));
+    EXPECT_EQ(to_string(read.selection.filter), "slow+taken");
+    EXPECT_EQ(read.selection.by, GroupBy::comm);
+    EXPECT_EQ(read.selection.under, "handle request");
+    ASSERT_TRUE(read.window);
+    EXPECT_EQ(*read.window, (Window{Window::Kind::last, 10 * second, 0}));
+    EXPECT_FALSE(request(get("/flame.html")).window);
+    EXPECT_EQ(request(get("/flame.html", {{"window", "all"}})).window->kind, Window::Kind::all);
+    EXPECT_THAT(refusal(get("/flame.html", {{"class", "slw"}})), HasSubstr("slw"));
+    EXPECT_THAT(refusal(get("/flame.html", {{"by", "cpus"}})), HasSubstr("by is one of process"));
+    EXPECT_THAT(refusal(get("/flame.html", {{"window", "0s"}})), HasSubstr("window is"));
+    EXPECT_THAT(refusal(get("/flame.html", {{"x\n", "1"}})), HasSubstr("no \"x?\""));
+}
+
+TEST(EndpointRequest, OtherPathsAndMethodsAreRefused) {
+    EXPECT_EQ(request(get("/metrics")).kind, Kind::metrics);
+    EXPECT_EQ(request(get("/status")).kind, Kind::status);
+    EXPECT_EQ(request(get("/")).kind, Kind::index);
+    EXPECT_THAT(refusal(get("/../etc/passwd"), 404), HasSubstr("POST /sample"));
+    EXPECT_THAT(refusal(get("/sample"), 405), HasSubstr("/sample takes POST"));
+    EXPECT_THAT(refusal(get("/metrics", {{"a", "b"}})), HasSubstr("no parameters"));
+    HttpRequest erase = get("/status");
+    erase.method = "DELETE";
+    EXPECT_THAT(refusal(erase, 405), HasSubstr("/status takes GET"));
+}
+
+// A web page somewhere makes its visitor's browser ask.
+TEST(EndpointRequest, StrangersAreRefused) {
+    for (const char* host : {"example.com", "example.com:7400", "127.0.0.1.example.com", "[::2]:1"}) {
+        HttpRequest rebound = get("/status");
+        rebound.host = host;
+        EXPECT_THAT(refusal(rebound, 403), HasSubstr("only this machine")) << host;
+    }
+    for (const char* host : {"", "localhost", "127.0.0.1:7400", "[::1]", "[::1]:7400"}) {
+        HttpRequest ours = get("/status");
+        ours.host = host;
+        EXPECT_EQ(request(ours).kind, Kind::status) << host;
+    }
+    HttpRequest page = post(R"({"numberOfSamples":1,"timeInterval":"1 s"})");
+    page.origin = "https://example.com";
+    EXPECT_THAT(refusal(page, 403), HasSubstr("only this machine"));
+    page.origin = "http://localhost";
+    EXPECT_EQ(request(page).kind, Kind::samples);
+}
+
+} // namespace
+} // namespace auger

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The endpoint in a session on a fake backend, asked through real connections: answers, what is
+// sampled for them, and clients that mean harm.
+#include "http_client.h"
+#include "repl_fake_backend.h"
+
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <list>
+
+namespace auger {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* one_second = R"({"numberOfSamples":100,"timeInterval":"10 ms"})";
+
+class EndpointTest : public testing::Test {
+  protected:
+    EndpointTest() {
+        test_.run("target 4711; time handle");
+        const std::string said = test_.run("serve 127.0.0.1:0");
+        address_ = said.substr(said.rfind(' ') + 1);
+        test_.backend.log.clear();
+    }
+    // Lets the session work until `done`, for a minute at most of this machine's time. A step is
+    // 20 ms of the session's.
+    template <typename Done>
+    bool work_until(Done done) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (!done()) {
+            if (std::chrono::steady_clock::now() > limit)
+                return false;
+            (void)test_.session.pump(std::chrono::milliseconds(20), -1);
+        }
+        return true;
+    }
+    bool answered(HttpClient& client) {
+        return work_until([&] { return client.closed(); });
+    }
+
+    TestSession test_;
+    std::string address_;
+};
+
+TEST_F(EndpointTest, SamplesFromNowOnForAsLongAsAsked) {
+    // What came before belongs to nobody who asks later.
+    ASSERT_TRUE(test_.session.pump(std::chrono::seconds(1), -1));
+    const uint64_t before = test_.model.samples_received();
+    HttpClient client(address_);
+    client.post("/sample", one_second);
+    const uint64_t begin = test_.backend.clock();
+    ASSERT_TRUE(answered(client));
+    EXPECT_GE(test_.backend.clock() - begin, 1'000'000'000u);
+    EXPECT_EQ(client.status(), 200) << client.answer();
+    const std::string text = client.body();
+    EXPECT_THAT(text, StartsWith("# auger: 1.00 s of wall-clock time (waits when they end), a "
+                                 "sample of each thread every 10.0 ms\n"));
+    EXPECT_GT(test_.model.samples_received(), before);
+    // The fake samples one millisecond four times in 20; every tenth of them is 40 in a second.
+    size_t samples = 0;
+    for (size_t at = 0; (at = text.find("service 100/1 ", at)) != std::string::npos; at++)
+        samples++;
+    EXPECT_GT(samples, 0u);
+    EXPECT_LE(samples, 100u);
+    EXPECT_THAT(text, HasSubstr("ns::parse(int)"));
+    // Sampling was for the client alone.
+    EXPECT_THAT(test_.backend.log, ElementsAre("sample wall 100", "sample 0"));
+}
+
+TEST_F(EndpointTest, TheUsersOwnSamplingStays) {
+    test_.run("sample 499");
+    HttpClient client(address_);
+    client.post("/sample", R"({"numberOfSamples":100,"timeInterval":"1 ms"})");
+    ASSERT_TRUE(answered(client));
+    EXPECT_THAT(client.body(), HasSubstr("of CPU time, a sample of each thread every 1.00 ms\n"
+                                         "# the session samples at 499 Hz, which is less\n"));
+    EXPECT_THAT(test_.backend.log, ElementsAre("sample 499"));
+    // A user who begins while a client samples has it as asked for, and after it, too.
+    test_.run("sample off");
+    HttpClient other(address_);
+    other.post("/sample", one_second);
+    ASSERT_TRUE(work_until([&] { return test_.backend.log.back() == "sample wall 100"; }));
+    test_.run("sample 99");
+    ASSERT_TRUE(answered(other));
+    EXPECT_THAT(test_.backend.log,
+                ElementsAre("sample 499", "sample 0", "sample wall 100", "sample 99"));
+}
+
+TEST_F(EndpointTest, ProfilesFlamesMetricsAndStatus) {
+    ASSERT_TRUE(test_.session.pump(std::chrono::seconds(1), -1));
+    std::map<std::string, std::string> starts = {
+        {"/debug/pprof/profile?seconds=1", "\x1f\x8b"}, // gzip
+        {"/flame.html", "<!doctype html>"},
+        {"/metrics", "# HELP auger_call_duration_seconds"},
+        {"/", "GET  /\n"},
+    };
+    for (const auto& [path, start] : starts) {
+        HttpClient client(address_);
+        client.get(path);
+        ASSERT_TRUE(answered(client)) << path;
+        EXPECT_EQ(client.status(), 200) << path;
+        EXPECT_THAT(client.body(), StartsWith(start)) << path;
+    }
+    HttpClient client(address_);
+    client.get("/status");
+    ASSERT_TRUE(answered(client));
+    const auto status = nlohmann::json::parse(client.body(), nullptr, false);
+    EXPECT_EQ(status.value("command", ""), "status");
+    // As things were when it was answered.
+    EXPECT_GE(status["calls"]["entries"], 1'000);
+    EXPECT_LE(status["calls"]["entries"], test_.model.all_calls().entries);
+}
+
+TEST_F(EndpointTest, WhatCannotBeDoneIsSaid) {
+    HttpClient lacking(address_);
+    lacking.get("/flame.html?class=slow");
+    ASSERT_TRUE(answered(lacking));
+    EXPECT_EQ(lacking.status(), 400);
+    EXPECT_THAT(lacking.body(), HasSubstr("split"));
+    test_.backend.failing.insert("sample");
+    HttpClient failing(address_);
+    failing.post("/sample", one_second);
+    ASSERT_TRUE(answered(failing));
+    EXPECT_EQ(failing.status(), 500);
+    EXPECT_THAT(failing.body(), HasSubstr("refused"));
+    test_.backend.failing.clear();
+    test_.backend.is_replay = true;
+    HttpClient recording(address_);
+    recording.post("/sample", one_second);
+    ASSERT_TRUE(answered(recording));
+    EXPECT_EQ(recording.status(), 409);
+}
+
+// Each does what it can; the last one is a client like any other.
+TEST_F(EndpointTest, HarmChangesNothingButItsOwnAnswer) {
+    std::list<HttpClient> clients;
+    const auto attack = [&](const std::string& bytes) -> HttpClient& {
+        clients.emplace_back(address_);
+        clients.back().say(bytes);
+        return clients.back();
+    };
+    const std::string host = "Host: localhost\r\n";
+    HttpClient& garbage = attack(std::string("\x16\x03\x01\0\x01\xff garbage\r\n\r\n", 22));
+    HttpClient& no_host = attack("GET /status HTTP/1.1\r\n\r\n");
+    HttpClient& long_line = attack("GET /" + std::string(200'000, 'x') + " HTTP/1.1\r\n" + host);
+    HttpClient& long_header =
+        attack("GET / HTTP/1.1\r\n" + host + "X: " + std::string(200'000, 'x') + "\r\n\r\n");
+    HttpClient& large = attack("POST /sample HTTP/1.1\r\n" + host +
+                               "Content-Length: 1000000000000\r\n\r\n{");
+    HttpClient& negative =
+        attack("POST /sample HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n{}");
+    HttpClient& chunked = attack("POST /sample HTTP/1.1\r\n" + host +
+                                 "Transfer-Encoding: chunked\r\n\r\n2000\r\n" +
+                                 std::string(0x2000, ' ') + "\r\n0\r\n\r\n");
+    for (int i = 0; i < 20; i++)
+        attack("GET /status HTTP/1.1\r\n" + host); // never goes on
+    for (int i = 0; i < 20; i++) {
+        HttpClient gone(address_);
+        gone.get("/flame.html"); // and does not listen
+    }
+    HttpClient good(address_);
+    good.get("/status");
+    ASSERT_TRUE(answered(good));
+    EXPECT_EQ(good.status(), 200) << good.answer();
+    for (HttpClient* refused : {&garbage, &no_host, &long_line, &long_header, &large, &negative,
+                                &chunked}) {
+        ASSERT_TRUE(work_until([&] { return refused->closed() || refused->status() != 0; }));
+        EXPECT_NE(refused->status(), 200) << refused->answer();
+    }
+    EXPECT_EQ(large.status(), 413);
+    EXPECT_EQ(chunked.status(), 413);
+}
+
+TEST_F(EndpointTest, TooManyWaitInVain) {
+    std::list<HttpClient> clients;
+    for (int i = 0; i < 80; i++) {
+        clients.emplace_back(address_);
+        clients.back().post("/sample", one_second);
+    }
+    size_t busy = 0, served = 0;
+    for (HttpClient& client : clients) {
+        ASSERT_TRUE(answered(client));
+        busy += client.status() == 503;
+        served += client.status() == 200;
+    }
+    EXPECT_EQ(busy + served, clients.size());
+    EXPECT_GE(served, 64u);
+    EXPECT_GE(busy, 1u);
+    HttpClient later(address_);
+    later.get("/status");
+    ASSERT_TRUE(answered(later));
+    EXPECT_EQ(later.status(), 200);
+}
+
+TEST_F(EndpointTest, EndsWithItsClientsToldAndIsTakenBack) {
+    HttpClient waiting(address_);
+    waiting.post("/sample", R"({"numberOfSamples":3600,"timeInterval":"1 s"})");
+    ASSERT_TRUE(work_until([&] { return !test_.backend.log.empty(); }));
+    EXPECT_THAT(test_.run("serve off"), HasSubstr("serving nowhere"));
+    ASSERT_TRUE(answered(waiting));
+    EXPECT_EQ(waiting.status(), 503);
+    EXPECT_EQ(test_.backend.log.back(), "sample 0");
+    EXPECT_FALSE(HttpClient(address_).connected());
+    EXPECT_THAT(test_.run("undo"), HasSubstr("undid \"serve off\""));
+    EXPECT_THAT(test_.run("serve"), HasSubstr("serving at 127.0.0.1:"));
+}
+
+TEST_F(EndpointTest, AddressesAreSettings) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("a-{PID}.sock");
+    EXPECT_THAT(test_.run("serve unix:" + path),
+                HasSubstr("serving at unix:" + folder.path("a-4711.sock")));
+    EXPECT_THAT(test_.run("serve 0.0.0.0:80"),
+                HasSubstr("test.aug:1:7: error: \"0.0.0.0:80\": only this machine may connect"));
+    EXPECT_EQ(test_.failure, Error::Kind::usage);
+    EXPECT_THAT(test_.run("serve off 127.0.0.1:1"), HasSubstr("\"127.0.0.1:1\" is not served"));
+    EXPECT_THAT(test_.run("serve unix:" + folder.path("none/s")),
+                HasSubstr("No such file"));
+    const std::string saved = folder.path("s.aug");
+    test_.run("save " + saved);
+    std::ifstream file(saved);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(text, HasSubstr("serve \"127.0.0.1:0\"\nserve \"unix:" + path + "\"\n"));
+    EXPECT_THAT(test_.run("serve off \"unix:" + path + "\"; serve"),
+                HasSubstr("\nserving at 127.0.0.1:"));
+    EXPECT_THAT(test_.run("serve"), Not(HasSubstr("unix:")));
+}
+
+} // namespace
+} // namespace auger
