@@ -41,6 +41,7 @@ class Exports : public testing::Test {
                                                 long_name,
                                                 "bad\xff\xfe",
                                                 "esc\x1b[2J\nnext",
+                                                "service+0x1f0e0",
                                                 "k:do_syscall_64"};
         uint64_t now = 10 * ms;
         for (size_t i = 0; i < names.size(); i++) {
@@ -106,7 +107,9 @@ TEST_F(Exports, SayWhatWasLost) {
     EXPECT_EQ(nlohmann::json::parse(write("speedscope"))["auger"]["losses"][0], loss);
 }
 
-// The patterns of stackcollapse-perf.pl and Firefox Profiler.
+// The patterns of stackcollapse-perf.pl and Firefox Profiler, whose importer cannot be had to try:
+// name, pid/tid, [cpu], time and event; frames of an address, a name that does not begin with '('
+// and does not end with an offset, and a module without blanks, the kernel's with "kallsyms" in it.
 TEST_F(Exports, PerfScriptIsWhatImportersTake) {
     const std::string text = write("perf-script");
     const std::regex header(R"(^(\S.+?)\s+(-?\d+)/(\d+)\s+\[\d+\]\s+(\d+\.\d+):\s+(\d+) (\w+):$)");
@@ -129,6 +132,9 @@ TEST_F(Exports, PerfScriptIsWhatImportersTake) {
         } else if (line.size() < 1000) { // std::regex would recurse too deeply
             ASSERT_TRUE(std::regex_match(line, match, frame)) << line;
             EXPECT_FALSE(std::string(match[2]).starts_with('('));
+            EXPECT_FALSE(std::regex_search(std::string(match[2]), std::regex(R"(\+0x[0-9a-f]+$)")));
+            EXPECT_EQ(std::string(match[3]).find(' '), std::string::npos);
+            EXPECT_EQ(match[3] == "[kernel.kallsyms]", match[2] == "do_syscall_64");
             EXPECT_EQ(std::string(match[2]).find(';'), std::string::npos);
             frames++;
         }
