@@ -104,10 +104,10 @@ Result<NewFile> NewFile::create(const std::string& path, std::string_view magic)
     made.name_ = slash == path.npos ? path : path.substr(slash + 1);
     const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
     if (made.name_.empty() || made.name_ == "." || made.name_ == "..")
-        return Error{"create", path, "is no file name", {}};
+        return Error{"write", path, "is no file name", {}};
     made.folder_.reset(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!made.folder_)
-        return system_error("create", path, hint);
+        return system_error("write", path, hint);
     made.file_.reset(openat(made.folder_.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
     if (!made.file_) {
         // Not every file system has files without names.
@@ -115,11 +115,11 @@ Result<NewFile> NewFile::create(const std::string& path, std::string_view magic)
         made.file_.reset(openat(made.folder_.get(), temporary.c_str(),
                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (!made.file_)
-            return system_error("create", path, hint);
+            return system_error("write", path, hint);
         made.temporary_name_ = temporary;
     }
     if (auto why = objection(made.folder_.get(), made.name_, user ? user->uid : geteuid(), magic))
-        return Error{"create", path, *why, "choose another name"};
+        return Error{"write", path, *why, "choose another name"};
     return made;
 }
 
@@ -139,10 +139,10 @@ Result<void> NewFile::take_name() {
     const uid_t owner = user ? user->uid : geteuid();
     // What has come there meanwhile is no more to be replaced than what was.
     if (auto why = objection(folder_.get(), name_, owner, magic_))
-        return Error{"create", path_, *why, "choose another name"};
+        return Error{"write", path_, *why, "choose another name"};
     if (!temporary_name_.empty()) {
         if (renameat(folder_.get(), temporary_name_.c_str(), folder_.get(), name_.c_str()) < 0)
-            return system_error("replace", path_, rights_hint(user));
+            return system_error("write", path_, rights_hint(user));
         temporary_name_.clear();
         return {};
     }
@@ -154,7 +154,7 @@ Result<void> NewFile::take_name() {
     constexpr int attempts = 10; // others may be at the same
     for (int i = 0; i < attempts && errno == EEXIST; i++) {
         if (auto why = objection(folder_.get(), next, owner, {}))
-            return Error{"create", path_, next + " " + *why, "choose another name"};
+            return Error{"write", path_, next + " " + *why, "choose another name"};
         unlinkat(folder_.get(), next.c_str(), 0);
         if (!give_name(file_.get(), folder_.get(), next))
             continue;
@@ -164,7 +164,7 @@ Result<void> NewFile::take_name() {
         unlinkat(folder_.get(), next.c_str(), 0);
         errno = error == ENOENT ? EEXIST : error;
     }
-    return system_error("create", path_, rights_hint(user));
+    return system_error("write", path_, rights_hint(user));
 }
 
 } // namespace auger
