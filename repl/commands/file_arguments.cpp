@@ -25,11 +25,14 @@ Parsed<const ExportFormat*> parse_format(Arguments& arguments) {
                      fmt::format("one of: {}", format_names()), Error::Kind::usage};
 }
 
-std::string format_names() {
-    std::vector<std::string_view> names;
-    for (const ExportFormat& format : export_formats())
-        names.push_back(format.name);
-    return fmt::format("{}", fmt::join(names, " "));
+const std::string& format_names() {
+    static const std::string names = [] {
+        std::vector<std::string_view> each;
+        for (const ExportFormat& format : export_formats())
+            each.push_back(format.name);
+        return fmt::format("{}", fmt::join(each, " "));
+    }();
+    return names;
 }
 
 } // namespace auger

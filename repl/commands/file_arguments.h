@@ -10,7 +10,7 @@ namespace auger {
 // `what`: for who leaves it out ("a file").
 Parsed<std::string> parse_path(Arguments& arguments, std::string_view what);
 Parsed<const ExportFormat*> parse_format(Arguments& arguments);
-// "collapsed perf-script ...".
-std::string format_names();
+// "collapsed perf-script ..."; kept, for rows of the table.
+const std::string& format_names();
 
 } // namespace auger
