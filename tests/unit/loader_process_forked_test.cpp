@@ -64,7 +64,7 @@ TEST(ForkedTask, SaysWhatFailed) {
         return Error{"write", "profile.html", "No space left on device", ""};
     });
     ASSERT_TRUE(failed);
-    EXPECT_EQ(text_of(failed->take()), "error:  : write profile.html: No space left on device");
+    EXPECT_EQ(text_of(failed->take()), "error: write profile.html: No space left on device");
     auto killed = ForkedTask::start("test", [](int) -> Result<void> {
         raise(SIGKILL);
         return {};

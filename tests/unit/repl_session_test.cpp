@@ -494,6 +494,8 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "diff taken+=small not-taken+=small",
                                          "status",
                                          "unsplit",
+                                         "serve",
+                                         "on",
                                          "undo",
                                          "delete handle",
                                          "doctor",

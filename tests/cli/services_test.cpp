@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// auger as a service: what it does while nobody types, on the real kernel, until somebody ends it.
+#include "tests/cli/invocation.h"
+#include "tests/kernel/program.h"
+#include "tests/support/bpf_objects.h"
+#include "tests/support/http_client.h"
+#include "tests/support/kernel_test.h"
+#include "tests/support/temporary_folder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <thread>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto generous = std::chrono::minutes(1);
+
+bool wait_until(const std::function<bool()>& done) {
+    const auto limit = std::chrono::steady_clock::now() + generous;
+    while (!done()) {
+        if (std::chrono::steady_clock::now() > limit)
+            return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+}
+
+class ServicesTest : public KernelTest {
+  protected:
+    void SetUp() override {
+        KernelTest::SetUp();
+        if (!IsSkipped())
+            spinner_.wait_ready();
+    }
+    std::string pid() const { return std::to_string(spinner_.pid()); }
+    // The address that auger says it serves at.
+    static std::string served_by(Program& auger) {
+        constexpr std::string_view said = "serving at ";
+        for (;;) {
+            const std::string line = auger.read_line();
+            if (line.empty())
+                return {};
+            if (line.starts_with(said))
+                return line.substr(said.size());
+        }
+    }
+    static void expect_end(Program& auger, const BpfObjects& before) {
+        auger.signal(SIGTERM);
+        EXPECT_EQ(auger.wait_exit(), 0);
+        EXPECT_TRUE(BpfObjects::existing().without(before).wait_gone()) << "left behind";
+    }
+
+    BpfObjects before_ = BpfObjects::existing();
+    Program spinner_{"spinner", {"--threads", "2", "--seconds", "300"}};
+};
+
+// Half of each thread's time is spent in `hot`, `warm` and `cold`, 70 to 20 to 10, half asleep.
+TEST_F(ServicesTest, SamplesAreWhereTheTimeIs) {
+    Program auger(AUGER_BINARY, {"--batch", "--serve", "127.0.0.1:0", "-p", pid()});
+    HttpClient client(served_by(auger));
+    ASSERT_TRUE(client.connected());
+    client.post("/sample", R"({"numberOfSamples":400,"timeInterval":"5 ms"})");
+    ASSERT_TRUE(wait_until([&] { return client.closed(); }));
+    ASSERT_EQ(client.status(), 200) << client.answer();
+    const std::string text = client.body();
+    EXPECT_THAT(text, testing::StartsWith("# auger: 2.00 s of wall-clock time (waits when they "
+                                          "end), a sample of each thread every 5.00 ms\n"));
+    const std::regex header(R"((spin-\d) (\d+)/\d+ \[\d+\] [\d.]+: +5000000 (\w+):)");
+    std::map<std::string, int> threads, functions; // of samples on the CPU
+    bool on_cpu = false;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (std::regex_match(line, match, header)) {
+            EXPECT_EQ(match[2], pid());
+            threads[match[1]]++;
+            on_cpu = match[3] == "cpu";
+        }
+        for (const char* function : {"hot", "warm", "cold"})
+            functions[function] +=
+                on_cpu && line.find(fmt::format(" {} (", function)) != line.npos;
+    }
+    // A wait, or a time without a CPU, that has not ended is missing: on a busy machine those of
+    // some tens of milliseconds.
+    for (const char* thread : {"spin-0", "spin-1"}) {
+        EXPECT_GE(threads[thread], 360) << text.substr(0, 2000);
+        EXPECT_LE(threads[thread], 404);
+    }
+    // Some 400 samples on the CPU: five standard deviations are 0.12 of them, at most.
+    const double cpu = functions["hot"] + functions["warm"] + functions["cold"];
+    EXPECT_GE(cpu, 100);
+    EXPECT_NEAR(functions["hot"] / cpu, 0.7, 0.25);
+    EXPECT_NEAR(functions["warm"] / cpu, 0.2, 0.2);
+    EXPECT_GT(functions["cold"], 0);
+    expect_end(auger, before_);
+}
+
+TEST_F(ServicesTest, TheEnvironmentSaysWhereAndTheSocketGoes) {
+    const TemporaryFolder folder;
+    setenv("AUGER_SERVE", ("unix:" + folder.path("a-{PID}.sock")).c_str(), 1);
+    Program auger(AUGER_BINARY, {"--batch", "-p", pid()});
+    unsetenv("AUGER_SERVE");
+    const std::string path = folder.path("a-" + pid() + ".sock");
+    EXPECT_EQ(served_by(auger), "unix:" + path);
+    EXPECT_TRUE(std::filesystem::is_socket(path));
+    expect_end(auger, before_);
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(ServicesTest, GoToolPprofAsksForAProfile) {
+    if (access("/usr/bin/go", X_OK) != 0)
+        GTEST_SKIP() << "go is not installed (package golang-go)";
+    Program auger(AUGER_BINARY, {"--batch", "--serve", "127.0.0.1:0", "-p", pid()});
+    const std::string url = "http://" + served_by(auger) + "/debug/pprof/profile?seconds=1";
+    const TemporaryFolder folder;
+    setenv("PPROF_TMPDIR", folder.path("").c_str(), 1);
+    const Outcome top = run({"/usr/bin/go", "tool", "pprof", "-top", url});
+    EXPECT_EQ(top.code, 0) << top.err;
+    EXPECT_THAT(top.out, HasSubstr("Type: cpu"));
+    EXPECT_THAT(top.out, HasSubstr(" hot\n"));
+    expect_end(auger, before_);
+}
+
+// kill -9 at any moment, the real thing: files are whole or not there, nothing stays attached.
+TEST_F(ServicesTest, ContinuousRecordingSurvivesAKill) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("profiles");
+    Program auger(AUGER_BINARY,
+                  {"--batch", "-p", pid(), "-e", "record " + path + " every 1s keep 3 html"});
+    ASSERT_TRUE(wait_until([&] {
+        return std::filesystem::exists(path + "/last_profile.html");
+    }));
+    auger.signal(SIGKILL);
+    EXPECT_EQ(auger.wait_exit(), 128 + SIGKILL);
+    EXPECT_TRUE(BpfObjects::existing().without(before_).wait_gone()) << "left behind";
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        std::ifstream file(entry.path());
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        EXPECT_TRUE(text.ends_with("</html>\n")) << entry.path();
+        EXPECT_THAT(text, HasSubstr("\"hot\""));
+        files++;
+    }
+    EXPECT_GE(files, 2u);
+}
+
+TEST_F(ServicesTest, TriggersWriteRecordingsThatCanBeRead) {
+    const TemporaryFolder folder;
+    Program auger(AUGER_BINARY,
+                  {"--batch", "-p", pid(), "-e",
+                   "sample 999; on slow hot > 1ms record last 2s in " + folder.path("f")});
+    std::string path;
+    ASSERT_TRUE(wait_until([&] {
+        std::error_code none;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path("f"), none))
+            if (entry.path().extension() == ".auger")
+                path = entry.path();
+        return !path.empty();
+    }));
+    expect_end(auger, before_);
+    const Outcome replayed =
+        test::auger({"--batch", "--replay", path, "-e", "calls -n 1; flame; status"});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    EXPECT_THAT(replayed.out, HasSubstr("  hot  spin-"));
+    EXPECT_THAT(replayed.out, HasSubstr("spin_slice"));
+}
+
+} // namespace
+} // namespace auger::test
