@@ -60,6 +60,7 @@ std::vector<CommandRow> split_commands();
 std::vector<CommandRow> view_commands();
 std::vector<CommandRow> neighbour_commands();
 std::vector<CommandRow> open_commands();
+std::vector<CommandRow> rule_commands();
 std::vector<CommandRow> file_commands();
 std::vector<CommandRow> script_commands();
 std::vector<CommandRow> session_commands();

@@ -119,6 +119,17 @@ struct Told {
                        : fmt::format("recorded {}", escape_untrusted(before.recording));
         return fmt::format("recording to {}", escape_untrusted(now.recording));
     }
+    std::string operator()(const RuleCommand& command) const {
+        if (now.rules == before.rules)
+            return "this rule is in force already";
+        return fmt::format("rule {}: {}", now.rules.size(),
+                           escape_untrusted(spell_rule(command.rule)));
+    }
+    std::string operator()(const RulesCommand&) const {
+        if (now.rules.empty())
+            return before.rules.empty() ? "there were no rules" : "no rules";
+        return fmt::format("{} rule{} left", now.rules.size(), now.rules.size() == 1 ? "" : "s");
+    }
     template <typename Other>
     std::string operator()(const Other&) const {
         return {};
@@ -185,10 +196,16 @@ std::string next_step(const Command& command, const ProbeSetting* probe) {
 } // namespace
 
 Execution Session::change(Settings to) {
+    auto rules = Rules::compile(to.rules);
+    if (!rules)
+        return {rules.error(), {}, {}};
     const std::vector<Operation> operations = plan(settings_, to);
     Execution execution = executor_.run(operations);
-    if (!execution.error)
+    if (!execution.error) {
+        if (!(settings_.rules == to.rules))
+            model_.set_rules(std::move(*rules));
         settings_ = std::move(to);
+    }
     for (const Rename& rename : execution.renames) {
         rename_probe(settings_, rename);
         for (UndoEntry& entry : undo_)

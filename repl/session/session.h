@@ -37,7 +37,7 @@ struct SessionOptions {
 
 class Session {
   public:
-    Session(Backend& backend, const Model& model, Output& output, Interrupts& interrupts,
+    Session(Backend& backend, Model& model, Output& output, Interrupts& interrupts,
             SessionOptions options);
 
     // Runs every command of the lines, up to the first that fails (unless keep_going) or `quit`.
@@ -114,7 +114,7 @@ class Session {
     std::string name_of_process(pid_t pid) const;
 
     Backend& backend_;
-    const Model& model_;
+    Model& model_; // what is shown of it is edited here, what is collected is not
     Output& output_;
     Interrupts& interrupts_;
     SessionOptions options_;

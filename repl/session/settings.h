@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/backend.h"
+#include "views/model/rules.h"
 #include "views/model/window.h"
 
 #include <string>
@@ -41,6 +42,7 @@ struct Settings {
     OnlyInfo only;         // without marks
     std::string recording; // path; empty: none
     Window window;
+    std::vector<Rule> rules; // in their order
 
     const ProbeSetting* find(ProbeId id) const;
     const ProbeSetting* find(std::string_view text) const;

@@ -185,6 +185,11 @@ struct Speller {
                            gate(settings.sampling.raised));
     }
 
+    void rules() {
+        for (const Rule& rule : settings.rules)
+            lines.push_back(spell_rule(rule));
+    }
+
     void window() {
         const Window& window = settings.window;
         if (window.kind != Window::Kind::all && window.end_ns == Window{}.end_ns)
@@ -212,6 +217,7 @@ std::vector<std::string> spell_settings(const Settings& settings) {
     speller.only();
     speller.sampling();
     speller.window();
+    speller.rules();
     return std::move(speller.lines);
 }
 

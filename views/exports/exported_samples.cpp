@@ -20,9 +20,10 @@ std::vector<ExportedSamples::Shown> ExportedSamples::find_shown() const {
 bool ExportedSamples::expand(const StoredSample& sample) {
     const SymbolTables& symbols = model_.symbols();
     frames_.clear();
-    for (const LocationId location : symbols.stack(sample.stack))
-        for (const FrameEntry& entry : symbols.frames(location))
-            frames_.push_back({location, &entry});
+    symbols.for_each_frame(symbols.stack(sample.stack),
+                           [&](LocationId location, const FrameEntry& entry) {
+                               frames_.push_back({location, &entry});
+                           });
     if (query_.under.empty())
         return true;
     path_.clear();

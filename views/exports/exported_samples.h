@@ -14,7 +14,7 @@ namespace auger {
 // One function of a stack.
 struct ExportedFrame {
     LocationId location;
-    const FrameEntry* entry; // of the location
+    const FrameEntry* entry; // of the location, as shown
 };
 
 struct ExportedSample {

@@ -90,6 +90,12 @@ class Page {
             out_.write(comma + script_text(loss));
             comma = ",";
         }
+        out_.write("],\n\"rules\":[");
+        comma = "";
+        for (const std::string& rule : export_rules(model_)) {
+            out_.write(comma + script_text(rule));
+            comma = ",";
+        }
         out_.write("]}");
     }
     // 0 a function, 1 one of the kernel's, 2 a label (or the root).

@@ -39,8 +39,8 @@ Result<uint64_t> write_perf_script(const Model& model, const ExportQuery& query,
             text = module_text(symbols.module(id).path);
         return text;
     };
-    for (const std::string& loss : export_losses(model))
-        out.write("# " + loss + "\n");
+    for (const std::string& note : export_notes(model))
+        out.write("# " + note + "\n");
     uint64_t samples = 0;
     std::string record;
     ExportedSamples(model, query).for_each([&](const ExportedSample& one) {

@@ -277,8 +277,8 @@ uint64_t Profile::finish() {
     put_value_type(profile::period_type, "cpu", "nanoseconds");
     if (const uint64_t rate = model_.ledger().rate_hz)
         message_.add_int64(profile::period, static_cast<int64_t>(1'000'000'000 / rate));
-    for (const std::string& loss : export_losses(model_))
-        message_.add_int64(profile::comment, string_(loss));
+    for (const std::string& note : export_notes(model_))
+        message_.add_int64(profile::comment, string_(note));
     message_.add_int64(profile::default_sample_type, string_("cpu"));
     for (const std::string* text : string_.all())
         message_.add_string(profile::string_table, *text);

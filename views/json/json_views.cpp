@@ -28,15 +28,22 @@ Line names(const Model& model, std::span<const FunctionId> path) {
 // Leaf first.
 void put_stack(Line& line, const Model& model, std::span<const LocationId> locations) {
     Line stack = Line::array(), sources = Line::array();
-    for (LocationId location : locations)
-        for (const FrameEntry& frame : model.symbols().frames(location)) {
-            stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
-            std::string file = escape_untrusted(model.symbols().text(frame.file));
-            sources.push_back(file.empty() ? Line(nullptr)
-                                           : Line(fmt::format("{}:{}", file, frame.line)));
-        }
+    model.symbols().for_each_frame(locations, [&](LocationId, const FrameEntry& frame) {
+        stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
+        std::string file = escape_untrusted(model.symbols().text(frame.file));
+        sources.push_back(file.empty() ? Line(nullptr)
+                                       : Line(fmt::format("{}:{}", file, frame.line)));
+    });
     line["stack"] = std::move(stack);
     line["source"] = std::move(sources);
+}
+
+// As commands, in their order.
+Line rules_line(const Model& model) {
+    Line list = Line::array();
+    for (const Rule& rule : model.symbols().rules().list())
+        list.push_back(escape_untrusted(spell_rule(rule)));
+    return list;
 }
 
 Error unknown_probe(const char* operation, ProbeId id) {
@@ -128,6 +135,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["classes"] = class_sums(account.classes);
     put_combined(line, model, tabulate_classes(model, Classifier(model), {}), {});
     line["only"] = text_or_null(model.only().text);
+    line["rules"] = rules_line(model);
     line["left_out"] = account.left_out;
     line["lost_ends"] = account.samples_in_lost_ends;
     line["calls"] = {
@@ -335,7 +343,7 @@ std::vector<std::string> open_calls_json(const Model& model, std::span<const Ope
         line["age"] = call.age_ns;
         line["pid"] = call.thread.pid;
         line["tid"] = call.thread.tid;
-        line["comm"] = escape_untrusted(call.thread.comm);
+        line["comm"] = escape_untrusted(model.symbols().rules().thread_name(call.thread.comm));
         line["depth"] = call.depth;
         line["running"] = call.running;
         line["wait"] = call.wait.empty() ? Line(nullptr) : Line(escape_untrusted(call.wait));

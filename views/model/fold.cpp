@@ -136,6 +136,8 @@ void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<Functi
         for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
             out.push_back(frame->function);
     }
+    if (symbols.rules().fold_recursion())
+        out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 void set_span(const Model& model, const Window& window, FlameTree& tree) {

@@ -66,7 +66,7 @@ void set_span(const Model&, const Window&, FlameTree&);
 // The name that a view shows for a node, raw: "all", a label, or a function.
 std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);
 
-// The functions of a stack, root first, inlined ones included.
+// The functions of a stack that are shown, root first, inlined ones included.
 void expand_stack(const SymbolTables&, StackId, std::vector<FunctionId>& out);
 
 struct FunctionSums {

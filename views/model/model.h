@@ -88,6 +88,8 @@ class Model final : public EventSink {
     CallStatistics all_calls() const;
 
     const SymbolTables& symbols() const { return symbols_; }
+    // For whatever is shown from now on; what is kept stays as it came.
+    void set_rules(Rules rules) { symbols_.set_rules(std::move(rules)); }
     const SampleStore& samples() const { return samples_; }
     const CallTable& calls() const { return calls_; }
     // The name of the process that a thread belongs to, raw: its main thread's, as far as known.
