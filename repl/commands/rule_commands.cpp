@@ -97,21 +97,21 @@ std::vector<CommandRow> rule_commands() {
          "Rules",
          "rewrite frame|thread /EXPRESSION/ REPLACEMENT",
          "show functions or threads under other names",
-         "EXPRESSION is a regular expression as RE2 reads it; it minds case, unless it begins with "
-         "(?i).\n"
-         "Every match in a name is replaced; \\1 to \\9 are its groups in parentheses, \\0 all of "
-         "it.\n"
-         "Functions of one file that are called alike then are one, and so are threads where they "
-         "are\n"
-         "told apart by name. A process is called as its main thread.\n\n"
+         "EXPRESSION is a regular expression as RE2 reads it; it minds case, unless it begins "
+         "with\n"
+         "(?i). Every match in a name is replaced; \\1 to \\9 are its groups in parentheses, \\0 "
+         "all\n"
+         "of it. Names are whole here, with arguments and templates, as `flame --folded` shows "
+         "them.\n"
+         "Functions of one file that are called alike then are one, and so are threads where they\n"
+         "are told apart by name. A process is called as its main thread.\n\n"
          "Rules are about what is shown and exported, never about what is collected: without them\n"
-         "everything is as it was. They apply in their order, `fold recursion` last, to every view "
-         "and\n"
-         "export of samples and calls; exports name them. `rules` lists them. Probes, `filter` and "
-         "`only`\n"
-         "mean the names of the program.",
-         "rewrite thread /raftstore-\\d+/ raftstore\nrewrite frame /std::__(1|cxx11)::/ std::\n"
-         "rewrite frame /^(\\w+)\\[clone .*/ \\1",
+         "everything is as it was. They apply in their order, `fold recursion` last, to every "
+         "view\n"
+         "and export; exports name them, `rules` lists them. Probes, `filter` and `only` mean the\n"
+         "names that the program has.",
+         "rewrite thread /raftstore-\\d+/ raftstore\n"
+         "rewrite frame /std::__(1|cxx11)::/ std::\nrewrite frame /^(\\w+)\\(.*/ \\1",
          {{.words = "frame thread"}, {}},
          parse_rewrite},
         {"drop",

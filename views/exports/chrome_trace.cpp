@@ -41,7 +41,7 @@ class Trace {
             arguments["unwound"] = true;
         Event stack = Event::array();
         const SymbolTables& symbols = model_.symbols();
-        symbols.for_each_frame(symbols.stack(call.stack), [&](LocationId, const FrameEntry& frame) {
+        symbols.for_each_frame(symbols.stack(call.stack), [&](size_t, const FrameEntry& frame) {
             stack.push_back(escape_untrusted(symbols.name(frame.function)));
         });
         arguments["stack"] = std::move(stack); // leaf first

@@ -56,8 +56,7 @@ Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, B
         const ProbeInfo* probe = model.find_probe(probe_of(model, *call));
         const auto& waits = call->end.waits;
         std::string stack;
-        symbols.for_each_frame(symbols.stack(call->stack), [&](LocationId,
-                                                               const FrameEntry& frame) {
+        symbols.for_each_frame(symbols.stack(call->stack), [&](size_t, const FrameEntry& frame) {
             stack += fmt::format("{}{}", stack.empty() ? "" : ";", symbols.name(frame.function));
         });
         const auto wait = [&](uint64_t ns) { return waits ? std::to_string(ns) : ""; };

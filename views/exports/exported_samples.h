@@ -14,6 +14,7 @@ namespace auger {
 // One function of a stack.
 struct ExportedFrame {
     LocationId location;
+    size_t place;            // of the location in the stack
     const FrameEntry* entry; // of the location, as shown
 };
 

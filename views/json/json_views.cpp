@@ -28,7 +28,7 @@ Line names(const Model& model, std::span<const FunctionId> path) {
 // Leaf first.
 void put_stack(Line& line, const Model& model, std::span<const LocationId> locations) {
     Line stack = Line::array(), sources = Line::array();
-    model.symbols().for_each_frame(locations, [&](LocationId, const FrameEntry& frame) {
+    model.symbols().for_each_frame(locations, [&](size_t, const FrameEntry& frame) {
         stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
         std::string file = escape_untrusted(model.symbols().text(frame.file));
         sources.push_back(file.empty() ? Line(nullptr)

@@ -53,6 +53,10 @@ std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
         return info.comm;
     case GroupBy::cgroup:
         return info.cgroup.empty() ? "{unknown cgroup}" : info.cgroup;
+    case GroupBy::machine: {
+        const std::string& name = model.machine(info.machine).name;
+        return name.empty() ? "{unknown machine}" : name;
+    }
     default:
         break;
     }

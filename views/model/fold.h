@@ -23,9 +23,10 @@ enum class GroupBy : uint8_t {
     tid,     // each thread
     cgroup,  // by the process's control group, when it was first seen
     cpu,     // by where it was sampled; of waits, where they ended
+    machine, // by where it ran
 };
-inline constexpr std::array<std::string_view, 5> group_names = {"process", "comm", "tid", "cgroup",
-                                                                "cpu"};
+inline constexpr std::array<std::string_view, 6> group_names = {"process", "comm", "tid",
+                                                                "cgroup",  "cpu",  "machine"};
 
 // Which samples a flame is of, and how they are told apart.
 struct SampleSelection {

@@ -41,6 +41,15 @@ std::optional<Error::Range> bad_reference(const std::string& text, int groups) {
     return std::nullopt;
 }
 
+// Bare where it reads back so: behind an expression a `\` stays as it is.
+std::string spell_replacement(const std::string& text) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("_:.@/~-\\").find(c) != std::string_view::npos;
+    };
+    return !text.empty() && std::ranges::all_of(text, plain) ? text : quote_word(text);
+}
+
 bool rewrites(Rule::Kind kind) {
     return kind == Rule::Kind::rewrite_thread || kind == Rule::Kind::rewrite_frame;
 }
@@ -131,9 +140,9 @@ std::string spell_rule(const Rule& rule) {
     const std::string expression = "/" + rule.expression + "/";
     switch (rule.kind) {
     case Rule::Kind::rewrite_thread:
-        return "rewrite thread " + expression + " " + spell_word(rule.replacement);
+        return "rewrite thread " + expression + " " + spell_replacement(rule.replacement);
     case Rule::Kind::rewrite_frame:
-        return "rewrite frame " + expression + " " + spell_word(rule.replacement);
+        return "rewrite frame " + expression + " " + spell_replacement(rule.replacement);
     case Rule::Kind::drop_frame:
         return "drop frame " + expression;
     case Rule::Kind::fold_recursion:

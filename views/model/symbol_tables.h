@@ -52,6 +52,11 @@ struct FrameEntry {
     bool inlined = false;
 };
 
+// A process, whatever machine it runs on.
+inline uint64_t process_key(const ThreadInfo& thread) {
+    return uint64_t{thread.machine.value} << 32 | thread.pid;
+}
+
 class SymbolTables {
   public:
     SymbolTables();
@@ -78,15 +83,15 @@ class SymbolTables {
     std::span<const FrameEntry> frames(LocationId) const;
     // The same before rules; never empty.
     std::span<const FrameEntry> found_frames(LocationId) const;
-    // What is shown of a stack: calls visit(LocationId, const FrameEntry&), leaf first. Of
+    // What is shown of a stack: calls visit(index in it, const FrameEntry&), leaf first. Of
     // recursion that is folded, the innermost call.
     template <typename Visit>
     void for_each_frame(std::span<const LocationId> stack, Visit visit) const {
         const FrameEntry* last = nullptr;
-        for (const LocationId location : stack)
-            for (const FrameEntry& frame : frames(location)) {
+        for (size_t i = 0; i < stack.size(); i++)
+            for (const FrameEntry& frame : frames(stack[i])) {
                 if (!last || last->function != frame.function || !rules_.fold_recursion())
-                    visit(location, frame);
+                    visit(i, frame);
                 last = &frame;
             }
     }

@@ -161,7 +161,7 @@ Subject CallsPane::subject() const {
     if (!stack.empty()) // names may have come since the list was made
         subject.function = innermost(symbols, stack);
     const auto callers = stack.subspan(std::min<size_t>(stack.size(), 1));
-    symbols.for_each_frame(callers, [&](LocationId, const FrameEntry& frame) {
+    symbols.for_each_frame(callers, [&](size_t, const FrameEntry& frame) {
         subject.callers.push_back(frame.function);
         subject.lines.push_back(source_text(symbols, frame));
     });

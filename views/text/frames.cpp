@@ -12,7 +12,7 @@ namespace auger {
 void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
                 std::span<const LocationId> stack, size_t limit, size_t indent) {
     size_t shown = 0, hidden = 0;
-    symbols.for_each_frame(stack, [&](LocationId, const FrameEntry& frame) {
+    symbols.for_each_frame(stack, [&](size_t, const FrameEntry& frame) {
         if (limit && shown == limit) {
             hidden++;
             return;
