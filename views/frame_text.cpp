@@ -29,6 +29,14 @@ std::string frame_text(std::string_view raw) {
     return name.substr(first, name.find_last_not_of(' ') - first + 1);
 }
 
+std::string perf_frame_text(std::string_view raw) {
+    std::string name = frame_text(raw);
+    const size_t offset = name.rfind("+0x");
+    if (offset != name.npos && name.find_first_not_of("0123456789abcdef", offset + 3) == name.npos)
+        name[offset] = '@';
+    return name;
+}
+
 std::string label_text(std::string_view raw) {
     std::string text = frame_text(raw);
     if (text.size() == 1)

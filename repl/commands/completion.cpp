@@ -31,6 +31,20 @@ std::string spelled(const std::string& name) {
     return quote_word(name);
 }
 
+// What may follow a command's name and the words behind it.
+const ArgumentKind& kind_behind(const CommandRow& row, const std::vector<Word>& words) {
+    const auto& kinds = row.arguments;
+    const auto named =
+        words.size() < 2 ? kinds.end() : std::ranges::find_if(kinds, [&](const ArgumentKind& kind) {
+            return !kind.after.empty() && kind.after == words.back().text;
+        });
+    if (named != kinds.end())
+        return *named;
+    const auto places = static_cast<size_t>(
+        std::ranges::count_if(kinds, [](const ArgumentKind& kind) { return kind.after.empty(); }));
+    return kinds[std::min(words.size(), places) - 1];
+}
+
 } // namespace
 
 std::vector<std::string> complete_file(std::string_view prefix) {
@@ -93,8 +107,7 @@ Completion complete(std::string_view line, const CompletionSource& source) {
         const auto row = find_command(text.words.front());
         if (!row || (*row)->arguments.empty())
             return completion;
-        const auto& kinds = (*row)->arguments;
-        const ArgumentKind& kind = kinds[std::min(text.words.size() - 1, kinds.size() - 1)];
+        const ArgumentKind& kind = kind_behind(**row, text.words);
         add_words(kind.words, last.text, found);
         if (kind.command) {
             for (const CommandRow& other : command_table())

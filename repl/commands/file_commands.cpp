@@ -27,11 +27,27 @@ Parsed<Command> parse_record(Arguments& arguments) {
     return Command(RecordCommand{std::move(*path)});
 }
 
-std::string format_names() {
-    std::vector<std::string_view> names;
-    for (const ExportFormat& format : export_formats())
-        names.push_back(format.name);
-    return fmt::format("{}", fmt::join(names, " "));
+// Kept: rows of the table refer to it.
+const std::string& format_names() {
+    static const std::string names = [] {
+        std::vector<std::string_view> each;
+        for (const ExportFormat& format : export_formats())
+            each.push_back(format.name);
+        return fmt::format("{}", fmt::join(each, " "));
+    }();
+    return names;
+}
+
+// The names in lines that the help has room for.
+std::string format_name_lines() {
+    std::string lines;
+    size_t column = 0;
+    for (const ExportFormat& format : export_formats()) {
+        const bool wrap = column + format.name.size() > 88;
+        lines += (lines.empty() ? "  " : wrap ? "\n  " : " ") + std::string(format.name);
+        column = (wrap ? 0 : column) + format.name.size() + 1;
+    }
+    return lines;
 }
 
 // A line a format, for the help.
@@ -52,11 +68,14 @@ std::string_view save_help() {
         "                        window) as commands, for `source` and `auger -f`; neither a "
         "recording\n"
         "                        that is being written nor a window in the past\n"
-        "--format names one whatever the extension: " +
-        format_names() +
-        ".\n"
-        "CLASS, by and under are as for `flame`, the window is the one in force. What was lost is\n"
-        "told in the file. A file of that name is replaced if it is yours; links are not followed.";
+        "--format says it by name, whatever the extension:\n" +
+        format_name_lines() +
+        "\n"
+        "CLASS, by and under are as for `flame`, the window is the one in force. Names are whole, "
+        "with\n"
+        "parameters and template arguments, which the console leaves out. What was lost is told "
+        "in\n"
+        "the file. A file of that name is replaced if it is yours; links are not followed.";
     return help;
 }
 
@@ -123,10 +142,11 @@ std::vector<CommandRow> file_commands() {
          "save all.folded\nsave slow.pb.gz slow\nsave one.speedscope.json under "
          "handle\nsave out.txt --format perf-script\nsave session.aug",
          {{.file = true},
-          {.words = "slow fast open outside all by under --format"},
-          {.function = true, .words = "by under --format"},
-          {.words = "under --format"},
-          {}},
+          {.words = "slow fast open outside taken not-taken all by under --format"},
+          {.words = "by under --format"},
+          {.after = "by", .words = group_words()},
+          {.after = "under", .function = true},
+          {.after = "--format", .words = format_names()}},
          parse_save},
         {"source",
          "",

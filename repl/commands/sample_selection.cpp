@@ -52,4 +52,9 @@ Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
     return query;
 }
 
+std::string_view group_words() {
+    static const std::string words = fmt::format("{}", fmt::join(group_names, " "));
+    return words;
+}
+
 } // namespace auger

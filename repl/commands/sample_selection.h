@@ -6,12 +6,15 @@
 #include "views/model/fold.h"
 
 #include <functional>
+#include <string_view>
 
 namespace auger {
 
 // Takes all words. `take_option` takes the next ones if they are an option of the command's own;
 // false: they are not.
 Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
-                                     const std::function<Parsed<bool>()>& take_option);
+                                               const std::function<Parsed<bool>()>& take_option);
+// The KEYs, separated by blanks.
+std::string_view group_words();
 
 } // namespace auger

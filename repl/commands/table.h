@@ -13,6 +13,8 @@ namespace auger {
 
 // What may stand at one place of a command's arguments, for completion.
 struct ArgumentKind {
+    // Behind this word, wherever it stands; such kinds come last. Empty: by its place.
+    std::string_view after = {};
     bool probe = false;    // probes that exist
     bool function = false; // functions of the target
     bool file = false;
@@ -28,7 +30,7 @@ struct CommandRow {
     std::string_view summary;            // one line
     std::string_view details;            // paragraphs for `help COMMAND`
     std::string_view examples;           // one a line
-    std::vector<ArgumentKind> arguments; // the last one goes on for ever
+    std::vector<ArgumentKind> arguments; // the last one by place goes on for ever
     Parsed<Command> (*parse)(Arguments&);
 };
 

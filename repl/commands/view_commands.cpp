@@ -211,10 +211,9 @@ std::vector<CommandRow> view_commands() {
          "flame\nflame slow\nflame slow+taken\nflame 10ms..50ms\nflame by comm\nflame by "
          "cgroup\nflame under handle\nflame under \"route;fetch\"\nflame slow --folded",
          {{.words = "slow fast open outside taken not-taken all by under --folded"},
-          {.function = true, .words = "by under process comm tid cgroup cpu --folded"},
-          {.function = true, .words = "under process comm tid cgroup cpu --folded"},
-          {.function = true, .words = "under --folded"},
-          {}},
+          {.words = "by under --folded"},
+          {.after = "by", .words = group_words()},
+          {.after = "under", .function = true}},
          parse_flame},
         {"diff",
          "",

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exports as other people's programs read them: their totals must be ours, class by class.
-#include "tests/support/run.h"
-#include "tests/support/temporary_folder.h"
-#include "tests/unit/synthetic_stream.h"
-#include "views/exports/export.h"
-#include "views/model/account.h"
+#include "tests/importers/exported_model.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
-#include <array>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -24,63 +16,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr uint64_t ms = 1'000'000;
-
-std::string find_tool(const std::string& name) {
-    for (const char* folder : {"/usr/bin/", "/usr/local/bin/", "/usr/local/go/bin/"})
-        if (access((folder + name).c_str(), X_OK) == 0)
-            return folder + name;
-    return {};
-}
-
-class Importers : public testing::Test {
-  protected:
-    Importers() {
-        const SpecId handle = stream.probe(1, "handle");
-        stream.split(1, stream.fixed(5 * ms));
-        uint64_t now = 10 * ms;
-        for (int i = 0; i < 40; i++) {
-            const bool slow = i % 4 == 0;
-            const uint64_t duration = slow ? 9 * ms : 2 * ms;
-            const CallKey call = stream.call(handle, now);
-            for (uint64_t at = 0; at < duration; at += ms)
-                stream.sample(now + at, 101,
-                              stream.stack({"_start", "handle",
-                                            slow && at > ms ? "scan(std::vector<int>&)"
-                                                            : "(anonymous namespace)::parse"}),
-                              {call}, ms);
-            stream.end(101, call, duration);
-            stream.stats(now + duration, handle, {duration});
-            now += 20 * ms;
-        }
-        for (int i = 0; i < 25; i++)
-            stream.sample(now + i, 102, stream.stack({"_start", "idle"}), {}, ms);
-        stream.ledger(now + ms, 0, 3);
-    }
-    // The path of a file in the format.
-    std::string write(std::string_view format, const std::string& name) {
-        StringSink sink;
-        EXPECT_TRUE(find_export_format(format)->write(model, {}, sink));
-        return folder.file(name, sink.text);
-    }
-    double ns(CallClass one) const { return make_account(model).classes[one].weight_ns; }
-    double whole_ns() const { return make_account(model).classes.sum().weight_ns; }
-    // What a page's document is when its scripts have run.
-    std::string document_of(const std::string& url) {
-        const Outcome outcome =
-            run({"/usr/bin/env", chromium, "--headless", "--no-sandbox", "--disable-gpu",
-                 "--disable-dev-shm-usage", "--allow-file-access-from-files",
-                 "--user-data-dir=" + folder.path("chromium"), "--window-size=1200,800",
-                 "--virtual-time-budget=20000", "--dump-dom", url});
-        return outcome.out;
-    }
-
-    Model model;
-    SyntheticStream stream{model};
-    TemporaryFolder folder;
-    const std::string chromium = find_tool("chromium");
-};
 
 TEST_F(Importers, GoToolPprof) {
     const std::string go = find_tool("go");
@@ -121,15 +56,7 @@ TEST_F(Importers, ChromiumClicksThroughTheFlamePage) {
     EXPECT_TRUE(find_export_format("html")->write(model, {}, sink));
     const std::string page =
         folder.file("a.html", sink.text + "<script>\n" + clicks + "</script>\n");
-    const std::string text = document_of("file://" + page);
-    const size_t begin = text.find("<pre id=\"report\">"), end = text.find("</pre>");
-    ASSERT_NE(begin, std::string::npos) << text.substr(0, 2000);
-    const size_t from = begin + sizeof("<pre id=\"report\">") - 1;
-    std::string report_text =
-        std::regex_replace(text.substr(from, end - from), std::regex("&lt;"), "<");
-    report_text = std::regex_replace(report_text, std::regex("&gt;"), ">");
-    report_text = std::regex_replace(report_text, std::regex("&amp;"), "&");
-    const auto report = nlohmann::json::parse(report_text);
+    const auto report = report_of("file://" + page);
     EXPECT_EQ(report["whole"], whole_ns());
     EXPECT_EQ(report["handle"], ns(CallClass::slow) + ns(CallClass::fast));
     EXPECT_THAT(report["under"], Contains("scan(std::vector<int>&)"));

@@ -526,6 +526,11 @@ TEST(Completion, CommandsWordsProbesAndFiles) {
     EXPECT_THAT(completed("only comm a an"), ElementsAre("and"));
     EXPECT_THAT(completed("split handle > p9"), ElementsAre("p90", "p95", "p99", "p99.9"));
     EXPECT_THAT(completed("hist "), ElementsAre("handle", "libc:recv"));
+    EXPECT_THAT(completed("save f by cp"), ElementsAre("cpu"));
+    EXPECT_THAT(completed("save f slow by cpu under ns"), ElementsAre("ns::f(int, char)"));
+    EXPECT_THAT(completed("save f slow --format c"),
+                ElementsAre("calls-csv", "calls-json", "chrome-trace", "collapsed"));
+    EXPECT_THAT(completed("flame slow under ns --f"), ElementsAre("--folded"));
     EXPECT_THAT(completed("help sp"), ElementsAre("split"));
     EXPECT_THAT(completed("unsplit "), ElementsAre());
     EXPECT_THAT(completed("nonsense x"), ElementsAre());

@@ -5,8 +5,10 @@
 
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/collapsed.h"
+#include "views/json/json_views.h"
 #include "views/model/account.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +41,7 @@ class Exports : public testing::Test {
                                                 long_name,
                                                 "bad\xff\xfe",
                                                 "esc\x1b[2J\nnext",
+                                                "service+0x1f0e0",
                                                 "k:do_syscall_64"};
         uint64_t now = 10 * ms;
         for (size_t i = 0; i < names.size(); i++) {
@@ -104,7 +107,9 @@ TEST_F(Exports, SayWhatWasLost) {
     EXPECT_EQ(nlohmann::json::parse(write("speedscope"))["auger"]["losses"][0], loss);
 }
 
-// The patterns of stackcollapse-perf.pl and Firefox Profiler.
+// The patterns of stackcollapse-perf.pl and Firefox Profiler, whose importer cannot be had to try:
+// name, pid/tid, [cpu], time and event; frames of an address, a name that does not begin with '('
+// and does not end with an offset, and a module without blanks, the kernel's with "kallsyms" in it.
 TEST_F(Exports, PerfScriptIsWhatImportersTake) {
     const std::string text = write("perf-script");
     const std::regex header(R"(^(\S.+?)\s+(-?\d+)/(\d+)\s+\[\d+\]\s+(\d+\.\d+):\s+(\d+) (\w+):$)");
@@ -127,6 +132,9 @@ TEST_F(Exports, PerfScriptIsWhatImportersTake) {
         } else if (line.size() < 1000) { // std::regex would recurse too deeply
             ASSERT_TRUE(std::regex_match(line, match, frame)) << line;
             EXPECT_FALSE(std::string(match[2]).starts_with('('));
+            EXPECT_FALSE(std::regex_search(std::string(match[2]), std::regex(R"(\+0x[0-9a-f]+$)")));
+            EXPECT_EQ(std::string(match[3]).find(' '), std::string::npos);
+            EXPECT_EQ(match[3] == "[kernel.kallsyms]", match[2] == "do_syscall_64");
             EXPECT_EQ(std::string(match[2]).find(';'), std::string::npos);
             frames++;
         }
@@ -245,6 +253,71 @@ TEST_F(Exports, TheFlamePageHasEveryClass) {
         calls += bucket[2].get<double>();
     EXPECT_EQ(calls, 3);
     EXPECT_EQ(data["losses"][0], export_losses(model).front());
+}
+
+// Frames as far as they can be seen, with all names; exact totals.
+TEST_F(Exports, ThePictureHasEveryFrameAndClass) {
+    stream.sample(400 * ms, 102, stream.stack({"_start", "dust"}), {}, 1000); // of 0.02 pixels
+    const std::string picture = write("svg");
+    const auto number = [&](const std::string& name) {
+        std::smatch match;
+        EXPECT_TRUE(std::regex_search(picture, match, std::regex(name + "=\"([0-9]+)\""))) << name;
+        return std::stod(match[1]);
+    };
+    EXPECT_EQ(number("data-all-ns"), make_account(model).classes.sum().weight_ns);
+    for (const CallClass one : all_call_classes)
+        EXPECT_EQ(number("data-" + std::string(to_string(one)) + "-ns"), expected_ns(one));
+    EXPECT_THAT(picture, HasSubstr("<title>a;b c \u00b7 9.00 ms, "));
+    EXPECT_THAT(picture, HasSubstr("<title>bad\\xff\\xfe \u00b7 2.00 ms, "));
+    EXPECT_THAT(picture, HasSubstr("std::map&lt;TTT"));
+    EXPECT_THAT(picture, HasSubstr(">" + export_losses(model).front() + "</text>"));
+    EXPECT_THAT(picture, HasSubstr("too narrow to be drawn: 1<"));
+    EXPECT_EQ(picture.find("dust"), picture.npos);
+    // Frames of one stack lie within each other.
+    const std::regex box("<rect x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"([0-9.]+)\"");
+    double widest = 0;
+    uint64_t boxes = 0;
+    std::istringstream lines(picture);
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (!line.starts_with("<g><title>") ||
+            !std::regex_search(line.cbegin() + static_cast<long>(line.find("<rect")), line.cend(),
+                               match, box))
+            continue;
+        const double right = std::stod(match[1]) + std::stod(match[3]);
+        if (!boxes++)
+            widest = right;
+        EXPECT_LE(right, widest + 0.01);
+    }
+    EXPECT_EQ(boxes, written + 1); // the root
+    // Of a class, nothing else.
+    const std::string slow = write("svg", {{CallClass::slow, GroupBy::process, ""}, {}});
+    EXPECT_THAT(slow,
+                HasSubstr(fmt::format("data-all-ns=\"{:.0f}\"", expected_ns(CallClass::slow))));
+    EXPECT_EQ(slow.find("idle"), slow.npos);
+}
+
+TEST_F(Exports, DocumentsHaveWhatTheConsoleAnswers) {
+    const auto calls = nlohmann::json::parse(write("calls-json"));
+    EXPECT_EQ(written, 1u);
+    EXPECT_EQ(calls["losses"][0], export_losses(model).front());
+    auto answer = nlohmann::json::parse(calls_json(model, {})->front());
+    for (const char* of_answers : {"schema", "command"})
+        answer.erase(of_answers);
+    EXPECT_EQ(calls["calls"], nlohmann::json({answer}));
+    EXPECT_EQ(calls["calls"][0]["values"]["path"], "=cmd()|</script>");
+    EXPECT_EQ(calls["calls"][0]["blocked"], 3 * ms);
+
+    const auto histograms = nlohmann::json::parse(write("histogram-json"));
+    EXPECT_EQ(written, 3u);
+    answer = nlohmann::json::parse(*hist_json(model, {}, ProbeId{1}));
+    for (const char* of_answers : {"schema", "command"})
+        answer.erase(of_answers);
+    EXPECT_EQ(histograms["histograms"], nlohmann::json({answer}));
+    // Of a class without slow calls.
+    EXPECT_EQ(nlohmann::json::parse(
+                  write("calls-json", {{CallClass::outside, GroupBy::process, ""}, {}}))["calls"],
+              nlohmann::json::array());
 }
 
 std::string unzip(const std::string& bytes) {

@@ -149,8 +149,8 @@ TEST_F(RuledModel, EveryViewShowsWhatRulesMake) {
         to_text(flame_view(model, {}, {}, GroupBy::comm)),
         to_text(top_view(model, {})),
         to_text(threads_view(model, {})),
-        to_text(calls_view(model, {}, {})),
-        to_text(diff_view(model, {}, CallClass::slow, CallClass::fast)),
+        to_text(*calls_view(model, {}, {})),
+        to_text(*diff_view(model, {}, CallClass::slow, CallClass::fast)),
         to_text(neighbours_view(
             model, {},
             {find_functions(model.symbols(), "handle").at(0), FunctionFocus::Kind::callees}, {})),
@@ -160,7 +160,7 @@ TEST_F(RuledModel, EveryViewShowsWhatRulesMake) {
         *diff_json(model, {}, CallClass::slow, CallClass::fast),
         calls_json(model, {})->at(0)};
     for (const char* format :
-         {"collapsed", "perf-script", "speedscope", "html", "chrome-trace", "calls-csv"})
+         {"collapsed", "perf-script", "speedscope", "html", "svg", "chrome-trace", "calls-csv", "calls-json"})
         all.push_back(write(format));
     bool first = true;
     for (std::string text : all) {

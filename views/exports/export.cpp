@@ -2,10 +2,12 @@
 #include "views/exports/export.h"
 
 #include "views/escape.h"
+#include "views/exports/call_json.h"
 #include "views/exports/chrome_trace.h"
 #include "views/exports/collapsed.h"
 #include "views/exports/csv.h"
 #include "views/exports/flame_html.h"
+#include "views/exports/flame_svg.h"
 #include "views/exports/perf_script.h"
 #include "views/exports/pprof.h"
 #include "views/exports/prometheus.h"
@@ -31,12 +33,18 @@ constexpr std::array formats = {
                  write_speedscope},
     ExportFormat{"html", ".html", "frames",
                  "a flame graph in one file: zoom, search, classes, difference", write_flame_html},
+    ExportFormat{"svg", ".svg", "frames", "a flame graph as one picture, without script",
+                 write_flame_svg},
     ExportFormat{"chrome-trace", ".trace.json", "slow calls",
                  "slow calls in their threads' time: Perfetto, chrome://tracing",
                  write_chrome_trace},
     ExportFormat{"calls-csv", ".calls.csv", "slow calls", "slow calls as a table", write_calls_csv},
+    ExportFormat{"calls-json", ".calls.json", "slow calls",
+                 "slow calls with values and stacks, as --json calls has them", write_calls_json},
     ExportFormat{"histogram-csv", ".histogram.csv", "buckets",
                  "durations of every probe's calls as a table", write_histograms_csv},
+    ExportFormat{"histogram-json", ".histogram.json", "buckets",
+                 "the same with percentiles, as --json hist has them", write_histograms_json},
     ExportFormat{"prometheus", ".prom", "values", "percentiles, counts and losses for Prometheus",
                  write_prometheus},
 };

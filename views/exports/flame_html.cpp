@@ -3,8 +3,8 @@
 
 #include "views/escape.h"
 #include "views/exports/flame_page.h"
+#include "views/exports/flame_parts.h"
 #include "views/exports/json_text.h"
-#include "views/format.h"
 
 #include <fmt/format.h>
 
@@ -60,8 +60,9 @@ class Page {
         out_.write("],\n");
     }
     void write_data() {
-        out_.write(fmt::format("{{\"title\":{},\"span\":{},\"split\":{},\n", script_text(title()),
-                               script_text(span()), model_.split().active));
+        out_.write(fmt::format("{{\"title\":{},\"span\":{},\"split\":{},\n",
+                               script_text(flame_title(model_, query_)),
+                               script_text(flame_span(tree_)), model_.split().active));
         out_.write("\"classes\":[");
         for (const CallClass one : all_call_classes)
             out_.write((one == all_call_classes.front() ? "" : ",") + script_text(to_string(one)));
@@ -69,7 +70,9 @@ class Page {
         write_column("parent", [&](uint32_t node) {
             return std::to_string(numbers_[tree_.nodes[node].parent]);
         });
-        write_column("kind", [&](uint32_t node) { return std::to_string(kind(node)); });
+        write_column("kind", [&](uint32_t node) {
+            return std::to_string(static_cast<int>(frame_kind(model_, tree_, node)));
+        });
         write_column("name", [&](uint32_t node) { return std::to_string(name(node)); });
         out_.write("\"weights\":[");
         for (const CallClass one : all_call_classes) {
@@ -98,29 +101,12 @@ class Page {
         }
         out_.write("]}");
     }
-    // 0 a function, 1 one of the kernel's, 2 a label (or the root).
-    int kind(uint32_t node) const {
-        const FlameNode& one = tree_.nodes[node];
-        return one.depth < 2 ? 2 : model_.symbols().function(one.function).kernel;
-    }
     size_t name(uint32_t node) {
         const std::string_view text = node_name(model_, tree_, tree_.nodes[node]);
         auto [entry, is_new] = name_numbers_.try_emplace(std::string(text), names_.size());
         if (is_new)
             names_.emplace_back(text);
         return entry->second;
-    }
-    std::string title() const {
-        std::string title = "auger: flame graph";
-        if (const ProbeInfo* probe = model_.find_probe(model_.split().probe);
-            probe && model_.split().active)
-            title += " of calls of " + probe->text;
-        if (!query_.filter.all())
-            title += ", " + to_string(query_.filter);
-        return title;
-    }
-    std::string span() const {
-        return format_duration(static_cast<double>(tree_.to_ns - tree_.from_ns)) + " long";
     }
     void write_histogram() {
         const ProbeInfo* probe = model_.find_probe(model_.split().probe);

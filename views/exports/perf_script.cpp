@@ -35,8 +35,12 @@ Result<uint64_t> write_perf_script(const Model& model, const ExportQuery& query,
         if (modules.size() <= id.index())
             modules.resize(id.index() + 1);
         std::string& text = modules[id.index()];
-        if (text.empty())
-            text = module_text(symbols.module(id).path);
+        if (text.empty()) {
+            const ModuleInfo& module = symbols.module(id);
+            // By perf's name for it, importers know the kernel's frames.
+            text =
+                module.kind == ModuleKind::kernel ? "[kernel.kallsyms]" : module_text(module.path);
+        }
         return text;
     };
     for (const std::string& note : export_notes(model))
@@ -54,7 +58,7 @@ Result<uint64_t> write_perf_script(const Model& model, const ExportQuery& query,
         for (const ExportedFrame& frame : one.frames) {
             std::string& name = functions[frame.entry->function.index()];
             if (name.empty())
-                name = frame_text(symbols.name(frame.entry->function));
+                name = perf_frame_text(symbols.name(frame.entry->function));
             const ModuleId module = symbols.function(frame.entry->function).module;
             fmt::format_to(std::back_inserter(record), "\t{:16x} {} ({})\n",
                            symbols.location(frame.location).address, name, module_of(module));

@@ -3,7 +3,7 @@
 #include "views/json/json_views.h"
 
 #include "views/escape.h"
-#include "views/json/json_parts.h"
+#include "views/json/call_records.h"
 #include "views/model/account.h"
 #include "views/model/frames_under.h"
 #include "views/model/slow_call_query.h"
@@ -23,19 +23,6 @@ Line names(const Model& model, std::span<const FunctionId> path) {
     for (FunctionId function : path)
         list.push_back(escape_untrusted(model.symbols().name(function)));
     return list;
-}
-
-// Leaf first.
-void put_stack(Line& line, const Model& model, std::span<const LocationId> locations) {
-    Line stack = Line::array(), sources = Line::array();
-    model.symbols().for_each_frame(locations, [&](size_t, const FrameEntry& frame) {
-        stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
-        std::string file = escape_untrusted(model.symbols().text(frame.file));
-        sources.push_back(file.empty() ? Line(nullptr)
-                                       : Line(fmt::format("{}:{}", file, frame.line)));
-    });
-    line["stack"] = std::move(stack);
-    line["source"] = std::move(sources);
 }
 
 // As commands, in their order.
@@ -230,27 +217,8 @@ Result<std::string> hist_json(const Model& model, const Window& window, ProbeId 
     const ProbeInfo* probe = model.find_probe(id);
     if (!probe)
         return unknown_probe("show histogram", id);
-    CallStatistics calls = model.probe_statistics(id, window);
     Line line = start("hist");
-    line["probe"] = escape_untrusted(probe->text);
-    line["window"] = window_line(window);
-    line["count"] = number(calls.returns);
-    line["unwound"] = number(calls.unwound);
-    line["open"] = calls.open;
-    line["dropped"] = number(calls.dropped);
-    line["filtered"] = number(calls.filtered);
-    line["only_if"] = text_or_null(probe->conditions.only_if);
-    line["min"] = calls.min_ns;
-    line["max"] = calls.max_ns;
-    line["p50"] = nanoseconds(calls.quantile(0.5));
-    line["p95"] = nanoseconds(calls.quantile(0.95));
-    line["p99"] = nanoseconds(calls.quantile(0.99));
-    line["p999"] = nanoseconds(calls.quantile(0.999));
-    Line buckets = Line::array();
-    for (uint32_t i = 0; i < calls.durations.end_bucket(); i++)
-        if (calls.durations.count(i) > 0)
-            buckets.push_back({bucket_low(i), bucket_high(i), number(calls.durations.count(i))});
-    line["buckets"] = std::move(buckets);
+    put_histogram(line, model, *probe, window);
     return finish(line);
 }
 
@@ -301,35 +269,8 @@ Result<std::vector<std::string>> calls_json(const Model& model, const Window& wi
     std::vector<std::string> lines;
     Classifier classify(model);
     for (const SlowCall* call : find_slow_calls(model, classify, window, probe, filter)) {
-        const ThreadInfo& thread = model.symbols().thread(call->end.thread);
         Line line = start("calls");
-        line["probe"] = probe_name(model, probe_of(model, *call));
-        line["pid"] = thread.pid;
-        line["tid"] = thread.tid;
-        line["comm"] = escape_untrusted(thread.comm);
-        line["start"] = call->end.call.start_ns;
-        line["duration"] = call->end.duration_ns;
-        const auto& waits = call->end.waits;
-        line["cpu"] = waits ? Line(cpu_ns(call->end)) : Line(nullptr);
-        line["blocked"] = waits ? Line(waits->blocked_ns) : Line(nullptr);
-        line["runnable"] = waits ? Line(waits->runnable_ns) : Line(nullptr);
-        line["longest_wait"] = nullptr;
-        if (call->longest_wait.blocked_ns)
-            line["longest_wait"] = {{"blocked", call->longest_wait.blocked_ns},
-                                    {"what", escape_untrusted(call->longest_wait.what)}};
-        line["threshold"] = call->threshold_ns;
-        line["class"] = model.split().active ? Line(to_string(class_of(model, classify, *call)))
-                                             : Line(nullptr);
-        line["values"] = Line::object(); // by name; null: could not be read, see "unreadable"
-        line["unreadable"] = Line::object();
-        for (const CallValue& value : call->values) {
-            std::string name = escape_untrusted(value.name), text = escape_untrusted(value.text);
-            line["values"][name] = value.readable ? Line(text) : Line(nullptr);
-            if (!value.readable)
-                line["unreadable"][name] = text;
-        }
-        line["unwound"] = call->end.unwound;
-        put_stack(line, model, model.symbols().stack(call->stack));
+        put_slow_call(line, model, classify, *call);
         lines.push_back(finish(line));
     }
     return lines;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The same views as data: one JSON object on one line each, times in nanoseconds, names escaped so
-// that every string is valid UTF-8. Fields are a contract: see ARCHITECTURE.md.
+// that every string is valid UTF-8. Fields are a contract: schemas/auger.json.
 // Each returns text without a newline; `calls` has one object a call, so a list of lines.
 #pragma once
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/exports/call_json.h"
+
+#include "views/escape.h"
+#include "views/json/call_records.h"
+#include "views/model/slow_call_query.h"
+
+namespace auger {
+
+namespace {
+
+using namespace json_parts;
+
+// One object whose last field is a list, an object a line.
+class Document {
+  public:
+    Document(const Model& model, const ExportQuery& query, const char* format, const char* list,
+             ByteSink& out)
+        : out_(out) {
+        Line head = {{"schema", 1}, {"format", format}};
+        head["losses"] = export_losses(model);
+        head["rules"] = export_rules(model);
+        head["window"] = window_line(query.window);
+        head["split"] = split_line(model);
+        head["only"] = text_or_null(model.only().text);
+        head["class"] = escape_untrusted(to_string(query.filter));
+        std::string text = finish(head);
+        text.back() = ','; // instead of the closing brace
+        out_.write(text + "\n\"" + list + "\":[");
+    }
+    void add(const Line& record) {
+        out_.write((empty_ ? "\n" : ",\n") + finish(record));
+        empty_ = false;
+    }
+    void end() { out_.write("\n]}\n"); }
+
+  private:
+    ByteSink& out_;
+    bool empty_ = true;
+};
+
+} // namespace
+
+Result<uint64_t> write_calls_json(const Model& model, const ExportQuery& query, ByteSink& out) {
+    const Classifier classify(model);
+    const auto calls = find_slow_calls(model, classify, query.window, {}, query.filter);
+    Document document(model, query, "calls-json", "calls", out);
+    for (const SlowCall* call : calls) {
+        Line record;
+        put_slow_call(record, model, classify, *call);
+        document.add(record);
+    }
+    document.end();
+    return calls.size();
+}
+
+Result<uint64_t> write_histograms_json(const Model& model, const ExportQuery& query,
+                                       ByteSink& out) {
+    Document document(model, query, "histogram-json", "histograms", out);
+    uint64_t buckets = 0;
+    for (const auto& [id, probe] : model.probes()) {
+        if (probe.deleted)
+            continue;
+        Line record;
+        put_histogram(record, model, probe, query.window);
+        buckets += record["buckets"].size();
+        document.add(record);
+    }
+    document.end();
+    return buckets;
+}
+
+} // namespace auger

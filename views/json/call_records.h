@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Slow calls and histograms as objects: one a line of the console's answers, and one of many in an
+// exported document.
+#pragma once
+
+#include "views/json/json_parts.h"
+#include "views/model/classifier.h"
+
+namespace auger::json_parts {
+
+// "stack" and "source" ("file:line", or null), leaf first.
+void put_stack(Line& line, const Model& model, std::span<const LocationId> locations);
+void put_slow_call(Line& line, const Model& model, const Classifier& classify,
+                   const SlowCall& call);
+// Of the probe's returned calls; buckets are [from, to (not in it), calls].
+void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window);
+
+} // namespace auger::json_parts
