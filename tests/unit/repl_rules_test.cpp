@@ -54,7 +54,7 @@ TEST(RuleCommands, FoldRecursionOnce) {
 TEST(RuleCommands, ComplainAtTheExactPlace) {
     TestSession test;
     EXPECT_THAT(test.run("drop frame /ab[z-a]c/"),
-                HasSubstr("test.aug:1:16: error: invalid character class range\n"
+                HasSubstr("test.aug:1:16: error: invalid character class range: z-a\n"
                           "    drop frame /ab[z-a]c/\n"
                           "                   ^~~\n"));
     EXPECT_THAT(test.run(R"(rewrite frame /(a)/ x\2)"), HasSubstr("is no group of the expression\n"
