@@ -79,7 +79,7 @@ TEST(SavedSession, RulesComeBackAsTheyWere) {
     EXPECT_THAT(expect_round_trip(R"(rewrite thread /raftstore-\d+/ raftstore
 drop frame /^__libc_start|a;b #c 'd" \/e/; fold recursion
 rewrite frame /([A-Z](x) )/ <\2>\\
-rewrite frame /(x)/ 'a \1'; rules off 4
+rewrite frame /(x)/ 'a \1'; rules off 5
 rewrite frame /y/ ''; rewrite frame /z/ "two  words\t")"),
                 ElementsAre(R"(rewrite thread /raftstore-\d+/ raftstore)",
                             R"(drop frame /^__libc_start|a;b #c 'd" \/e/)", "fold recursion",
