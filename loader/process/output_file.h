@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// OutputFile: a file that auger leaves behind. It is written beside its name and takes the name
-// when it is whole, so whoever looks sees the former one or all of the new one, whatever happens
-// meanwhile. auger is root, and the folder may be anybody's: no link is followed, and nothing is
-// replaced that belongs to somebody else. Mode 0600, of the user who called sudo.
+// OutputFile: a file that auger writes as a whole. It takes its name when all of it is there, so
+// whoever looks sees the former one or all of the new one, whatever happens meanwhile (see NewFile
+// for whose it is, and what it may replace).
 #pragma once
 
-#include "loader/base/fd.h"
-#include "loader/base/result.h"
+#include "loader/process/new_file.h"
 
 #include <string>
 #include <string_view>
@@ -15,26 +13,19 @@ namespace auger {
 
 class OutputFile {
   public:
-    // Fails when the folder is not to be written to, or when something stands there that is not a
-    // regular file of ours.
     static Result<OutputFile> create(const std::string& path);
-    OutputFile(OutputFile&&) noexcept;
-    OutputFile& operator=(OutputFile&&) = delete;
-    ~OutputFile(); // without commit(), nothing is left
 
     // Buffered. The first error is kept for commit().
     void write(std::string_view bytes);
-    // Gives the file its name.
+    // Gives the file its name. Without it, nothing is left.
     Result<void> commit();
 
   private:
-    OutputFile() = default;
+    OutputFile(NewFile file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
     void flush();
 
-    std::string path_;           // for messages
-    std::string name_;           // in the folder
-    std::string temporary_name_; // empty: there is nothing to remove
-    UniqueFd folder_, file_;
+    NewFile file_;
+    std::string path_; // for messages
     std::string buffer_;
     int error_ = 0;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/recording/recording_writer.h"
 
+#include "loader/process/new_file.h"
 #include "loader/recording/format.h"
-#include "loader/recording/output_file.h"
 
 #include <zlib.h>
 
@@ -22,13 +22,15 @@ uint32_t checksum(std::string_view bytes) {
 } // namespace
 
 Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::string& path) {
-    auto file = create_output_file(path, recording::magic);
-    if (!file) {
-        Error error = file.error();
+    auto file = NewFile::create(path, recording::magic);
+    // From the start: a recording is readable however auger ends.
+    auto named = file ? file->take_name() : Result<void>(file.error());
+    if (!named) {
+        Error error = named.error();
         error.operation = "record";
         return error;
     }
-    auto writer = std::make_unique<RecordingWriter>(std::move(file).value(), path);
+    auto writer = std::make_unique<RecordingWriter>(std::move(*file).release(), path);
     if (auto error = writer->take_error())
         return *error;
     return writer;

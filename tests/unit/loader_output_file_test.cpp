@@ -7,15 +7,44 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <iterator>
+#include <random>
+#include <thread>
+#include <utility>
 
 namespace auger {
 namespace {
 
 using testing::HasSubstr;
+
+// From now on, files without names cannot be had in this process.
+bool without_nameless_files() {
+    constexpr auto number = static_cast<uint32_t>(offsetof(seccomp_data, nr));
+    constexpr auto flags = static_cast<uint32_t>(offsetof(seccomp_data, args[2]));
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, flags),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program = {std::size(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
 
 class Output : public testing::Test {
   protected:
@@ -88,8 +117,58 @@ TEST_F(Output, ReplacesNothingButOwnFiles) {
         GTEST_SKIP() << "only root can give a file to somebody else";
     const std::string other = folder.file("other", "theirs");
     ASSERT_EQ(chown(other.c_str(), 65534, 65534), 0);
-    EXPECT_THAT(write(other, "x"), HasSubstr("somebody else"));
+    EXPECT_THAT(write(other, "x"), HasSubstr("another user"));
     EXPECT_EQ(content(other), "theirs");
+}
+
+// Where the file system knows no files without names.
+TEST_F(Output, IsWholeOrNotThereOnAnyFileSystem) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const bool prepared = without_nameless_files();
+        bool well = true;
+        {
+            auto given_up = OutputFile::create(folder.path("a"));
+            well = given_up && files() == 1;
+        }
+        well = well && files() == 0 && write(folder.path("a"), "1").empty() &&
+               write(folder.path("a"), "22").empty();
+        _exit(prepared && well && content(folder.path("a")) == "22" && files() == 1 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+// Killed at any moment: all of some version is there, and nothing else.
+TEST_F(Output, LeavesOnlyWholeFilesWhenKilled) {
+    constexpr size_t size = 200'000;
+    const std::string path = folder.path("out");
+    std::minstd_rand random(1);
+    size_t versions = 0;
+    std::string former;
+    for (int round = 0; round < 100; round++) {
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0)
+            for (char c = static_cast<char>('a' + round % 20);; c = c == 'z' ? 'a' : char(c + 1))
+                if (!write(path, std::string(size, c)).empty())
+                    _exit(1);
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 5'000));
+        kill(child, SIGKILL);
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFSIGNALED(status)); // by us, while it was writing
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path(""))) {
+            const std::string text = content(entry.path());
+            ASSERT_EQ(text.size(), size) << entry.path();
+            ASSERT_EQ(text.find_first_not_of(text[0]), text.npos);
+            versions += text != std::exchange(former, text);
+        }
+    }
+    EXPECT_GT(versions, 1u);
+    EXPECT_LE(files(), 2u); // killed between its two names, it has both
 }
 
 } // namespace

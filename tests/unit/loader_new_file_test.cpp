@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Root writes a file that a user named: nobody else's file is touched, and it belongs to that user.
-#include "loader/recording/output_file.h"
+#include "loader/process/new_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -17,13 +17,13 @@ namespace {
 
 using testing::HasSubstr;
 
-class LoaderRecordingOutputFile : public testing::Test {
+class LoaderNewFile : public testing::Test {
   protected:
-    LoaderRecordingOutputFile() {
+    LoaderNewFile() {
         std::string name = testing::TempDir() + "auger-output-XXXXXX";
         folder_ = mkdtemp(name.data());
     }
-    ~LoaderRecordingOutputFile() override {
+    ~LoaderNewFile() override {
         unsetenv("SUDO_UID");
         unsetenv("SUDO_GID");
         std::filesystem::remove_all(folder_);
@@ -36,15 +36,24 @@ class LoaderRecordingOutputFile : public testing::Test {
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
+    // A file that has taken its name.
+    static Result<NewFile> create(const std::string& path) {
+        auto file = NewFile::create(path, "MAGIC");
+        if (!file)
+            return file;
+        if (auto named = file->take_name(); !named)
+            return named.error();
+        return file;
+    }
     static std::string refusal(const std::string& path) {
-        const auto file = create_output_file(path, "MAGIC");
+        const auto file = create(path);
         return file ? "" : file.error().message();
     }
     std::string folder_;
 };
 
-TEST_F(LoaderRecordingOutputFile, ANewFileIsPrivate) {
-    const auto file = create_output_file(path(), "MAGIC");
+TEST_F(LoaderNewFile, ANewFileIsPrivate) {
+    const auto file = create(path());
     ASSERT_TRUE(file) << file.error().message();
     struct stat status;
     ASSERT_EQ(fstat(file->get(), &status), 0);
@@ -53,10 +62,10 @@ TEST_F(LoaderRecordingOutputFile, ANewFileIsPrivate) {
     EXPECT_EQ(content(path()), "x");
 }
 
-TEST_F(LoaderRecordingOutputFile, ItsOwnKindIsReplacedAndReadersKeepTheOldOne) {
+TEST_F(LoaderNewFile, ItsOwnKindIsReplacedAndReadersKeepTheOldOne) {
     put(path(), "MAGIC and more");
     std::ifstream old(path());
-    const auto file = create_output_file(path(), "MAGIC");
+    const auto file = create(path());
     ASSERT_TRUE(file) << file.error().message();
     EXPECT_EQ(content(path()), "");
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(old), {}), "MAGIC and more");
@@ -67,7 +76,7 @@ TEST_F(LoaderRecordingOutputFile, ItsOwnKindIsReplacedAndReadersKeepTheOldOne) {
     EXPECT_EQ(refusal(path("empty")), "");
 }
 
-TEST_F(LoaderRecordingOutputFile, EverythingElseIsLeftAlone) {
+TEST_F(LoaderNewFile, EverythingElseIsLeftAlone) {
     put(path("source.cc"), "int main() {}");
     EXPECT_THAT(refusal(path("source.cc")), HasSubstr("holds something else"));
     EXPECT_EQ(content(path("source.cc")), "int main() {}");
@@ -88,7 +97,7 @@ TEST_F(LoaderRecordingOutputFile, EverythingElseIsLeftAlone) {
     EXPECT_THAT(refusal(path("absent/out")), HasSubstr("No such file"));
 }
 
-TEST_F(LoaderRecordingOutputFile, UnderSudoTheRightsAreTheUsers) {
+TEST_F(LoaderNewFile, UnderSudoTheRightsAreTheUsers) {
     const passwd* user = getpwnam("nobody");
     if (geteuid() != 0 || !user)
         GTEST_SKIP() << "needs root and the user nobody";
@@ -102,7 +111,7 @@ TEST_F(LoaderRecordingOutputFile, UnderSudoTheRightsAreTheUsers) {
     ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
     put(path("roots"), "MAGIC");
     EXPECT_THAT(refusal(path("roots")), HasSubstr("belongs to another user"));
-    const auto file = create_output_file(path("new"), "MAGIC");
+    const auto file = create(path("new"));
     ASSERT_TRUE(file) << file.error().message();
     struct stat status;
     ASSERT_EQ(fstat(file->get(), &status), 0);
