@@ -17,6 +17,7 @@ struct Id {
     size_t index() const { return static_cast<size_t>(value); }
 };
 
+using MachineId = Id<struct MachineTag>;   // an observed machine; 0 where there is only one
 using ModuleId = Id<struct ModuleTag>;     // a mapped file, the kernel, a JIT's code ...
 using LocationId = Id<struct LocationTag>; // an address in a module
 using StackId = Id<struct StackTag>;       // a sequence of locations, leaf first

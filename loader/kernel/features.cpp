@@ -7,9 +7,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 
 namespace auger {
 
@@ -85,6 +88,38 @@ bool has_hardware_cycles() {
     return open_perf_event(attributes, 0, -1, "cycles").ok();
 }
 
+// In force for this process.
+bool has_capability(unsigned capability) {
+    __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets = {};
+    return syscall(SYS_capget, &header, sets.data()) == 0 &&
+           (sets[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
+}
+
+// Why tracing programs may not be loaded.
+std::string privilege_fault_of() {
+    std::string missing;
+    for (const auto& [capability, name] :
+         {std::pair{CAP_BPF, "CAP_BPF"}, std::pair{CAP_PERFMON, "CAP_PERFMON"}})
+        if (!has_capability(CAP_SYS_ADMIN) && !has_capability(static_cast<unsigned>(capability)))
+            missing += (missing.empty() ? "" : " and ") + std::string(name);
+    return missing.empty()
+               ? "though the capabilities are there: a container's rules or the kernel's "
+                 "lockdown forbid it"
+               : "for want of " + missing;
+}
+
+// Whoever may not see them is shown zeros.
+bool shows_kernel_addresses() {
+    std::ifstream symbols("/proc/kallsyms");
+    constexpr int enough = 1'000; // the first ones may really be zero
+    std::string line;
+    for (int i = 0; i < enough && std::getline(symbols, line); i++)
+        if (line.find_first_not_of('0') < line.find(' '))
+            return true;
+    return false;
+}
+
 // Empty: none.
 std::string fault_of(const Result<UprobeFindings>& tried) {
     if (!tried)
@@ -124,17 +159,38 @@ Features Features::detect() {
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
     }
+    if (!features.privileged)
+        features.privilege_fault = privilege_fault_of();
     features.hardware_cycles = has_hardware_cycles();
+    features.kernel_names = shows_kernel_addresses();
+    features.other_users = has_capability(CAP_SYS_PTRACE);
+    features.replaced_files =
+        has_capability(CAP_CHECKPOINT_RESTORE) || has_capability(CAP_SYS_ADMIN);
     return features;
 }
 
 std::vector<Capability> Features::describe() const {
     using State = Capability::State;
     std::vector<Capability> lines = {
-        line("privilege", privileged, "may load tracing programs", "may not load tracing programs",
-             "run as root, or with CAP_BPF and CAP_PERFMON", State::missing),
+        line("privilege", privileged, "may load tracing programs",
+             "may not load tracing programs, " + privilege_fault,
+             "run as root (sudo; a container: --privileged), or allow it for good: setcap "
+             "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore=ep AUGER",
+             State::missing),
         line("kernel types (BTF)", btf, "/sys/kernel/btf/vmlinux", "no /sys/kernel/btf/vmlinux",
-             "use a kernel with CONFIG_DEBUG_INFO_BTF", State::missing),
+             "use a kernel with CONFIG_DEBUG_INFO_BTF, as Debian's are; in a container or chroot, "
+             "mount /sys",
+             State::missing),
+        line("other users' processes", other_users, "can be observed",
+             "only processes of this user can be observed: CAP_SYS_PTRACE is missing",
+             "run as root, or with CAP_SYS_PTRACE", State::degraded),
+        line("names in the kernel", kernel_names, "/proc/kallsyms",
+             "the kernel's functions are [unknown]: /proc/kallsyms hides addresses",
+             "run as root, or with CAP_SYSLOG; as root, sysctl kernel.kptr_restrict=1 if it is 2",
+             State::degraded),
+        line("replaced files", replaced_files, "names come from what is really mapped",
+             "a library that was replaced on disk while it is in use has no names",
+             "run as root, or with CAP_CHECKPOINT_RESTORE", State::degraded),
     };
     // Nothing else can be tried.
     if (!privileged)
@@ -143,7 +199,8 @@ std::vector<Capability> Features::describe() const {
         lines.end(),
         {
             line("probes", uprobes, "a probe was attached, and fired", uprobes_fault,
-                 "a kernel with CONFIG_UPROBE_EVENTS is needed, and no lockdown that forbids them",
+                 "a kernel with CONFIG_UPROBE_EVENTS is needed, and no lockdown that forbids them "
+                 "(/sys/kernel/security/lockdown)",
                  State::missing),
             line("uprobe_multi links", uprobe_multi, "thousands of probes attach in milliseconds",
                  uprobe_multi_fault +
@@ -160,15 +217,15 @@ std::vector<Capability> Features::describe() const {
                  "Linux 6.11 or later repairs them", State::degraded),
             line("hardware cycles", hardware_cycles, "sampling counts cycles",
                  "no hardware counters here: sampling uses the cpu-clock timer",
-                 "virtual machines often hide them; cpu-clock works as well for most uses",
+                 "nothing, for most uses; a virtual machine has them if its host passes them on "
+                 "(KVM: -cpu host,pmu=on)",
                  State::degraded),
             line("context switches", context_switches, "`sample wall` sees threads that wait",
                  "no program may run at them, so only running threads are sampled",
-                 "a kernel with BTF and CONFIG_TRACEPOINTS is needed", State::degraded),
+                 "use a kernel with BTF and CONFIG_TRACEPOINTS, as Debian's are", State::degraded),
             line("task iterators", task_iterators, "`open` lists the calls that are running",
                  "no program may visit the threads, so open calls are counted but not listed",
-                 "a kernel with BTF and CONFIG_BPF_SYSCALL of Linux 5.8 or later is needed",
-                 State::degraded),
+                 "use a kernel with BTF, of Linux 5.8 or later", State::degraded),
         });
     return lines;
 }

@@ -20,8 +20,11 @@ struct Features {
     bool hardware_cycles = false;
     bool context_switches = false; // programs may run at them, for sampling of waits
     bool task_iterators = false;   // a program may visit all threads, to list open calls
+    bool kernel_names = false;     // /proc/kallsyms tells addresses
+    bool other_users = false;      // their processes may be looked into
+    bool replaced_files = false;   // what is mapped can be opened though its path leads elsewhere
     // Why not, where there is more than one reason.
-    std::string uprobes_fault, uprobe_multi_fault;
+    std::string uprobes_fault, uprobe_multi_fault, privilege_fault;
 
     static Features detect();
     std::vector<Capability> describe() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_backend.h"
+#include "loader/process/machine.h"
 
 #include "loader/kernel/clock.h"
 #include "loader/kernel/copied_stacks.h"
@@ -93,6 +94,7 @@ class LiveBackend final : public Backend {
           open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
+        tee_.on_machine(MachineId{}, this_machine());
         programs_->config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
     }
 

@@ -20,6 +20,9 @@ class DefinitionLog final : public EventSink {
     void replay(EventSink& sink) const;
     size_t bytes() const; // memory of the encoded definitions
 
+    void on_machine(MachineId id, const MachineInfo& info) override {
+        encoder_.on_machine(id, info);
+    }
     void on_module(ModuleId id, const ModuleInfo& info) override { encoder_.on_module(id, info); }
     void on_location(LocationId id, const Location& location) override {
         encoder_.on_location(id, location);

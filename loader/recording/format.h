@@ -20,8 +20,9 @@ namespace auger::recording {
 // The first byte is no text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 3;
-inline constexpr uint32_t oldest_version = 2; // that can be read: without marks, gates and values
+inline constexpr uint32_t version = 4;
+// The oldest that can be read: without marks, gates and values; 3 is without the machine.
+inline constexpr uint32_t oldest_version = 2;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;
 
@@ -37,6 +38,7 @@ enum class RecordKind : uint8_t {
     split = 8,
     only = 9,
     label = 10,
+    machine = 11, // the first record, but of old formats
     // From here on records begin with a time.
     sample = 16,
     call_end = 17,

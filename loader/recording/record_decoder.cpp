@@ -50,6 +50,8 @@ RecordDecoder::Step RecordDecoder::step(EventSink& sink, uint64_t until_ns) {
 
 void RecordDecoder::definition(uint64_t kind, EventSink& sink) {
     switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::machine:
+        return has_machine() ? machine(sink) : (void)in_.fail();
     case RecordKind::module:
         return module(sink);
     case RecordKind::location:

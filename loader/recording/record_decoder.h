@@ -52,6 +52,7 @@ class RecordDecoder {
     std::vector<Clause> clauses(size_t terms);
     // Fields that format 2 did not have are then as if nobody had asked for them.
     bool has_marks() const { return version_ >= 3; }
+    bool has_machine() const { return version_ >= 4; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {
@@ -61,10 +62,12 @@ class RecordDecoder {
         return IdType{value};
     }
     bool define(uint32_t id, size_t& count);
+    bool define_again(uint32_t id, size_t& count);
     void seen(uint64_t time_ns);
 
     void definition(uint64_t kind, EventSink& sink);
     void event(uint64_t kind, uint64_t time_ns, EventSink& sink);
+    void machine(EventSink& sink);
     void module(EventSink& sink);
     void location(EventSink& sink);
     void frames(EventSink& sink);

@@ -40,6 +40,19 @@ bool RecordDecoder::define(uint32_t id, size_t& count) {
     return true;
 }
 
+// The same of a stack or thread, whose id may be given to one after the other.
+bool RecordDecoder::define_again(uint32_t id, size_t& count) {
+    return !in_.failed() && id < count ? true : define(id, count);
+}
+
+void RecordDecoder::machine(EventSink& sink) {
+    MachineInfo info;
+    info.name = text();
+    info.boot_ns = in_.varint();
+    if (!in_.failed())
+        sink.on_machine(MachineId{}, info);
+}
+
 void RecordDecoder::module(EventSink& sink) {
     const ModuleId id{in_.varint32()};
     ModuleInfo info;
@@ -78,7 +91,7 @@ void RecordDecoder::stack(EventSink& sink) {
     stack_buffer_.resize(in_.count(recording::max_stack));
     for (LocationId& location : stack_buffer_)
         location = defined<LocationId>(locations_);
-    if (define(id.value, stacks_))
+    if (define_again(id.value, stacks_))
         sink.on_stack(id, stack_buffer_);
 }
 
@@ -90,7 +103,7 @@ void RecordDecoder::thread(EventSink& sink) {
     info.comm = text();
     if (has_marks())
         info.cgroup = text();
-    if (define(id.value, threads_))
+    if (define_again(id.value, threads_))
         sink.on_thread(id, info);
 }
 

@@ -95,6 +95,13 @@ void RecordEncoder::put_end(uint64_t events) {
     out_.varint(events);
 }
 
+// A recording is of one machine, so its id is not written.
+void RecordEncoder::on_machine(MachineId, const MachineInfo& info) {
+    put_kind(RecordKind::machine);
+    put_string(info.name);
+    out_.varint(info.boot_ns);
+}
+
 void RecordEncoder::on_module(ModuleId id, const ModuleInfo& info) {
     put_kind(RecordKind::module);
     out_.varint(id.value);

@@ -20,6 +20,7 @@ class RecordEncoder final : public EventSink {
     // The end mark, with the number of events before it.
     void put_end(uint64_t events);
 
+    void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;
     void on_location(LocationId, const Location&) override;
     void on_frames(LocationId, std::span<const Frame>) override;

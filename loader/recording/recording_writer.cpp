@@ -180,6 +180,9 @@ void RecordingWriter::timed(uint64_t time_ns, Put put) {
         flush();
 }
 
+void RecordingWriter::on_machine(MachineId id, const MachineInfo& info) {
+    define([&] { encoder_.on_machine(id, info); });
+}
 void RecordingWriter::on_module(ModuleId id, const ModuleInfo& info) {
     define([&] { encoder_.on_module(id, info); });
 }

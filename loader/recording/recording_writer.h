@@ -42,6 +42,7 @@ class RecordingWriter final : public EventSink {
     uint64_t bytes() const { return written_; }    // of the file so far
     const std::string& path() const { return path_; }
 
+    void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;
     void on_location(LocationId, const Location&) override;
     void on_frames(LocationId, std::span<const Frame>) override;

@@ -33,6 +33,7 @@ class ReplayStream final : public EventSink {
     // on_time, unless a later time was told before.
     void pass_time(uint64_t time_ns);
 
+    void on_machine(MachineId id, const MachineInfo& info) override { sink_.on_machine(id, info); }
     void on_module(ModuleId id, const ModuleInfo& info) override { sink_.on_module(id, info); }
     void on_location(LocationId id, const Location& location) override {
         sink_.on_location(id, location);

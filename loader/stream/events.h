@@ -56,11 +56,20 @@ struct Frame {
     friend bool operator==(const Frame&, const Frame&) = default;
 };
 
+// An observed machine.
+struct MachineInfo {
+    std::string name;     // its host name, raw: escape at output; empty when unknown
+    uint64_t boot_ns = 0; // what its wall clock showed when its CLOCK_MONOTONIC was 0, in ns since
+                          // 1970; 0 when unknown
+    friend bool operator==(const MachineInfo&, const MachineInfo&) = default;
+};
+
 struct ThreadInfo {
     uint32_t pid = 0;
     uint32_t tid = 0;
     std::string comm;     // raw, from the target: escape at output
     std::string cgroup{}; // path below the cgroup2 mount when the process was first seen, raw
+    MachineId machine{};
     friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 
@@ -294,6 +303,7 @@ class EventSink {
   public:
     virtual ~EventSink() = default;
 
+    virtual void on_machine(MachineId, const MachineInfo&) {}
     virtual void on_module(ModuleId, const ModuleInfo&) = 0;
     virtual void on_location(LocationId, const Location&) = 0;
     // May come again for the same location when better names are known.

@@ -14,6 +14,9 @@ class Tee final : public EventSink {
     void add(EventSink& sink) { sinks_.push_back(&sink); }
     void remove(EventSink& sink) { std::erase(sinks_, &sink); }
 
+    void on_machine(MachineId id, const MachineInfo& info) override {
+        each([&](EventSink& sink) { sink.on_machine(id, info); });
+    }
     void on_module(ModuleId id, const ModuleInfo& info) override {
         each([&](EventSink& sink) { sink.on_module(id, info); });
     }

@@ -11,6 +11,7 @@
 #include "views/exports/export.h"
 #include "views/model/call_class.h"
 #include "views/model/function_pass.h"
+#include "views/model/rules.h"
 #include "views/model/window.h"
 
 #include <optional>
@@ -146,7 +147,7 @@ struct ServeCommand {
 struct SaveCommand {
     std::string path;
     const ExportFormat* format = nullptr; // null: this session, as commands
-    SampleSelection query;                     // of an export
+    SampleSelection query;                // of an export
 };
 struct SourceCommand {
     std::string path;
@@ -164,6 +165,19 @@ struct EchoCommand {
     std::string text;
 };
 
+struct RuleCommand { // rewrite, drop, fold
+    Rule rule;
+};
+struct RulesCommand {
+    enum class Kind { show, off };
+    struct Number {
+        size_t number; // as `rules` shows it, from 1
+        Span at;
+    };
+    Kind kind = Kind::show;
+    std::vector<Number> numbers; // off: these; all where there are none
+};
+
 struct UndoCommand {};
 struct DoctorCommand {};
 struct HelpCommand {
@@ -176,8 +190,8 @@ using Command =
                  TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, ThreadsCommand,
                  HistCommand, CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand,
-                 SitesCommand, StatusCommand, ViewCommand, RecordCommand,
-                 TriggerCommand, ServeCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand, UndoCommand, DoctorCommand,
-                 HelpCommand, QuitCommand>;
+                 SitesCommand, StatusCommand, ViewCommand, RecordCommand, TriggerCommand,
+                 ServeCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
+                 RuleCommand, RulesCommand, UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
 
 } // namespace auger

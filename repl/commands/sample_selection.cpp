@@ -26,7 +26,8 @@ Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
         }
         if (arguments.take_if("by")) {
             if (arguments.at_end())
-                return arguments.missing("what to tell apart: process, comm, tid, cgroup or cpu");
+                return arguments.missing("what to tell apart: process, comm, tid, cgroup, cpu or "
+                                         "machine");
             const Word& key = arguments.take();
             const auto* name = std::find(group_names.begin(), group_names.end(), key.text);
             if (name == group_names.end())

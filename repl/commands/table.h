@@ -62,6 +62,7 @@ std::vector<CommandRow> split_commands();
 std::vector<CommandRow> view_commands();
 std::vector<CommandRow> neighbour_commands();
 std::vector<CommandRow> open_commands();
+std::vector<CommandRow> rule_commands();
 std::vector<CommandRow> file_commands();
 std::vector<CommandRow> service_commands();
 std::vector<CommandRow> script_commands();

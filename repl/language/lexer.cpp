@@ -46,7 +46,8 @@ class Lexer {
                     {std::string(line_.substr(at_, length)), {at_, length}, false, true});
                 at_ += length;
             } else {
-                auto word = next_word();
+                auto word = begins_expression(command) ? expression()
+                                                       : next_word(follows_expression(command));
                 if (!word)
                     return word.complaint();
                 command.words.push_back(std::move(*word));
@@ -112,7 +113,39 @@ class Lexer {
         return 0;
     }
 
-    Parsed<Word> next_word() {
+    bool begins_expression(const CommandText& command) const {
+        const std::vector<Word>& words = command.words;
+        return words.size() == 2 && peek() == '/' &&
+               (words[1].text == "frame" || words[1].text == "thread");
+    }
+    static bool follows_expression(const CommandText& command) {
+        return !command.words.empty() && command.words.back().expression;
+    }
+
+    // With what is escaped in it as it stands: that is the expression's own affair.
+    Parsed<Word> expression() {
+        const size_t start = at_++;
+        while (at_ < line_.size() && line_[at_] != '/')
+            at_ += line_[at_] == '\\' ? 2 : 1;
+        if (at_ >= line_.size()) {
+            at_ = line_.size();
+            return Complaint{{start, at_ - start},
+                             "this expression is not closed",
+                             "add / at its end; within it / is written \\/",
+                             Error::Kind::usage};
+        }
+        const size_t end = at_++;
+        if (!ends_word(at_))
+            return Complaint{{at_, 1},
+                             "the expression has ended here",
+                             "within it / is written \\/; (?i) at its beginning ignores case",
+                             Error::Kind::usage};
+        Word word{std::string(line_.substr(start + 1, end - start - 1)), {start, at_ - start}};
+        word.expression = true;
+        return word;
+    }
+
+    Parsed<Word> next_word(bool keeps_escapes) {
         const size_t start = at_;
         Word word;
         // Open brackets, and where to fall back to when they are never closed: without them.
@@ -133,6 +166,8 @@ class Lexer {
                 continue;
             }
             if (c == '\\' && at_ + 1 < line_.size()) {
+                if (keeps_escapes)
+                    word.text += c;
                 word.text += line_[at_ + 1];
                 at_ += 2;
                 continue;

@@ -6,6 +6,9 @@
 //     time ns::f(int, std::map<a, b>) blanks inside open brackets belong to the word
 //     hist #2                         a probe by its number ('#' and digits after a command's name)
 //     wait until calls f>=10          needs blanks before '>': C++ names contain it
+//     rewrite frame /(\w+); x/ "a\1"  an expression, behind `frame` or `thread`: everything up to
+//     the
+//                                     next '/' without a '\'; behind it '\' outside of quotes stays
 #pragma once
 
 #include "repl/language/complaint.h"
@@ -21,6 +24,7 @@ struct Word {
     Span span;        // as written
     bool quoted = false;
     bool comparison = false; // one of > >= < <= == != written bare
+    bool expression = false; // stood between '/' and '/', which `text` is without
 };
 
 struct CommandText {

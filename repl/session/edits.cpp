@@ -292,10 +292,32 @@ struct EditOf {
         }
         return std::move(edited);
     }
+    Parsed<Edited> operator()(const RuleCommand& command) {
+        std::vector<Rule>& rules = edited.settings.rules;
+        if (command.rule.kind != Rule::Kind::fold_recursion || !has(rules, command.rule))
+            rules.push_back(command.rule);
+        return std::move(edited);
+    }
+    Parsed<Edited> operator()(const RulesCommand& command) {
+        std::vector<Rule> left;
+        for (const RulesCommand::Number& one : command.numbers)
+            if (one.number < 1 || one.number > context.settings.rules.size())
+                return Complaint{one.at, fmt::format("there is no rule {}", one.number),
+                                 "\"rules\" lists them", Error::Kind::failed};
+        for (size_t i = 0; i < context.settings.rules.size() && !command.numbers.empty(); i++)
+            if (std::ranges::find(command.numbers, i + 1, &RulesCommand::Number::number) ==
+                command.numbers.end())
+                left.push_back(context.settings.rules[i]);
+        edited.settings.rules = std::move(left);
+        return std::move(edited);
+    }
     // Not edits: see is_edit.
     Parsed<Edited> operator()(const auto&) { return std::move(edited); }
 
   private:
+    static bool has(const std::vector<Rule>& rules, const Rule& rule) {
+        return std::ranges::find(rules, rule) != rules.end();
+    }
     void add_note(std::string_view text) {
         edited.note += edited.note.empty() ? "" : "; ";
         edited.note += text;
@@ -303,9 +325,8 @@ struct EditOf {
 
     // Whether there was one.
     bool end_trigger(ProbeId probe) {
-        return std::erase_if(edited.settings.triggers, [&](const Trigger& trigger) {
-                   return trigger.probe == probe;
-               }) > 0;
+        return std::erase_if(edited.settings.triggers,
+                             [&](const Trigger& trigger) { return trigger.probe == probe; }) > 0;
     }
 
     // The gate with its probes, which are timed from now on if they are not yet.
@@ -346,6 +367,8 @@ struct IsEdit {
     bool operator()(const RecordCommand& c) const { return c.kind != RecordCommand::Kind::show; }
     bool operator()(const TriggerCommand& c) const { return c.kind != TriggerCommand::Kind::show; }
     bool operator()(const ServeCommand& c) const { return c.kind != ServeCommand::Kind::show; }
+    bool operator()(const RuleCommand&) const { return true; }
+    bool operator()(const RulesCommand& c) const { return c.kind == RulesCommand::Kind::off; }
     bool operator()(const auto&) const { return false; }
 };
 

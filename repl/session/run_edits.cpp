@@ -142,6 +142,17 @@ struct Told {
                                          : fmt::format("not serving at {}", command.address)
                    : std::string(); // where, is known once it listens
     }
+    std::string operator()(const RuleCommand& command) const {
+        if (now.rules == before.rules)
+            return "this rule is in force already";
+        return fmt::format("rule {}: {}", now.rules.size(),
+                           escape_untrusted(spell_rule(command.rule)));
+    }
+    std::string operator()(const RulesCommand&) const {
+        if (now.rules.empty())
+            return before.rules.empty() ? "there were no rules" : "no rules";
+        return fmt::format("{} rule{} left", now.rules.size(), now.rules.size() == 1 ? "" : "s");
+    }
     template <typename Other>
     std::string operator()(const Other&) const {
         return {};
@@ -208,10 +219,16 @@ std::string next_step(const Command& command, const ProbeSetting* probe) {
 } // namespace
 
 Execution Session::change(Settings to) {
+    auto rules = Rules::compile(to.rules);
+    if (!rules)
+        return {rules.error(), {}, {}};
     const std::vector<Operation> operations = plan(settings_, to);
     Execution execution = executor_.run(operations);
-    if (!execution.error)
+    if (!execution.error) {
+        if (!(settings_.rules == to.rules))
+            model_.set_rules(std::move(*rules));
         settings_ = std::move(to);
+    }
     for (const Rename& rename : execution.renames) {
         rename_probe(settings_, rename);
         for (UndoEntry& entry : undo_)
@@ -233,8 +250,8 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
                             place_of(*execution.error, line.text, command.at,
                                      std::visit(PartAbout{command.at}, command.command)));
     // Taking the end of a recording back would overwrite what was recorded.
-    const bool ended_recording = record && record->kind == RecordCommand::Kind::off &&
-                                 !before.recording.empty();
+    const bool ended_recording =
+        record && record->kind == RecordCommand::Kind::off && !before.recording.empty();
     if (!(settings_ == before) && !ended_recording) {
         undo_.push_back({line.text.substr(command.at.offset, command.at.length), before});
         if (undo_.size() > undo_limit)

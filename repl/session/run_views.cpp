@@ -75,8 +75,7 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
     const Window window = session.settings_.window;
     if (command.folded) {
         Reply reply;
-        reply.text =
-            collapsed_stacks(session.model_, ExportQuery{query, window});
+        reply.text = collapsed_stacks(session.model_, ExportQuery{query, window});
         JsonObject object = json_reply("flame");
         object["folded"] = reply.text;
         reply.json.push_back(json_line(object));
@@ -88,8 +87,7 @@ Parsed<Reply> Session::Runner::operator()(const FlameCommand& command) {
                               query.under);
         },
         [&] {
-            return Lines{
-                flame_json(session.model_, window, query.filter, query.by, query.under)};
+            return Lines{flame_json(session.model_, window, query.filter, query.by, query.under)};
         });
 }
 
@@ -225,6 +223,22 @@ Parsed<Reply> Session::Runner::operator()(const OnlyCommand&) {
                                  std::move(object));
     reply.text += lines;
     return reply;
+}
+
+Parsed<Reply> Session::Runner::operator()(const RulesCommand&) {
+    JsonObject object = json_reply("rules");
+    JsonObject rules = JsonObject::array();
+    std::string lines;
+    size_t number = 0;
+    for (const Rule& rule : session.settings_.rules) {
+        const std::string text = escape_untrusted(spell_rule(rule));
+        lines += fmt::format("{:>3}  {}\n", ++number, text);
+        rules.push_back(text);
+    }
+    object["rules"] = std::move(rules);
+    if (lines.empty())
+        return Reply::message("no rules", std::move(object));
+    return Reply{std::move(lines), json_line(object)};
 }
 
 Parsed<std::optional<ProbeId>> Session::shown_probe(const std::optional<ProbeRef>& ref) const {

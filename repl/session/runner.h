@@ -17,6 +17,7 @@ struct Session::Runner {
     Parsed<Reply> operator()(const FilterCommand&);
     Parsed<Reply> operator()(const WindowCommand&);
     Parsed<Reply> operator()(const OnlyCommand&);
+    Parsed<Reply> operator()(const RulesCommand&);
 
     Parsed<Reply> operator()(const FlameCommand&);
     Parsed<Reply> operator()(const DiffCommand&);

@@ -14,7 +14,7 @@
 
 namespace auger {
 
-Session::Session(Backend& backend, const Model& model, Output& output, Interrupts& interrupts,
+Session::Session(Backend& backend, Model& model, Output& output, Interrupts& interrupts,
                  SessionOptions options)
     : backend_(backend), model_(model), output_(output), interrupts_(interrupts),
       options_(std::move(options)),

@@ -38,7 +38,7 @@ struct SessionOptions {
 
 class Session {
   public:
-    Session(Backend& backend, const Model& model, Output& output, Interrupts& interrupts,
+    Session(Backend& backend, Model& model, Output& output, Interrupts& interrupts,
             SessionOptions options);
 
     // Runs every command of the lines, up to the first that fails (unless keep_going) or `quit`.
@@ -62,7 +62,8 @@ class Session {
     Result<void> close();
     // Lets services do what is due, where nothing is delivered any more.
     void tend();
-    // Delivers what has come, and lets services work; waits at most `timeout`, or until `wake_fd` is readable.
+    // Delivers what has come, and lets services work; waits at most `timeout`, or until `wake_fd`
+    // is readable.
     Result<bool> pump(std::chrono::nanoseconds timeout, int wake_fd);
 
     // "nginx 999 Hz", for the prompt; empty without a target.
@@ -124,7 +125,7 @@ class Session {
     std::string name_of_process(pid_t pid) const;
 
     Backend& backend_;
-    const Model& model_;
+    Model& model_; // what is shown of it is edited here, what is collected is not
     Output& output_;
     Interrupts& interrupts_;
     SessionOptions options_;

@@ -5,6 +5,7 @@
 
 #include "loader/backend.h"
 #include "repl/services/service_settings.h"
+#include "views/model/rules.h"
 #include "views/model/window.h"
 
 #include <string>
@@ -45,6 +46,7 @@ struct Settings {
     std::vector<Trigger> triggers;    // at most one a probe
     std::vector<std::string> serving; // addresses, as typed
     Window window;
+    std::vector<Rule> rules; // in their order
 
     const ProbeSetting* find(ProbeId id) const;
     const ProbeSetting* find(std::string_view text) const;

@@ -188,22 +188,26 @@ struct Speller {
     void services() {
         const IntervalFiles& files = settings.intervals;
         if (!files.folder.empty()) {
-            std::string line =
-                fmt::format("record {} every {} keep {}", spell_word(files.folder),
-                            spell_duration(files.every_ns), files.keep);
+            std::string line = fmt::format("record {} every {} keep {}", spell_word(files.folder),
+                                           spell_duration(files.every_ns), files.keep);
             for (const ExportFormat* format : files.formats)
                 line += fmt::format(" {}", format->name);
             lines.push_back(std::move(line));
         }
         for (const Trigger& trigger : settings.triggers) {
             const ProbeSetting* probe = settings.find(trigger.probe);
-            lines.push_back(fmt::format(
-                "on slow {} > {} record last {} in {} every {} keep {}", spell_probe(probe->text),
-                spell_threshold(probe->slow), spell_duration(trigger.span_ns),
-                spell_word(trigger.folder), spell_duration(trigger.rest_ns), trigger.keep));
+            lines.push_back(fmt::format("on slow {} > {} record last {} in {} every {} keep {}",
+                                        spell_probe(probe->text), spell_threshold(probe->slow),
+                                        spell_duration(trigger.span_ns), spell_word(trigger.folder),
+                                        spell_duration(trigger.rest_ns), trigger.keep));
         }
         for (const std::string& address : settings.serving)
             lines.push_back("serve " + spell_word(address));
+    }
+
+    void rules() {
+        for (const Rule& rule : settings.rules)
+            lines.push_back(spell_rule(rule));
     }
 
     void window() {
@@ -232,8 +236,9 @@ std::vector<std::string> spell_settings(const Settings& settings) {
     speller.split();
     speller.only();
     speller.sampling();
-    speller.services();
     speller.window();
+    speller.rules();
+    speller.services();
     return std::move(speller.lines);
 }
 

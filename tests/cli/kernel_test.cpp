@@ -44,7 +44,19 @@ TEST_F(Missing, RightsAreExplainedInJson) {
 TEST_F(Missing, DoctorAnswersWithoutRights) {
     const Outcome outcome = auger({"--batch", "-e", "doctor"}, {.prepare = become_nobody});
     EXPECT_EQ(outcome.code, 0);
-    EXPECT_THAT(outcome.out, HasSubstr("may not load tracing programs"));
+    EXPECT_THAT(outcome.out, HasSubstr("may not load tracing programs, for want of CAP_BPF and "
+                                       "CAP_PERFMON"));
+    EXPECT_THAT(outcome.out, HasSubstr("CAP_SYSLOG")); // for names in the kernel
+}
+
+TEST_F(Missing, DoctorSaysWhatToDoAboutEveryLack) {
+    for (const auto& prepare : {become_nobody, +[] { return true; }}) {
+        const Outcome outcome = auger({"--json", "--batch", "-e", "doctor"}, {.prepare = prepare});
+        const auto capabilities = json_lines(outcome.out).at(0).at("capabilities");
+        EXPECT_GE(capabilities.size(), 5u);
+        for (const auto& one : capabilities)
+            EXPECT_EQ(one.at("remedy").get<std::string>().empty(), one.at("state") == "yes") << one;
+    }
 }
 
 // What root recorded, anybody can look at, with the same answers.

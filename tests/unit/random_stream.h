@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model and events at random, from a seed: nested calls that end late or never, samples of all
 // kinds that come a little late, names that arrive later, threads that are renamed, edits of split,
-// threshold and `only`. What follows a model must at any time agree with what is worked out anew.
+// threshold, `only` and rules. What follows a model must at any time agree with what is worked out
+// anew.
 #pragma once
 
 #include "tests/unit/synthetic_stream.h"
@@ -42,6 +43,8 @@ class RandomStream {
         case 19:
         case 20:
             return stream_.stats(now_, specs_[0], std::vector<uint64_t>(50, (1 + below(40)) * ms));
+        case 22:
+            return edit_rules();
         case 21:
             now_ += below(3) ? 0 : below(4000) * ms;
             return sink_.on_time(now_);
@@ -124,6 +127,17 @@ class RandomStream {
             only.marks = {{1, "at main.cc:9", 0}};
         }
         sink_.on_only(only);
+    }
+    void edit_rules() {
+        const std::vector<Rule> all = {{Rule::Kind::rewrite_thread, R"(comm\d)", "comm"},
+                                       {Rule::Kind::rewrite_frame, R"(better_\d|parse)", "work"},
+                                       {Rule::Kind::drop_frame, "^(handle|owner)$", {}},
+                                       {Rule::Kind::rewrite_frame, "^in", "handle"},
+                                       {Rule::Kind::fold_recursion, {}, {}}};
+        std::vector<Rule> rules;
+        for (uint64_t left = below(4); left; left--)
+            rules.push_back(all[below(all.size())]);
+        model.set_rules(*Rules::compile(std::move(rules)));
     }
     void rename_location() {
         LocationId location = stream_.location(names_[below(names_.size())]);

@@ -75,6 +75,18 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
     EXPECT_THAT(expect_round_trip(""), ElementsAre());
 }
 
+TEST(SavedSession, RulesComeBackAsTheyWere) {
+    EXPECT_THAT(expect_round_trip(R"(rewrite thread /raftstore-\d+/ raftstore
+drop frame /^__libc_start|a;b #c 'd" \/e/; fold recursion
+rewrite frame /([A-Z](x) )/ <\2>\\
+rewrite frame /(x)/ 'a \1'; rules off 5
+rewrite frame /y/ ''; rewrite frame /z/ "two  words\t")"),
+                ElementsAre(R"(rewrite thread /raftstore-\d+/ raftstore)",
+                            R"(drop frame /^__libc_start|a;b #c 'd" \/e/)", "fold recursion",
+                            R"(rewrite frame /([A-Z](x) )/ "<\\2>\\\\")", R"(rewrite frame /y/ "")",
+                            R"(rewrite frame /z/ "two  words\x09")"));
+}
+
 TEST(SavedSession, ProbesAreNamedNotNumbered) {
     EXPECT_THAT(
         joined(expect_round_trip("target 4711; time gone; time handle; time recv; delete 1\n"

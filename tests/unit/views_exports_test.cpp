@@ -459,5 +459,87 @@ TEST_F(Exports, PprofHasClassesAndWeights) {
     EXPECT_THAT(strings, testing::Contains(export_losses(model).front()));
 }
 
+// Address, and the names of its lines, innermost first.
+std::multimap<uint64_t, std::vector<std::string>> pprof_locations(const std::string& bytes) {
+    std::vector<std::string> strings;
+    std::map<uint64_t, size_t> names; // by function
+    std::multimap<uint64_t, std::vector<uint64_t>> found;
+    for (protozero::pbf_reader reader(bytes); reader.next();) {
+        if (reader.tag() == 6) {
+            strings.push_back(reader.get_string());
+        } else if (reader.tag() == 5) {
+            uint64_t id = 0;
+            for (protozero::pbf_reader function = reader.get_message(); function.next();) {
+                if (function.tag() == 1)
+                    id = function.get_uint64();
+                else if (function.tag() == 2)
+                    names[id] = static_cast<size_t>(function.get_int64());
+                else
+                    function.skip();
+            }
+        } else if (reader.tag() == 4) {
+            uint64_t address = 0;
+            std::vector<uint64_t> functions;
+            for (protozero::pbf_reader location = reader.get_message(); location.next();) {
+                if (location.tag() == 3) {
+                    address = location.get_uint64();
+                } else if (location.tag() == 4) {
+                    for (protozero::pbf_reader line = location.get_message(); line.next();) {
+                        if (line.tag() == 1)
+                            functions.push_back(line.get_uint64());
+                        else
+                            line.skip();
+                    }
+                } else {
+                    location.skip();
+                }
+            }
+            found.emplace(address, functions);
+        } else {
+            reader.skip();
+        }
+    }
+    std::multimap<uint64_t, std::vector<std::string>> locations;
+    for (const auto& [address, functions] : found) {
+        std::vector<std::string> lines;
+        for (const uint64_t function : functions)
+            lines.push_back(strings.at(names.at(function)));
+        locations.emplace(address, lines);
+    }
+    return locations;
+}
+
+TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
+    Model model;
+    SyntheticStream stream{model};
+    const LocationId outer = stream.location("outer"), inner = stream.location("inner");
+    const uint64_t at_outer = model.symbols().location(outer).address,
+                   at_inner = model.symbols().location(inner).address;
+    const Frame of_inner[3] = {
+        {"f", "a.cc", 1, true}, {"f", "a.cc", 2, true}, {"glue", "a.cc", 3, false}};
+    const Frame of_outer[2] = {{"f", "a.cc", 4, true}, {"main", "a.cc", 5, false}};
+    model.on_frames(inner, of_inner);
+    model.on_frames(outer, of_outer);
+    stream.sample(1, 1, stream.stack({"outer", "inner"}));
+    stream.sample(2, 1, stream.stack({"outer"}));
+    const auto locations = [&](std::vector<Rule> rules) {
+        model.set_rules(*Rules::compile(std::move(rules)));
+        StringSink sink;
+        EXPECT_TRUE(find_export_format("pprof")->write(model, {}, sink));
+        return pprof_locations(unzip(sink.text));
+    };
+    using Locations = std::multimap<uint64_t, std::vector<std::string>>;
+    const Rule no_glue{Rule::Kind::drop_frame, "glue", {}},
+        fold{Rule::Kind::fold_recursion, {}, {}};
+    EXPECT_EQ(locations({}),
+              (Locations{{at_inner, {"f", "f", "glue"}}, {at_outer, {"f", "main"}}}));
+    EXPECT_EQ(locations({no_glue}), (Locations{{at_inner, {"f", "f"}}, {at_outer, {"f", "main"}}}));
+    // One address has other lines where recursion goes on further in.
+    EXPECT_EQ(locations({fold, no_glue}),
+              (Locations{{at_inner, {"f"}}, {at_outer, {"main"}}, {at_outer, {"f", "main"}}}));
+    EXPECT_EQ(locations({{Rule::Kind::drop_frame, "f|glue", {}}}),
+              (Locations{{at_outer, {"main"}}}));
+}
+
 } // namespace
 } // namespace auger

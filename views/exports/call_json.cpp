@@ -19,6 +19,7 @@ class Document {
         : out_(out) {
         Line head = {{"schema", 1}, {"format", format}};
         head["losses"] = export_losses(model, query);
+        head["rules"] = export_rules(model);
         head["window"] = window_line(query.window);
         head["split"] = split_line(model);
         head["only"] = text_or_null(model.only().text);

@@ -41,9 +41,10 @@ class Trace {
         if (end.unwound)
             arguments["unwound"] = true;
         Event stack = Event::array();
-        for (const LocationId location : model_.symbols().stack(call.stack))
-            for (const FrameEntry& frame : model_.symbols().frames(location))
-                stack.push_back(escape_untrusted(model_.symbols().name(frame.function)));
+        const SymbolTables& symbols = model_.symbols();
+        symbols.for_each_frame(symbols.stack(call.stack), [&](size_t, const FrameEntry& frame) {
+            stack.push_back(escape_untrusted(symbols.name(frame.function)));
+        });
         arguments["stack"] = std::move(stack); // leaf first
         put(event);
         if (call.call != no_call)
@@ -52,11 +53,12 @@ class Trace {
     void finish() {
         for (const ThreadId thread : threads_)
             name_thread(thread);
-        Event losses = Event::array();
-        for (const std::string& loss : export_losses(model_, query_))
-            losses.push_back(loss);
         out_.write("],\"otherData\":" +
-                   Event{{"producer", "auger"}, {"losses", std::move(losses)}}.dump() + "}\n");
+                   Event{{"producer", "auger"},
+                         {"losses", export_losses(model_, query_)},
+                         {"rules", export_rules(model_)}}
+                       .dump() +
+                   "}\n");
     }
 
   private:

@@ -41,8 +41,8 @@ Result<uint64_t> write_collapsed(const Model& model, const ExportQuery& query, B
         lines[line] += samples;
     }
     // Importers leave out lines that do not end in a number.
-    for (const std::string& loss : export_losses(model, query))
-        out.write("# " + loss + ".\n");
+    for (const std::string& note : export_notes(model, query))
+        out.write("# " + note + ".\n");
     uint64_t written = 0;
     for (const auto& [line, samples] : lines) {
         if (const long long count = std::llround(samples); count > 0) {

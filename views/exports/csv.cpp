@@ -24,9 +24,9 @@ std::string field(std::string_view raw) {
     return '"' + text + '"';
 }
 
-void write_losses(const Model& model, const ExportQuery& query, ByteSink& out) {
-    for (const std::string& loss : export_losses(model, query))
-        out.write("# " + loss + "\n");
+void write_comments(const std::vector<std::string>& lines, ByteSink& out) {
+    for (const std::string& line : lines)
+        out.write("# " + line + "\n");
 }
 
 void write_line(ByteSink& out, const std::vector<std::string>& fields) {
@@ -44,7 +44,7 @@ std::string values_text(const SlowCall& call) {
 } // namespace
 
 Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, ByteSink& out) {
-    write_losses(model, query, out);
+    write_comments(export_notes(model, query), out);
     write_line(out, {"probe", "class", "pid", "tid", "comm", "start_ns", "duration_ns", "cpu_ns",
                      "blocked_ns", "runnable_ns", "threshold_ns", "longest_wait_ns", "longest_wait",
                      "values", "stack"});
@@ -56,10 +56,9 @@ Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, B
         const ProbeInfo* probe = model.find_probe(probe_of(model, *call));
         const auto& waits = call->end.waits;
         std::string stack;
-        for (const LocationId location : symbols.stack(call->stack))
-            for (const FrameEntry& frame : symbols.frames(location))
-                stack +=
-                    fmt::format("{}{}", stack.empty() ? "" : ";", symbols.name(frame.function));
+        symbols.for_each_frame(symbols.stack(call->stack), [&](size_t, const FrameEntry& frame) {
+            stack += fmt::format("{}{}", stack.empty() ? "" : ";", symbols.name(frame.function));
+        });
         const auto wait = [&](uint64_t ns) { return waits ? std::to_string(ns) : ""; };
         write_line(out,
                    {field(probe ? probe->text : ""),
@@ -75,7 +74,7 @@ Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, B
 }
 
 Result<uint64_t> write_histograms_csv(const Model& model, const ExportQuery& query, ByteSink& out) {
-    write_losses(model, query, out);
+    write_comments(export_losses(model, query), out);
     write_line(out, {"probe", "from_ns", "to_ns", "calls"});
     uint64_t lines = 0;
     for (const auto& [id, probe] : model.probes()) {

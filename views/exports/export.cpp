@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/exports/export.h"
 
+#include "views/escape.h"
 #include "views/exports/call_json.h"
 #include "views/exports/chrome_trace.h"
 #include "views/exports/collapsed.h"
@@ -95,6 +96,20 @@ std::vector<std::string> export_losses(const Model& model, const ExportQuery& qu
         losses.push_back(
             fmt::format("gone: {} samples (the oldest, for want of room in the store)", evicted));
     return losses;
+}
+
+std::vector<std::string> export_rules(const Model& model) {
+    std::vector<std::string> rules;
+    for (const Rule& rule : model.symbols().rules().list())
+        rules.push_back("rule: " + escape_untrusted(spell_rule(rule)));
+    return rules;
+}
+
+std::vector<std::string> export_notes(const Model& model, const ExportQuery& query) {
+    std::vector<std::string> notes = export_losses(model, query);
+    for (std::string& rule : export_rules(model))
+        notes.push_back(std::move(rule));
+    return notes;
 }
 
 } // namespace auger

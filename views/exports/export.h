@@ -43,5 +43,10 @@ const ExportFormat* export_format_of_file(std::string_view path);
 // What is known to be missing in what is exported, a sentence each: "lost: 12 samples: event
 // ring full". Every format has a place for them.
 std::vector<std::string> export_losses(const Model&, const ExportQuery& query = {});
+// The rules that made the names and frames in it what they are, as commands: "rule: fold
+// recursion". Whatever has any says so, too.
+std::vector<std::string> export_rules(const Model&);
+// Both.
+std::vector<std::string> export_notes(const Model&, const ExportQuery& query = {});
 
 } // namespace auger

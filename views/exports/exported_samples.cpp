@@ -20,9 +20,10 @@ std::vector<ExportedSamples::Shown> ExportedSamples::find_shown() const {
 bool ExportedSamples::expand(const StoredSample& sample) {
     const SymbolTables& symbols = model_.symbols();
     frames_.clear();
-    for (const LocationId location : symbols.stack(sample.stack))
-        for (const FrameEntry& entry : symbols.frames(location))
-            frames_.push_back({location, &entry});
+    const auto stack = symbols.stack(sample.stack);
+    symbols.for_each_frame(stack, [&](size_t place, const FrameEntry& entry) {
+        frames_.push_back({stack[place], place, &entry});
+    });
     if (query_.under.empty())
         return true;
     path_.clear();

@@ -15,7 +15,8 @@ namespace auger {
 // One function of a stack.
 struct ExportedFrame {
     LocationId location;
-    const FrameEntry* entry; // of the location
+    size_t place;            // of the location in the stack
+    const FrameEntry* entry; // of the location, as shown
 };
 
 struct ExportedSample {
@@ -61,8 +62,9 @@ class ExportedSamples {
         double factor;
     };
     std::vector<Shown> find_shown() const;
-    // A sample stands for the time of its weight before it. A clock that ticks every query_.every_ns,
-    // the last time when the window ends, finds the thread there as often as it ticks meanwhile.
+    // A sample stands for the time of its weight before it. A clock that ticks every
+    // query_.every_ns, the last time when the window ends, finds the thread there as often as it
+    // ticks meanwhile.
     template <typename Visit>
     void visit_ticks(ExportedSample sample, Visit visit) {
         const uint64_t every = query_.every_ns, end = query_.window.until(model_.now_ns());

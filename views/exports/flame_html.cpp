@@ -93,6 +93,12 @@ class Page {
             out_.write(comma + script_text(loss));
             comma = ",";
         }
+        out_.write("],\n\"rules\":[");
+        comma = "";
+        for (const std::string& rule : export_rules(model_)) {
+            out_.write(comma + script_text(rule));
+            comma = ",";
+        }
         out_.write("]}");
     }
     size_t name(uint32_t node) {

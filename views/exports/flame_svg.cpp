@@ -60,8 +60,9 @@ class Picture {
     }
 
     uint64_t write() {
-        const std::vector<std::string> losses = export_losses(model_, query_);
-        const double top = margin + row * static_cast<double>(2 + losses.size()) + margin;
+        const std::vector<std::string> losses = export_losses(model_, query_),
+                                       notes = export_notes(model_, query_);
+        const double top = margin + row * static_cast<double>(2 + notes.size()) + margin;
         const double height = top + row * (depth_ + 1) + row + margin;
         out_.write(fmt::format(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -72,8 +73,9 @@ class Picture {
             width, height));
         write_line(0, "#111", flame_title(model_, query_));
         write_line(1, "#555", flame_span(tree_) + " \u00b7 " + figures(0));
-        for (size_t i = 0; i < losses.size(); i++)
-            write_line(static_cast<double>(i) + 2, "#b3261e", losses[i]);
+        for (size_t i = 0; i < notes.size(); i++)
+            write_line(static_cast<double>(i) + 2, i < losses.size() ? "#b3261e" : "#444",
+                       notes[i]);
         write_frames(top);
         if (too_narrow_)
             write_text(margin, height - margin, "#555",

@@ -43,8 +43,8 @@ Result<uint64_t> write_perf_script(const Model& model, const ExportQuery& query,
         }
         return text;
     };
-    for (const std::string& loss : export_losses(model, query))
-        out.write("# " + loss + "\n");
+    for (const std::string& note : export_notes(model, query))
+        out.write("# " + note + "\n");
     uint64_t samples = 0;
     std::string record;
     ExportedSamples(model, query).for_each([&](const ExportedSample& one) {

@@ -128,7 +128,8 @@ class Profile {
     protozero::pbf_writer message_{bytes_};
     Strings string_;
     std::map<Key, Entry> entries_;
-    std::map<std::pair<LocationId, size_t>, uint64_t> locations_; // by lines that are shown
+    // By the first and the last of the lines that are shown.
+    std::map<std::tuple<LocationId, const FrameEntry*, const FrameEntry*>, uint64_t> locations_;
     std::map<std::pair<FunctionId, StringId>, uint64_t> functions_;
     std::map<ModuleId, uint64_t> mappings_;
 };
@@ -166,7 +167,8 @@ uint64_t Profile::function(const FrameEntry& entry) {
 }
 
 uint64_t Profile::location(LocationId id, std::span<const ExportedFrame> lines) {
-    auto [known, is_new] = locations_.try_emplace({id, lines.size()}, locations_.size() + 1);
+    const auto [known, is_new] = locations_.try_emplace(
+        {id, lines.front().entry, lines.back().entry}, locations_.size() + 1);
     if (!is_new)
         return known->second;
     const Location place = symbols_.location(id);
@@ -197,9 +199,7 @@ void Profile::add(const ExportedSample& one) {
             mapping(symbols_.location(one.frames.back().location).module);
         for (size_t at = 0; at < one.frames.size();) {
             size_t end = at + 1;
-            // Of a location, until its outermost function.
-            while (end < one.frames.size() && one.frames[end].location == one.frames[at].location &&
-                   one.frames[end].entry == one.frames[end - 1].entry + 1)
+            while (end < one.frames.size() && one.frames[end].place == one.frames[at].place)
                 end++;
             entry->second.locations.push_back(
                 location(one.frames[at].location, one.frames.subspan(at, end - at)));
@@ -275,14 +275,14 @@ uint64_t Profile::finish() {
     }
     const Window& window = query_.window;
     const uint64_t now = model_.now_ns(), since = window.since(model_.first_ns(), now);
-    message_.add_int64(profile::duration_nanos,
-                       static_cast<int64_t>(window.until(now) -
-                                            std::min(window.until(now), since)));
+    message_.add_int64(
+        profile::duration_nanos,
+        static_cast<int64_t>(window.until(now) - std::min(window.until(now), since)));
     put_value_type(profile::period_type, "cpu", "nanoseconds");
     if (const uint64_t rate = model_.ledger().rate_hz)
         message_.add_int64(profile::period, static_cast<int64_t>(1'000'000'000 / rate));
-    for (const std::string& loss : export_losses(model_, query_))
-        message_.add_int64(profile::comment, string_(loss));
+    for (const std::string& note : export_notes(model_, query_))
+        message_.add_int64(profile::comment, string_(note));
     message_.add_int64(profile::default_sample_type, string_("cpu"));
     for (const std::string* text : string_.all())
         message_.add_string(profile::string_table, *text);

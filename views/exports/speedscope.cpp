@@ -101,6 +101,12 @@ Result<uint64_t> write_speedscope(const Model& model, const ExportQuery& query, 
         out.write(comma + json_text(loss));
         comma = ",";
     }
+    out.write("],\"rules\":[");
+    comma = "";
+    for (const std::string& rule : export_rules(model)) {
+        out.write(comma + json_text(rule));
+        comma = ",";
+    }
     out.write("]},\"shared\":{\"frames\":[");
     comma = "";
     for (const std::string& frame : frames.all()) {

@@ -10,13 +10,12 @@ namespace auger::json_parts {
 
 void put_stack(Line& line, const Model& model, std::span<const LocationId> locations) {
     Line stack = Line::array(), sources = Line::array();
-    for (LocationId location : locations)
-        for (const FrameEntry& frame : model.symbols().frames(location)) {
-            stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
-            std::string file = escape_untrusted(model.symbols().text(frame.file));
-            sources.push_back(file.empty() ? Line(nullptr)
-                                           : Line(fmt::format("{}:{}", file, frame.line)));
-        }
+    model.symbols().for_each_frame(locations, [&](size_t, const FrameEntry& frame) {
+        stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
+        std::string file = escape_untrusted(model.symbols().text(frame.file));
+        sources.push_back(file.empty() ? Line(nullptr)
+                                       : Line(fmt::format("{}:{}", file, frame.line)));
+    });
     line["stack"] = std::move(stack);
     line["source"] = std::move(sources);
 }

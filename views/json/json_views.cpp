@@ -25,6 +25,14 @@ Line names(const Model& model, std::span<const FunctionId> path) {
     return list;
 }
 
+// As commands, in their order.
+Line rules_line(const Model& model) {
+    Line list = Line::array();
+    for (const Rule& rule : model.symbols().rules().list())
+        list.push_back(escape_untrusted(spell_rule(rule)));
+    return list;
+}
+
 Error unknown_probe(const char* operation, ProbeId id) {
     return {operation, fmt::format("#{}", id.value), "no such probe", "see: probes",
             Error::Kind::failed};
@@ -114,6 +122,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["classes"] = class_sums(account.classes);
     put_combined(line, model, tabulate_classes(model, Classifier(model), {}), {});
     line["only"] = text_or_null(model.only().text);
+    line["rules"] = rules_line(model);
     line["left_out"] = account.left_out;
     line["lost_ends"] = account.samples_in_lost_ends;
     line["calls"] = {
@@ -275,7 +284,7 @@ std::vector<std::string> open_calls_json(const Model& model, std::span<const Ope
         line["age"] = call.age_ns;
         line["pid"] = call.thread.pid;
         line["tid"] = call.thread.tid;
-        line["comm"] = escape_untrusted(call.thread.comm);
+        line["comm"] = escape_untrusted(model.symbols().rules().thread_name(call.thread.comm));
         line["depth"] = call.depth;
         line["running"] = call.running;
         line["wait"] = call.wait.empty() ? Line(nullptr) : Line(escape_untrusted(call.wait));

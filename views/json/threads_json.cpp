@@ -11,7 +11,8 @@ std::string threads_json(const Model& model, const Window& window, const ClassFi
     using namespace json_parts;
     Line list = Line::array();
     for (const ThreadSum& thread : sum_threads(model, window, filter))
-        list.push_back({{"pid", thread.pid},
+        list.push_back({{"machine", text_or_null(model.machine(thread.machine).name)},
+                        {"pid", thread.pid},
                         {"tid", thread.tid},
                         {"comm", escape_untrusted(thread.comm)},
                         {"total", sums(thread.sum)}});

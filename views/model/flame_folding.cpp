@@ -134,11 +134,12 @@ void FlameStream::Folding::relabel_all(const std::vector<ThreadId>& threads,
 // A thread that is new, or new under its id.
 void FlameStream::Folding::know_thread(ThreadId id, std::vector<ThreadId>& renamed) {
     const ThreadInfo& info = model().symbols().thread(id);
+    threads_[id.index()].process = process_key(info);
     threads_[id.index()].pid = info.pid;
     threads_[id.index()].tid = info.tid;
     if (query_.by != GroupBy::process)
         return;
-    std::vector<ThreadId>& others = threads_of_[info.pid];
+    std::vector<ThreadId>& others = threads_of_[process_key(info)];
     if (info.pid == info.tid)
         relabel_all(others, renamed);
     others.push_back(id);
@@ -150,7 +151,7 @@ void FlameStream::Folding::forget_thread(ThreadId id, std::vector<ThreadId>& ren
     const Thread gone = std::exchange(threads_[id.index()], {});
     if (gone.label != no_label_yet)
         drop_label(gone.label);
-    const auto others = threads_of_.find(gone.pid);
+    const auto others = threads_of_.find(gone.process);
     if (others == threads_of_.end())
         return;
     std::erase(others->second, id);
@@ -168,14 +169,14 @@ bool FlameStream::Folding::follow_threads(size_t& budget) {
     const auto look_again = [&](ThreadId id) {
         const ThreadInfo& info = symbols.thread(id);
         const Thread& thread = threads_[id.index()];
-        if (thread.pid != info.pid || thread.tid != info.tid) {
+        if (thread.process != process_key(info) || thread.tid != info.tid) {
             forget_thread(id, renamed);
             know_thread(id, renamed);
             return;
         }
         if (relabel(id))
             renamed.push_back(id);
-        if (const auto others = threads_of_.find(info.pid);
+        if (const auto others = threads_of_.find(process_key(info));
             info.pid == info.tid && others != threads_of_.end())
             relabel_all(others->second, renamed);
     };

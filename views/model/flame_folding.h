@@ -28,7 +28,8 @@ class FlameStream::Folding final : public ClassedSamples {
     struct Thread {
         uint32_t label = no_label_yet;      // in the tree; counts as a use of it
         uint64_t first_sample = UINT64_MAX; // that was placed
-        uint32_t pid = 0, tid = 0;          // whose id this is
+        uint64_t process = 0;               // process_key() of whose id this is
+        uint32_t pid = 0, tid = 0;
     };
     static constexpr uint32_t no_label_yet = UINT32_MAX;
 
@@ -58,7 +59,7 @@ class FlameStream::Folding final : public ClassedSamples {
     std::vector<uint32_t> free_labels_;
     std::vector<Thread> threads_; // by ThreadId
     // Of flames by process: a main thread's name is that of all its threads.
-    std::unordered_map<uint32_t, std::vector<ThreadId>> threads_of_;
+    std::unordered_map<uint64_t, std::vector<ThreadId>> threads_of_; // by process_key()
     uint64_t threads_version_ = 0;
     std::vector<uint8_t> is_renamed_; // by ThreadId: has another label than its samples
     uint64_t move_from_ = UINT64_MAX; // samples from here on may be of those; UINT64_MAX: none

@@ -53,6 +53,10 @@ std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
         return info.comm;
     case GroupBy::cgroup:
         return info.cgroup.empty() ? "{unknown cgroup}" : info.cgroup;
+    case GroupBy::machine: {
+        const std::string& name = model.machine(info.machine).name;
+        return name.empty() ? "{unknown machine}" : name;
+    }
     default:
         break;
     }
@@ -136,6 +140,8 @@ void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<Functi
         for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
             out.push_back(frame->function);
     }
+    if (symbols.rules().fold_recursion())
+        out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 void set_span(const Model& model, const Window& window, FlameTree& tree) {

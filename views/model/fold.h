@@ -23,9 +23,10 @@ enum class GroupBy : uint8_t {
     tid,     // each thread
     cgroup,  // by the process's control group, when it was first seen
     cpu,     // by where it was sampled; of waits, where they ended
+    machine, // by where it ran
 };
-inline constexpr std::array<std::string_view, 5> group_names = {"process", "comm", "tid", "cgroup",
-                                                                "cpu"};
+inline constexpr std::array<std::string_view, 6> group_names = {"process", "comm", "tid",
+                                                                "cgroup",  "cpu",  "machine"};
 
 // Which samples a flame is of, and how they are told apart.
 struct SampleSelection {
@@ -66,7 +67,7 @@ void set_span(const Model&, const Window&, FlameTree&);
 // The name that a view shows for a node, raw: "all", a label, or a function.
 std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);
 
-// The functions of a stack, root first, inlined ones included.
+// The functions of a stack that are shown, root first, inlined ones included.
 void expand_stack(const SymbolTables&, StackId, std::vector<FunctionId>& out);
 
 struct FunctionSums {

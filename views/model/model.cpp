@@ -10,6 +10,7 @@ namespace auger {
 namespace {
 constexpr size_t max_specs = 1 << 20; // far above what the kernel's table holds over a session
 constexpr size_t max_labels = 1 << 24;
+constexpr size_t max_machines = 1 << 16;
 } // namespace
 
 Model::Model(size_t sample_capacity, size_t slow_call_capacity)
@@ -19,6 +20,19 @@ void Model::advance(uint64_t time_ns) {
     now_ns_ = std::max(now_ns_, time_ns);
     if (first_ns_ == 0)
         first_ns_ = time_ns;
+}
+
+void Model::on_machine(MachineId id, const MachineInfo& info) {
+    if (id.index() >= max_machines)
+        return;
+    if (id.index() >= machines_.size())
+        machines_.resize(id.index() + 1);
+    machines_[id.index()] = info;
+}
+
+const MachineInfo& Model::machine(MachineId id) const {
+    static const MachineInfo unknown;
+    return id.index() < machines_.size() ? machines_[id.index()] : unknown;
 }
 
 void Model::on_module(ModuleId id, const ModuleInfo& info) {
@@ -40,13 +54,13 @@ void Model::on_stack(StackId id, std::span<const LocationId> locations) {
 void Model::on_thread(ThreadId id, const ThreadInfo& info) {
     // Another thread may have had the id.
     if (id.index() < symbols_.threads()) {
-        const auto main = main_threads_.find(symbols_.thread(id).pid);
+        const auto main = main_threads_.find(process_key(symbols_.thread(id)));
         if (main != main_threads_.end() && main->second == id)
             main_threads_.erase(main);
     }
     symbols_.add_thread(id, info);
     if (info.pid == info.tid && id.index() < symbols_.threads())
-        main_threads_[info.pid] = id;
+        main_threads_[process_key(info)] = id;
 }
 
 void Model::on_spec(SpecId id, const SpecInfo& info) {
@@ -195,7 +209,7 @@ ThresholdState Model::slow_state(ProbeId id) const {
 
 std::string_view Model::process_name(ThreadId thread) const {
     const ThreadInfo& info = symbols_.thread(thread);
-    auto main = main_threads_.find(info.pid);
+    auto main = main_threads_.find(process_key(info));
     return main == main_threads_.end() ? info.comm : symbols_.thread(main->second).comm;
 }
 

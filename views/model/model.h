@@ -41,6 +41,7 @@ class Model final : public EventSink {
     explicit Model(size_t sample_capacity = SampleStore::default_capacity,
                    size_t slow_call_capacity = default_slow_calls);
 
+    void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;
     void on_location(LocationId, const Location&) override;
     void on_frames(LocationId, std::span<const Frame>) override;
@@ -88,8 +89,13 @@ class Model final : public EventSink {
     CallStatistics all_calls() const;
 
     const SymbolTables& symbols() const { return symbols_; }
+    // For whatever is shown from now on; what is kept stays as it came.
+    void set_rules(Rules rules) { symbols_.set_rules(std::move(rules)); }
     const SampleStore& samples() const { return samples_; }
     const CallTable& calls() const { return calls_; }
+    // Without a name when it was never told.
+    const MachineInfo& machine(MachineId) const;
+    size_t machines() const { return machines_.size(); }
     // The name of the process that a thread belongs to, raw: its main thread's, as far as known.
     std::string_view process_name(ThreadId) const;
     const std::deque<SlowCall>& slow_calls() const { return slow_calls_; }
@@ -123,7 +129,8 @@ class Model final : public EventSink {
 
     SampleStore samples_;
     CallTable calls_;
-    std::unordered_map<uint32_t, ThreadId> main_threads_; // by pid, under its last name
+    std::vector<MachineInfo> machines_;                   // by id
+    std::unordered_map<uint64_t, ThreadId> main_threads_; // by process_key, under its last name
     std::deque<SlowCall> slow_calls_;
     std::deque<Notice> notices_;
     LedgerEvent ledger_;

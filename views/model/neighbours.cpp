@@ -32,6 +32,8 @@ std::vector<FunctionId> functions_named(const SymbolTables& symbols, std::string
     std::vector<FunctionId> in_full, shortened;
     for (uint32_t i = 0; i < symbols.functions(); i++) {
         FunctionId id{i};
+        if (!symbols.is_shown(id))
+            continue;
         const Function& function = symbols.function(id);
         if (!library.empty() && !is_file(symbols.module(function.module).path, library))
             continue;

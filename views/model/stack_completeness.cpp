@@ -44,7 +44,7 @@ StackCompleteness stack_completeness(const Model& model) {
             counts.cut["no stack"] += samples_of[i];
             continue;
         }
-        const FunctionId outermost = symbols.frames(stack.back()).back().function;
+        const FunctionId outermost = symbols.found_frames(stack.back()).back().function;
         if (symbols.module(symbols.function(outermost).module).kind == ModuleKind::cut)
             counts.cut[cause_of(symbols.name(outermost))] += samples_of[i];
         else

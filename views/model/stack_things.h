@@ -75,16 +75,32 @@ class StackThings {
         return known;
     }
 
+    // The stack's functions within the call. Callers are on every sample of the call and explain
+    // nothing. A stack without the probed function (broken, or inside its prologue) keeps all of
+    // its frames. Probes know functions by the names that they were found with.
+    void expand_call(StackId id) {
+        const SymbolTables& symbols = model_.symbols();
+        path_.clear();
+        bool inside = false;
+        const auto locations = symbols.stack(id);
+        for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
+            const auto frames = symbols.found_frames(*location);
+            for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+                if (!inside && is_probed(frame->function)) {
+                    inside = true;
+                    path_.clear();
+                }
+                if (const auto function = symbols.shown(frame->function))
+                    path_.push_back(*function);
+            }
+        }
+        if (symbols.rules().fold_recursion())
+            path_.erase(std::unique(path_.begin(), path_.end()), path_.end());
+    }
+
     void find_things(StackId id, Things& things) {
         things.known = true;
-        expand_stack(model_.symbols(), id, path_);
-        auto begin =
-            std::find_if(path_.begin(), path_.end(), [this](FunctionId f) { return is_probed(f); });
-        // Callers are on every sample of the call and explain nothing. A stack without the probed
-        // function (broken, or inside its prologue) keeps all of its frames.
-        if (begin != path_.end())
-            path_.erase(path_.begin(), begin);
-
+        expand_call(id);
         uint32_t node = 0;
         std::vector<uint32_t> edges;
         for (size_t i = 0; i < path_.size(); i++) {

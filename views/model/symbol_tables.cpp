@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace auger {
 
 namespace {
@@ -48,8 +51,10 @@ size_t StringTable::memory_bytes() const {
 }
 
 SymbolTables::SymbolTables() {
-    unknown_frame_.file = strings_.intern("");
-    unknown_frame_.function = intern_function("[unknown]", ModuleId{UINT32_MAX});
+    FrameEntry frame;
+    frame.file = strings_.intern("");
+    frame.function = find_function("[unknown]", ModuleId{UINT32_MAX});
+    set_frames(unknown_, {&frame, 1});
 }
 
 void SymbolTables::add_module(ModuleId id, const ModuleInfo& info) {
@@ -63,9 +68,9 @@ void SymbolTables::add_location(LocationId id, const Location& location) {
         return;
     // An old one again may have had names.
     uint64_t renamed_at = entry->defined ? ++names_version_ : 0;
-    *entry = {location, {}, true, renamed_at};
+    *entry = {location, {}, {}, false, true, renamed_at};
     FrameEntry frame;
-    frame.function = intern_function(unnamed(location.module, location.address), location.module);
+    frame.function = find_function(unnamed(location.module, location.address), location.module);
     set_frames(*entry, {&frame, 1});
 }
 
@@ -80,7 +85,7 @@ void SymbolTables::add_frames(LocationId id, std::span<const Frame> frames) {
     std::vector<FrameEntry> entries;
     entries.reserve(frames.size());
     for (const Frame& frame : frames)
-        entries.push_back({intern_function(frame.function, entry.location.module),
+        entries.push_back({find_function(frame.function, entry.location.module),
                            strings_.intern(frame.file), frame.line, frame.inlined});
     set_frames(entry, entries);
     entry.named_at = ++names_version_;
@@ -89,12 +94,30 @@ void SymbolTables::add_frames(LocationId id, std::span<const Frame> frames) {
 void SymbolTables::set_frames(LocationEntry& entry, std::span<const FrameEntry> frames) {
     // Names come at most a few times a location, so the old ones' place is simply given up unless
     // the new ones fit in.
-    if (frames.size() > entry.frames.count) {
-        entry.frames.first = static_cast<uint32_t>(frame_pool_.size());
-        frame_pool_.resize(frame_pool_.size() + frames.size());
+    if (frames.size() > entry.found.count) {
+        entry.found.first = static_cast<uint32_t>(found_frames_.size());
+        found_frames_.resize(found_frames_.size() + frames.size());
     }
-    entry.frames.count = static_cast<uint32_t>(frames.size());
-    std::copy(frames.begin(), frames.end(), frame_pool_.begin() + entry.frames.first);
+    entry.found.count = static_cast<uint32_t>(frames.size());
+    std::copy(frames.begin(), frames.end(), found_frames_.begin() + entry.found.first);
+    show_frames(entry);
+}
+
+void SymbolTables::show_frames(LocationEntry& entry) {
+    const std::span<const FrameEntry> found(found_frames_.data() + entry.found.first,
+                                            entry.found.count);
+    entry.ruled = std::ranges::any_of(
+        found, [&](const FrameEntry& frame) { return shown(frame.function) != frame.function; });
+    if (!entry.ruled)
+        return;
+    entry.shown.first = static_cast<uint32_t>(shown_frames_.size());
+    for (FrameEntry frame : found) {
+        if (const auto function = shown(frame.function)) {
+            frame.function = *function;
+            shown_frames_.push_back(frame);
+        }
+    }
+    entry.shown.count = static_cast<uint32_t>(shown_frames_.size()) - entry.shown.first;
 }
 
 void SymbolTables::add_stack(StackId id, std::span<const LocationId> locations) {
@@ -109,8 +132,42 @@ void SymbolTables::add_thread(ThreadId id, const ThreadInfo& info) {
         if (redefined_threads_.size() > most_redefined)
             redefined_threads_.pop_front();
     }
-    if (ThreadInfo* thread = slot(threads_, id.index()))
-        *thread = info;
+    ThreadInfo* thread = slot(threads_, id.index());
+    if (!thread)
+        return;
+    *thread = info;
+    thread->comm = rules_.thread_name(info.comm);
+    if (thread->comm == info.comm)
+        found_comms_.erase(id);
+    else
+        found_comms_[id] = info.comm;
+}
+
+void SymbolTables::set_rules(Rules rules) {
+    rules_ = std::move(rules);
+    for (Verdict& verdict : verdicts_)
+        verdict.is_shown = false;
+    for (uint32_t i = 0, found = static_cast<uint32_t>(functions_.size()); i < found; i++)
+        decide(FunctionId{i});
+    shown_frames_.clear();
+    show_frames(unknown_);
+    names_version_++;
+    for (LocationEntry& entry : locations_) {
+        if (!entry.defined)
+            continue;
+        show_frames(entry);
+        entry.named_at = names_version_;
+    }
+    const auto comms = std::exchange(found_comms_, {});
+    for (uint32_t i = 0; i < threads_.size(); i++) {
+        const auto found = comms.find(ThreadId{i});
+        const std::string comm = found == comms.end() ? threads_[i].comm : found->second;
+        threads_[i].comm = rules_.thread_name(comm);
+        if (threads_[i].comm != comm)
+            found_comms_[ThreadId{i}] = comm;
+    }
+    threads_version_++;
+    redefined_threads_.clear(); // all of them
 }
 
 std::optional<std::vector<ThreadId>> SymbolTables::threads_redefined_since(uint64_t version) const {
@@ -123,9 +180,9 @@ std::optional<std::vector<ThreadId>> SymbolTables::threads_redefined_since(uint6
 
 size_t SymbolTables::memory_bytes() const {
     size_t bytes = strings_.memory_bytes() + locations_.capacity() * sizeof(LocationEntry) +
-                   frame_pool_.capacity() * sizeof(FrameEntry) +
-                   functions_.capacity() * sizeof(Function) + function_ids_.size() * hashed +
-                   stacks_.capacity() * sizeof(stacks_[0]) +
+                   (found_frames_.capacity() + shown_frames_.capacity()) * sizeof(FrameEntry) +
+                   functions_.capacity() * (sizeof(Function) + sizeof(Verdict)) +
+                   function_ids_.size() * hashed + stacks_.capacity() * sizeof(stacks_[0]) +
                    threads_.capacity() * sizeof(ThreadInfo);
     for (const std::vector<LocationId>& stack : stacks_)
         bytes += stack.capacity() * sizeof(LocationId);
@@ -150,20 +207,70 @@ std::span<const LocationId> SymbolTables::stack(StackId id) const {
     return stacks_[id.index()];
 }
 
+const SymbolTables::LocationEntry& SymbolTables::entry(LocationId id) const {
+    const bool defined = id.index() < locations_.size() && locations_[id.index()].defined;
+    return defined ? locations_[id.index()] : unknown_;
+}
+
 std::span<const FrameEntry> SymbolTables::frames(LocationId id) const {
-    if (id.index() >= locations_.size() || !locations_[id.index()].defined)
-        return {&unknown_frame_, 1};
-    const Range& range = locations_[id.index()].frames;
-    return {frame_pool_.data() + range.first, range.count};
+    const LocationEntry& location = entry(id);
+    const Range& range = location.ruled ? location.shown : location.found;
+    return {(location.ruled ? shown_frames_ : found_frames_).data() + range.first, range.count};
+}
+
+std::span<const FrameEntry> SymbolTables::found_frames(LocationId id) const {
+    const Range& range = entry(id).found;
+    return {found_frames_.data() + range.first, range.count};
+}
+
+std::optional<FunctionId> SymbolTables::shown(FunctionId found) const {
+    const Verdict& verdict = verdicts_[found.index()];
+    return verdict.dropped ? std::nullopt : std::optional(verdict.shown);
+}
+
+std::vector<FunctionId> SymbolTables::found_as(FunctionId as) const {
+    if (!rules_.of_frames())
+        return {as};
+    std::vector<FunctionId> found;
+    for (uint32_t i = 0; i < verdicts_.size(); i++)
+        if (verdicts_[i].found && shown(FunctionId{i}) == as)
+            found.push_back(FunctionId{i});
+    return found;
 }
 
 FunctionId SymbolTables::intern_function(std::string_view name, ModuleId in) {
     StringId string = strings_.intern(name);
     auto [it, is_new] = function_ids_.try_emplace(uint64_t{string.value} << 32 | in.value,
                                                   FunctionId{uint32_t(functions_.size())});
-    if (is_new)
+    if (is_new) {
         functions_.push_back({string, in, module(in).kind == ModuleKind::kernel});
+        verdicts_.push_back({it->second});
+    }
     return it->second;
+}
+
+// Of a frame that was found.
+FunctionId SymbolTables::find_function(std::string_view name, ModuleId in) {
+    const FunctionId id = intern_function(name, in);
+    if (!std::exchange(verdicts_[id.index()].found, true))
+        decide(id);
+    return id;
+}
+
+void SymbolTables::decide(FunctionId id) {
+    if (!verdicts_[id.index()].found)
+        return;
+    FunctionId as = id;
+    bool dropped = false;
+    if (rules_.of_frames()) {
+        const Rules::FrameName frame = rules_.frame_name(name(id));
+        dropped = frame.dropped;
+        if (!dropped)
+            as = intern_function(frame.name, function(id).module);
+    }
+    verdicts_[id.index()].shown = as;
+    verdicts_[id.index()].dropped = dropped;
+    verdicts_[as.index()].is_shown |= !dropped;
 }
 
 } // namespace auger

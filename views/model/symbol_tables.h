@@ -4,9 +4,14 @@
 // Names are interned: a function is one id however many addresses it has, so that views compare
 // numbers. Better names for a location may come at any time; whoever caches what names lead to
 // compares `names_version`.
+//
+// This is also where rules apply: frames and names of threads are as rules show them, so that no
+// view knows of rules. What was found is kept beside. Rules are decided when a name is first found,
+// and anew when they change, which is told as if better names had come.
 #pragma once
 
 #include "loader/stream/events.h"
+#include "views/model/rules.h"
 
 #include <deque>
 #include <optional>
@@ -47,6 +52,11 @@ struct FrameEntry {
     bool inlined = false;
 };
 
+// A process, whatever machine it runs on.
+inline uint64_t process_key(const ThreadInfo& thread) {
+    return uint64_t{thread.machine.value} << 32 | thread.pid;
+}
+
 class SymbolTables {
   public:
     SymbolTables();
@@ -56,6 +66,8 @@ class SymbolTables {
     void add_frames(LocationId, std::span<const Frame>);
     void add_stack(StackId, std::span<const LocationId>);
     void add_thread(ThreadId, const ThreadInfo&);
+    void set_rules(Rules);
+    const Rules& rules() const { return rules_; }
 
     const ModuleInfo& module(ModuleId) const;
     const ThreadInfo& thread(ThreadId) const;
@@ -66,8 +78,29 @@ class SymbolTables {
 
     // Leaf first; empty for an undefined stack.
     std::span<const LocationId> stack(StackId) const;
-    // Innermost inlined first, never empty: without names, one frame "module+0x1234".
+    // Innermost inlined first: without names, one frame "module+0x1234". Empty where rules drop all
+    // of them.
     std::span<const FrameEntry> frames(LocationId) const;
+    // The same before rules; never empty.
+    std::span<const FrameEntry> found_frames(LocationId) const;
+    // What is shown of a stack: calls visit(index in it, const FrameEntry&), leaf first. Of
+    // recursion that is folded, the innermost call.
+    template <typename Visit>
+    void for_each_frame(std::span<const LocationId> stack, Visit visit) const {
+        const FrameEntry* last = nullptr;
+        for (size_t i = 0; i < stack.size(); i++)
+            for (const FrameEntry& frame : frames(stack[i])) {
+                if (!last || last->function != frame.function || !rules_.fold_recursion())
+                    visit(i, frame);
+                last = &frame;
+            }
+    }
+    // How rules show a function that was found; nothing where they drop it.
+    std::optional<FunctionId> shown(FunctionId found) const;
+    // Whether it is how some function is shown.
+    bool is_shown(FunctionId id) const { return verdicts_[id.index()].is_shown; }
+    // The functions that were found and are shown as this one.
+    std::vector<FunctionId> found_as(FunctionId shown) const;
     // Where it is; unknown_module for one that was never defined.
     Location location(LocationId id) const {
         return id.index() < locations_.size() ? locations_[id.index()].location : Location{};
@@ -94,23 +127,40 @@ class SymbolTables {
     };
     struct LocationEntry {
         Location location;
-        Range frames;
+        Range found;        // in found_frames_
+        Range shown;        // in shown_frames_, where rules change something
+        bool ruled = false; // they do
         bool defined = false;
         uint64_t named_at = 0;
     };
+    // What rules make of a function that was found.
+    struct Verdict {
+        FunctionId shown;
+        bool found = false;    // else it is only what another one is shown as
+        bool dropped = false;  // where found
+        bool is_shown = false; // another one as this, or itself
+    };
     FunctionId intern_function(std::string_view name, ModuleId module);
+    FunctionId find_function(std::string_view name, ModuleId module);
+    void decide(FunctionId);
     std::string unnamed(ModuleId module, uint64_t address) const;
+    const LocationEntry& entry(LocationId) const;
     void set_frames(LocationEntry&, std::span<const FrameEntry>);
+    void show_frames(LocationEntry&);
 
     StringTable strings_;
     std::vector<ModuleInfo> modules_;
     std::vector<ThreadInfo> threads_;
     std::vector<LocationEntry> locations_;
-    std::vector<FrameEntry> frame_pool_;
+    std::vector<FrameEntry> found_frames_;
+    std::vector<FrameEntry> shown_frames_;
     std::vector<std::vector<LocationId>> stacks_;
     std::vector<Function> functions_;
+    std::vector<Verdict> verdicts_;                         // by function
     std::unordered_map<uint64_t, FunctionId> function_ids_; // name << 32 | module
-    FrameEntry unknown_frame_;                              // of locations that were never defined
+    LocationEntry unknown_;                                 // for those that were never defined
+    std::unordered_map<ThreadId, std::string> found_comms_; // of threads that rules rename
+    Rules rules_;
     uint64_t names_version_ = 0;
     uint64_t threads_version_ = 0;
     std::deque<ThreadId> redefined_threads_; // the last of them

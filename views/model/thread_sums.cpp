@@ -6,27 +6,29 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <map>
+#include <tuple>
 
 namespace auger {
 
 std::vector<ThreadSum> merge_threads(const Model& model, std::span<const SampleSum> by_thread) {
     std::vector<ThreadSum> threads;
-    std::unordered_map<uint64_t, size_t> of_thread;
+    std::map<std::tuple<MachineId, uint32_t, uint32_t>, size_t> of_thread;
     for (size_t i = 0; i < by_thread.size(); i++) {
         if (by_thread[i].samples == 0)
             continue;
         const ThreadInfo& info = model.symbols().thread(ThreadId{static_cast<uint32_t>(i)});
         const auto [place, is_new] =
-            of_thread.try_emplace(uint64_t{info.pid} << 32 | info.tid, threads.size());
+            of_thread.try_emplace({info.machine, info.pid, info.tid}, threads.size());
         if (is_new)
-            threads.push_back({info.pid, info.tid, {}, {}});
+            threads.push_back({info.machine, info.pid, info.tid, {}, {}});
         threads[place->second].comm = info.comm;
         threads[place->second].sum += by_thread[i];
     }
     std::ranges::sort(threads, [](const ThreadSum& a, const ThreadSum& b) {
         const double x = a.sum.weight_ns, y = b.sum.weight_ns;
-        return x != y ? x > y : std::pair(a.pid, a.tid) < std::pair(b.pid, b.tid);
+        return x != y ? x > y
+                      : std::tie(a.machine, a.pid, a.tid) < std::tie(b.machine, b.pid, b.tid);
     });
     return threads;
 }

@@ -11,6 +11,7 @@
 namespace auger {
 
 struct ThreadSum {
+    MachineId machine;
     uint32_t pid = 0, tid = 0;
     std::string comm; // its latest, raw
     SampleSum sum;

@@ -76,7 +76,7 @@ std::vector<KeyRow> make_table() {
         {{plain('b')},
          Action::group_by,
          shown,
-         "what is told apart first: process, comm, tid, cgroup, cpu",
+         "told apart first: process, comm, tid, cgroup, cpu, machine",
          "by"},
         {{plain('m')},
          Action::colour_by,

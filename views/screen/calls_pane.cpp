@@ -25,11 +25,19 @@ struct CallRow {
     ClassFilter of;
     uint64_t at_ns = 0; // since the beginning
     ProbeId probe;
-    FunctionId function;
-    bool has_function = false;
+    std::optional<FunctionId> function;
 };
 
 constexpr size_t least_probe_width = 12, most_probe_width = 32;
+
+// The function that runs; where rules drop it, the nearest around it.
+std::optional<FunctionId> innermost(const SymbolTables& symbols,
+                                    std::span<const LocationId> stack) {
+    for (const LocationId location : stack)
+        if (const auto frames = symbols.frames(location); !frames.empty())
+            return frames.front().function;
+    return std::nullopt;
+}
 
 std::string thread_text(const ThreadInfo& thread) {
     return fmt::format("{} {}", thread.comm, thread.tid);
@@ -98,10 +106,7 @@ bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&
         row.of = class_of(model, classify, *call);
         row.at_ns = call->end.time_ns - std::min(call->end.time_ns, model.first_ns());
         row.probe = probe_of(model, *call);
-        if (auto stack = model.symbols().stack(call->stack); !stack.empty()) {
-            row.function = model.symbols().frames(stack.front()).front().function;
-            row.has_function = true;
-        }
+        row.function = innermost(model.symbols(), model.symbols().stack(call->stack));
         if (with_class_)
             class_width_ = std::max(class_width_, to_string(row.of).size() + 1);
         const ThreadInfo& thread = model.symbols().thread(row.end.thread);
@@ -148,19 +153,18 @@ Subject CallsPane::subject() const {
         return subject;
     const CallRow& row = rows_[cursor_.row()];
     subject.probe = row.probe;
-    if (row.has_function)
-        subject.function = row.function;
+    subject.function = row.function;
     if (!details_ || details_->number != row.number)
         return subject;
     const SymbolTables& symbols = model_->symbols();
     const auto stack = symbols.stack(details_->call.stack);
     if (!stack.empty()) // names may have come since the list was made
-        subject.function = symbols.frames(stack.front()).front().function;
-    for (LocationId location : stack.subspan(std::min<size_t>(stack.size(), 1)))
-        for (const FrameEntry& frame : symbols.frames(location)) {
-            subject.callers.push_back(frame.function);
-            subject.lines.push_back(source_text(symbols, frame));
-        }
+        subject.function = innermost(symbols, stack);
+    const auto callers = stack.subspan(std::min<size_t>(stack.size(), 1));
+    symbols.for_each_frame(callers, [&](size_t, const FrameEntry& frame) {
+        subject.callers.push_back(frame.function);
+        subject.lines.push_back(source_text(symbols, frame));
+    });
     return subject;
 }
 

@@ -104,7 +104,10 @@ std::string library_stem(std::string_view path) {
 
 } // namespace
 
-const ProbeInfo* probe_of(const Model& model, FunctionId id) {
+namespace {
+
+// Of a function as it was found, which is how probes know it.
+const ProbeInfo* probe_of_found(const Model& model, FunctionId id) {
     const Function& function = model.symbols().function(id);
     const std::string_view name = model.symbols().name(id);
     const std::string& module = model.symbols().module(function.module).path;
@@ -122,14 +125,31 @@ const ProbeInfo* probe_of(const Model& model, FunctionId id) {
     return found;
 }
 
+} // namespace
+
+const ProbeInfo* probe_of(const Model& model, FunctionId shown) {
+    const ProbeInfo* newest = nullptr;
+    for (const FunctionId id : model.symbols().found_as(shown)) {
+        const ProbeInfo* probe = probe_of_found(model, id);
+        if (probe && (!newest || newest->id < probe->id))
+            newest = probe;
+    }
+    return newest;
+}
+
+namespace {
+
+// The function as `time` takes it, before quoting: "handle", "libc:recv".
 std::string probe_text_of(const Model& model, FunctionId id) {
-    if (const ProbeInfo* probe = probe_of(model, id))
+    if (const ProbeInfo* probe = probe_of_found(model, id))
         return probe->text;
     const Function& function = model.symbols().function(id);
     const std::string library = library_stem(model.symbols().module(function.module).path);
     std::string name(model.symbols().name(id));
     return library.empty() ? name : library + ":" + name;
 }
+
+} // namespace
 
 Drill drill_at_probe(Action action, const Model& model, const std::string& text) {
     const std::string word = spell_word(text);
@@ -175,10 +195,14 @@ Drill drill_command(Action action, const Model& model, const Scope& scope, const
     if (!function)
         return {"", fmt::format("{} is no function of a file, and none around it is known",
                                 display_name(model.symbols().name(*subject.function)))};
-    if (is_an_address(model.symbols(), *function))
+    const std::vector<FunctionId> found = model.symbols().found_as(*function);
+    if (found.size() != 1)
+        return {"", fmt::format("rules show {} functions as {}: name the one that is meant",
+                                found.size(), display_name(model.symbols().name(*function)))};
+    if (is_an_address(model.symbols(), found[0]))
         return {"", fmt::format("{} has no name, or none yet",
                                 display_name(model.symbols().name(*function)))};
-    const std::string text = probe_text_of(model, *function);
+    const std::string text = probe_text_of(model, found[0]);
     switch (action) {
     case Action::only_this:
         return {"only in " + spell_word(text), ""};

@@ -23,7 +23,5 @@ Drill drill_at_probe(Action, const Model&, const std::string& probe);
 
 // The probe that times the function, if one does; the newest of several.
 const ProbeInfo* probe_of(const Model&, FunctionId);
-// The function as `time` takes it, before quoting: "handle", "libc:recv".
-std::string probe_text_of(const Model&, FunctionId);
 
 } // namespace auger

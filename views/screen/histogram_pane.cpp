@@ -116,7 +116,7 @@ void HistogramPane::find_function(const Model& model) {
         const FunctionId id{i};
         if ((symbols.name(id) == spec.function || short_name(symbols.name(id)) == spec.function) &&
             symbols.module(symbols.function(id).module).path == spec.module)
-            function_ = id;
+            function_ = symbols.shown(id);
     }
 }
 

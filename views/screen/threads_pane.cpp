@@ -106,11 +106,12 @@ void ThreadsPane::sort() {
     };
     std::sort(rows_.begin(), rows_.end(), [&](const ThreadSum& a, const ThreadSum& b) {
         const double x = value(a), y = value(b);
-        return x != y ? x > y : std::pair(a.pid, a.tid) < std::pair(b.pid, b.tid);
+        return x != y ? x > y
+                      : std::tie(a.machine, a.pid, a.tid) < std::tie(b.machine, b.pid, b.tid);
     });
     std::vector<uint64_t> keys;
     for (const ThreadSum& row : rows_)
-        keys.push_back(uint64_t{row.pid} << 32 | row.tid);
+        keys.push_back(uint64_t{row.machine.value} << 48 | uint64_t{row.pid} << 24 | row.tid);
     set_rows(std::move(keys));
 }
 

@@ -12,25 +12,24 @@ namespace auger {
 void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
                 std::span<const LocationId> stack, size_t limit, size_t indent) {
     size_t shown = 0, hidden = 0;
-    for (LocationId location : stack)
-        for (const FrameEntry& frame : symbols.frames(location)) {
-            if (limit && shown == limit) {
-                hidden++;
-                continue;
-            }
-            shown++;
-            size_t y = canvas.height();
-            std::string source = escape_untrusted(source_text(symbols, frame));
-            if (frame.inlined)
-                source += source.empty() ? "(inlined)" : " (inlined)";
-            size_t for_source = std::min(text_width(source), canvas.width() / 2);
-            size_t for_name = canvas.width() - indent - (for_source ? for_source + 2 : 0);
-            std::string name = elide_middle(display_name(symbols.name(frame.function)), for_name,
-                                            ellipsis(unicode));
-            bool kernel = symbols.function(frame.function).kernel;
-            size_t x = canvas.put(indent, y, name, kernel ? Style::kernel : Style::name);
-            canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(unicode)), Style::dim);
+    symbols.for_each_frame(stack, [&](size_t, const FrameEntry& frame) {
+        if (limit && shown == limit) {
+            hidden++;
+            return;
         }
+        shown++;
+        size_t y = canvas.height();
+        std::string source = escape_untrusted(source_text(symbols, frame));
+        if (frame.inlined)
+            source += source.empty() ? "(inlined)" : " (inlined)";
+        size_t for_source = std::min(text_width(source), canvas.width() / 2);
+        size_t for_name = canvas.width() - indent - (for_source ? for_source + 2 : 0);
+        std::string name =
+            elide_middle(display_name(symbols.name(frame.function)), for_name, ellipsis(unicode));
+        bool kernel = symbols.function(frame.function).kernel;
+        size_t x = canvas.put(indent, y, name, kernel ? Style::kernel : Style::name);
+        canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(unicode)), Style::dim);
+    });
     if (hidden)
         canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, indent);
 }

@@ -50,7 +50,9 @@ Canvas open_calls_view(const Model& model, const ViewOptions& options,
         size_t y = canvas.height();
         canvas.put_right(12, y, format_duration(static_cast<double>(call.age_ns)), Style::slow);
         size_t x = canvas.put(14, y, probe_text(model, call.probe), Style::title);
-        x = canvas.put(x + 2, y, fmt::format("{} {}", call.thread.comm, call.thread.tid));
+        x = canvas.put(x + 2, y,
+                       fmt::format("{} {}", model.symbols().rules().thread_name(call.thread.comm),
+                                   call.thread.tid));
         if (call.depth)
             x = canvas.put(x + 2, y,
                            fmt::format("inside {} other{}", call.depth, call.depth == 1 ? "" : "s"),

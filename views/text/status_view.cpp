@@ -30,6 +30,7 @@ class StatusDrawing {
         add_losses();
         add_thresholds();
         add_only();
+        add_rules();
         add_combined();
         line("links", format_count(static_cast<double>(context_.links.size())));
         add_symbols();
@@ -207,6 +208,14 @@ class StatusDrawing {
                                     count(account_.left_out),
                                     count(uint64_t{count_left_out(model_, Classifier(model_), {},
                                                                   std::nullopt)})));
+    }
+
+    void add_rules() {
+        std::string_view label = "rules";
+        for (const Rule& rule : model_.symbols().rules().list()) {
+            line(label, spell_rule(rule));
+            label = "";
+        }
     }
 
     // Classes by branch and value; those by duration stand with the samples.

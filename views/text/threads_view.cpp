@@ -51,9 +51,10 @@ Canvas threads_view(const Model& model, const ViewOptions& options, const ClassF
             share(46, thread.sum.runnable_ns, Style::plain);
         }
         canvas.put_right(names - 2, y, format_count(thread.sum.samples));
-        canvas.put(names, y,
-                   elide_middle(escape_untrusted(thread.comm), canvas.width() - names,
-                                ellipsis(options.unicode)),
+        std::string name = escape_untrusted(thread.comm);
+        if (model.machines() > 1)
+            name += "  " + escape_untrusted(model.machine(thread.machine).name);
+        canvas.put(names, y, elide_middle(name, canvas.width() - names, ellipsis(options.unicode)),
                    Style::name);
     }
     if (rows < threads.size())
