@@ -2,7 +2,7 @@
 #include "loader/process/file_series.h"
 
 #include "loader/base/fd.h"
-#include "loader/process/proc_info.h"
+#include "loader/process/user_rights.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -48,15 +48,13 @@ std::string time_stamp(uint64_t utc_ns) {
 }
 
 Result<void> make_folder(const std::string& path) {
-    if (mkdir(path.c_str(), 0700) == 0) {
-        const auto user = invoking_user();
-        if (user && lchown(path.c_str(), user->uid, user->gid) < 0)
-            return system_error("give to its user", path);
+    const auto user = invoking_user();
+    const UserRights rights(user);
+    if (mkdir(path.c_str(), 0700) == 0)
         return {};
-    }
     struct stat status {};
     if (errno != EEXIST)
-        return system_error("make folder", path);
+        return system_error("make folder", path, rights_hint(user));
     if (stat(path.c_str(), &status) < 0)
         return system_error("open folder", path);
     if (!S_ISDIR(status.st_mode))
@@ -66,6 +64,7 @@ Result<void> make_folder(const std::string& path) {
 
 Result<void> remove_old_files(const std::string& folder, std::string_view prefix,
                               std::span<const std::string> extensions, size_t keep) {
+    const UserRights rights(invoking_user());
     auto opened = open_folder_of_files(folder);
     if (!opened)
         return opened.error();
@@ -98,6 +97,7 @@ Result<void> remove_old_files(const std::string& folder, std::string_view prefix
 
 Result<void> replace_link(const std::string& folder, const std::string& link,
                           const std::string& name) {
+    const UserRights rights(invoking_user());
     auto opened = open_folder_of_files(folder);
     if (!opened)
         return opened.error();
@@ -110,10 +110,6 @@ Result<void> replace_link(const std::string& folder, const std::string& link,
     unlinkat(opened->get(), temporary.c_str(), 0); // of one that was killed
     if (symlinkat(name.c_str(), opened->get(), temporary.c_str()) < 0)
         return system_error("write", path);
-    if (const auto user = invoking_user();
-        user && fchownat(opened->get(), temporary.c_str(), user->uid, user->gid,
-                         AT_SYMLINK_NOFOLLOW) < 0)
-        return system_error("give to its user", path);
     if (renameat(opened->get(), temporary.c_str(), opened->get(), link.c_str()) < 0)
         return system_error("write", path);
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that follow each other in a folder, of which the latest are kept: PREFIX_TIME.EXTENSION,
-// with the time in UTC, so that their names sort as they came.
+// with the time in UTC, so that their names sort as they came. Everything here is done with the
+// rights of whoever called sudo (see NewFile).
 #pragma once
 
 #include "loader/base/result.h"
@@ -15,7 +16,7 @@ namespace auger {
 // "20261121T232000.000Z"; ns since 1970.
 std::string time_stamp(uint64_t utc_ns);
 
-// Makes the folder (mode 0700, the invoking user's) unless it is there.
+// Makes the folder (mode 0700) unless it is there.
 Result<void> make_folder(const std::string& path);
 
 // Removes files of ours of all but the latest `keep` times. Other names are left alone, and so is

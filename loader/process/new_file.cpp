@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/new_file.h"
 
-#include "loader/process/proc_info.h"
+#include "loader/process/user_rights.h"
 
 #include <fcntl.h>
-#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,34 +17,6 @@
 namespace auger {
 
 namespace {
-
-// While it lives, this thread's rights in file systems are those of the invoking user: the kernel
-// then decides, without a gap between question and answer, what that user may create and replace.
-class UserRights {
-  public:
-    explicit UserRights(const std::optional<InvokingUser>& user) : active_(user.has_value()) {
-        if (active_) {
-            gid_ = setfsgid(user->gid);
-            uid_ = setfsuid(user->uid);
-        }
-    }
-    UserRights(const UserRights&) = delete;
-    UserRights& operator=(const UserRights&) = delete;
-    ~UserRights() {
-        if (active_) {
-            setfsuid(static_cast<uid_t>(uid_));
-            setfsgid(static_cast<gid_t>(gid_));
-        }
-    }
-
-  private:
-    bool active_;
-    int uid_ = 0, gid_ = 0;
-};
-
-std::string rights_hint(const std::optional<InvokingUser>& user) {
-    return user ? "it is created with the rights of " + user->name + ", who called sudo" : "";
-}
 
 // Why what stands there, if anything does, may not be replaced.
 std::optional<std::string> objection(int folder, const std::string& name, uid_t owner,
