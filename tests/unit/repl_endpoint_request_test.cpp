@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+
 namespace auger {
 namespace {
 
@@ -125,6 +127,45 @@ TEST(EndpointRequest, StrangersAreRefused) {
     EXPECT_THAT(refusal(page, 403), HasSubstr("only this machine"));
     page.origin = "http://localhost";
     EXPECT_EQ(request(page).kind, Kind::samples);
+}
+
+// Right requests with bytes changed, left out and doubled: an answer, or a request within limits.
+TEST(EndpointRequest, WhateverComesHasItsAnswer) {
+    std::mt19937 random(1);
+    const auto damaged = [&](std::string text) {
+        for (size_t i = 0, times = random() % 4; i < times && !text.empty(); i++) {
+            const size_t at = random() % text.size();
+            if (random() % 3 == 0)
+                text[at] = static_cast<char>(random());
+            else if (random() % 2 == 0)
+                text.erase(at, 1 + random() % 4);
+            else
+                text.insert(at, text.substr(random() % text.size(), random() % 20));
+        }
+        return text;
+    };
+    size_t taken = 0;
+    for (int i = 0; i < 20'000; i++) {
+        const bool is_post = random() % 2;
+        HttpRequest one =
+            is_post ? post(damaged(R"({"numberOfSamples":100,"timeInterval":"10 ms"})"))
+                    : get("/flame.html", {{"class", damaged("slow+10ms..50ms+=3")},
+                                          {damaged("under"), damaged("a;b")},
+                                          {"window", damaged("10s")}});
+        one.path = damaged(one.path);
+        one.host = damaged(one.host);
+        auto read = read_request(one);
+        if (const auto* answer = std::get_if<HttpAnswer>(&read)) {
+            ASSERT_GE(answer->status, 400u);
+            ASSERT_FALSE(answer->text.empty());
+            continue;
+        }
+        taken++;
+        const auto& request = std::get<EndpointRequest>(read);
+        ASSERT_LE(request.duration_ns, 3'600 * second);
+        ASSERT_EQ(request.duration_ns != 0, request.interval_ns != 0);
+    }
+    EXPECT_GT(taken, 500u);
 }
 
 } // namespace
