@@ -12,6 +12,7 @@
 #include <chrono>
 #include <fstream>
 #include <list>
+#include <thread>
 
 namespace auger {
 namespace {
@@ -235,6 +236,34 @@ TEST_F(EndpointTest, AddressesAreSettings) {
     EXPECT_THAT(test_.run("serve off \"unix:" + path + "\"; serve"),
                 HasSubstr("\nserving at 127.0.0.1:"));
     EXPECT_THAT(test_.run("serve"), Not(HasSubstr("unix:")));
+}
+
+// Whoever takes too long to ask, or to read the answer, gives the place to another.
+TEST(HttpServer, SlowClientsHaveTheirTime) {
+    auto socket = ListenSocket::open({ListenAddress::Kind::ipv4_loopback, "", 0});
+    ASSERT_TRUE(socket);
+    HttpLimits limits;
+    limits.connections = 2;
+    limits.idle_seconds = 600;
+    limits.request_seconds = limits.answer_seconds = 1;
+    const std::string large(64 << 20, 'x'); // more than sockets hold
+    auto server = HttpServer::start(
+        socket->fd(), [&](const HttpRequest&) { return std::optional(HttpAnswer{200, large}); },
+        limits);
+    ASSERT_TRUE(server);
+    HttpClient asking(socket->text()), reading(socket->text());
+    asking.say("GET / HTTP/1.1\r\nHost: ");
+    reading.get("/"); // and reads nothing
+    HttpClient next(socket->text());
+    next.get("/");
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (next.answer().empty() && std::chrono::steady_clock::now() < limit) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        (*server)->expire();
+        (void)next.closed();
+    }
+    EXPECT_EQ(next.status(), 200);
+    EXPECT_TRUE(asking.closed());
 }
 
 } // namespace
