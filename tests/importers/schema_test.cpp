@@ -83,7 +83,7 @@ TEST_F(Schemas, DescribeSpeedscopeFiles) {
 
 TEST_F(Schemas, PicturesAreWellFormed) {
     // Wide enough to be seen, and "<0.1 %".
-    stream.sample(2'000 * ms, 102, stream.stack({"_start", "crumb"}), {}, ms / 10);
+    stream.sample(2'000 * ms, 102, stream.stack({"_start", "crumb"}), {}, 70'000);
     EXPECT_EQ(faults("xml", {write("svg", "all.svg"),
                              write("svg", "slow.svg", {{CallClass::slow, {}, {}}, {}})}),
               "");
