@@ -51,6 +51,8 @@ TEST_F(Schemas, DescribeReplies) {
           *diff_json(model, all, CallClass::slow, CallClass::fast),
           *hist_json(model, all, ProbeId{1}), calls_json(model, all)->front()})
         lines += line + "\n";
+    for (size_t by = 0; by < group_names.size(); by++)
+        lines += flame_json(model, all, {}, static_cast<GroupBy>(by)) + "\n";
     EXPECT_EQ(faults(our_schema, {folder.file("replies.json", lines)}), "");
 }
 
@@ -80,6 +82,8 @@ TEST_F(Schemas, DescribeSpeedscopeFiles) {
 }
 
 TEST_F(Schemas, PicturesAreWellFormed) {
+    // Wide enough to be seen, and "<0.1 %".
+    stream.sample(2'000 * ms, 102, stream.stack({"_start", "crumb"}), {}, 70'000);
     EXPECT_EQ(faults("xml", {write("svg", "all.svg"),
                              write("svg", "slow.svg", {{CallClass::slow, {}, {}}, {}})}),
               "");
