@@ -92,10 +92,10 @@ TEST_F(ServicesTest, SamplesAreWhereTheTimeIs) {
                 on_cpu && line.find(fmt::format(" {} (", function)) != line.npos;
     }
     // A wait, or a time without a CPU, that has not ended is missing: on a busy machine those of
-    // some tens of milliseconds.
+    // some tens of milliseconds. The clocks of running and waiting agree to some per cent.
     for (const char* thread : {"spin-0", "spin-1"}) {
         EXPECT_GE(threads[thread], 360) << text.substr(0, 2000);
-        EXPECT_LE(threads[thread], 404);
+        EXPECT_LE(threads[thread], 416);
     }
     // Some 400 samples on the CPU: five standard deviations are 0.12 of them, at most.
     const double cpu = functions["hot"] + functions["warm"] + functions["cold"];

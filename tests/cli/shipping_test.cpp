@@ -82,7 +82,7 @@ TEST(ShipProfiles, SendsEachFileOnceAndInOrder) {
     folder.file("profile_20261121T232100.042Z.pb.gz", "\x1f\x8b second");
     folder.file("profile_20261121T232000.042Z.folded", "other");
     const auto ship = [&](const Store& store) {
-        return run({std::string(AUGER_SOURCE_DIR) + "/examples/ship_profiles", folder.path(""),
+        return run({"/bin/sh", std::string(AUGER_SOURCE_DIR) + "/examples/ship_profiles", folder.path(""),
                     store.url(), "nginx", "60"});
     };
     Store broken("HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

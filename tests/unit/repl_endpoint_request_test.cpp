@@ -165,7 +165,7 @@ TEST(EndpointRequest, WhateverComesHasItsAnswer) {
         ASSERT_LE(request.duration_ns, 3'600 * second);
         ASSERT_EQ(request.duration_ns != 0, request.interval_ns != 0);
     }
-    EXPECT_GT(taken, 500u);
+    EXPECT_GT(taken, 100u);
 }
 
 } // namespace

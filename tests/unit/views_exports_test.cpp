@@ -136,12 +136,21 @@ TEST(ThinnedSamples, AreWhereAClockFindsTheThread) {
     EXPECT_EQ(times["b"].front(), 310 * ms);
     EXPECT_EQ(times["b"].back(), 800 * ms);
     EXPECT_TRUE(std::ranges::is_sorted(times["b"]));
-    // Nothing from before the window, in steps from its end.
-    times = found(100 * ms, {Window::Kind::last, 250 * ms, 805 * ms});
-    EXPECT_EQ(times["b"], (std::vector<uint64_t>{605 * ms, 705 * ms}));
+    // Nothing from before the window: 245 ms of the wait are in it.
+    times = found(10 * ms, {Window::Kind::last, 250 * ms, 805 * ms});
+    EXPECT_EQ(times["b"].size(), 25u); // from the middle of the clock's first period on
+    EXPECT_GT(times["b"].front(), 555 * ms);
     EXPECT_TRUE(times["a"].empty());
+    // Samples of the clock's own period are found once each, whenever they were taken.
+    stream.sample(806 * ms, 1, a, {}, 5 * ms);
+    stream.sample(807 * ms, 1, b, {}, 5 * ms);
+    stream.sample(820 * ms, 1, a, {}, 5 * ms);
+    model.on_time(1'000 * ms);
+    times = found(5 * ms, {Window::Kind::last, 199 * ms, 999 * ms});
+    EXPECT_EQ(times["a"], (std::vector<uint64_t>{806 * ms, 820 * ms}));
+    EXPECT_EQ(times["b"], (std::vector<uint64_t>{807 * ms}));
     // More often than was sampled: a sample stands for all of its time.
-    times = found(ms / 4, {Window::Kind::last, 1'000 * ms, 1'000 * ms});
+    times = found(ms / 4, {Window::Kind::last, 1'000 * ms, 400 * ms});
     EXPECT_EQ(times["a"].size(), 1'200u);
 }
 

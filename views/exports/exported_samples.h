@@ -7,6 +7,7 @@
 #include "views/model/sample_pass.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -62,27 +63,22 @@ class ExportedSamples {
         double factor;
     };
     std::vector<Shown> find_shown() const;
-    // A sample stands for the time of its weight before it. A clock that ticks every
-    // query_.every_ns, the last time when the window ends, finds the thread there as often as it
-    // ticks meanwhile.
+    // A thread's samples, laid end to end, are its time as far as it was sampled. A clock that ticks
+    // every query_.every_ns of that finds as often as it ticks in one. (Not of the time as it went
+    // by: samples stand for a period each, wherever in it they were taken.)
     template <typename Visit>
     void visit_ticks(ExportedSample sample, Visit visit) {
-        const uint64_t every = query_.every_ns, end = query_.window.until(model_.now_ns());
-        const uint64_t since = query_.window.since(0, model_.now_ns());
-        const uint64_t last = sample.sample.time_ns, weight = sample.sample.weight_ns;
-        if (last > end)
-            return;
-        const uint64_t first = std::max(since, last - std::min(last, weight)); // not in it
-        const uint64_t before_end = end - last;
-        uint64_t tick = last - (before_end % every ? every - before_end % every : 0);
-        // The earliest first.
-        if (tick <= first || tick > last)
-            return;
-        tick -= (tick - first - 1) / every * every;
+        const uint64_t every = query_.every_ns, since = query_.window.since(0, model_.now_ns());
+        const uint64_t last = sample.sample.time_ns;
+        // Of a wait from before the window, what is in it.
+        const uint64_t weight = std::min(sample.sample.weight_ns, last - std::min(last, since));
+        uint64_t& time = sampled_ns_.try_emplace(sample.sample.thread, every / 2).first->second;
+        const uint64_t ticks = (time + weight) / every - time / every;
+        time += weight;
         sample.samples = 1;
         sample.weight_ns = static_cast<double>(every);
-        for (; tick <= last; tick += every) {
-            sample.sample.time_ns = tick;
+        for (uint64_t left = ticks; left-- > 0;) {
+            sample.sample.time_ns = last - std::min(last, left * every);
             visit(static_cast<const ExportedSample&>(sample));
         }
     }
@@ -94,6 +90,7 @@ class ExportedSamples {
     FramesUnder under_;
     std::vector<FunctionId> path_;
     std::vector<ExportedFrame> frames_;
+    std::map<ThreadId, uint64_t> sampled_ns_; // of visit_ticks(), so far
 };
 
 } // namespace auger
