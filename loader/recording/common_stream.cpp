@@ -52,9 +52,9 @@ SplitInfo CommonStream::merged(MachineId machine, const SplitInfo& info) {
         if (!other.active || other.probe != merged.probe)
             continue;
         if (other.branch == merged.branch)
-            merged.branch_since_ns = std::max(merged.branch_since_ns, other.branch_since_ns);
+            merged.branch_since_ns = std::min(merged.branch_since_ns, other.branch_since_ns);
         if (other.label == merged.label)
-            merged.label_since_ns = std::max(merged.label_since_ns, other.label_since_ns);
+            merged.label_since_ns = std::min(merged.label_since_ns, other.label_since_ns);
     }
     return merged;
 }
@@ -73,7 +73,7 @@ OnlyInfo CommonStream::merged(MachineId machine, const OnlyInfo& info) {
         for (const OnlyInfo& other : onlys_)
             for (const MarkInfo& same : other.marks)
                 if (same.text == mark.text)
-                    mark.since_ns = std::max(mark.since_ns, same.since_ns);
+                    mark.since_ns = std::min(mark.since_ns, same.since_ns);
     return merged;
 }
 

@@ -80,12 +80,20 @@ void MachineStream::on_probe(const ProbeInfo& info) {
     sink_->on_probe(common_.merged(id_, told));
 }
 
-std::optional<uint32_t> MachineStream::watch_mark(uint32_t bit, ProbeId probe,
-                                                  const std::string& text) {
-    const auto common = common_.mark_bit(probe, text);
-    if (bit < mark_bits_.size())
-        mark_bits_[bit] = common.value_or(no_bit);
+std::optional<uint32_t> MachineStream::watch_mark(const MarkInfo& mark, ProbeId probe) {
+    const auto common = common_.mark_bit(probe, mark.text);
+    if (mark.bit < mark_bits_.size())
+        mark_bits_[mark.bit] = common.value_or(no_bit);
     return common;
+}
+
+// By what this machine watched, which others may have watched for longer, or not at all.
+bool MachineStream::knows_marks(const CallEndEvent& event) const {
+    const auto within = [&](const MarkInfo& mark) {
+        return event.call.start_ns >= mark.since_ns && event.time_ns <= mark.until_ns;
+    };
+    return (branch_ || !lines_.empty()) && (!branch_ || within(*branch_)) &&
+           std::ranges::all_of(lines_, within);
 }
 
 void MachineStream::on_split(const SplitInfo& info) {
@@ -98,11 +106,17 @@ void MachineStream::on_split(const SplitInfo& info) {
     told.branch_until_ns = common_time(info.branch_until_ns);
     told.label_since_ns = common_time(info.label_since_ns);
     told.label_until_ns = common_time(info.label_until_ns);
+    branch_.reset();
+    label_since_ns_ = info.label_since_ns;
     if (told.active && !info.branch.empty()) {
-        if (const auto bit = watch_mark(info.branch_bit, told.probe, info.branch))
+        const MarkInfo mark{info.branch_bit, info.branch, info.branch_since_ns,
+                            info.branch_until_ns};
+        if (const auto bit = watch_mark(mark, told.probe)) {
             told.branch_bit = *bit;
-        else
+            branch_ = mark;
+        } else {
             told.branch.clear();
+        }
     }
     sink_->on_split(common_.merged(id_, told));
 }
@@ -113,8 +127,9 @@ void MachineStream::on_only(const OnlyInfo& info) {
         if (const auto probe = probes_.find(term.probe);
             term.kind == GateTerm::Kind::call && probe != probes_.end())
             term.probe = probe->second;
+    lines_ = info.marks;
     std::erase_if(told.marks, [&](MarkInfo& mark) {
-        const auto bit = watch_mark(mark.bit, ProbeId{}, mark.text);
+        const auto bit = watch_mark(mark, ProbeId{});
         mark.bit = bit.value_or(0);
         mark.since_ns = common_time(mark.since_ns);
         mark.until_ns = common_time(mark.until_ns);
@@ -148,8 +163,11 @@ CallEndEvent MachineStream::common_end(const CallEndEvent& event) const {
     told.thread = threads_.of(event.thread);
     told.call = common_call(event.call);
     told.marks = common_marks(event.marks);
-    if (event.label)
+    told.marks_known = knows_marks(event);
+    if (event.label && event.call.start_ns >= label_since_ns_)
         told.label = labels_.of(*event.label);
+    else
+        told.label.reset();
     return told;
 }
 

@@ -31,8 +31,8 @@ class CommonStream {
     // Nothing when there is no bit left: then nobody knows of the mark.
     std::optional<uint32_t> mark_bit(ProbeId, const std::string& text);
     std::pair<LabelId, bool> label(const std::string& text); // true: it is new
-    // What is in force: what was said last, unless it was an end. Facts are known when all know
-    // them.
+    // What is in force: what was said last, unless it was an end. Facts are known since the first
+    // machine watched them; MachineStream says of which calls they are not known yet.
     SplitInfo merged(MachineId, const SplitInfo&);
     OnlyInfo merged(MachineId, const OnlyInfo&);
     LedgerEvent merged(MachineId, const LedgerEvent&);
@@ -113,7 +113,8 @@ class MachineStream final : public EventSink {
     CallEndEvent common_end(const CallEndEvent&) const;
     void common_calls(std::span<const CallKey>);
     uint32_t common_marks(uint32_t marks) const;
-    std::optional<uint32_t> watch_mark(uint32_t bit, ProbeId, const std::string& text);
+    bool knows_marks(const CallEndEvent&) const;
+    std::optional<uint32_t> watch_mark(const MarkInfo&, ProbeId);
     void tell_spec(SpecId, SpecInfo);
 
     CommonStream& common_;
@@ -131,6 +132,9 @@ class MachineStream final : public EventSink {
     std::map<std::string, size_t> probe_texts_;               // how many there were
     std::vector<std::pair<SpecId, SpecInfo>> nameless_specs_; // whose probe is yet to be defined
     std::array<uint32_t, WIRE_MAX_MARKS> mark_bits_ = unknown_bits();
+    std::optional<MarkInfo> branch_; // that is watched, in its own time
+    std::vector<MarkInfo> lines_;    // likewise
+    uint64_t label_since_ns_ = 0;    // likewise
     std::vector<LocationId> stack_;
     std::vector<CallKey> calls_;
 

@@ -102,7 +102,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* sysroot_option =
         app.add_option(
                "--sysroot", options.replay_options.sysroot,
-               "Find names that the recording lacks in files below this folder, by build id")
+               "Find names that the recording lacks in files below this folder, by path and "
+               "build id")
             ->type_name("DIR");
     auto* speed_option =
         app.add_option("--speed", options.replay_options.speed,

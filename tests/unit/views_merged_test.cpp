@@ -53,9 +53,10 @@ class Merged : public testing::Test {
         split.branch = "at main.cc:9";
         split.label = "len";
         split.branch_bit = seed % 2 ? 3 : 0;
+        split.branch_since_ns = split.label_since_ns = (1000 + seed * 200) * ms;
         both.on_split(split);
         uint64_t now = 1000 * ms;
-        for (int i = 0; i < 300; i++, now += (1 + below(30)) * ms) {
+        for (int i = 0; i < 300; i++, now += (12 + below(30)) * ms) {
             const uint64_t duration = (1 + below(9)) * ms + below(ms);
             const auto tid = static_cast<uint32_t>(100 + below(3));
             const CallKey call = stream.call(handle, now);
