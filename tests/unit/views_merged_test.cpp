@@ -68,8 +68,10 @@ class Merged : public testing::Test {
             const uint32_t marks = below(2) ? 1u << split.branch_bit : 1u << 7;
             stream.end(tid, call, duration, below(20) == 0, marks,
                        stream.label(std::to_string(below(3))));
-            stream.stats(now + duration, handle, {duration}, 0, 0, 0,
-                         {{split.branch_bit, below(2), 1}}, below(2));
+            std::vector<StatsEvent::MarkCount> counts;
+            if (now >= split.branch_since_ns)
+                counts = {{split.branch_bit, below(2), 1}};
+            stream.stats(now + duration, handle, {duration}, 0, 0, 0, counts, below(2));
             stream.stats(now + duration, other, {duration / 2});
             if (below(10) == 0) {
                 SlowCallEvent slow;
