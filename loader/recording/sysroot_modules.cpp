@@ -9,6 +9,8 @@
 
 #include <fcntl.h>
 
+#include <optional>
+
 namespace auger {
 namespace {
 
@@ -39,26 +41,23 @@ void SysrootModules::define(ModuleId id, const ModuleInfo& info) {
 }
 
 Result<UniqueFd> SysrootModules::find(const ModuleInfo& module) const {
-    const Error none{"find", module.path, "", ""};
     const auto because = [&](std::string cause) {
-        Error error = none;
-        error.cause = std::move(cause);
-        return error;
+        return Error{"find", module.path, std::move(cause), ""};
     };
     if (module.build_id.empty())
         return because("the recording has no build id of it, by which a file could be checked");
-    std::string other_id;
+    std::optional<std::string> other_id;
     if (auto file = open_regular_beneath(folder_.get(), module.path, Symlinks::follow)) {
-        auto elf = ElfFile::open(duplicate(file->get()), module.path);
+        const auto elf = ElfFile::open(duplicate(file->get()), module.path);
         if (elf && (*elf)->build_id() == module.build_id)
             return file;
-        other_id = elf ? (*elf)->build_id() : "none";
+        other_id = elf && !(*elf)->build_id().empty() ? (*elf)->build_id() : "none";
     }
     if (const auto elf = debug_file_by_build_id(module.build_id, {folder_.get(), own_root_.get()}))
         return duplicate(elf->fd());
-    if (!other_id.empty())
+    if (other_id)
         return because(fmt::format("the file below the folder has build id {}, the recorded one {}",
-                                   other_id.empty() ? "none" : other_id, module.build_id));
+                                   *other_id, module.build_id));
     return because(
         fmt::format("no file below the folder has its path or its build id {}", module.build_id));
 }

@@ -215,6 +215,25 @@ TEST_F(Merged, WithoutWallClockTheyBeginTogether) {
                 testing::AllOf(HasSubstr("a.auger;main"), HasSubstr("\nb_;main")));
 }
 
+TEST_F(Merged, ImpossibleTimesComeToAnEnd) {
+    std::vector<std::string> paths;
+    for (const uint64_t boot_ns : {uint64_t{1}, (uint64_t{1} << 62) - 1, UINT64_MAX}) {
+        paths.push_back(folder.path(std::to_string(boot_ns)));
+        auto writer = RecordingWriter::create(paths.back());
+        ASSERT_TRUE(writer);
+        (*writer)->on_machine(MachineId{}, {"m", boot_ns});
+        SyntheticStream stream(**writer);
+        for (const uint64_t time_ns : {uint64_t{1}, UINT64_MAX - 3, uint64_t{5}, UINT64_MAX})
+            stream.sample(time_ns, 1, stream.stack({"f"}));
+        ASSERT_TRUE((*writer)->finish());
+    }
+    auto backend = open_replay(paths, model);
+    ASSERT_TRUE(backend);
+    while (*(*backend)->poll(std::chrono::nanoseconds::max(), -1))
+        ;
+    EXPECT_EQ(model.samples_received(), 12u);
+}
+
 TEST_F(Merged, OneOfThemMayBeDamaged) {
     const auto a = machine("a", 0, 1), b = machine("b", 0, 2);
     std::filesystem::resize_file(b->path, std::filesystem::file_size(b->path) / 2);
