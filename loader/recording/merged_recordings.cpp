@@ -89,8 +89,9 @@ Result<void> MergedRecordings::rewind() {
 
 void MergedRecordings::deliver_next(Machine& machine, EventSink& sink, uint64_t until_ns) {
     machine.stream->deliver_to(sink);
-    machine.ended =
-        machine.reader.deliver(*machine.stream, machine.stream->own_time(until_ns)) == State::end;
+    // A damaged file's times may not fit the common clock; it goes on nevertheless.
+    const uint64_t until = std::max(machine.stream->own_time(until_ns), machine.reader.next_ns());
+    machine.ended = machine.reader.deliver(*machine.stream, until) == State::end;
 }
 
 MergedRecordings::State MergedRecordings::deliver(EventSink& sink, uint64_t until_ns) {
