@@ -133,6 +133,10 @@ NewFile::~NewFile() {
         unlinkat(folder_.get(), temporary_name_.c_str(), 0);
 }
 
+UniqueFd NewFile::descriptor() const {
+    return UniqueFd(fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+}
+
 Result<void> NewFile::take_name() {
     const auto user = invoking_user();
     const UserRights rights(user);

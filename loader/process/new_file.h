@@ -28,7 +28,8 @@ class NewFile {
     // In one step: whoever looks sees the former file or this one, and readers of the former one
     // keep it.
     Result<void> take_name();
-    UniqueFd release() && { return std::move(file_); }
+    // Another descriptor of it, to be written to for longer than this lives.
+    UniqueFd descriptor() const;
 
   private:
     NewFile() = default;

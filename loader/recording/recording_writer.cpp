@@ -22,17 +22,19 @@ uint32_t checksum(std::string_view bytes) {
 } // namespace
 
 Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::string& path) {
-    auto file = NewFile::create(path, recording::magic);
-    // From the start: a recording is readable however auger ends.
-    auto named = file ? file->take_name() : Result<void>(file.error());
-    if (!named) {
-        Error error = named.error();
+    const auto about_recording = [](Error error) {
         error.operation = "record";
         return error;
-    }
-    auto writer = std::make_unique<RecordingWriter>(std::move(*file).release(), path);
+    };
+    auto file = NewFile::create(path, recording::magic);
+    if (!file)
+        return about_recording(file.error());
+    auto writer = std::make_unique<RecordingWriter>(file->descriptor(), path);
     if (auto error = writer->take_error())
         return *error;
+    // It begins as a recording does, and from now on is one, however auger ends.
+    if (auto named = file->take_name(); !named)
+        return about_recording(named.error());
     return writer;
 }
 

@@ -18,7 +18,7 @@ namespace auger {
 
 class RecordingWriter final : public EventSink {
   public:
-    // Creates the file; see create_output_file() for what may be replaced. A recording that begins
+    // Creates the file; see NewFile for what may be replaced. A recording that begins
     // in mid-session is first given DefinitionLog::replay().
     static Result<std::unique_ptr<RecordingWriter>> create(const std::string& path);
 

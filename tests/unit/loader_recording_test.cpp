@@ -476,5 +476,11 @@ TEST_F(LoaderRecording, WhatFitsBeforeTheDiskIsFullStaysReadable) {
     EXPECT_THAT(reading.damage, HasSubstr("no end mark"));
 }
 
+TEST_F(LoaderRecording, AFileThatIsNoRecordingHasNoName) {
+    const FileSizeLimit limit(3);
+    EXPECT_FALSE(RecordingWriter::create(path()));
+    EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
 } // namespace
 } // namespace auger
