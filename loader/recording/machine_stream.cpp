@@ -217,7 +217,8 @@ void MachineStream::on_stats(const StatsEvent& event) {
         const uint32_t bit = mark_bits_[count.bit];
         if (bit == no_bit)
             continue;
-        StatsEvent::MarkCount& sum = marked.try_emplace(bit, bit, 0, 0).first->second;
+        StatsEvent::MarkCount& sum =
+            marked.try_emplace(bit, StatsEvent::MarkCount{bit, 0, 0}).first->second;
         sum.taken += count.taken;
         sum.not_taken += count.not_taken;
     }
