@@ -129,7 +129,9 @@ std::vector<CommandRow> file_commands() {
          "record FILE | off",
          "write the event stream to a file",
          "Starts with everything defined so far, so that `auger --replay FILE` answers the same\n"
-         "commands elsewhere, without privileges.",
+         "commands elsewhere, without privileges; it can be read however auger ends. Of what is "
+         "there\n"
+         "by that name only a recording of yours, or an empty file, is replaced.",
          "record slow.auger\nrecord off",
          {{.file = true, .words = "off"}, {}},
          parse_record},
