@@ -44,7 +44,7 @@ void say(StreamOutput& output, bool json, const Error& error) {
 
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
     if (!options.replay.empty())
-        return open_replay(options.replay, model, options.speed);
+        return open_replay(options.replay, model, options.replay_options);
     LiveOptions live_options = options.live;
     live_options.retention = {options.store_samples, Model::default_slow_calls};
     auto live = make_live_backend(live_options, model);

@@ -226,11 +226,8 @@ void LiveNames::settle(std::chrono::nanoseconds timeout) {
 SymbolProgress LiveNames::progress() const {
     SymbolProgress progress;
     progress.pending = symbolizer_.waiting();
-    for (const ModuleProgress& module : symbolizer_.progress()) {
-        std::string amount =
-            module.total ? fmt::format("{} %", 100 * module.done / module.total) : "begun";
-        progress.modules.push_back(fmt::format("{} ({}, {})", module.name, module.phase, amount));
-    }
+    for (const ModuleProgress& module : symbolizer_.progress())
+        progress.modules.push_back(progress_text(module));
     return progress;
 }
 

@@ -37,6 +37,7 @@ RecordDecoder::Step RecordDecoder::step(EventSink& sink, uint64_t until_ns) {
         if (!in_.failed() && time_ns > until_ns) {
             in_ = before;
             last_time_ = last_time;
+            next_ns_ = time_ns;
             return Step::later;
         }
         event(kind, time_ns, sink);

@@ -39,6 +39,8 @@ class RecordDecoder {
     };
     Step step(EventSink& sink, uint64_t until_ns);
 
+    // Of the record that was `later`.
+    uint64_t next_ns() const { return next_ns_; }
     const std::string& problem() const { return problem_; }
     const StreamSpan& span() const { return span_; }
 
@@ -87,6 +89,7 @@ class RecordDecoder {
     ByteReader in_;
     uint64_t last_time_ = 0; // of this block, for the differences
     uint64_t clock_ = 0;     // the last on_time
+    uint64_t next_ns_ = 0;
     StreamSpan span_;
     std::string problem_;
     size_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0, labels_ = 0;

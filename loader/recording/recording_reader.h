@@ -28,6 +28,8 @@ class RecordingReader {
     enum class State { more, end };
     // Delivers the records up to the first one later than `until_ns`, or to the end or damage.
     State deliver(EventSink& sink, uint64_t until_ns = UINT64_MAX);
+    // Of the next record, where there are more.
+    uint64_t next_ns() const { return decoder_.next_ns(); }
 
     // Back to the beginning of the same open file, whatever its name stands for now.
     Result<void> rewind();

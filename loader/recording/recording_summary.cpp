@@ -7,10 +7,11 @@ namespace auger {
 
 void RecordingSummary::on_thread(ThreadId, const ThreadInfo& info) {
     // The first thread's name is the process's, and the latest one after an exec.
+    const Process process{info.machine, info.pid};
     if (info.pid == info.tid)
-        processes_.insert_or_assign(info.pid, info.comm);
+        processes_.insert_or_assign(process, info.comm);
     else
-        processes_.emplace(info.pid, info.comm);
+        processes_.emplace(process, info.comm);
 }
 
 void RecordingSummary::on_probe(const ProbeInfo& info) {

@@ -30,14 +30,18 @@ struct RecordedFact {
 class RecordingSummary final : public EventSink {
   public:
     const std::map<ProbeId, RecordedProbe>& probes() const { return probes_; }
-    const std::vector<SpecInfo>& specs() const { return specs_; }                   // by id
-    const std::map<uint32_t, std::string>& processes() const { return processes_; } // pid, comm
+    const std::vector<SpecInfo>& specs() const { return specs_; } // by id
+    using Process = std::pair<MachineId, uint32_t>;               // the latter: its pid
+    const std::map<Process, std::string>& processes() const { return processes_; } // comm
+    // By id; of old recordings there may be none.
+    const std::vector<MachineInfo>& machines() const { return machines_; }
     const std::vector<RecordedFact>& marks() const { return marks_; }
     const std::vector<RecordedFact>& labels() const { return labels_; }
     const std::vector<Gate>& gates() const { return gates_; } // of `only`, with recorded ids
     // Every rate of sampling that was ever asked for; true: waits were sampled too.
     const std::set<std::pair<uint64_t, bool>>& rates() const { return rates_; }
 
+    void on_machine(MachineId, const MachineInfo& info) override { machines_.push_back(info); }
     void on_module(ModuleId, const ModuleInfo&) override {}
     void on_location(LocationId, const Location&) override {}
     void on_frames(LocationId, std::span<const Frame>) override {}
@@ -69,7 +73,8 @@ class RecordingSummary final : public EventSink {
     uint64_t now_ns_ = 0;
     std::map<ProbeId, RecordedProbe> probes_;
     std::vector<SpecInfo> specs_;
-    std::map<uint32_t, std::string> processes_;
+    std::map<Process, std::string> processes_;
+    std::vector<MachineInfo> machines_;
     std::set<std::pair<uint64_t, bool>> rates_;
 };
 

@@ -3,11 +3,13 @@
 // delivers it, as far as the console lets time pass.
 #include "loader/recording/replay_backend.h"
 
+#include "loader/recording/merged_recordings.h"
+#include "loader/recording/offline_names.h"
 #include "loader/recording/playback_clock.h"
 #include "loader/recording/recorded_answers.h"
-#include "loader/recording/recording_reader.h"
 #include "loader/recording/recording_summary.h"
 #include "loader/recording/replay_stream.h"
+#include "loader/stream/tee.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,13 +27,17 @@ bool readable(int fd) {
 
 class ReplayBackend final : public Backend {
   public:
-    ReplayBackend(std::string path, RecordingSummary summary, StreamSpan span, std::string damage,
-                  RecordingReader reader, EventSink& sink, std::optional<double> speed)
-        : path_(std::move(path)), summary_(std::move(summary)), span_(span),
-          damage_(std::move(damage)), reader_(std::move(reader)), stream_(summary_, sink),
-          clock_(span.first_ns) {
-        if (speed)
-            playback_.emplace(*speed, std::chrono::steady_clock::now());
+    ReplayBackend(RecordingSummary summary, StreamSpan span, std::string damage,
+                  MergedRecordings recordings, std::unique_ptr<OfflineNames> names, EventSink& sink,
+                  const ReplayOptions& options)
+        : path_(recordings.name()), summary_(std::move(summary)), span_(span),
+          damage_(std::move(damage)), recordings_(std::move(recordings)), stream_(summary_, sink),
+          names_(std::move(names)), clock_(span.first_ns) {
+        told_.add(stream_);
+        if (names_)
+            told_.add(*names_);
+        if (options.speed)
+            playback_.emplace(*options.speed, std::chrono::steady_clock::now());
     }
 
     bool replaying() const override { return true; }
@@ -45,8 +51,13 @@ class ReplayBackend final : public Backend {
     }
     TargetStatus target_status() const override {
         TargetStatus status;
-        for (const auto& [pid, comm] : summary_.processes())
-            status.processes.push_back({static_cast<pid_t>(pid), comm, false, {}});
+        const bool several = summary_.machines().size() > 1;
+        for (const auto& [process, comm] : summary_.processes()) {
+            const auto& [machine, pid] = process;
+            const std::string where =
+                several ? " on " + summary_.machines()[machine.index()].name : "";
+            status.processes.push_back({static_cast<pid_t>(pid), comm + where, false, {}});
+        }
         return status;
     }
     Result<void> start_command() override { return {}; }
@@ -91,7 +102,9 @@ class ReplayBackend final : public Backend {
 
     std::vector<uint64_t> links() const override { return {}; }
     std::vector<Capability> capabilities() const override;
-    SymbolProgress symbol_progress() const override { return {}; }
+    SymbolProgress symbol_progress() const override {
+        return names_ ? names_->progress() : SymbolProgress();
+    }
     UnwindStatus unwind_status() const override { return {}; }
     std::vector<std::string> complete_function(std::string_view prefix,
                                                size_t limit) const override;
@@ -99,9 +112,14 @@ class ReplayBackend final : public Backend {
     Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) override;
     Result<void> refresh() override {
         stream_.announce();
+        tell_names();
         return {};
     }
-    void settle_symbols(std::chrono::nanoseconds) override {}
+    void settle_symbols(std::chrono::nanoseconds timeout) override {
+        if (names_)
+            names_->settle(stream_, timeout);
+        tell_names();
+    }
 
   private:
     Error refuse(std::string operation, std::string subject) const {
@@ -113,6 +131,8 @@ class ReplayBackend final : public Backend {
     // Delivers what happened until then; false at the end.
     bool deliver(uint64_t until_ns);
     Result<bool> play(std::chrono::nanoseconds timeout, int wake_fd);
+    // Those that were found meanwhile, and where there are none.
+    void tell_names();
     // The recorded id of a probe that the console has not deleted.
     Result<ProbeId> known(std::string operation, ProbeId shown) const;
 
@@ -120,8 +140,10 @@ class ReplayBackend final : public Backend {
     RecordingSummary summary_;
     StreamSpan span_; // of the whole recording
     std::string damage_;
-    RecordingReader reader_;
+    MergedRecordings recordings_;
     ReplayStream stream_;
+    std::unique_ptr<OfflineNames> names_;   // null: as recorded
+    Tee told_;                              // to these two
     std::optional<PlaybackClock> playback_; // of a replay at a speed
     uint64_t clock_;
     bool started_ = false;
@@ -291,9 +313,21 @@ std::vector<std::string> ReplayBackend::complete_function(std::string_view prefi
     return list;
 }
 
+void ReplayBackend::tell_names() {
+    if (!names_)
+        return;
+    names_->deliver(stream_);
+    if (const std::string problems = names_->take_problems(); !problems.empty())
+        stream_.on_notice(clock_, problems);
+}
+
 bool ReplayBackend::deliver(uint64_t until_ns) {
-    if (reader_.deliver(stream_, until_ns) == RecordingReader::State::end) {
-        clock_ = std::max(clock_, std::min(until_ns, reader_.span().last_ns));
+    // Without names to find, the stream need not go through both.
+    EventSink& into = names_ ? static_cast<EventSink&>(told_) : stream_;
+    const MergedRecordings::State state = recordings_.deliver(into, until_ns);
+    tell_names();
+    if (state == MergedRecordings::State::end) {
+        clock_ = std::max(clock_, std::min(until_ns, recordings_.span().last_ns));
         return false;
     }
     clock_ = until_ns;
@@ -304,7 +338,7 @@ bool ReplayBackend::deliver(uint64_t until_ns) {
 Result<bool> ReplayBackend::play(std::chrono::nanoseconds timeout, int wake_fd) {
     constexpr std::chrono::milliseconds step{20};
     const auto begin = std::chrono::steady_clock::now();
-    const uint64_t events = reader_.span().events;
+    const uint64_t events = recordings_.span().events;
     auto left = static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
     left = std::min(left, UINT64_MAX - clock_);
     while (true) {
@@ -315,7 +349,7 @@ Result<bool> ReplayBackend::play(std::chrono::nanoseconds timeout, int wake_fd) 
             return false;
         stream_.pass_time(clock_);
         const auto waited = now - begin;
-        if (left == 0 || waited >= timeout || reader_.span().events != events)
+        if (left == 0 || waited >= timeout || recordings_.span().events != events)
             return true;
         pollfd wake{wake_fd, POLLIN, 0};
         const auto pause = std::min<std::chrono::nanoseconds>(step, timeout - waited);
@@ -339,11 +373,11 @@ Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) 
     uint64_t slice = shortest_slice;
     do {
         const uint64_t until = clock_ + std::min(slice, deadline - clock_);
-        const uint64_t before = reader_.span().events;
+        const uint64_t before = recordings_.span().events;
         if (!deliver(until))
             return false;
-        slice =
-            reader_.span().events == before && slice < UINT64_MAX / 2 ? 2 * slice : shortest_slice;
+        slice = recordings_.span().events == before && slice < UINT64_MAX / 2 ? 2 * slice
+                                                                              : shortest_slice;
     } while (clock_ < deadline && !readable(wake_fd));
     stream_.pass_time(clock_);
     return true;
@@ -351,21 +385,34 @@ Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) 
 
 } // namespace
 
-Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink,
-                                             std::optional<double> speed) {
-    auto reader = RecordingReader::open(path);
-    if (!reader)
-        return reader.error();
+Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths, EventSink& sink,
+                                             const ReplayOptions& options) {
+    auto recordings = MergedRecordings::open(paths);
+    if (!recordings)
+        return recordings.error();
+    std::unique_ptr<OfflineNames> names;
     RecordingSummary summary;
-    reader->deliver(summary);
-    const StreamSpan span = reader->span();
-    if (reader->damage() && !span.timed)
-        return Error{"replay", path, reader->damage()->problem, "nothing could be read"};
-    std::string damage = reader->damage_text();
-    if (auto again = reader->rewind(); !again)
+    Tee survey;
+    survey.add(summary);
+    if (!options.sysroot.empty()) {
+        auto modules = SysrootModules::open(options.sysroot);
+        if (!modules)
+            return modules.error();
+        names = std::make_unique<OfflineNames>(std::move(*modules));
+        survey.add(*names);
+    }
+    recordings->deliver(survey);
+    if (names)
+        names->begin_delivery();
+    const StreamSpan span = recordings->span();
+    std::string damage = recordings->damage_text();
+    if (!damage.empty() && !span.timed)
+        return Error{"replay", recordings->name(), std::move(damage), "nothing could be read"};
+    if (auto again = recordings->rewind(); !again)
         return again.error();
-    return std::unique_ptr<Backend>(std::make_unique<ReplayBackend>(
-        path, std::move(summary), span, std::move(damage), std::move(reader).value(), sink, speed));
+    return std::unique_ptr<Backend>(
+        std::make_unique<ReplayBackend>(std::move(summary), span, std::move(damage),
+                                        std::move(*recordings), std::move(names), sink, options));
 }
 
 } // namespace auger

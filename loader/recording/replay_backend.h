@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace auger {
@@ -18,9 +19,15 @@ namespace auger {
 // one succeeds from the start and gives the recorded probe the caller's id. Damage is told by
 // on_notice at the first poll(); only a file of which nothing can be read is an Error.
 //
-// With a `speed` poll() waits until that much of the recording's time is due (1: as recorded), and
-// delivers no more.
-Result<std::unique_ptr<Backend>> open_replay(const std::string& path, EventSink& sink,
-                                             std::optional<double> speed = {});
+// Several recordings are one, of several machines (see MergedRecordings).
+struct ReplayOptions {
+    // poll() waits until that much of the recording's time is due (1: as recorded), and delivers no
+    // more.
+    std::optional<double> speed{};
+    // A folder with files of the recorded machine, for names that the recording lacks; or empty.
+    std::string sysroot{};
+};
+Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths, EventSink& sink,
+                                             const ReplayOptions& options = {});
 
 } // namespace auger

@@ -113,6 +113,7 @@ struct CallEndEvent {
     std::optional<CallWaits> waits{}; // nothing when they were not watched all the time
     uint32_t marks = 0;               // bit i: the mark that has bit i held for the call
     std::optional<LabelId> label{};   // of a split by a value
+    bool marks_known = true;          // false: nothing is known of any mark, whenever it began
 };
 
 // Of a call whose waits were watched.

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -44,10 +45,13 @@ std::shared_ptr<const ElfFile> debug_file_by_build_id(std::string_view build_id,
                                                       const DebugFolders& folders) {
     if (build_id.size() < 4)
         return nullptr;
-    std::string path = folders.folder + "/.build-id/";
+    std::string path = "/.build-id/";
     path.append(build_id.substr(0, 2)).append("/").append(build_id.substr(2)).append(".debug");
-    for (const int root : {folders.target_root, folders.own_root})
-        if (auto elf = open_below(root, path); elf && elf->build_id() == build_id)
+    // A folder that stands for a target's root may be nothing but such a store.
+    for (const auto& [root, folder] : {std::pair{folders.target_root, folders.folder},
+                                       std::pair{folders.target_root, std::string()},
+                                       std::pair{folders.own_root, folders.folder}})
+        if (auto elf = open_below(root, folder + path); elf && elf->build_id() == build_id)
             return elf;
     return nullptr;
 }

@@ -43,7 +43,15 @@ struct ModuleSource {
     std::string error;       // why `file` is empty
 };
 
-class ModuleTable {
+// Where a symbolizer gets modules from.
+class ModuleSources {
+  public:
+    virtual ~ModuleSources() = default;
+    virtual const ModuleInfo& info(ModuleId id) const = 0;
+    virtual ModuleSource source(ModuleId id) = 0;
+};
+
+class ModuleTable final : public ModuleSources {
   public:
     // At most `open_files` descriptors are kept; the least recently used are closed first.
     explicit ModuleTable(size_t open_files = 1024);
@@ -63,7 +71,7 @@ class ModuleTable {
     ModuleId find_file(uint64_t device, uint64_t inode) const;
 
     // Ids are dense from 0, so a stream can define them in order.
-    const ModuleInfo& info(ModuleId id) const { return modules_[id.index()].info; }
+    const ModuleInfo& info(ModuleId id) const override { return modules_[id.index()].info; }
     size_t size() const { return modules_.size(); }
     // Of a file, or of the vdso; empty when it could not be read.
     const std::vector<ElfSegment>& segments(ModuleId id) const {
@@ -72,7 +80,7 @@ class ModuleTable {
     // The address as linked; the offset itself when the file is no ELF file or has no such segment.
     uint64_t linked_address(ModuleId id, uint64_t file_offset) const;
     // Opens again what was closed meanwhile, if the same file is still to be had.
-    ModuleSource source(ModuleId id);
+    ModuleSource source(ModuleId id) override;
     size_t open_files() const { return recent_.size(); }
 
   private:

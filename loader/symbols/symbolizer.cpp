@@ -16,7 +16,13 @@ std::string offset_name(std::string_view module_path, uint64_t address) {
     return fmt::format("{}+{:#x}", base_name(module_path), address);
 }
 
-Symbolizer::Symbolizer(ModuleTable& modules, SymbolizerOptions options)
+std::string progress_text(const ModuleProgress& module) {
+    const std::string amount =
+        module.total ? fmt::format("{} %", 100 * module.done / module.total) : "begun";
+    return fmt::format("{} ({}, {})", module.name, module.phase, amount);
+}
+
+Symbolizer::Symbolizer(ModuleSources& modules, SymbolizerOptions options)
     : modules_(modules), worker_(std::make_shared<SymbolWorker>(std::move(options))) {
     worker_->start();
 }

@@ -41,6 +41,9 @@ struct ModuleProgress {
     uint64_t total = 0;
 };
 
+// "libLLVM-14.so.1 (lines, 38 %)".
+std::string progress_text(const ModuleProgress&);
+
 // What came of a module, for `status` and `doctor`.
 struct ModuleReport {
     ModuleId module;
@@ -72,7 +75,7 @@ class SymbolWorker;
 class Symbolizer {
   public:
     // `modules` must outlive the symbolizer and is used only inside request().
-    explicit Symbolizer(ModuleTable& modules, SymbolizerOptions options = {});
+    explicit Symbolizer(ModuleSources& modules, SymbolizerOptions options = {});
     ~Symbolizer(); // does not wait for a module that is being read
     Symbolizer(const Symbolizer&) = delete;
     Symbolizer& operator=(const Symbolizer&) = delete;
@@ -96,7 +99,7 @@ class Symbolizer {
     bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
 
   private:
-    ModuleTable& modules_;
+    ModuleSources& modules_;
     std::shared_ptr<SymbolWorker> worker_; // shared with its thread
 };
 

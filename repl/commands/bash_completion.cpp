@@ -17,6 +17,8 @@ std::string_view words_of(std::string_view type) {
         return "COMPREPLY=($(compgen -W \"$(ps -eo comm= | sort -u)\" -- \"$current\"))";
     if (type == "FILE")
         return "COMPREPLY=($(compgen -f -- \"$current\"))";
+    if (type == "DIR")
+        return "COMPREPLY=($(compgen -d -- \"$current\"))";
     if (type == "WAY")
         return "COMPREPLY=($(compgen -W \"auto ret trampoline multi perf\" -- \"$current\"))";
     return "COMPREPLY=()";

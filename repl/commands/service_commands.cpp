@@ -172,7 +172,9 @@ Parsed<Command> parse_serve(Arguments& arguments) {
 std::string_view record_help() {
     static const std::string help = fmt::format(
         "FILE: the whole event stream, with everything defined so far, so that\n"
-        "`auger --replay FILE` answers the same commands elsewhere, without privileges.\n"
+        "`auger --replay FILE` answers the same commands elsewhere, without privileges; it can be\n"
+        "read however auger ends. Of what is there by that name only a recording of yours, or an\n"
+        "empty file, is replaced.\n"
         "DIR every SPAN: continuous profiling. The samples of each interval become files of their\n"
         "own, profile_TIME in UTC, and links last_profile lead to the latest; files of all but the\n"
         "latest N intervals (default {}) are removed. Intervals follow each other without a gap.\n"

@@ -93,10 +93,20 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* record_option =
         app.add_option("--record", record, "Write the event stream to a file")->type_name("FILE");
     auto* replay_option =
-        app.add_option("--replay", options.replay, "Read a recording instead of the kernel")
-            ->type_name("FILE");
+        app.add_option("--replay", options.replay,
+                       "Read a recording instead of the kernel; several, of several machines, are "
+                       "shown as one")
+            ->type_name("FILE")
+            ->expected(1);
+    replay_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    auto* sysroot_option =
+        app.add_option(
+               "--sysroot", options.replay_options.sysroot,
+               "Find names that the recording lacks in files below this folder, by path and "
+               "build id")
+            ->type_name("DIR");
     auto* speed_option =
-        app.add_option("--speed", options.speed,
+        app.add_option("--speed", options.replay_options.speed,
                        "Play the recording at its own speed (1) or another; without it, at once")
             ->type_name("N")
             ->check(CLI::Range(0.01, 10'000.0));
@@ -158,7 +168,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     if (has_command && target_command.empty())
         return usage("a command is missing after --", see_help);
     if (replay_option->count() > 0) {
-        if (options.replay.empty())
+        if (std::ranges::count(options.replay, std::string()) > 0)
             return usage("--replay needs a file", see_help);
         for (const char* other : {"--record", "--exit", "--attach", "--debuginfod"}) {
             if (app.count(other) > 0)
@@ -171,6 +181,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
 
     if (speed_option->count() > 0 && options.replay.empty())
         return usage("--speed is that of a recording: it needs --replay", see_help);
+    if (sysroot_option->count() > 0 && options.replay.empty())
+        return usage("--sysroot is for names of a recording: it needs --replay", see_help);
 
     options.live.attach = attach == "multi"  ? LiveOptions::Attach::multi
                           : attach == "perf" ? LiveOptions::Attach::perf

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/kernel/live_backend.h"
+#include "loader/recording/replay_backend.h"
 #include "repl/exit_code.h"
 #include "repl/language/complaint.h"
 #include "views/model/sample_store.h"
@@ -21,9 +22,9 @@ struct Options {
         bool file;        // else a text
         std::string text; // path, or commands
     };
-    std::vector<Script> scripts; // -f and -e, in the order given
-    std::string replay;          // path; empty: live
-    std::optional<double> speed; // of the replay; empty: all at once
+    std::vector<Script> scripts;     // -f and -e, in the order given
+    std::vector<std::string> replay; // paths; none: live
+    ReplayOptions replay_options;
     LiveOptions live;
     size_t store_samples = SampleStore::default_capacity;
     bool batch = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
+#include "loader/recording/machine_stream.h"
 #include "loader/recording/record_decoder.h"
 #include "loader/recording/record_encoder.h"
 #include "tests/unit/loader_recording_stream.h"
@@ -49,6 +50,18 @@ void fuzz_recording(const uint8_t* data, size_t size) {
     decode(records, again);
     if (!decode(again.bytes(), unused))
         std::abort();
+    // So it is as one of several, with ids and times of its own.
+    CommonStream common(2);
+    RecordEncoder merged;
+    for (const uint32_t machine : {0u, 1u}) {
+        merged.clear();
+        MachineStream stream(common, MachineId{machine}, {"m", 1}, machine ? 7'000'000'000 : -5);
+        stream.deliver_to(merged);
+        decode(records, stream);
+        RecordEncoder alone;
+        if (machine == 0 && !decode(merged.bytes(), alone))
+            std::abort();
+    }
 }
 
 } // namespace auger::test

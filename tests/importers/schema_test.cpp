@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What auger writes as JSON and XML is what its schemas say, in the eyes of Python's parsers.
+// What auger writes as JSON, XML and tables is what schemas say, in the eyes of Python's parsers.
 #include "tests/importers/exported_model.h"
 #include "views/json/json_views.h"
 
@@ -87,6 +87,12 @@ TEST_F(Schemas, PicturesAreWellFormed) {
     EXPECT_EQ(faults("xml", {write("svg", "all.svg"),
                              write("svg", "slow.svg", {{CallClass::slow, {}, {}}, {}})}),
               "");
+}
+
+TEST_F(Schemas, TablesHaveAFieldAColumn) {
+    EXPECT_EQ(
+        faults("csv", {write("calls-csv", "calls.csv"), write("histogram-csv", "histogram.csv")}),
+        "");
 }
 
 // A session of the program itself: every answer, and the documents that it saved.

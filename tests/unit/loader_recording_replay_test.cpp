@@ -95,7 +95,7 @@ class LoaderRecordingReplay : public testing::Test {
     }
 
     void open(std::optional<double> speed = {}) {
-        auto backend = open_replay(path_, seen_, speed);
+        auto backend = open_replay(std::vector{path_}, seen_, {speed, {}});
         ASSERT_TRUE(backend) << backend.error().message();
         backend_ = std::move(backend).value();
     }
@@ -430,7 +430,8 @@ TEST_F(LoaderRecordingReplay, DamageIsToldAtOnceAndTheRestIsUsed) {
     EXPECT_EQ(backend_->capabilities()[0].state, Capability::State::degraded);
 
     std::filesystem::resize_file(path_, 16);
-    EXPECT_THAT(open_replay(path_, seen_).error().message(), HasSubstr("nothing could be read"));
+    EXPECT_THAT(open_replay(std::vector{path_}, seen_).error().message(),
+                HasSubstr("nothing could be read"));
 }
 
 } // namespace

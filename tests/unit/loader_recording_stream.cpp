@@ -61,6 +61,9 @@ void Transcript::on_stack(StackId id, std::span<const LocationId> stack) {
         line += fmt::format(" {}", location.value);
     lines.push_back(line);
 }
+void Transcript::on_machine(MachineId id, const MachineInfo& info) {
+    lines.push_back(fmt::format("machine {} {} {}", id.value, info.name, info.boot_ns));
+}
 void Transcript::on_thread(ThreadId id, const ThreadInfo& info) {
     lines.push_back(fmt::format("thread {} {} {} {}{}{}", id.value, info.pid, info.tid, info.comm,
                                 info.cgroup.empty() ? "" : " ", info.cgroup));

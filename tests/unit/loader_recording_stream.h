@@ -17,6 +17,7 @@ class Transcript final : public EventSink {
   public:
     std::vector<std::string> lines;
 
+    void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;
     void on_location(LocationId, const Location&) override;
     void on_frames(LocationId, std::span<const Frame>) override;

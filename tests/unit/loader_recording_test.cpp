@@ -134,6 +134,43 @@ TEST_F(LoaderRecording, EveryEventComesBackAsItWas) {
         ASSERT_EQ(reading.transcript.lines[i], expected.lines[i]) << "event " << i;
 }
 
+TEST_F(LoaderRecording, IdsOfThreadsAndStacksAreGivenAgain) {
+    Transcript expected;
+    auto writer = RecordingWriter::create(path());
+    ASSERT_TRUE(writer);
+    for (EventSink* sink :
+         {static_cast<EventSink*>(&expected), static_cast<EventSink*>(&**writer)}) {
+        sink->on_machine(MachineId{}, {"host", 1'700'000'000'000'000'000});
+        sink->on_module(ModuleId{0}, {ModuleKind::file, "/srv/demo", "abcd"});
+        sink->on_location(LocationId{0}, {ModuleId{0}, 0x1000, false});
+        for (uint32_t i = 0; i < 3; i++) {
+            sink->on_stack(StackId{0}, std::vector(i + 1, LocationId{0}));
+            sink->on_thread(ThreadId{0}, {70, 71 + i, "worker"});
+            sink->on_time(1'000'000'000 * (i + 1));
+        }
+    }
+    ASSERT_TRUE((*writer)->finish());
+    const Reading reading = read(path());
+    EXPECT_EQ(reading.damage, "");
+    EXPECT_EQ(reading.transcript.lines, expected.lines);
+}
+
+// As written before recordings had the machine's record: everything else is the same.
+TEST_F(LoaderRecording, FormatThreeIsRead) {
+    Transcript expected;
+    write(path(), 50, expected);
+    std::string bytes = content(path());
+    bytes[recording::magic.size()] = 3;
+    std::string sum;
+    ByteWriter(sum).fixed32(static_cast<uint32_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), recording::header_size - 4)));
+    bytes.replace(recording::header_size - 4, 4, sum);
+    put(path("3.rec"), bytes);
+    const Reading reading = read(path("3.rec"));
+    EXPECT_EQ(reading.refused + reading.damage, "");
+    EXPECT_EQ(reading.transcript.lines, expected.lines);
+}
+
 // Written by the auger that knew no marks, gates and values.
 TEST_F(LoaderRecording, TheFormatBeforeIsRead) {
     const Reading reading =

@@ -19,6 +19,7 @@ using testing::HasSubstr;
 const std::vector<ProgramOption> options = {{"-p,--pid", "PID[,PID...]", "Observe these"},
                                             {"--json", "", "One object a line"},
                                             {"--record", "FILE", "Write to a file"},
+                                            {"--sysroot", "DIR", "Files"},
                                             {"--exit", "WAY", "How"}};
 
 TEST(ManualPage, HasEveryCommandAndOption) {
@@ -45,9 +46,10 @@ TEST(BashCompletion, KnowsWhatStandsWhere) {
                               std::to_string(at) + "; _auger; echo \"${COMPREPLY[@]}\""})
             .out;
     };
-    EXPECT_EQ(complete("auger --", 1), "--pid --json --record --exit\n");
+    EXPECT_EQ(complete("auger --", 1), "--pid --json --record --sysroot --exit\n");
     EXPECT_EQ(complete("auger --exit tr", 2), "trampoline\n");
     EXPECT_EQ(complete("auger --record /etc/passw", 2).find("/etc/passwd"), 0u);
+    EXPECT_EQ(complete("auger --sysroot /et", 2), "/etc\n");
     EXPECT_THAT(complete("auger -p ''", 2), HasSubstr(std::to_string(getpid())));
     EXPECT_THAT(complete("auger -- bas", 2), HasSubstr("bash"));
 }

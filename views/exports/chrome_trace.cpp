@@ -62,6 +62,10 @@ class Trace {
     }
 
   private:
+    // Of several machines a pid or tid stands for one thing each: the kernel's are below 2^22.
+    static uint64_t number(const ThreadInfo& info, uint32_t number) {
+        return uint64_t{info.machine.value} * 10'000'000 + number;
+    }
     Event complete(SpecId spec, ThreadId thread, uint64_t start_ns, uint64_t duration_ns) {
         threads_.insert(thread);
         const ThreadInfo& info = model_.symbols().thread(thread);
@@ -73,8 +77,8 @@ class Trace {
         event["ph"] = "X";
         event["ts"] = us(start_ns);
         event["dur"] = us(duration_ns);
-        event["pid"] = info.pid;
-        event["tid"] = info.tid;
+        event["pid"] = number(info, info.pid);
+        event["tid"] = number(info, info.tid);
         return event;
     }
     // Those that run still have no end yet, and are left out.
@@ -90,13 +94,16 @@ class Trace {
     }
     void name_thread(ThreadId thread) {
         const ThreadInfo& info = model_.symbols().thread(thread);
-        for (const auto& [kind, name] : {std::pair{"process_name", model_.process_name(thread)},
-                                         std::pair{"thread_name", std::string_view(info.comm)}})
+        const std::string on =
+            model_.machines() > 1 ? " on " + model_.machine(info.machine).name : "";
+        for (const auto& [kind, name] :
+             {std::pair{"process_name", std::string(model_.process_name(thread))},
+              std::pair{"thread_name", info.comm}})
             put(Event{{"name", kind},
                       {"ph", "M"},
-                      {"pid", info.pid},
-                      {"tid", info.tid},
-                      {"args", {{"name", escape_untrusted(name)}}}});
+                      {"pid", number(info, info.pid)},
+                      {"tid", number(info, info.tid)},
+                      {"args", {{"name", escape_untrusted(name + on)}}}});
     }
     void put(const Event& event) {
         out_.write(comma_ + event.dump());

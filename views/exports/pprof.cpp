@@ -249,6 +249,8 @@ void Profile::put_sample(const Key& key, const Entry& entry) {
         put_label(put, "class", to_string(key.call_class));
     put_label(put, "process", model_.process_name(key.thread));
     put_label(put, "thread", thread.comm);
+    if (const std::string& machine = model_.machine(thread.machine).name; !machine.empty())
+        put_label(put, "machine", machine);
     put_number(put, "pid", thread.pid);
     put_number(put, "tid", thread.tid);
     if (key.spec < model_.specs().size())

@@ -6,9 +6,9 @@
 
 namespace auger {
 
-// Values: samples (count), cpu, blocked and runnable (nanoseconds). Labels: class, process, thread,
-// probe (the innermost timed call around) as text, pid and tid as numbers. What is lost stands in
-// the comments. Returns the number of samples.
+// Values: samples (count), cpu, blocked and runnable (nanoseconds). Labels: class, machine,
+// process, thread, probe (the innermost timed call around) as text, pid and tid as numbers. What is
+// lost stands in the comments. Returns the number of samples.
 Result<uint64_t> write_pprof(const Model&, const ExportQuery&, ByteSink&);
 
 } // namespace auger

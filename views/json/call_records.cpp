@@ -24,6 +24,7 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify,
                    const SlowCall& call) {
     const ThreadInfo& thread = model.symbols().thread(call.end.thread);
     line["probe"] = probe_name(model, probe_of(model, call));
+    line["machine"] = text_or_null(model.machine(thread.machine).name);
     line["pid"] = thread.pid;
     line["tid"] = thread.tid;
     line["comm"] = escape_untrusted(thread.comm);

@@ -93,6 +93,7 @@ bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
     CallRecord& record = records_[index.index()];
     record.duration_ns = event.duration_ns;
     record.marks = event.marks;
+    record.marks_known = event.marks_known;
     record.label = event.label.value_or(no_label);
     record.state = event.unwound ? CallRecord::State::unwound : CallRecord::State::returned;
     return true;

@@ -30,6 +30,7 @@ struct CallRecord {
     uint32_t marks = 0;       // as in CallEndEvent; valid unless open
     LabelId label = no_label; // likewise
     State state = State::open;
+    bool marks_known = true; // as in CallEndEvent
 };
 
 class CallTable {

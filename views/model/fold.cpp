@@ -60,7 +60,10 @@ std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
     default:
         break;
     }
-    return info.comm + " " + std::to_string(info.tid);
+    std::string label = info.comm + " " + std::to_string(info.tid);
+    if (model.machines() > 1)
+        label += " on " + model.machine(info.machine).name;
+    return label;
 }
 
 namespace {

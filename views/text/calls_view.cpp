@@ -22,7 +22,10 @@ void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
     canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
                      Style::slow);
     size_t x = canvas.put(24, y, probe_text(model, probe_of(model, call)), Style::title);
-    x = canvas.put(x + 2, y, fmt::format("{} {}", thread.comm, thread.tid));
+    std::string name = fmt::format("{} {}", thread.comm, thread.tid);
+    if (model.machines() > 1)
+        name += " on " + model.machine(thread.machine).name;
+    x = canvas.put(x + 2, y, name);
     x = canvas.put(x + 2, y,
                    fmt::format("> {}{}", format_duration(static_cast<double>(call.threshold_ns)),
                                call.end.unwound ? ", unwound" : ""),

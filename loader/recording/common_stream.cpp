@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/recording/machine_stream.h"
+
+#include <algorithm>
+
+namespace auger {
+
+ProbeId CommonStream::probe(const std::string& text, size_t number) {
+    const auto next = ProbeId{static_cast<uint32_t>(probes_.size() + 1)};
+    return probes_.try_emplace({text, number}, next).first->second;
+}
+
+ProbeInfo CommonStream::merged(MachineId machine, const ProbeInfo& info) {
+    std::map<MachineId, ProbeInfo>& parts = probe_parts_[info.id];
+    parts[machine] = info;
+    ProbeInfo merged = info;
+    merged.specs.clear();
+    for (const auto& [id, part] : parts) {
+        merged.specs.insert(merged.specs.end(), part.specs.begin(), part.specs.end());
+        merged.deleted &= part.deleted;
+        if (merged.slow.kind == Threshold::Kind::none && !part.deleted)
+            merged.slow = part.slow;
+    }
+    return merged;
+}
+
+std::optional<uint32_t> CommonStream::mark_bit(ProbeId probe, const std::string& text) {
+    // A line is the same for all calls, a predicate is about those of one probe.
+    const std::string key =
+        text.starts_with("at ") ? text : std::to_string(probe.value) + " " + text;
+    if (mark_bits_.size() >= WIRE_MAX_MARKS && !mark_bits_.contains(key))
+        return std::nullopt;
+    return mark_bits_.try_emplace(key, static_cast<uint32_t>(mark_bits_.size())).first->second;
+}
+
+std::pair<LabelId, bool> CommonStream::label(const std::string& text) {
+    const auto [label, is_new] =
+        labels_.try_emplace(text, LabelId{static_cast<uint32_t>(labels_.size())});
+    return {label->second, is_new};
+}
+
+SplitInfo CommonStream::merged(MachineId machine, const SplitInfo& info) {
+    splits_[machine.index()] = info;
+    SplitInfo merged = info;
+    if (!merged.active) {
+        const auto other = std::ranges::find(splits_, true, &SplitInfo::active);
+        if (other == splits_.end())
+            return merged;
+        merged = *other;
+    }
+    for (const SplitInfo& other : splits_) {
+        if (!other.active || other.probe != merged.probe)
+            continue;
+        if (other.branch == merged.branch)
+            merged.branch_since_ns = std::min(merged.branch_since_ns, other.branch_since_ns);
+        if (other.label == merged.label)
+            merged.label_since_ns = std::min(merged.label_since_ns, other.label_since_ns);
+    }
+    return merged;
+}
+
+OnlyInfo CommonStream::merged(MachineId machine, const OnlyInfo& info) {
+    onlys_[machine.index()] = info;
+    const auto in_force = [](const OnlyInfo& only) { return !only.text.empty(); };
+    OnlyInfo merged = info;
+    if (!in_force(merged)) {
+        const auto other = std::ranges::find_if(onlys_, in_force);
+        if (other == onlys_.end())
+            return merged;
+        merged = *other;
+    }
+    for (MarkInfo& mark : merged.marks)
+        for (const OnlyInfo& other : onlys_)
+            for (const MarkInfo& same : other.marks)
+                if (same.text == mark.text)
+                    mark.since_ns = std::min(mark.since_ns, same.since_ns);
+    return merged;
+}
+
+LedgerEvent CommonStream::merged(MachineId machine, const LedgerEvent& event) {
+    ledgers_[machine.index()] = event;
+    LedgerEvent sum;
+    sum.time_ns = event.time_ns;
+    double achieved = 0; // rate * time on the CPU
+    for (const LedgerEvent& one : ledgers_) {
+        sum.ticks += one.ticks;
+        sum.samples += one.samples;
+        sum.filtered += one.filtered;
+        sum.gated += one.gated;
+        sum.on_cpu_ns += one.on_cpu_ns;
+        sum.waits += one.waits;
+        sum.wait_samples += one.wait_samples;
+        sum.gated_waits += one.gated_waits;
+        sum.gated_slow_calls += one.gated_slow_calls;
+        sum.rate_hz = std::max(sum.rate_hz, one.rate_hz);
+        sum.sample_gap_ns = std::max(sum.sample_gap_ns, one.sample_gap_ns);
+        sum.wall |= one.wall;
+        achieved += one.rate_achieved_hz * static_cast<double>(one.on_cpu_ns);
+        for (const auto& [cause, events] : one.lost)
+            sum.lost[cause] += events;
+    }
+    if (sum.on_cpu_ns)
+        sum.rate_achieved_hz = achieved / static_cast<double>(sum.on_cpu_ns);
+    return sum;
+}
+
+} // namespace auger

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/recording/machine_stream.h"
+
+#include <algorithm>
+
+namespace auger {
+
+uint64_t MachineStream::common_time(uint64_t time_ns) const {
+    if (time_ns == UINT64_MAX) // never
+        return time_ns;
+    const uint64_t moved = time_ns + static_cast<uint64_t>(shift_ns_);
+    if (shift_ns_ < 0)
+        return moved < time_ns ? moved : 0;
+    return moved >= time_ns ? moved : UINT64_MAX - 1;
+}
+
+uint64_t MachineStream::own_time(uint64_t common_ns) const {
+    if (common_ns == UINT64_MAX)
+        return common_ns;
+    const uint64_t moved = common_ns - static_cast<uint64_t>(shift_ns_);
+    if (shift_ns_ < 0)
+        return moved > common_ns ? moved : UINT64_MAX - 1;
+    return moved <= common_ns ? moved : 0;
+}
+
+void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
+    sink_->on_module(modules_.define(id, common_.modules), info);
+}
+
+void MachineStream::on_location(LocationId id, const Location& location) {
+    Location told = location;
+    told.module = modules_.of(location.module);
+    sink_->on_location(locations_.define(id, common_.locations), told);
+}
+
+void MachineStream::on_frames(LocationId id, std::span<const Frame> frames) {
+    sink_->on_frames(locations_.of(id), frames);
+}
+
+void MachineStream::on_stack(StackId id, std::span<const LocationId> stack) {
+    stack_.clear();
+    for (const LocationId location : stack)
+        stack_.push_back(locations_.of(location));
+    sink_->on_stack(stacks_.define(id, common_.stacks), stack_);
+}
+
+void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
+    ThreadInfo told = info;
+    told.machine = id_;
+    sink_->on_thread(threads_.define(id, common_.threads), told);
+}
+
+void MachineStream::tell_spec(SpecId id, SpecInfo info) {
+    info.probe = probes_.at(info.probe);
+    const SpecId own = specs_.define(id, common_.specs);
+    sink_->on_spec(own, info);
+}
+
+// Which probe it belongs to is known by the probe's text.
+void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
+    if (probes_.contains(info.probe))
+        tell_spec(id, info);
+    else
+        nameless_specs_.emplace_back(id, info);
+}
+
+void MachineStream::on_probe(const ProbeInfo& info) {
+    if (!probes_.contains(info.id))
+        probes_.emplace(info.id, common_.probe(info.text, probe_texts_[info.text]++));
+    for (const auto& [id, spec] : nameless_specs_)
+        if (spec.probe == info.id)
+            tell_spec(id, spec);
+    std::erase_if(nameless_specs_, [&](const auto& spec) { return spec.second.probe == info.id; });
+    ProbeInfo told = info;
+    told.id = probes_.at(info.id);
+    told.specs.clear();
+    for (const SpecId spec : info.specs)
+        if (specs_.knows(spec))
+            told.specs.push_back(specs_.of(spec));
+    sink_->on_probe(common_.merged(id_, told));
+}
+
+std::optional<uint32_t> MachineStream::watch_mark(const MarkInfo& mark, ProbeId probe) {
+    const auto common = common_.mark_bit(probe, mark.text);
+    if (mark.bit < mark_bits_.size())
+        mark_bits_[mark.bit] = common.value_or(no_bit);
+    return common;
+}
+
+// By what this machine watched, which others may have watched for longer, or not at all.
+bool MachineStream::knows_marks(const CallEndEvent& event) const {
+    const auto within = [&](const MarkInfo& mark) {
+        return event.call.start_ns >= mark.since_ns && event.time_ns <= mark.until_ns;
+    };
+    return (branch_ || !lines_.empty()) && (!branch_ || within(*branch_)) &&
+           std::ranges::all_of(lines_, within);
+}
+
+void MachineStream::on_split(const SplitInfo& info) {
+    SplitInfo told = info;
+    if (const auto probe = probes_.find(info.probe); probe != probes_.end())
+        told.probe = probe->second;
+    else
+        told.active = false;
+    told.branch_since_ns = common_time(info.branch_since_ns);
+    told.branch_until_ns = common_time(info.branch_until_ns);
+    told.label_since_ns = common_time(info.label_since_ns);
+    told.label_until_ns = common_time(info.label_until_ns);
+    branch_.reset();
+    label_since_ns_ = info.label_since_ns;
+    if (told.active && !info.branch.empty()) {
+        const MarkInfo mark{info.branch_bit, info.branch, info.branch_since_ns,
+                            info.branch_until_ns};
+        if (const auto bit = watch_mark(mark, told.probe)) {
+            told.branch_bit = *bit;
+            branch_ = mark;
+        } else {
+            told.branch.clear();
+        }
+    }
+    sink_->on_split(common_.merged(id_, told));
+}
+
+void MachineStream::on_only(const OnlyInfo& info) {
+    OnlyInfo told = info;
+    for (GateTerm& term : told.gate.terms)
+        if (const auto probe = probes_.find(term.probe);
+            term.kind == GateTerm::Kind::call && probe != probes_.end())
+            term.probe = probe->second;
+    lines_ = info.marks;
+    std::erase_if(told.marks, [&](MarkInfo& mark) {
+        const auto bit = watch_mark(mark, ProbeId{});
+        mark.bit = bit.value_or(0);
+        mark.since_ns = common_time(mark.since_ns);
+        mark.until_ns = common_time(mark.until_ns);
+        return !bit;
+    });
+    sink_->on_only(common_.merged(id_, told));
+}
+
+void MachineStream::on_label(LabelId id, const std::string& text) {
+    const auto [label, is_new] = common_.label(text);
+    labels_.set(id, label);
+    if (is_new)
+        sink_->on_label(label, text);
+}
+
+CallKey MachineStream::common_call(const CallKey& call) const {
+    return {common_time(call.start_ns), call.sequence, specs_.of(call.spec)};
+}
+
+uint32_t MachineStream::common_marks(uint32_t marks) const {
+    uint32_t common = 0;
+    for (uint32_t bit = 0; bit < mark_bits_.size(); bit++)
+        if (marks >> bit & 1 && mark_bits_[bit] != no_bit)
+            common |= 1u << mark_bits_[bit];
+    return common;
+}
+
+CallEndEvent MachineStream::common_end(const CallEndEvent& event) const {
+    CallEndEvent told = event;
+    told.time_ns = common_time(event.time_ns);
+    told.thread = threads_.of(event.thread);
+    told.call = common_call(event.call);
+    told.marks = common_marks(event.marks);
+    told.marks_known = knows_marks(event);
+    if (event.label && event.call.start_ns >= label_since_ns_)
+        told.label = labels_.of(*event.label);
+    else
+        told.label.reset();
+    return told;
+}
+
+// Into calls_.
+void MachineStream::common_calls(std::span<const CallKey> calls) {
+    calls_.clear();
+    for (const CallKey& call : calls)
+        if (specs_.knows(call.spec))
+            calls_.push_back(common_call(call));
+}
+
+void MachineStream::on_sample(const SampleEvent& event) {
+    common_calls(event.calls);
+    SampleEvent told = event;
+    told.time_ns = common_time(event.time_ns);
+    told.thread = threads_.of(event.thread);
+    told.stack = stacks_.of(event.stack);
+    told.calls = calls_;
+    sink_->on_sample(told);
+}
+
+void MachineStream::on_call_end(const CallEndEvent& event) {
+    if (specs_.knows(event.call.spec))
+        sink_->on_call_end(common_end(event));
+}
+
+void MachineStream::on_slow_call(const SlowCallEvent& event) {
+    if (!specs_.knows(event.end.call.spec))
+        return;
+    common_calls(event.enclosing);
+    SlowCallEvent told = event;
+    told.end = common_end(event.end);
+    told.stack = stacks_.of(event.stack);
+    told.enclosing = calls_;
+    sink_->on_slow_call(told);
+}
+
+void MachineStream::on_stats(const StatsEvent& event) {
+    if (!specs_.knows(event.spec))
+        return;
+    StatsEvent told = event;
+    told.time_ns = common_time(event.time_ns);
+    told.spec = specs_.of(event.spec);
+    // Of several bits that were given to one mark the counts are one.
+    std::map<uint32_t, StatsEvent::MarkCount> marked;
+    for (const StatsEvent::MarkCount& count : event.marked) {
+        const uint32_t bit = mark_bits_[count.bit];
+        if (bit == no_bit)
+            continue;
+        StatsEvent::MarkCount& sum =
+            marked.try_emplace(bit, StatsEvent::MarkCount{bit, 0, 0}).first->second;
+        sum.taken += count.taken;
+        sum.not_taken += count.not_taken;
+    }
+    told.marked.clear();
+    for (const auto& [bit, count] : marked)
+        told.marked.push_back(count);
+    sink_->on_stats(told);
+}
+
+void MachineStream::on_ledger(const LedgerEvent& event) {
+    LedgerEvent told = event;
+    told.time_ns = common_time(event.time_ns);
+    sink_->on_ledger(common_.merged(id_, told));
+}
+
+void MachineStream::on_notice(uint64_t time_ns, const std::string& text) {
+    sink_->on_notice(common_time(time_ns), info_.name + ": " + text);
+}
+
+void MachineStream::on_time(uint64_t time_ns) {
+    sink_->on_time(common_time(time_ns));
+}
+
+} // namespace auger

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// MachineStream: one of several recordings that are read as one. It gives what the recording
+// defines ids that are its own among all of them, and moves its times to the common clock; what is
+// one thing on all machines it hands to Common, which they share.
+#pragma once
+
+#include "loader/stream/events.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace auger {
+
+// What several recordings have in common: ids, probes of equal text, marks and values of equal
+// text, the split and `only` in force, and the sum of their accounts.
+class CommonStream {
+  public:
+    explicit CommonStream(size_t machines)
+        : ledgers_(machines), splits_(machines), onlys_(machines) {}
+
+    // A machine's n-th probe of a text is the same one as another's n-th.
+    ProbeId probe(const std::string& text, size_t number);
+    // What all machines say of a probe, when one says something new.
+    ProbeInfo merged(MachineId, const ProbeInfo&);
+    // Nothing when there is no bit left: then nobody knows of the mark.
+    std::optional<uint32_t> mark_bit(ProbeId, const std::string& text);
+    std::pair<LabelId, bool> label(const std::string& text); // true: it is new
+    // What is in force: what was said last, unless it was an end. Facts are known since the first
+    // machine watched them; MachineStream says of which calls they are not known yet.
+    SplitInfo merged(MachineId, const SplitInfo&);
+    OnlyInfo merged(MachineId, const OnlyInfo&);
+    LedgerEvent merged(MachineId, const LedgerEvent&);
+
+    uint32_t modules = 0, locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
+
+  private:
+    std::map<std::pair<std::string, size_t>, ProbeId> probes_;
+    std::map<ProbeId, std::map<MachineId, ProbeInfo>> probe_parts_;
+    std::map<std::string, uint32_t> mark_bits_;
+    std::map<std::string, LabelId> labels_;
+    std::vector<LedgerEvent> ledgers_;
+    std::vector<SplitInfo> splits_;
+    std::vector<OnlyInfo> onlys_;
+};
+
+class MachineStream final : public EventSink {
+  public:
+    // `shift_ns` is added to its times.
+    MachineStream(CommonStream& common, MachineId id, MachineInfo info, int64_t shift_ns)
+        : common_(common), id_(id), info_(std::move(info)), shift_ns_(shift_ns) {}
+
+    void deliver_to(EventSink& sink) { sink_ = &sink; }
+    uint64_t common_time(uint64_t time_ns) const;
+    // The latest moment of its own that is no later than this one.
+    uint64_t own_time(uint64_t common_ns) const;
+
+    void on_machine(MachineId, const MachineInfo&) override {} // told by tell_machine()
+    void tell_machine() { sink_->on_machine(id_, info_); }
+    void on_module(ModuleId, const ModuleInfo&) override;
+    void on_location(LocationId, const Location&) override;
+    void on_frames(LocationId, std::span<const Frame>) override;
+    void on_stack(StackId, std::span<const LocationId>) override;
+    void on_thread(ThreadId, const ThreadInfo&) override;
+    void on_spec(SpecId, const SpecInfo&) override;
+    void on_probe(const ProbeInfo&) override;
+    void on_split(const SplitInfo&) override;
+    void on_only(const OnlyInfo&) override;
+    void on_label(LabelId, const std::string&) override;
+    void on_sample(const SampleEvent&) override;
+    void on_call_end(const CallEndEvent&) override;
+    void on_slow_call(const SlowCallEvent&) override;
+    void on_stats(const StatsEvent&) override;
+    void on_ledger(const LedgerEvent&) override;
+    void on_notice(uint64_t time_ns, const std::string& text) override;
+    void on_time(uint64_t time_ns) override;
+
+  private:
+    template <typename IdType>
+    class Ids {
+      public:
+        // The same again for an id that is defined again.
+        IdType define(IdType recorded, uint32_t& given) {
+            if (recorded.index() >= own_.size())
+                own_.resize(recorded.index() + 1, undefined);
+            IdType& own = own_[recorded.index()];
+            if (own == undefined)
+                own = IdType{given++};
+            return own;
+        }
+        void set(IdType recorded, IdType own) {
+            if (recorded.index() >= own_.size())
+                own_.resize(recorded.index() + 1, undefined);
+            own_[recorded.index()] = own;
+        }
+        IdType of(IdType recorded) const {
+            return recorded.index() < own_.size() ? own_[recorded.index()] : undefined;
+        }
+        bool knows(IdType recorded) const { return of(recorded) != undefined; }
+
+      private:
+        static constexpr IdType undefined{UINT32_MAX};
+        std::vector<IdType> own_;
+    };
+    static constexpr uint32_t no_bit = UINT32_MAX;
+
+    CallKey common_call(const CallKey&) const;
+    CallEndEvent common_end(const CallEndEvent&) const;
+    void common_calls(std::span<const CallKey>);
+    uint32_t common_marks(uint32_t marks) const;
+    bool knows_marks(const CallEndEvent&) const;
+    std::optional<uint32_t> watch_mark(const MarkInfo&, ProbeId);
+    void tell_spec(SpecId, SpecInfo);
+
+    CommonStream& common_;
+    EventSink* sink_ = nullptr;
+    MachineId id_;
+    MachineInfo info_;
+    int64_t shift_ns_;
+    Ids<ModuleId> modules_;
+    Ids<LocationId> locations_;
+    Ids<StackId> stacks_;
+    Ids<ThreadId> threads_;
+    Ids<SpecId> specs_;
+    Ids<LabelId> labels_;
+    std::map<ProbeId, ProbeId> probes_;
+    std::map<std::string, size_t> probe_texts_;               // how many there were
+    std::vector<std::pair<SpecId, SpecInfo>> nameless_specs_; // whose probe is yet to be defined
+    std::array<uint32_t, WIRE_MAX_MARKS> mark_bits_ = unknown_bits();
+    std::optional<MarkInfo> branch_; // that is watched, in its own time
+    std::vector<MarkInfo> lines_;    // likewise
+    uint64_t label_since_ns_ = 0;    // likewise
+    std::vector<LocationId> stack_;
+    std::vector<CallKey> calls_;
+
+    static std::array<uint32_t, WIRE_MAX_MARKS> unknown_bits() {
+        std::array<uint32_t, WIRE_MAX_MARKS> bits{};
+        bits.fill(no_bit);
+        return bits;
+    }
+};
+
+} // namespace auger
