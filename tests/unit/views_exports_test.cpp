@@ -484,6 +484,7 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
     model.on_frames(outer, of_outer);
     stream.sample(1, 1, stream.stack({"outer", "inner"}));
     stream.sample(2, 1, stream.stack({"outer"}));
+    stream.sample(3, 1, stream.stack({"outer", "outer"})); // it called itself from one place
     const auto locations = [&](std::vector<Rule> rules) {
         model.set_rules(*Rules::compile(std::move(rules)));
         StringSink sink;
