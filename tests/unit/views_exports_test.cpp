@@ -482,9 +482,9 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
     const Frame of_outer[2] = {{"f", "a.cc", 4, true}, {"main", "a.cc", 5, false}};
     model.on_frames(inner, of_inner);
     model.on_frames(outer, of_outer);
-    stream.sample(1, 1, stream.stack({"outer", "inner"}));
-    stream.sample(2, 1, stream.stack({"outer"}));
-    stream.sample(3, 1, stream.stack({"outer", "outer"})); // it called itself from one place
+    stream.sample(1, 1, stream.stack({"outer", "outer"})); // it called itself from one place
+    stream.sample(2, 1, stream.stack({"outer", "inner"}));
+    stream.sample(3, 1, stream.stack({"outer"}));
     const auto locations = [&](std::vector<Rule> rules) {
         model.set_rules(*Rules::compile(std::move(rules)));
         StringSink sink;
