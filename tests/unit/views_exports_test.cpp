@@ -499,7 +499,7 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
     EXPECT_EQ(locations({no_glue}), (Locations{{at_inner, {"f", "f"}}, {at_outer, {"f", "main"}}}));
     // One address has other lines where recursion goes on further in.
     EXPECT_EQ(locations({fold, no_glue}),
-              (Locations{{at_inner, {"f"}}, {at_outer, {"main"}}, {at_outer, {"f", "main"}}}));
+              (Locations{{at_inner, {"f"}}, {at_outer, {"f", "main"}}, {at_outer, {"main"}}}));
     EXPECT_EQ(locations({{Rule::Kind::drop_frame, "f|glue", {}}}),
               (Locations{{at_outer, {"main"}}}));
 }
