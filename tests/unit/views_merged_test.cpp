@@ -201,6 +201,11 @@ TEST_F(Merged, TheMachineIsADimension) {
         return lines(collapsed_stacks(m, {{{}, GroupBy::process, ""}, {}}));
     };
     EXPECT_EQ(lines_of(model).size(), lines_of(a->model).size());
+    std::map<std::string, int> functions;
+    for (const FunctionSums& function : sum_functions(model, {}))
+        functions[std::string(model.symbols().name(function.function))]++;
+    EXPECT_EQ(functions,
+              (std::map<std::string, int>{{"main", 1}, {"handle", 1}, {"parse", 1}, {"read", 1}}));
     ASSERT_EQ(target.processes.size(), 2u);
     EXPECT_THAT(target.processes[0].comm, HasSubstr(" on web-1"));
 }
