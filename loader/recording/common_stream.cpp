@@ -5,6 +5,15 @@
 
 namespace auger {
 
+std::pair<ModuleId, bool> CommonStream::module(const ModuleInfo& info) {
+    if (info.kind == ModuleKind::jit)
+        return {ModuleId{modules_++}, true};
+    const auto [module, is_new] =
+        module_ids_.try_emplace({info.kind, info.path, info.build_id}, ModuleId{modules_});
+    modules_ += is_new;
+    return {module->second, is_new};
+}
+
 ProbeId CommonStream::probe(const std::string& text, size_t number) {
     const auto next = ProbeId{static_cast<uint32_t>(probes_.size() + 1)};
     return probes_.try_emplace({text, number}, next).first->second;

@@ -24,7 +24,10 @@ uint64_t MachineStream::own_time(uint64_t common_ns) const {
 }
 
 void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
-    sink_->on_module(modules_.define(id, common_.modules), info);
+    const auto [module, is_new] = common_.module(info);
+    modules_.set(id, module);
+    if (is_new)
+        sink_->on_module(module, info);
 }
 
 void MachineStream::on_location(LocationId id, const Location& location) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +25,9 @@ class CommonStream {
     explicit CommonStream(size_t machines)
         : ledgers_(machines), splits_(machines), onlys_(machines) {}
 
+    // A file of the same path and build is one module on all machines, so that its functions are,
+    // too; generated code is each process's own. True: it is new.
+    std::pair<ModuleId, bool> module(const ModuleInfo&);
     // A machine's n-th probe of a text is the same one as another's n-th.
     ProbeId probe(const std::string& text, size_t number);
     // What all machines say of a probe, when one says something new.
@@ -37,9 +41,11 @@ class CommonStream {
     OnlyInfo merged(MachineId, const OnlyInfo&);
     LedgerEvent merged(MachineId, const LedgerEvent&);
 
-    uint32_t modules = 0, locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
+    uint32_t locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
 
   private:
+    uint32_t modules_ = 0; // given ids
+    std::map<std::tuple<ModuleKind, std::string, std::string>, ModuleId> module_ids_;
     std::map<std::pair<std::string, size_t>, ProbeId> probes_;
     std::map<ProbeId, std::map<MachineId, ProbeInfo>> probe_parts_;
     std::map<std::string, uint32_t> mark_bits_;

@@ -181,6 +181,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
 
     if (speed_option->count() > 0 && options.replay.empty())
         return usage("--speed is that of a recording: it needs --replay", see_help);
+    if (sysroot_option->count() > 0 && options.replay_options.sysroot.empty())
+        return usage("--sysroot needs a folder", see_help);
     if (sysroot_option->count() > 0 && options.replay.empty())
         return usage("--sysroot is for names of a recording: it needs --replay", see_help);
 

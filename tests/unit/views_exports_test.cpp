@@ -529,8 +529,9 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
     const Frame of_outer[2] = {{"f", "a.cc", 4, true}, {"main", "a.cc", 5, false}};
     model.on_frames(inner, of_inner);
     model.on_frames(outer, of_outer);
-    stream.sample(1, 1, stream.stack({"outer", "inner"}));
-    stream.sample(2, 1, stream.stack({"outer"}));
+    stream.sample(1, 1, stream.stack({"outer", "outer"})); // it called itself from one place
+    stream.sample(2, 1, stream.stack({"outer", "inner"}));
+    stream.sample(3, 1, stream.stack({"outer"}));
     const auto locations = [&](std::vector<Rule> rules) {
         model.set_rules(*Rules::compile(std::move(rules)));
         StringSink sink;
@@ -545,7 +546,7 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
     EXPECT_EQ(locations({no_glue}), (Locations{{at_inner, {"f", "f"}}, {at_outer, {"f", "main"}}}));
     // One address has other lines where recursion goes on further in.
     EXPECT_EQ(locations({fold, no_glue}),
-              (Locations{{at_inner, {"f"}}, {at_outer, {"main"}}, {at_outer, {"f", "main"}}}));
+              (Locations{{at_inner, {"f"}}, {at_outer, {"f", "main"}}, {at_outer, {"main"}}}));
     EXPECT_EQ(locations({{Rule::Kind::drop_frame, "f|glue", {}}}),
               (Locations{{at_outer, {"main"}}}));
 }
