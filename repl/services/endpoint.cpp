@@ -44,11 +44,11 @@ const char* type_of(Kind kind) {
 
 // How the samples came about, for who reads them.
 std::string sampling_lines(const EndpointRequest& request, const SamplingSettings& sampling) {
-    std::string text = fmt::format(
-        "# auger: {} of {}, a sample of each thread every {}\n",
-        format_duration(static_cast<double>(request.duration_ns)),
-        sampling.wall ? "wall-clock time (waits when they end)" : "CPU time",
-        format_duration(static_cast<double>(request.interval_ns)));
+    std::string text =
+        fmt::format("# auger: {} of {}, a sample of each thread every {}\n",
+                    format_duration(static_cast<double>(request.duration_ns)),
+                    sampling.wall ? "wall-clock time (waits when they end)" : "CPU time",
+                    format_duration(static_cast<double>(request.interval_ns)));
     const uint64_t rate = std::max(sampling.rate_hz, sampling.raised_hz);
     if (rate != 0 && second_ns / rate > request.interval_ns)
         text += fmt::format("# the session samples at {} Hz, which is less\n", rate);
@@ -76,8 +76,7 @@ Result<void> Endpoint::listen_at(const std::vector<std::string>& addresses) {
     };
     for (const Place& place : places_) {
         if (unwanted(place))
-            std::erase_if(jobs_,
-                          [&](const Job& job) { return job.server == place.server.get(); });
+            std::erase_if(jobs_, [&](const Job& job) { return job.server == place.server.get(); });
     }
     std::erase_if(places_, unwanted);
     places_.splice(places_.end(), fresh);
@@ -98,13 +97,13 @@ Result<Endpoint::Place> Endpoint::listen_at(const std::string& address) const {
     auto socket = ListenSocket::open(*parsed);
     if (!socket)
         return socket.error();
-    auto server =
-        HttpServer::start(socket->fd(), [](const HttpRequest& request) -> std::optional<HttpAnswer> {
-            auto read = read_request(request);
-            if (auto* refusal = std::get_if<HttpAnswer>(&read))
-                return std::move(*refusal);
-            return std::nullopt;
-        });
+    auto server = HttpServer::start(socket->fd(),
+                                    [](const HttpRequest& request) -> std::optional<HttpAnswer> {
+                                        auto read = read_request(request);
+                                        if (auto* refusal = std::get_if<HttpAnswer>(&read))
+                                            return std::move(*refusal);
+                                        return std::nullopt;
+                                    });
     if (!server)
         return server.error();
     return Place{address, std::move(*socket), std::move(*server)};
@@ -204,8 +203,8 @@ bool Endpoint::samples_now(const Job& job, uint64_t now_ns) const {
 // Of a whole machine those would be too many. Go's profile is of the CPU.
 SamplingSettings Endpoint::demand_of(const Job& job) const {
     SamplingSettings demand;
-    demand.rate_hz = static_cast<uint32_t>(
-        std::clamp<uint64_t>(second_ns / job.request.interval_ns, 1, 49'000));
+    demand.rate_hz =
+        static_cast<uint32_t>(std::clamp<uint64_t>(second_ns / job.request.interval_ns, 1, 49'000));
     demand.wall = job.request.kind == Kind::samples &&
                   backend_.target_status().spec.kind != TargetSpec::Kind::all;
     return demand;
@@ -244,8 +243,7 @@ bool Endpoint::complete(const Job& job, uint64_t now_ns) const {
     if (now_ns < job.end_ns)
         return false;
     const bool patient = now_ns < job.end_ns + patience_ns;
-    return !patient ||
-           (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0);
+    return !patient || (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0);
 }
 
 Result<void> Endpoint::start_writing(Job& job) {
@@ -258,8 +256,7 @@ Result<void> Endpoint::start_writing(Job& job) {
         query.every_ns = request.interval_ns;
     const std::string lines =
         request.kind == Kind::samples ? sampling_lines(request, job.sampling) : "";
-    const StatusContext status =
-        request.kind == Kind::status ? source_.status() : StatusContext{};
+    const StatusContext status = request.kind == Kind::status ? source_.status() : StatusContext{};
     auto task = ForkedTask::start(
         "auger-answer",
         [&](int out) -> Result<void> {

@@ -49,7 +49,7 @@ class Endpoint {
     uint64_t answered() const { return answered_; }
 
   private:
-    struct Place { // that is listened at
+    struct Place {           // that is listened at
         std::string address; // as it was asked for
         ListenSocket socket;
         std::unique_ptr<HttpServer> server;
@@ -58,10 +58,10 @@ class Endpoint {
         HttpServer* server;
         uint64_t id;
         EndpointRequest request;
-        uint64_t begin_ns = 0, end_ns = 0; // of what is to be sampled; 0: nothing
-        SamplingSettings sampling{};       // while it was
+        uint64_t begin_ns = 0, end_ns = 0;             // of what is to be sampled; 0: nothing
+        SamplingSettings sampling{};                   // while it was
         std::map<std::string, uint64_t> lost_before{}; // as in ExportQuery
-        std::optional<ForkedTask> task{};  // that writes the answer
+        std::optional<ForkedTask> task{};              // that writes the answer
     };
 
     Result<Place> listen_at(const std::string& address) const;

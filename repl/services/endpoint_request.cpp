@@ -33,8 +33,7 @@ HttpAnswer bad(unsigned status, std::string text) {
 std::string_view host_name(std::string_view host) {
     const size_t colon = host.rfind(':');
     const size_t bracket = host.rfind(']');
-    return colon == std::string_view::npos ||
-                   (bracket != std::string_view::npos && colon < bracket)
+    return colon == std::string_view::npos || (bracket != std::string_view::npos && colon < bracket)
                ? host
                : host.substr(0, colon);
 }
@@ -167,8 +166,7 @@ std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest& reques
     const bool allowed = request.method == resource->method ||
                          (request.method == "HEAD" && resource->method == "GET");
     if (!allowed) {
-        HttpAnswer refused =
-            bad(405, fmt::format("{} takes {}", resource->path, resource->method));
+        HttpAnswer refused = bad(405, fmt::format("{} takes {}", resource->path, resource->method));
         refused.headers.emplace_back("Allow", resource->method);
         return refused;
     }
@@ -178,8 +176,8 @@ std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest& reques
 std::string endpoint_index() {
     std::string text;
     for (const Resource& one : resources)
-        text += fmt::format("{:<4} {}{}\n     {}\n", one.method, one.path, one.parameters,
-                            one.about);
+        text +=
+            fmt::format("{:<4} {}{}\n     {}\n", one.method, one.path, one.parameters, one.about);
     return text;
 }
 

@@ -12,6 +12,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -21,6 +22,8 @@ namespace {
 
 using std::chrono::seconds;
 using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds last_words{500};
 
 // One connection. Requests follow each other on it.
 struct Connection {
@@ -77,7 +80,8 @@ struct HttpServer::State {
 
     std::mutex mutex; // of what follows
     uint64_t next_id = 1;
-    std::map<uint64_t, Exchange*> waiting; // for an answer
+    std::map<uint64_t, Exchange*> waiting; // for an answer, or for its reader
+    std::condition_variable completed;     // one of them has been
     std::vector<HttpRequest> fresh;        // not taken yet
     std::map<Connection*, std::unique_ptr<Connection>> connections;
     bool stopping = false;
@@ -100,8 +104,7 @@ struct HttpServer::State {
     }
 
     static Connection* known(MHD_Connection* connection) {
-        const auto* info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
         return info ? static_cast<Connection*>(info->socket_context) : nullptr;
     }
     static void give(MHD_Connection* connection, unsigned for_seconds) {
@@ -125,8 +128,7 @@ struct HttpServer::State {
         if (one.answer)
             return respond(connection, std::move(*one.answer));
         std::optional<HttpAnswer> refusal =
-            one.too_large ? HttpAnswer{413, "the request is too large\n"}
-                          : check(one.request);
+            one.too_large ? HttpAnswer{413, "the request is too large\n"} : check(one.request);
         const std::lock_guard lock(mutex);
         if (!refusal && (stopping || waiting.size() >= limits.waiting))
             refusal = HttpAnswer{503, "too many requests wait already: try again later\n"};
@@ -170,6 +172,7 @@ struct HttpServer::State {
         give(connection, limits.request_seconds);
         if (one)
             waiting.erase(one->request.id);
+        completed.notify_all();
         delete one;
     }
 
@@ -180,8 +183,7 @@ struct HttpServer::State {
             *context = nullptr;
             return;
         }
-        const auto* info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         auto one = std::make_unique<Connection>();
         one->fd = info ? info->connect_fd : -1;
         one->deadline = steady_clock::now() + seconds(limits.request_seconds);
@@ -229,6 +231,11 @@ HttpServer::~HttpServer() {
                 MHD_resume_connection(one->connection);
             }
         }
+    }
+    {
+        // Those who read at once are told; the others find the connection closed.
+        std::unique_lock lock(state_->mutex);
+        state_->completed.wait_for(lock, last_words, [this] { return state_->waiting.empty(); });
     }
     MHD_stop_daemon(state_->daemon);
 }

@@ -104,8 +104,7 @@ void IntervalRecorder::start_writing() {
             if (auto written = write_file(model_, query, *format, files.folder + "/" + file);
                 !written)
                 return written;
-            if (auto linked =
-                    replace_link(files.folder, last_link + extension_of(*format), file);
+            if (auto linked = replace_link(files.folder, last_link + extension_of(*format), file);
                 !linked)
                 return linked;
         }
@@ -132,7 +131,8 @@ void IntervalRecorder::collect() {
     }
     const std::string problem = done.error().message();
     if (problem != last_problem_)
-        problems_.push_back(fmt::format("interval {} is not recorded: {}", interval.stamp, problem));
+        problems_.push_back(
+            fmt::format("interval {} is not recorded: {}", interval.stamp, problem));
     last_problem_ = problem;
 }
 

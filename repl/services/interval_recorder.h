@@ -58,10 +58,10 @@ class IntervalRecorder {
     const Model& model_;
     std::function<uint64_t()> utc_ns_;
     IntervalFiles files_;
-    uint64_t begin_ns_ = 0;   // of the interval that goes on
+    uint64_t begin_ns_ = 0;                       // of the interval that goes on
     std::map<std::string, uint64_t> lost_before_; // when it began
-    uint64_t utc_offset_ = 0; // of the backend's time, as it was when recording began
-    std::deque<Interval> over_; // not written yet
+    uint64_t utc_offset_ = 0;        // of the backend's time, as it was when recording began
+    std::deque<Interval> over_;      // not written yet
     std::optional<ForkedTask> task_; // writes the first of them
     uint64_t written_ = 0;
     std::string last_stamp_;

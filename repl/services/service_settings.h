@@ -20,8 +20,8 @@ struct IntervalFiles {
     friend bool operator==(const IntervalFiles&, const IntervalFiles&) = default;
 };
 
-// `on slow PROBE > T record last SPAN ...`: what led to a slow call is kept as a recording. How slow
-// that is stands with the probe, whose slow calls are traced.
+// `on slow PROBE > T record last SPAN ...`: what led to a slow call is kept as a recording. How
+// slow that is stands with the probe, whose slow calls are traced.
 struct Trigger {
     ProbeId probe;
     uint64_t span_ns = 0;

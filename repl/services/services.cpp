@@ -47,12 +47,10 @@ std::vector<std::string> Services::news() {
 }
 
 std::chrono::nanoseconds Services::idle_time(std::chrono::nanoseconds longest) const {
-    const uint64_t due =
-        std::min({endpoint_.due_ns(), intervals_.due_ns(), triggers_.due_ns()});
+    const uint64_t due = std::min({endpoint_.due_ns(), intervals_.due_ns(), triggers_.due_ns()});
     const uint64_t now = backend_.now_ns();
-    return std::min(longest, std::chrono::nanoseconds(
-                                 static_cast<int64_t>(std::min<uint64_t>(due - std::min(due, now),
-                                                                         INT64_MAX))));
+    return std::min(longest, std::chrono::nanoseconds(static_cast<int64_t>(
+                                 std::min<uint64_t>(due - std::min(due, now), INT64_MAX))));
 }
 
 int Services::wake_fd(int fd) {

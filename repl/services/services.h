@@ -31,9 +31,7 @@ class Services {
     }
 
     // Whether there is something to go on for when nobody will type any more.
-    bool active() const {
-        return endpoint_.active() || intervals_.active() || triggers_.active();
-    }
+    bool active() const { return endpoint_.active() || intervals_.active() || triggers_.active(); }
     const Endpoint& endpoint() const { return endpoint_; }
     const IntervalRecorder& intervals() const { return intervals_; }
 

@@ -73,8 +73,7 @@ void Triggers::work() {
 
 void Triggers::look() {
     const auto& calls = model_.slow_calls();
-    const uint64_t fresh =
-        std::min<uint64_t>(model_.slow_calls_received() - seen_, calls.size());
+    const uint64_t fresh = std::min<uint64_t>(model_.slow_calls_received() - seen_, calls.size());
     seen_ = model_.slow_calls_received();
     for (auto call = calls.end() - static_cast<ptrdiff_t>(fresh); call != calls.end(); ++call) {
         const size_t spec = call->end.call.spec.index();
@@ -107,8 +106,8 @@ void Triggers::start_writing(State& state) {
     task_text_ = fmt::format("a call of {} recorded to {}",
                              format_duration(static_cast<double>(state.duration_ns)), path);
     if (state.passed_over)
-        task_text_ += fmt::format(" ({} slow calls since the one before were too early for another)",
-                                  state.passed_over);
+        task_text_ += fmt::format(
+            " ({} slow calls since the one before were too early for another)", state.passed_over);
     state.passed_over = 0;
     auto task = ForkedTask::start("auger-record", [&](int) -> Result<void> {
         if (auto written = backend_.write_last(path); !written)
@@ -136,8 +135,8 @@ void Triggers::add_wake_fds(std::vector<int>& fds) const {
 }
 
 uint64_t Triggers::due_ns() const {
-    const bool waits = std::ranges::any_of(
-        states_, [](const auto& entry) { return entry.second.due_ns != 0; });
+    const bool waits =
+        std::ranges::any_of(states_, [](const auto& entry) { return entry.second.due_ns != 0; });
     return waits && !task_ ? backend_.now_ns() + look_interval_ns : UINT64_MAX;
 }
 

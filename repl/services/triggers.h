@@ -37,10 +37,10 @@ class Triggers {
   private:
     struct State {
         Trigger trigger;
-        uint64_t next_ns = 0;      // not before
-        uint64_t passed_over = 0;  // slow calls since the last recording, which came too early
-        uint64_t due_ns = 0;       // a recording is to be written; 0: none
-        uint64_t duration_ns = 0;  // of the call that it is of
+        uint64_t next_ns = 0;     // not before
+        uint64_t passed_over = 0; // slow calls since the last recording, which came too early
+        uint64_t due_ns = 0;      // a recording is to be written; 0: none
+        uint64_t duration_ns = 0; // of the call that it is of
         std::string path;
     };
 

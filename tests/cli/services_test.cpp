@@ -88,8 +88,7 @@ TEST_F(ServicesTest, SamplesAreWhereTheTimeIs) {
             on_cpu = match[3] == "cpu";
         }
         for (const char* function : {"hot", "warm", "cold"})
-            functions[function] +=
-                on_cpu && line.find(fmt::format(" {} (", function)) != line.npos;
+            functions[function] += on_cpu && line.find(fmt::format(" {} (", function)) != line.npos;
     }
     // A wait, or a time without a CPU, that has not ended is missing: on a busy machine those of
     // some tens of milliseconds. The clocks of running and waiting agree to some per cent.
@@ -138,9 +137,7 @@ TEST_F(ServicesTest, ContinuousRecordingSurvivesAKill) {
     const std::string path = folder.path("profiles");
     Program auger(AUGER_BINARY,
                   {"--batch", "-p", pid(), "-e", "record " + path + " every 1s keep 3 html"});
-    ASSERT_TRUE(wait_until([&] {
-        return std::filesystem::exists(path + "/last_profile.html");
-    }));
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(path + "/last_profile.html"); }));
     auger.signal(SIGKILL);
     EXPECT_EQ(auger.wait_exit(), 128 + SIGKILL);
     EXPECT_TRUE(BpfObjects::existing().without(before_).wait_gone()) << "left behind";

@@ -67,8 +67,7 @@ class Store {
     }
 
     std::string answer_;
-    Result<ListenSocket> socket_ =
-        ListenSocket::open({ListenAddress::Kind::ipv4_loopback, "", 0});
+    Result<ListenSocket> socket_ = ListenSocket::open({ListenAddress::Kind::ipv4_loopback, "", 0});
     std::vector<std::string> requests_;
     std::atomic<bool> stop_ = false;
     std::thread thread_;
@@ -82,8 +81,8 @@ TEST(ShipProfiles, SendsEachFileOnceAndInOrder) {
     folder.file("profile_20261121T232100.042Z.pb.gz", "\x1f\x8b second");
     folder.file("profile_20261121T232000.042Z.folded", "other");
     const auto ship = [&](const Store& store) {
-        return run({"/bin/sh", std::string(AUGER_SOURCE_DIR) + "/examples/ship_profiles", folder.path(""),
-                    store.url(), "nginx", "60"});
+        return run({"/bin/sh", std::string(AUGER_SOURCE_DIR) + "/examples/ship_profiles",
+                    folder.path(""), store.url(), "nginx", "60"});
     };
     Store broken("HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     const Outcome failed = ship(broken);

@@ -81,10 +81,9 @@ TEST(EndpointRequest, ProfilesAreAsGosAreAskedFor) {
 }
 
 TEST(EndpointRequest, FlamesAreOfAPart) {
-    const auto read = request(get("/flame.html", {{"class", "slow+taken"},
-                                                  {"by", "comm"},
-                                                  {"under", "handle request"},
-                                                  {"window", "10s"}}));
+    const auto read = request(get(
+        "/flame.html",
+        {{"class", "slow+taken"}, {"by", "comm"}, {"under", "handle request"}, {"window", "10s"}}));
     EXPECT_EQ(to_string(read.selection.filter), "slow+taken");
     EXPECT_EQ(read.selection.by, GroupBy::comm);
     EXPECT_EQ(read.selection.under, "handle request");
@@ -112,7 +111,8 @@ TEST(EndpointRequest, OtherPathsAndMethodsAreRefused) {
 
 // A web page somewhere makes its visitor's browser ask.
 TEST(EndpointRequest, StrangersAreRefused) {
-    for (const char* host : {"example.com", "example.com:7400", "127.0.0.1.example.com", "[::2]:1"}) {
+    for (const char* host :
+         {"example.com", "example.com:7400", "127.0.0.1.example.com", "[::2]:1"}) {
         HttpRequest rebound = get("/status");
         rebound.host = host;
         EXPECT_THAT(refusal(rebound, 403), HasSubstr("only this machine")) << host;
@@ -147,11 +147,11 @@ TEST(EndpointRequest, WhateverComesHasItsAnswer) {
     size_t taken = 0;
     for (int i = 0; i < 20'000; i++) {
         const bool is_post = random() % 2;
-        HttpRequest one =
-            is_post ? post(damaged(R"({"numberOfSamples":100,"timeInterval":"10 ms"})"))
-                    : get("/flame.html", {{"class", damaged("slow+10ms..50ms+=3")},
-                                          {damaged("under"), damaged("a;b")},
-                                          {"window", damaged("10s")}});
+        HttpRequest one = is_post
+                              ? post(damaged(R"({"numberOfSamples":100,"timeInterval":"10 ms"})"))
+                              : get("/flame.html", {{"class", damaged("slow+10ms..50ms+=3")},
+                                                    {damaged("under"), damaged("a;b")},
+                                                    {"window", damaged("10s")}});
         one.path = damaged(one.path);
         one.host = damaged(one.host);
         auto read = read_request(one);

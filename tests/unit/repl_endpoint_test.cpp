@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The endpoint in a session on a fake backend, asked through real connections: answers, what is
 // sampled for them, and clients that mean harm.
-#include "tests/support/http_client.h"
 #include "repl_fake_backend.h"
+#include "tests/support/http_client.h"
 
 #include "tests/support/temporary_folder.h"
 
@@ -17,9 +17,9 @@
 namespace auger {
 namespace {
 
+using test::TemporaryFolder;
 using testing::Contains;
 using testing::ElementsAre;
-using test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -157,13 +157,13 @@ TEST_F(EndpointTest, HarmChangesNothingButItsOwnAnswer) {
     HttpClient& long_line = attack("GET /" + std::string(200'000, 'x') + " HTTP/1.1\r\n" + host);
     HttpClient& long_header =
         attack("GET / HTTP/1.1\r\n" + host + "X: " + std::string(200'000, 'x') + "\r\n\r\n");
-    HttpClient& large = attack("POST /sample HTTP/1.1\r\n" + host +
-                               "Content-Length: 1000000000000\r\n\r\n{");
+    HttpClient& large =
+        attack("POST /sample HTTP/1.1\r\n" + host + "Content-Length: 1000000000000\r\n\r\n{");
     HttpClient& negative =
         attack("POST /sample HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n{}");
-    HttpClient& chunked = attack("POST /sample HTTP/1.1\r\n" + host +
-                                 "Transfer-Encoding: chunked\r\n\r\n2000\r\n" +
-                                 std::string(0x2000, ' ') + "\r\n0\r\n\r\n");
+    HttpClient& chunked =
+        attack("POST /sample HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n2000\r\n" +
+               std::string(0x2000, ' ') + "\r\n0\r\n\r\n");
     for (int i = 0; i < 20; i++)
         attack("GET /status HTTP/1.1\r\n" + host); // never goes on
     for (int i = 0; i < 20; i++) {
@@ -174,8 +174,8 @@ TEST_F(EndpointTest, HarmChangesNothingButItsOwnAnswer) {
     good.get("/status");
     ASSERT_TRUE(answered(good));
     EXPECT_EQ(good.status(), 200) << good.answer();
-    for (HttpClient* refused : {&garbage, &no_host, &long_line, &long_header, &large, &negative,
-                                &chunked}) {
+    for (HttpClient* refused :
+         {&garbage, &no_host, &long_line, &long_header, &large, &negative, &chunked}) {
         ASSERT_TRUE(work_until([&] { return refused->closed() || refused->status() != 0; }));
         EXPECT_NE(refused->status(), 200) << refused->answer();
     }
@@ -226,8 +226,7 @@ TEST_F(EndpointTest, AddressesAreSettings) {
                 HasSubstr("test.aug:1:7: error: \"0.0.0.0:80\": only this machine may connect"));
     EXPECT_EQ(test_.failure, Error::Kind::usage);
     EXPECT_THAT(test_.run("serve off 127.0.0.1:1"), HasSubstr("\"127.0.0.1:1\" is not served"));
-    EXPECT_THAT(test_.run("serve unix:" + folder.path("none/s")),
-                HasSubstr("No such file"));
+    EXPECT_THAT(test_.run("serve unix:" + folder.path("none/s")), HasSubstr("No such file"));
     const std::string saved = folder.path("s.aug");
     test_.run("save " + saved);
     std::ifstream file(saved);
@@ -248,7 +247,10 @@ TEST(HttpServer, SlowClientsHaveTheirTime) {
     limits.request_seconds = limits.answer_seconds = 1;
     const std::string large(64 << 20, 'x'); // more than sockets hold
     auto server = HttpServer::start(
-        socket->fd(), [&](const HttpRequest&) { return std::optional(HttpAnswer{200, large}); },
+        socket->fd(),
+        [&](const HttpRequest&) {
+            return std::optional(HttpAnswer{200, large});
+        },
         limits);
     ASSERT_TRUE(server);
     HttpClient asking(socket->text()), reading(socket->text());

@@ -204,8 +204,8 @@ TEST(IntervalRecorder, SaysOnceWhatFails) {
     const TemporaryFolder folder;
     const std::string path = folder.path("p");
     Recording test;
-    EXPECT_FALSE(test.services.record_intervals(
-        test.every(folder.file("file", "mine"), seconds(10), 1)));
+    EXPECT_FALSE(
+        test.services.record_intervals(test.every(folder.file("file", "mine"), seconds(10), 1)));
     ASSERT_TRUE(test.services.record_intervals(test.every(path, seconds(10), 1)));
     std::ofstream(path + "/last_profile.folded") << "mine";
     std::vector<std::string> said;

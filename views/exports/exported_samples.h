@@ -63,24 +63,36 @@ class ExportedSamples {
         double factor;
     };
     std::vector<Shown> find_shown() const;
-    // A thread's samples, laid end to end, are its time as far as it was sampled. A clock that ticks
-    // every query_.every_ns of that finds as often as it ticks in one. (Not of the time as it went
+    // A thread's samples, laid end to end, are its time as far as it was sampled. A clock that
+    // ticks once in each query_.every_ns of that, at a moment of its own in each so that it cannot
+    // fall in step with the program, finds as often as it ticks in one. (Not of the time as it went
     // by: samples stand for a period each, wherever in it they were taken.)
     template <typename Visit>
     void visit_ticks(ExportedSample sample, Visit visit) {
         const uint64_t every = query_.every_ns, since = query_.window.since(0, model_.now_ns());
         const uint64_t last = sample.sample.time_ns;
+        uint64_t& time = sampled_ns_[sample.sample.thread];
         // Of a wait from before the window, what is in it.
-        const uint64_t weight = std::min(sample.sample.weight_ns, last - std::min(last, since));
-        uint64_t& time = sampled_ns_.try_emplace(sample.sample.thread, every / 2).first->second;
-        const uint64_t ticks = (time + weight) / every - time / every;
+        const uint64_t begin = time,
+                       weight = std::min(sample.sample.weight_ns, last - std::min(last, since));
         time += weight;
+        uint64_t ticks = 0;
+        for (uint64_t period = begin / every; period * every < time; period++) {
+            const uint64_t tick = period * every + moment(period) % every;
+            ticks += tick >= begin && tick < time;
+        }
         sample.samples = 1;
         sample.weight_ns = static_cast<double>(every);
         for (uint64_t left = ticks; left-- > 0;) {
             sample.sample.time_ns = last - std::min(last, left * every);
             visit(static_cast<const ExportedSample&>(sample));
         }
+    }
+    // As good as random, and the same every time (the finalizer of MurmurHash3, by Austin Appleby).
+    static uint64_t moment(uint64_t period) {
+        period = (period ^ (period >> 33)) * 0xff51afd7ed558ccd;
+        period = (period ^ (period >> 33)) * 0xc4ceb9fe1a85ec53;
+        return period ^ (period >> 33);
     }
     // Sets frames_. False: the query shows nothing of it.
     bool expand(const StoredSample& sample);
