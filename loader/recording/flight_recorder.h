@@ -7,13 +7,14 @@
 
 #include "loader/recording/record_encoder.h"
 #include "loader/recording/recording_writer.h"
+#include "loader/stream/quiet_sink.h"
 
 #include <deque>
 #include <string>
 
 namespace auger {
 
-class FlightRecorder final : public EventSink {
+class FlightRecorder final : public QuietSink {
   public:
     static constexpr size_t most_bytes = 64 << 20; // the oldest events go first
 
@@ -23,16 +24,6 @@ class FlightRecorder final : public EventSink {
     void write(RecordingWriter& writer) const;
     size_t bytes() const { return bytes_ + encoder_.bytes().size(); }
 
-    void on_module(ModuleId, const ModuleInfo&) override {}
-    void on_location(LocationId, const Location&) override {}
-    void on_frames(LocationId, std::span<const Frame>) override {}
-    void on_stack(StackId, std::span<const LocationId>) override {}
-    void on_thread(ThreadId, const ThreadInfo&) override {}
-    void on_spec(SpecId, const SpecInfo&) override {}
-    void on_probe(const ProbeInfo&) override {}
-    void on_split(const SplitInfo&) override {}
-    void on_only(const OnlyInfo&) override {}
-    void on_label(LabelId, const std::string&) override {}
     void on_sample(const SampleEvent& sample) override {
         put(sample.time_ns, [&] { encoder_.on_sample(sample); });
     }

@@ -28,8 +28,10 @@ Parsed<Command> parse_rule(Arguments& arguments, Rule::Kind kind) {
     if (!expression)
         return expression.complaint();
     if (!expression->expression)
-        return Complaint{expression->span, "an expression stands between two /",
-                         fmt::format("write /{}/", expression->text), Error::Kind::usage};
+        return Complaint{expression->span, "an expression stands between two /, without quotes",
+                         expression->quoted ? "blanks may stand in it"
+                                            : fmt::format("write /{}/", expression->text),
+                         Error::Kind::usage};
     if (expression->text.empty())
         return Complaint{expression->span, "an empty expression fits everywhere", "",
                          Error::Kind::usage};

@@ -2,7 +2,7 @@
 #include "repl/services/interval_recorder.h"
 
 #include "loader/process/file_series.h"
-#include "loader/process/output_file.h"
+#include "views/exports/file_sink.h"
 
 #include <fmt/format.h>
 
@@ -16,15 +16,6 @@ constexpr const char* last_link = "last_profile";
 // How long names, and events that are late, are waited for once an interval is over.
 constexpr uint64_t patience_ns = 5'000'000'000;
 constexpr uint64_t look_interval_ns = 20'000'000;
-
-class OutputSink final : public ByteSink {
-  public:
-    explicit OutputSink(OutputFile& file) : file_(file) {}
-    void write(std::string_view bytes) override { file_.write(bytes); }
-
-  private:
-    OutputFile& file_;
-};
 
 std::string extension_of(const ExportFormat& format) {
     return std::string(format.extensions.substr(0, format.extensions.find(' ')));
@@ -42,7 +33,7 @@ Result<void> write_file(const Model& model, const ExportQuery& query, const Expo
     auto file = OutputFile::create(path);
     if (!file)
         return file.error();
-    OutputSink sink(*file);
+    OutputFileSink sink(*file);
     if (auto written = format.write(model, query, sink); !written)
         return written.error();
     return file->commit();

@@ -2,11 +2,11 @@
 // The rest: files, and the session itself.
 #include "repl/session/runner.h"
 
-#include "loader/process/output_file.h"
 #include "repl/language/script.h"
 #include "repl/session/spell_settings.h"
 #include "views/escape.h"
 #include "views/exports/export.h"
+#include "views/exports/file_sink.h"
 
 #include <fmt/format.h>
 
@@ -14,15 +14,6 @@ namespace auger {
 namespace {
 
 constexpr size_t source_limit = 16; // files that source each other
-
-class FileSink : public ByteSink {
-  public:
-    explicit FileSink(OutputFile& file) : file_(file) {}
-    void write(std::string_view bytes) override { file_.write(bytes); }
-
-  private:
-    OutputFile& file_;
-};
 
 } // namespace
 
@@ -50,7 +41,7 @@ Parsed<Reply> Session::save_export(const SaveCommand& command, Span at) {
     auto file = OutputFile::create(command.path);
     if (!file)
         return complaint_of(file.error(), at);
-    FileSink sink(*file);
+    OutputFileSink sink(*file);
     const ExportFormat& format = *command.format;
     const auto count = format.write(model_, ExportQuery{command.query, settings_.window}, sink);
     if (!count)

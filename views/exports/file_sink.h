@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// FileSink: an export into an open file.
+// Exports into files: one that is open, or one that is made (OutputFile).
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/process/output_file.h"
 #include "views/exports/byte_sink.h"
 
 #include <string>
@@ -28,6 +29,15 @@ class FileSink final : public ByteSink {
     int fd_;
     std::string buffer_;
     int error_ = 0; // errno of the first write that failed
+};
+
+class OutputFileSink final : public ByteSink {
+  public:
+    explicit OutputFileSink(OutputFile& file) : file_(file) {}
+    void write(std::string_view bytes) override { file_.write(bytes); }
+
+  private:
+    OutputFile& file_;
 };
 
 } // namespace auger
