@@ -152,7 +152,7 @@ TEST_F(EndpointTest, HarmChangesNothingButItsOwnAnswer) {
         return clients.back();
     };
     const std::string host = "Host: localhost\r\n";
-    HttpClient& garbage = attack(std::string("\x16\x03\x01\0\x01\xff garbage\r\n\r\n", 22));
+    HttpClient& garbage = attack("\x16\x03\x01\x02\x01\xff garbage\r\n\r\n");
     HttpClient& no_host = attack("GET /status HTTP/1.1\r\n\r\n");
     HttpClient& long_line = attack("GET /" + std::string(200'000, 'x') + " HTTP/1.1\r\n" + host);
     HttpClient& long_header =

@@ -244,7 +244,11 @@ TEST(IntervalRecorder, KilledLeavesOnlyWholeFiles) {
                 test.settle(i);
             }
         }
-        usleep(5'000 + static_cast<unsigned>(rand_r(&seed)) % 30'000);
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (!fs::exists(path + "/last_profile.html") &&
+               std::chrono::steady_clock::now() < limit)
+            usleep(1'000);
+        usleep(static_cast<unsigned>(rand_r(&seed)) % 40'000);
         kill(pid, SIGKILL);
         ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
         for (const std::string& name : names_in(path)) {

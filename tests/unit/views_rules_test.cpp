@@ -245,8 +245,8 @@ TEST_F(RuledModel, RulesHoldForWhatComesLater) {
 TEST_F(RuledModel, ADifferenceBeginsAtTheProbeWhateverItIsCalled) {
     const auto names = [&] {
         std::set<std::string> names;
-        for (const FunctionDiff& function :
-             diff_classes(model, {}, CallClass::slow, CallClass::fast)->functions)
+        const auto difference = diff_classes(model, {}, CallClass::slow, CallClass::fast);
+        for (const FunctionDiff& function : difference->functions)
             names.emplace(model.symbols().name(function.function));
         return names;
     };
