@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <deque>
 #include <optional>
 
 namespace auger::bench {
@@ -18,6 +20,7 @@ namespace auger::bench {
 namespace {
 
 constexpr int rounds = 9, perf_probes = 20;
+constexpr size_t many_processes = 32;
 
 double milliseconds(auto&& act) {
     auto start = std::chrono::steady_clock::now();
@@ -68,6 +71,42 @@ void bench_attach(const Features& features) {
     else
         print_skipped("session link", "this kernel has none (Linux 6.13)");
     measure(ExitWay::instructions, "exit instructions");
+
+    // Of a library that others map too every process of the target has links of its own.
+    std::deque<Child> processes;
+    while (processes.size() < many_processes)
+        processes
+            .emplace_back(std::vector<std::string>{folder + "/many_functions", "--wait"},
+                          Output::pipe)
+            .read_line();
+    Functions one = functions;
+    one.matches.resize(std::min<size_t>(one.matches.size(), 1));
+    Series one_by_one, together;
+    for (int round = 0; round < 3; round++) {
+        for (Series* series : {&one_by_one, &together}) {
+            std::vector<SpecId> specs;
+            AttachmentRequest request =
+                tracker.request(one, ExitWay::instructions, AttachWay::multi, specs);
+            std::vector<Attachment> attachments;
+            for (const Child& process : processes) {
+                request.pid = process.pid();
+                attachments.push_back(take(Attachment::make(tracker.programs(), request)));
+            }
+            series->push_back(milliseconds([&] {
+                if (series == &together)
+                    Attachment::detach(std::move(attachments));
+                while (!attachments.empty())
+                    attachments.pop_back();
+            }));
+            tracker.release(specs);
+        }
+    }
+    print_absolute(fmt::format("one function in {} processes: detach, a process after the other",
+                               many_processes),
+                   one_by_one, "ms");
+    print_absolute(
+        fmt::format("one function in {} processes: detach, as auger does", many_processes),
+        together, "ms", 1'000);
 
     // Programs for uprobe_multi links do not go on perf events, so this has programs of its own.
     Features old = features;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...: what
-// observing costs, on this machine, as Markdown. Needs root; without arguments, everything.
+// observing costs, on this machine, as Markdown. Needs root; without arguments, everything. Exits
+// with 1 when something could not be measured, with 4 when an aim was missed.
 #include "bench/benches.h"
+#include "bench/report.h"
 
 #include <fmt/core.h>
 
@@ -59,5 +61,5 @@ int main(int argc, char** argv) {
         }
         std::fflush(stdout);
     }
-    return status;
+    return status ? status : auger::bench::exit_code();
 }

@@ -76,7 +76,8 @@ void bench_off_cpu(const Features& features) {
             auto links = empty.attach_to_switches();
             figures.empty.push_back(measure());
         }
-        OffCpu off_cpu = take(OffCpu::make(tracker.programs(), rate_hz, ++epoch));
+        OffCpu off_cpu = take(OffCpu::make(tracker.programs()));
+        off_cpu.start(rate_hz, ++epoch);
         figures.stranger.push_back(measure());
         tracker.observe(called.pid());
         figures.target.push_back(measure());
@@ -115,7 +116,8 @@ void bench_off_cpu(const Features& features) {
                         theirs.push_back(measure());
                     peer.interrupt();
                 }
-                OffCpu off_cpu = take(OffCpu::make(tracker.programs(), rate_hz, ++epoch));
+                OffCpu off_cpu = take(OffCpu::make(tracker.programs()));
+                off_cpu.start(rate_hz, ++epoch);
                 tracker.observe(called.pid());
                 for (int i = 0; i < 5; i++)
                     ours.push_back(measure());

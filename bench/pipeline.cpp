@@ -201,4 +201,5 @@ void run() {
 
 int main() {
     auger::bench::run();
+    return auger::bench::exit_code();
 }

@@ -35,11 +35,23 @@ std::string number(double value, const char* unit) {
     return fmt::format("{:.{}f} {}", value, digits, unit);
 }
 
+constexpr int code_of_missed_aims = 4;
+bool missed = false;
+
 std::string verdict(double value, std::optional<double> aim, const std::string& shown_aim) {
-    return aim ? fmt::format("{} {}", shown_aim, value <= *aim ? "met" : "**missed**") : "";
+    return aim ? fmt::format("{} {}", shown_aim, bench::verdict(value <= *aim)) : "";
 }
 
 } // namespace
+
+const char* verdict(bool met) {
+    missed = missed || !met;
+    return met ? "met" : "**missed**";
+}
+
+int exit_code() {
+    return missed ? code_of_missed_aims : 0;
+}
 
 void begin_table(const std::string& title, const std::string& about, const std::string& first,
                  const std::string& second) {

@@ -31,5 +31,9 @@ void print_absolute(const std::string& what, const Series& values, const char* u
                     std::optional<double> aim = {});
 // A line that a figure is missing, and why.
 void print_skipped(const std::string& what, const std::string& reason);
+// "met" or "missed", as the tables have it; remembered for exit_code().
+const char* verdict(bool met);
+// Of a bench that printed what it wanted: 0, or 4 when an aim was missed.
+int exit_code();
 
 } // namespace auger::bench

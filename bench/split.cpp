@@ -31,6 +31,7 @@ void measure(Tracker& tracker, EventRing& ring, Called& called, const Features& 
         timed.push_back(called.call("starts_push", calls));
         Sampling sampling = take(Sampling::per_process(tracker.programs(), rate_hz,
                                                        features.hardware_cycles, {&pid, 1}));
+        sampling.start();
         split.push_back(called.call("starts_push", calls));
         sampling.stop();
         ring.collect();

@@ -17,14 +17,15 @@ struct StackShares {
 
     uint64_t samples = 0; // that have a user stack
     uint64_t whole = 0;
-    uint64_t named_beginnings = 0; // of the whole ones: whose outermost function has a name
-    uint64_t known_beginnings = 0; // of those: one that threads or processes begin with
+    // Whatever auger says of it: where the outermost frame is of code that threads or processes
+    // begin in, by its symbol, the file's entry point, or the system call in it that makes threads.
+    uint64_t from_the_beginning = 0;
     uint64_t frames = 0;           // of user stacks, as addresses
     uint64_t named = 0;
     Series depths;           // in frames
     Counts cut;              // by cause
     Counts cut_at;           // by cause and the outermost frame
-    Counts other_beginnings; // outermost functions of whole stacks that are not known as such
+    Counts other_beginnings; // outermost functions of whole stacks that are none of those
 };
 
 // Of the samples of processes with this name, from a time on.

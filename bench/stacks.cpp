@@ -173,7 +173,7 @@ void beside_frame_pointers() {
             by_tables.push_back(tables);
             by_frame_pointers.push_back(pointers);
         }
-        print_row(fmt::format("{} frames", frames), by_tables, by_frame_pointers, "ns", 2.2);
+        print_row(fmt::format("{} frames", frames), by_tables, by_frame_pointers, "ns", 1.05);
     }
 }
 

@@ -120,8 +120,7 @@ void print(const char* cache, const std::vector<Milestones>& all) {
         median_of([](const Milestones& one) { return one.sampling; }),
         median_of([&](const Milestones& one) { return or_never(one.tables); }),
         median_of([&](const Milestones& one) { return or_never(one.whole); }), named, aim_s,
-        named <= aim_s ? "met" : "**missed**",
-        median_of([](const Milestones& one) { return one.cpu; }));
+        verdict(named <= aim_s), median_of([](const Milestones& one) { return one.cpu; }));
     std::fflush(stdout);
 }
 

@@ -56,7 +56,7 @@ void measure(const std::string& path, const std::string& cache_folder) {
     fmt::print("| {} | {:.1f} | {} | {} | {} | {:.2f} | {:.2f} | {:.0f} ({} {}) |\n", name, mb,
                tables->statistics.functions, tables->statistics.rows, rules, median(compiling) / mb,
                median(loading) / mb, kb_per_mb, most_kb_per_mb,
-               kb_per_mb <= most_kb_per_mb ? "met" : "**missed**");
+               verdict(kb_per_mb <= most_kb_per_mb));
     std::fflush(stdout);
 }
 
@@ -81,4 +81,5 @@ int main() {
         auger::bench::measure(path, folder);
     std::error_code ignored;
     fs::remove_all(folder, ignored);
+    return auger::bench::exit_code();
 }

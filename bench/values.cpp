@@ -86,7 +86,9 @@ class Asked {
             asked.traces_slow = true;
             auto program = take(compile_program(asked, ValueScope{.function = function}));
             SpecSettings settings;
-            settings.program = take(programs_.enter(specs_[0], std::move(program)));
+            Transaction edit;
+            settings.program = take(programs_.enter(specs_[0], std::move(program), edit));
+            edit.commit();
             take(tracker.specs().set(specs_[0], settings));
         }
         attachment_.emplace(take(Attachment::make(tracker.programs(), request)));

@@ -168,7 +168,7 @@ void print_times(const std::string& what, const std::function<Series()>& measure
         fmt::print("| {} | {} | {:.1f} ms | {:.1f} ms | {:.1f} ms | {:.2f} | {:.2f} | 50 ms {} |\n",
                    what, times.size(), median(times), p99, quantile(times, 1),
                    median(times) / median(idle), p99 / quantile(idle, 0.99),
-                   p99 <= aim_ms ? "met" : "**missed**");
+                   verdict(p99 <= aim_ms));
     } catch (const std::exception& error) {
         fmt::print("| {} | | | | | | | not measured: {} |\n", what, error.what());
     }
@@ -254,5 +254,5 @@ int main(int argc, char** argv) {
         fmt::print("\nthe view was not measured: {}\n", error.what());
         return 1;
     }
-    return 0;
+    return exit_code();
 }

@@ -42,9 +42,10 @@ static long note_code(struct task_struct* task, struct vm_area_struct* area,
 }
 
 // The sum of two registers, see wire_operand_register, the second one times `scale`. By way of an
-// array, since the verifier lets nobody index the context.
+// array, since the verifier lets nobody index the context; no larger than it must be, since all
+// functions that call each other have 512 bytes of stack together.
 __noinline u64 operand_sum(struct pt_regs* ctx, u32 base, u32 index, u32 scale) {
-    u64 registers[32] = {};
+    u64 registers[WIRE_OPERAND_CALL + 1] = {};
 
     registers[1] = ctx->rax;
     registers[2] = ctx->rcx;
@@ -63,7 +64,11 @@ __noinline u64 operand_sum(struct pt_regs* ctx, u32 base, u32 index, u32 scale) 
     registers[15] = ctx->r14;
     registers[16] = ctx->r15;
     registers[WIRE_OPERAND_CALL] = ctx->rip;
-    return registers[base & 31] + registers[index & 31] * scale;
+    if (base > WIRE_OPERAND_CALL)
+        base = WIRE_OPERAND_NONE;
+    if (index > WIRE_OPERAND_CALL)
+        index = WIRE_OPERAND_NONE;
+    return registers[base] + registers[index] * scale;
 }
 
 // Calls of threads that nobody observes are no loss.
@@ -75,14 +80,35 @@ static __noinline int lose_call(void) {
     return 0;
 }
 
+// Whether `address` is one of the targets of a cookie's spec. Negative: that cannot be told now.
+__noinline int find_target(u64 cookie, u64 from, u64 address, bool other_files) {
+    struct wire_call_target target = {.spec = cookie & WIRE_COOKIE_SPEC_MASK,
+                                      .generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT,
+                                      .offset = address - from};
+    struct find_code code = {};
+    long error;
+
+    if (bpf_map_lookup_elem(&call_targets, &target))
+        return 1;
+    if (!other_files)
+        return 0;
+    error = bpf_find_vma(bpf_get_current_task_btf(), address, note_code, &code, 0);
+    // Nothing is mapped there: the call goes nowhere. Else the mappings are being changed just now.
+    if (error)
+        return error == -NO_MAPPING ? 0 : -1;
+    if (!code.inode)
+        return 0;
+    target.inode = code.inode;
+    target.file_size = code.file_size;
+    target.offset = address - code.start + (code.first_page << 12);
+    return bpf_map_lookup_elem(&call_targets, &target) != NULL;
+}
+
 __noinline int calls_timed_function(struct pt_regs* ctx, u64 cookie) {
     u32 spec = cookie & WIRE_COOKIE_SPEC_MASK;
     struct wire_call_operand* operand = bpf_map_lookup_elem(&call_operands, &spec);
-    struct wire_call_target target = {.spec = spec,
-                                      .generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT};
-    struct find_code code = {};
     u64 address;
-    long error;
+    int error;
 
     if (!operand)
         return 0;
@@ -90,19 +116,14 @@ __noinline int calls_timed_function(struct pt_regs* ctx, u64 cookie) {
         operand_sum(ctx, operand->base, operand->index, operand->scale) + operand->displacement;
     if (operand->in_memory && bpf_probe_read_user(&address, sizeof(address), (void*)address))
         return lose_call();
-    target.offset = address - PT_REGS_IP(ctx);
-    if (bpf_map_lookup_elem(&call_targets, &target))
-        return 1;
-    if (!operand->other_files)
+    error = find_target(cookie, PT_REGS_IP(ctx), address, operand->other_files);
+    return error < 0 ? lose_call() : error;
+}
+
+__noinline int returns_to_known_place(struct pt_regs* ctx, u64 cookie) {
+    u64 address;
+
+    if (bpf_probe_read_user(&address, sizeof(address), (void*)PT_REGS_SP(ctx)))
         return 0;
-    error = bpf_find_vma(bpf_get_current_task_btf(), address, note_code, &code, 0);
-    // Nothing is mapped there: the call goes nowhere. Else the mappings are being changed just now.
-    if (error)
-        return error == -NO_MAPPING ? 0 : lose_call();
-    if (!code.inode)
-        return 0;
-    target.inode = code.inode;
-    target.file_size = code.file_size;
-    target.offset = address - code.start + (code.first_page << 12);
-    return bpf_map_lookup_elem(&call_targets, &target) != NULL;
+    return find_target(cookie, PT_REGS_IP(ctx), address, 1) > 0;
 }

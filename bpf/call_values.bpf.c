@@ -270,28 +270,62 @@ __noinline int is_judged_at_end(const struct open_call* call) {
     return program && program->judges_end;
 }
 
-__noinline int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa) {
+// The first slot that none of the open calls has. There is one: they are fewer than slots, or the
+// call would have been dropped.
+__noinline u32 find_slot(const struct open_calls* calls) {
+    u32 depth, used = 0, slot = 0;
+
+    if (!calls)
+        return 0;
+    depth = calls->depth;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        u32 taken;
+
+        if (i >= depth)
+            break;
+        taken = calls->calls[i].value_slot;
+        if (taken < WIRE_MAX_OPEN_CALLS)
+            used |= 1u << taken;
+    }
+    for (u32 bits = WIRE_MAX_OPEN_CALLS / 2; bits; bits /= 2) {
+        u32 all = (1u << bits) - 1;
+
+        if ((used & all) == all) {
+            used >>= bits;
+            slot += bits;
+        }
+    }
+    return slot & (WIRE_MAX_OPEN_CALLS - 1);
+}
+
+__noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struct open_call* call,
+                            u64 cfa) {
     struct wire_call_program* program;
     struct thread_values* thread;
-    struct call_values* own;
+    struct call_values* slot;
+    struct wire_values* own;
 
-    if (!call)
+    if (!calls || !call)
         return 0;
     program = program_of(call);
     if (!program)
         return 0;
     thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL,
                                   BPF_LOCAL_STORAGE_GET_F_CREATE);
-    if (!thread)
+    if (!thread) {
+        count_loss(WIRE_LOSS_VALUES);
         return judge_unknown(program) & VERDICT_FILTERED;
-    own = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
-    own->sequence = call->sequence;
-    own->spec = call->spec;
-    own->values.version = program->version;
-    own->values.readable = 0;
+    }
+    call->value_slot = find_slot(calls);
+    slot = &thread->calls[call->value_slot & (WIRE_MAX_OPEN_CALLS - 1)];
+    slot->sequence = call->sequence;
+    slot->spec = call->spec;
+    own = &slot->values;
+    own->version = program->version;
+    own->readable = 0;
     note_registers(thread, ctx, cfa);
-    fetch_values(thread, program, &own->values, false);
-    return judge(program, &own->values, call, false);
+    fetch_values(thread, program, own, false);
+    return judge(program, own, call, false);
 }
 
 static __always_inline void note_label(const struct wire_call_program* program,
@@ -315,7 +349,7 @@ static __always_inline void note_label(const struct wire_call_program* program,
 __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end) {
     struct wire_call_program* program;
     struct thread_values* thread;
-    struct call_values* own;
+    struct wire_values* own;
 
     if (!call || !end)
         return 0;
@@ -324,14 +358,11 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     if (!program)
         return 0;
     thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);
-    if (!thread)
-        return judge_unknown(program);
-    own = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
-    if (own->sequence != call->sequence || own->spec != call->spec ||
-        own->values.version != program->version)
+    own = thread ? find_values(thread, call) : NULL;
+    if (!own || own->version != program->version)
         return judge_unknown(program);
     note_registers(thread, ctx, 0);
-    fetch_values(thread, program, &own->values, true);
-    note_label(program, &own->values, end);
-    return judge(program, &own->values, call, true);
+    fetch_values(thread, program, own, true);
+    note_label(program, own, end);
+    return judge(program, own, call, true);
 }

@@ -8,7 +8,10 @@
 
 #include "maps.h"
 
-/* Of one open call; see values_of. */
+/* The registers that values begin with: DWARF's numbers, and two more. */
+enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTERS = 32 };
+
+/* Of one open call. */
 struct call_values {
     u32 sequence;
     u16 spec;
@@ -16,16 +19,16 @@ struct call_values {
     struct wire_values values;
 };
 
-/* The registers that values begin with: DWARF's numbers, and two more. */
-enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTERS = 32 };
-
 struct thread_values {
     u64 registers[REGISTERS]; /* of the probe that runs just now */
+    /* By open_call.value_slot: a slot is a call's until this ends. (But of a goroutine's, which may
+     * find itself on another thread, or its slot taken by another goroutine: then nothing is known.)
+     */
     struct call_values calls[WIRE_MAX_OPEN_CALLS];
 };
 
 /* Written and read by the tracker alone, for threads with such calls. A failed creation leaves
- * the values unread. */
+ * the values unread, and is counted as WIRE_LOSS_VALUES. */
 struct thread_values_map {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -41,8 +44,9 @@ enum verdict {
     VERDICT_NOT_TRACED = 2, /* WIRE_PREDICATE_SLOW does not hold */
 };
 
-/* A call that begins: reads its values; `cfa` as in WIRE_BASE_CFA. Sets marks. */
-int begin_values(struct pt_regs* ctx, struct open_call* call, u64 cfa);
+/* A call that begins, beside `calls` that are open: reads its values; `cfa` as in WIRE_BASE_CFA.
+ * Sets marks. */
+int begin_values(struct pt_regs* ctx, struct open_calls* calls, struct open_call* call, u64 cfa);
 
 /* Whether every returned call must be judged, or only those of which something is told. */
 int is_judged_at_end(const struct open_call* call);
@@ -50,16 +54,22 @@ int is_judged_at_end(const struct open_call* call);
 /* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
 int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);
 
+static __always_inline struct wire_values* find_values(struct thread_values* thread,
+                                                       const struct open_call* call) {
+    struct call_values* own;
+
+    if (call->value_slot >= WIRE_MAX_OPEN_CALLS)
+        return NULL;
+    own = &thread->calls[call->value_slot & (WIRE_MAX_OPEN_CALLS - 1)];
+    return own->sequence == call->sequence && own->spec == call->spec ? &own->values : NULL;
+}
+
 /* Of a call that has just ended; NULL when there are none. */
-static __always_inline struct call_values* values_of(const struct open_call* call) {
+static __always_inline struct wire_values* values_of(const struct open_call* call) {
     struct thread_values* thread =
         bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);
-    struct call_values* values;
 
-    if (!thread)
-        return NULL;
-    values = &thread->calls[call->sequence & (WIRE_MAX_OPEN_CALLS - 1)];
-    return values->sequence == call->sequence && values->spec == call->spec ? values : NULL;
+    return thread ? find_values(thread, call) : NULL;
 }
 
 #endif

@@ -24,13 +24,15 @@ __noinline int terms_of_call(const struct open_call* call, u32 gate, u64 now) {
 }
 
 // Likewise of its own, or the verifier would try every way through every turn of the loop below.
-__noinline int terms_of_call_at(struct open_call* call, u32 gate, u64 now, u64 sp) {
-    if (!call || (sp > call->sp && has_been_left(call, sp)))
+__noinline int terms_of_call_at(struct open_call* call, u32 gate, u64 now,
+                                struct stack_place* here) {
+    if (!call || (here && here->sp > call->sp && has_been_left(call, here)))
         return 0;
     return terms_of_call(call, gate, now);
 }
 
-__noinline int terms_of_calls(struct open_calls* calls, u32 gate, u64 now, u64 sp) {
+__noinline int terms_of_calls(struct open_calls* calls, u32 gate, u64 now,
+                              struct stack_place* here) {
     u32 depth, fulfilled = 0;
 
     if (!calls)
@@ -39,7 +41,7 @@ __noinline int terms_of_calls(struct open_calls* calls, u32 gate, u64 now, u64 s
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)
             break;
-        fulfilled |= terms_of_call_at(&calls->calls[i], gate, now, sp);
+        fulfilled |= terms_of_call_at(&calls->calls[i], gate, now, here);
     }
     return fulfilled;
 }

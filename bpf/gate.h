@@ -33,8 +33,8 @@ static __always_inline void describe_thread(struct task_struct* task, struct gat
 /* Which of the gate's terms an open call fulfils at `now`: bits. */
 int terms_of_call(const struct open_call* call, u32 gate, u64 now);
 
-/* Which the open calls do that the thread is in at `sp`; 0: all that are open. */
-int terms_of_calls(struct open_calls* calls, u32 gate, u64 now, u64 sp);
+/* Which the open calls do that the thread is in `here`; NULL: all that are open. */
+int terms_of_calls(struct open_calls* calls, u32 gate, u64 now, struct stack_place* here);
 
 /* Whether the gate holds for a thread whose calls fulfil these terms. */
 int gate_holds(u32 gate, const struct gate_thread* thread, u32 fulfilled);

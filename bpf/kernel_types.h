@@ -24,6 +24,26 @@ typedef __u32 u32;
 typedef __u64 u64;
 typedef __s64 s64;
 
+/*
+ * Between CPUs. load_acquire(): nothing behind it is read before; store_release(): nothing before
+ * it is written later. x86 does neither by itself, so the compiler is all that has to be told; BPF
+ * has instructions for others from Linux 6.15 on only.
+ */
+#ifndef __TARGET_ARCH_x86
+#error "this machine needs barriers of its own in load_acquire() and store_release()"
+#endif
+#define load_acquire(place)                                                                        \
+    ({                                                                                             \
+        __typeof__(*(place)) loaded_ = *(volatile __typeof__(*(place))*)(place);                   \
+        barrier();                                                                                 \
+        loaded_;                                                                                   \
+    })
+#define store_release(place, value)                                                                \
+    do {                                                                                           \
+        barrier();                                                                                 \
+        *(volatile __typeof__(*(place))*)(place) = (value);                                        \
+    } while (0)
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct signal_struct {
@@ -80,6 +100,7 @@ struct uprobe_task {
 };
 
 struct task_struct {
+    void* stack; /* the kernel's, of this thread */
     struct css_set* cgroups;
     int pid;
     int tgid;
@@ -125,6 +146,16 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
     struct bpf_iter_meta* meta;
     struct task_struct* task;
+};
+
+/* ... or all elements of a map. */
+struct bpf_map;
+
+struct bpf_iter__bpf_map_elem {
+    struct bpf_iter_meta* meta;
+    struct bpf_map* map;
+    void* key;
+    void* value;
 };
 
 #pragma clang attribute pop

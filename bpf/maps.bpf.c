@@ -15,7 +15,8 @@ struct filter_ids_map filter_cgroups SEC(".maps");
 struct filter_comms_map filter_comms SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
 
-const volatile __u32 possible_cpus = 1;
+const volatile __u32 cpu_ids = 1;
 struct wire_config config = {};
+struct wire_calibration calibration = {};
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -11,6 +11,25 @@
 #include "unwind_table.h"
 #include "wire.h"
 
+enum { NO_VALUE_SLOT = WIRE_MAX_OPEN_CALLS };
+enum call_state {
+    /* Of a Go function that has no room on its stack: the stack is made larger, and the function
+     * begins again. */
+    CALL_BEGINS_AGAIN = 1,
+    CALL_ENDS_IN_CALLER = 2, /* it is seen when the caller goes on, see tail_calls.h ... */
+    CALL_HAS_JUMPED = 4,     /* ... and the function is over, but what it has jumped to is not */
+};
+
+/* A place on the current thread's stacks, and the mapping that it lies in: found when it is first
+ * asked for, and once, since with interrupts off the kernel answers one such question only. */
+struct stack_place {
+    u64 sp;
+    u64 start; /* [start, end) */
+    u64 end;   /* 0: not known */
+    u32 is_found;
+    u32 is_own; /* 1: the thread's own stack */
+};
+
 /* An open call of a thread. Small, since every observed thread has WIRE_MAX_OPEN_CALLS of them. */
 struct open_call {
     u64 start_ns;
@@ -30,11 +49,33 @@ struct open_call {
     u32 place;          /* of the probe that saw it begin: low half of the address */
     u32 wall_epoch;     /* of wire_config, at entry */
     u32 marks;          /* bits of marks that hold; written by the programs at lines, too */
-    u32 gated;          /* ticks that hit it and that a gate kept back; written by the sampler */
+    u32 value_slot;     /* where its values are, in thread_values; NO_VALUE_SLOT: it has none */
     u32 traced_inside;  /* slow calls inside it that were traced: they ask for its end */
+    u32 state;          /* call_state. Tracker only. */
+    u32 padding;
     u64 blocked_ns;     /* the thread's totals at entry */
     u64 runnable_ns;
+    u64 own_ns;
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
+};
+
+/* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and, at
+ * an exit, the call that ends there. */
+struct settlement {
+    u64 now;
+    u64 gone_below;      /* calls with a lower stack pointer on the same stack are gone */
+    u64 entry_sp;        /* at an entry: a call at the same place is gone, whatever the stack */
+    u64 exit_sp;         /* the exit's call has this stack pointer ... */
+    u16 exit_spec;       /* ... and this spec and generation */
+    u16 exit_generation; /* 0: not at an exit */
+    u16 found;           /* 1: the exit's call is taken out of the open ones, to be `ending` */
+    u16 kept;            /* how many of the open calls remain */
+    u16 entry_spec;      /* at an entry: whose it is ... */
+    u16 again;           /* ... 1: it has a call open there already, which is an older one */
+    u32 entry_place;     /* ... and the low half of the instruction's address; 0: not at an entry */
+    u32 at_call_site;    /* 1: the instruction is a call ... */
+    u32 goes_elsewhere;  /* ... 1: through a pointer, of another function than the spec's */
+    u64 stack_base;      /* see open_calls */
 };
 
 /*
@@ -50,12 +91,21 @@ struct open_calls {
     /* Time off the CPU since the first timed call. Off-CPU sampler only. */
     u64 blocked_ns;
     u64 runnable_ns;
+    /* What samples, waits and slow calls have cost the thread since then: in nobody's duration.
+     * Written by all of them, each of which may interrupt another. */
+    u64 own_ns;
+    u64 own_ns_at_end; /* of the call that ends just now. Tracker only. */
     u32 scope; /* of wire_config, in which the thread was found to be observed. Tracker only. */
     u32 padding;
+    /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
+    u64 stack_base;
+    u64 g; /* of goroutine_key; 0: they are a thread's. Tracker only. */
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
     /* The call that ends just now, and what is told of it. Tracker only; here, because a BPF
      * program's stack is small. */
     struct open_call ending;
+    struct settlement settlement; /* likewise */
+    struct stack_place here;      /* likewise: where the thread is, when calls are found to be gone */
     struct wire_call_end end;
     char label[WIRE_STRING]; /* behind `end`: of WIRE_LABEL_STRING */
 };
@@ -161,16 +211,22 @@ extern struct filter_ids_map filter_cgroups SEC(".maps");
 extern struct filter_comms_map filter_comms SEC(".maps");
 
 /* Load-time knobs (user space sets them once, before loading). */
-extern const volatile __u32 possible_cpus;
+extern const volatile __u32 cpu_ids; /* numbers of CPUs are below it */
 
 /* Live values: written by user space whenever they change, read at every event. */
 extern struct wire_config config;
+extern struct wire_calibration calibration;
 
 static __always_inline void count_loss(u32 cause) {
     u64* count = bpf_map_lookup_elem(&losses, &cause);
 
     if (count)
         __sync_fetch_and_add(count, 1);
+}
+
+/* Adds to what auger has cost a thread that has timed calls. */
+static __always_inline void charge(struct open_calls* calls, u64 own_ns) {
+    __sync_fetch_and_add(&calls->own_ns, own_ns);
 }
 
 #endif

@@ -3,6 +3,7 @@
 // now, for whoever reads the iterator. The threads go on meanwhile, so each record is looked at
 // twice: what has changed in between has ended, and is no open call.
 #include "filter.h"
+#include "goroutine.h"
 #include "maps.h"
 #include "open_calls.h"
 
@@ -60,21 +61,24 @@ __noinline u64 find_return_address(u64 instance, u64 slot) {
 // calls it.
 __noinline int describe_call(struct open_calls* calls, u32 i, u64 return_instances,
                              struct wire_open_call* record) {
-    volatile struct open_call* call;
+    struct open_call* call;
+    u32 sequence;
+    u64 start_ns;
 
     if (!calls || !record)
         return 0;
     call = &calls->calls[i & (WIRE_MAX_OPEN_CALLS - 1)];
-    record->call.start_ns = call->start_ns;
-    record->call.sequence = call->sequence;
-    record->call.spec = call->spec;
-    record->call.generation = call->generation;
-    record->return_slot = call->sp;
-    if (!is_current((void*)call) || (!record->running && is_below(calls, (void*)call, record->sp)))
+    start_ns = load_acquire(&call->start_ns);
+    sequence = load_acquire(&call->sequence);
+    record->call.start_ns = start_ns;
+    record->call.sequence = sequence;
+    record->call.spec = load_acquire(&call->spec);
+    record->call.generation = load_acquire(&call->generation);
+    record->return_slot = load_acquire(&call->sp);
+    if (!is_current(call) || (!record->running && is_below(calls, call, record->sp)))
         return 0;
-    barrier();
-    if (i >= *(volatile u32*)&calls->depth || call->sequence != record->call.sequence ||
-        call->start_ns != record->call.start_ns)
+    if (i >= load_acquire(&calls->depth) || load_acquire(&call->sequence) != sequence ||
+        load_acquire(&call->start_ns) != start_ns)
         return 0;
     record->return_address = find_return_address(return_instances, record->return_slot);
     record->now_ns = bpf_ktime_get_ns();
@@ -118,11 +122,37 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     record.argument = regs->di;
 
     return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
-    depth = *(volatile u32*)&calls->depth;
+    depth = load_acquire(&calls->depth);
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)
             break;
         if (describe_call(calls, i, return_instances, &record))
+            bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+    }
+    return 0;
+}
+
+// The same for goroutine_calls: a goroutine is on no certain thread, and its registers are not at
+// hand.
+SEC("iter/bpf_map_elem")
+int list_goroutine_calls(struct bpf_iter__bpf_map_elem* ctx) {
+    const struct goroutine_key* key = ctx->key;
+    struct open_calls* calls = ctx->value;
+    struct wire_open_call record = {};
+    u32 depth;
+
+    if (!key || !calls || !is_target(key->tgid))
+        return 0;
+    record.pid = key->tgid;
+    record.argument = key->g;
+    record.depth = -1;  // of none yet
+    record.running = 1; // it is not known to be below a stack pointer
+    record.syscall = WIRE_SYSCALL_NONE;
+    depth = *(volatile u32*)&calls->depth;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= depth)
+            break;
+        if (describe_call(calls, i, 0, &record))
             bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
     }
     return 0;

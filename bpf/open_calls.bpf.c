@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 // Whether a call has been left, judged by the stacks. A function of its own, verified once.
 #include "open_calls.h"
+#include "go_runtime.h"
+
+enum { ENOENT = 2 };
 
 struct find_stack {
     u64 start;
@@ -24,19 +27,40 @@ static __always_inline bool is_own_stack(struct task_struct* task, const struct 
            (first_stack >= stack->start && first_stack < stack->end);
 }
 
-__noinline int has_been_left(struct open_call* call, u64 sp) {
+static __always_inline void find_mapping_of(struct stack_place* place) {
     struct task_struct* task = bpf_get_current_task_btf();
-    struct find_stack here = {}, there = {};
+    struct find_stack found = {};
+
+    place->is_found = 1;
+    place->end = 0;
+    place->is_own = 0;
+    if (bpf_find_vma(task, place->sp, note_stack, &found, 0))
+        return;
+    place->start = found.start;
+    place->end = found.end;
+    place->is_own = is_own_stack(task, &found);
+}
+
+// Of the mapping of a stack that the thread is not on. Where it cannot be told now, it exists.
+static __always_inline bool is_gone(u64 sp) {
+    struct find_stack found = {};
+
+    return bpf_find_vma(bpf_get_current_task_btf(), sp, note_stack, &found, 0) == -ENOENT;
+}
+
+__noinline int has_been_left(struct open_call* call, struct stack_place* here) {
     u64 return_address = 0;
 
-    if (!call)
+    if (!call || !here)
         return 0;
-    if (bpf_find_vma(task, call->sp, note_stack, &there, 0) ||
-        bpf_find_vma(task, sp, note_stack, &here, 0))
+    // A goroutine has one stack.
+    if (call->sequence & WIRE_CALL_OF_GOROUTINE)
         return 1;
-    if (here.start != there.start)
-        return 0;
-    if (is_own_stack(task, &here))
+    if (!here->is_found)
+        find_mapping_of(here);
+    if (here->end && (call->sp < here->start || call->sp >= here->end))
+        return is_gone(call->sp);
+    if (here->is_own || (!here->end && !call->return_address))
         return 1;
     bpf_probe_read_user(&return_address, sizeof(return_address), (void*)return_slot(call->sp));
     return (u32)return_address != call->return_address;

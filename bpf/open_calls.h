@@ -19,14 +19,15 @@ static __always_inline u64 return_slot(u64 sp) {
 }
 
 /*
- * 1 when a stack pointer at `sp`, above the call's, proves that the call has been left. On the
+ * 1 when a stack pointer that is here, above the call's, proves that the call has been left. On the
  * thread's own stack it does. Coroutines, fibers and signal handlers run on others, and a call that
- * is suspended there still waits: on another mapping it is kept; on one mapping, which may hold
- * many such stacks, it is kept for as long as its return address is still in place. Asked only in
- * the rare case that some call is below. When the mappings cannot be read now (their lock is
- * taken), the answer is 1: a call wrongly kept would hold samples that are not its own.
+ * is suspended there still waits: on another mapping it is kept, as long as that exists; on one
+ * mapping, which may hold many such stacks, it is kept for as long as its return address is still
+ * in place. Asked only in the rare case that some call is below. When the mappings cannot be read
+ * now (their lock is taken), the return address decides if it is known; else the answer is 1: a
+ * call wrongly kept would hold samples that are not its own.
  */
-int has_been_left(struct open_call* call, u64 sp);
+int has_been_left(struct open_call* call, struct stack_place* here);
 
 /* 1 when `sp` lies on the thread's own stack, whose place is then remembered. */
 int find_own_stack(struct open_calls* calls, u64 sp);

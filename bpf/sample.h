@@ -20,9 +20,9 @@ struct sample_buffer {
 
 /*
  * Lists an open call of the current thread as one that the sample was taken in; 0 when it is none:
- * deleted, or left without that any probe has seen it, by a stack pointer that stands above it.
+ * deleted, or left without that any probe has seen it, by a thread that is `here`, above it.
  */
-int list_open_call(struct open_call* call, struct sample_buffer* buffer, u64 sp);
+int list_open_call(struct open_call* call, struct sample_buffer* buffer, struct stack_place* here);
 
 /* Where the frames begin. (The mask is for the verifier.) */
 static __always_inline u32 words_of_calls(const struct wire_sample* sample) {

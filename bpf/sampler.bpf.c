@@ -5,6 +5,7 @@
 #include "events.h"
 #include "filter.h"
 #include "gate.h"
+#include "goroutine.h"
 #include "maps.h"
 #include "sample.h"
 #include "unwind.h"
@@ -49,29 +50,53 @@ static __always_inline u64 user_stack_pointer(struct bpf_perf_event_data* ctx) {
 }
 
 // A function of its own, or the verifier would try every way through every turn of the loop below.
-__noinline int note_sampled_call(struct open_call* call, struct sample_buffer* buffer, u64 sp) {
-    if (call && list_open_call(call, buffer, sp))
+__noinline int note_sampled_call(struct open_call* call, struct sample_buffer* buffer,
+                                 struct stack_place* here) {
+    if (call && list_open_call(call, buffer, here))
         call->samples++;
     return 0;
 }
 
-static __always_inline void note_open_calls(struct bpf_perf_event_data* ctx,
-                                            struct sample_buffer* buffer) {
-    struct open_calls* calls =
-        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+__noinline int note_sampled_calls(struct open_calls* calls, struct sample_buffer* buffer,
+                                  struct stack_place* here) {
     u32 depth;
-    u64 sp;
 
-    buffer->sample.calls = 0;
-    if (!calls || !calls->depth)
-        return;
+    if (!calls || !buffer)
+        return 0;
     depth = calls->depth;
-    sp = user_stack_pointer(ctx);
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)
             break;
-        note_sampled_call(&calls->calls[i], buffer, sp);
+        note_sampled_call(&calls->calls[i], buffer, here);
     }
+    return 0;
+}
+
+static __always_inline struct open_calls* calls_of(const struct goroutine* goroutine) {
+    // Old verifiers take keys from the stack and from maps only.
+    struct goroutine_key key = goroutine->key;
+
+    return key.g ? bpf_map_lookup_elem(&goroutine_calls, &key) : NULL;
+}
+
+static __always_inline void note_calls_of(const struct goroutine* goroutine,
+                                          struct sample_buffer* buffer) {
+    struct open_calls* calls = calls_of(goroutine);
+    struct stack_place here = {.sp = goroutine->sp};
+
+    if (calls)
+        note_sampled_calls(calls, buffer, &here);
+}
+
+// What calls the thread is in: its goroutine's, and its own, which are functions that Go calls.
+static __always_inline void note_open_calls(struct open_calls* calls, struct stack_place* here,
+                                            const struct goroutines* goroutines,
+                                            struct sample_buffer* buffer) {
+    buffer->sample.calls = 0;
+    note_calls_of(&goroutines->worked_for, buffer);
+    note_calls_of(&goroutines->on_stack, buffer);
+    if (calls && calls->depth)
+        note_sampled_calls(calls, buffer, here);
 }
 
 // How many ticks of this CPU came since the last sample of the base rate. Sampler only.
@@ -93,28 +118,57 @@ static __always_inline bool is_base_tick(u32 every) {
     return true;
 }
 
-// A tick that a gate keeps back lengthens the calls that it hits all the same.
-__noinline int note_gated_tick(struct open_calls* calls) {
-    if (!calls)
-        return 0;
-    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        if (i >= calls->depth)
-            break;
-        calls->calls[i].gated++;
-    }
-    return 0;
+// A tick lengthens whatever the thread is at, also one that a gate keeps back.
+static __always_inline void charge_tick(struct wire_sampler_stats* stats, struct open_calls* calls,
+                                        const struct goroutines* goroutines, u64 since) {
+    u64 own_ns = bpf_ktime_get_ns() - since + config.sample_entry_ns;
+
+    stats->own_ns += own_ns;
+    if (calls)
+        charge(calls, own_ns);
+    calls = calls_of(&goroutines->worked_for);
+    if (calls)
+        charge(calls, own_ns);
+    calls = calls_of(&goroutines->on_stack);
+    if (calls)
+        charge(calls, own_ns);
+}
+
+static __always_inline u32 terms_of_goroutine(const struct goroutine* goroutine, u32 gate,
+                                              u64 now) {
+    struct open_calls* calls = calls_of(goroutine);
+    struct stack_place here = {.sp = goroutine->sp};
+
+    return calls ? terms_of_calls(calls, gate, now, &here) : 0;
+}
+
+// Which of a gate's terms the calls fulfil that the thread is in.
+__noinline int terms_of_all_calls(const struct goroutines* goroutines, u32 gate, u64 now,
+                                  struct stack_place* here) {
+    struct open_calls* calls =
+        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    u32 fulfilled = 0;
+
+    if (calls)
+        fulfilled = terms_of_calls(calls, gate, now, here);
+    if (!goroutines)
+        return fulfilled;
+    return fulfilled | terms_of_goroutine(&goroutines->worked_for, gate, now) |
+           terms_of_goroutine(&goroutines->on_stack, gate, now);
 }
 
 // How many ticks the sample stands for; 0: a gate keeps it back.
-static __noinline u32 ticks_passed(struct open_calls* calls, u32 only, u32 raised, u64 sp,
-                                   u64 now) {
+static __noinline u32 ticks_passed(const struct goroutines* goroutines, u32 only, u32 raised,
+                                   struct stack_place* here, u64 now) {
     struct gate_thread thread;
     u32 every;
 
     describe_thread(bpf_get_current_task_btf(), &thread);
-    if (only != NO_GATE && !gate_holds(only, &thread, terms_of_calls(calls, only, now, sp)))
+    if (only != NO_GATE &&
+        !gate_holds(only, &thread, terms_of_all_calls(goroutines, only, now, here)))
         return 0;
-    if (raised == NO_GATE || gate_holds(raised, &thread, terms_of_calls(calls, raised, now, sp)))
+    if (raised == NO_GATE ||
+        gate_holds(raised, &thread, terms_of_all_calls(goroutines, raised, now, here)))
         return 1;
     every = config.base_every;
     return is_base_tick(every) ? every : 0;
@@ -130,12 +184,16 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     u32 only = gate_in_force(WIRE_GATE_ONLY), raised = gate_in_force(WIRE_GATE_RAISED);
     struct stack_walk* walk = bpf_map_lookup_elem(&sampler_walk, &zero);
     u32 offset, size, frames, ticks = 1;
+    struct goroutines goroutines = {};
+    struct open_calls* calls = NULL;
+    struct stack_place here = {};
     struct sample_buffer* buffer;
     struct wire_sample* sample;
 
     if (!stats || !whole_buffer || !walk)
         return 0;
     buffer = &whole_buffer->sample;
+    here.sp = user_stack_pointer(ctx);
     if (!calibrating) {
         stats->ticks++;
         // The idle task and other kernel threads have no pid of a target.
@@ -143,14 +201,13 @@ int take_sample(struct bpf_perf_event_data* ctx) {
             stats->filtered++;
             return 0;
         }
+        find_goroutines(here.sp, &goroutines);
+        calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
         if (only != NO_GATE || raised != NO_GATE) {
-            struct open_calls* calls =
-                bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
-
-            ticks = ticks_passed(calls, only, raised, user_stack_pointer(ctx), now);
+            ticks = ticks_passed(&goroutines, only, raised, &here, now);
             if (!ticks) {
                 stats->gated++;
-                note_gated_tick(calls);
+                charge_tick(stats, calls, &goroutines, now);
                 return 0;
             }
         }
@@ -164,7 +221,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     sample->syscall = WIRE_SYSCALL_NONE;
     bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 
-    note_open_calls(ctx, buffer);
+    note_open_calls(calls, &here, &goroutines, buffer);
     offset = words_of_calls(sample);
     frames = walk_user_stack(walk, false);
     if (frames > WIRE_STACK_WORDS)
@@ -190,11 +247,14 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     if (calibrating) {
         // The whole way but for the last step, which would put a sample of ourselves into the data.
         bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
+        calibration.own_ns = bpf_ktime_get_ns() - now;
+        calibration.ticks++;
         return 0;
     }
     if (bpf_ringbuf_output(&events, buffer, size, wakeup_flags()))
         count_loss(WIRE_LOSS_RING_SAMPLE);
     else
         stats->samples++;
+    charge_tick(stats, calls, &goroutines, now);
     return 0;
 }

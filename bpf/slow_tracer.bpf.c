@@ -25,14 +25,20 @@ struct {
     __type(value, u64);
 } gated_slow_calls SEC(".maps");
 
-/* A thread's walk while its slow call is told: a uprobe may be preempted, or sampled. Written by
- * the slow-call tracer alone; a failed creation is counted as WIRE_LOSS_SLOW_STACK. */
+/* What is told of a thread's slow call. It is put together here, not in the ring, since a uprobe
+ * may be preempted: nothing behind a record that is not complete can be read. */
+struct slow_report {
+    struct stack_walk walk;
+    struct wire_slow_call record;
+};
+
+/* Written by the slow-call tracer alone; a failed creation is counted as WIRE_LOSS_SLOW_MEMORY. */
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
     __type(key, int);
-    __type(value, struct stack_walk);
-} slow_walks SEC(".maps");
+    __type(value, struct slow_report);
+} slow_reports SEC(".maps");
 
 static __always_inline void count_gated_slow_call(void) {
     u32 zero = 0;
@@ -69,7 +75,7 @@ static __noinline bool is_kept(struct open_calls* calls) {
         return true;
     describe_thread(bpf_get_current_task_btf(), &thread);
     return gate_holds(gate, &thread,
-                      terms_of_calls(calls, gate, now, 0) |
+                      terms_of_calls(calls, gate, now, NULL) |
                           terms_of_call(&calls->ending, gate, now));
 }
 
@@ -96,25 +102,27 @@ static __always_inline u32 list_calls_around(struct open_calls* calls, struct wi
     return depth;
 }
 
-// 0: no memory.
-static __always_inline u32 note_stack(struct wire_slow_call* slow, bool at_return) {
-    struct stack_walk* walk = bpf_task_storage_get(&slow_walks, bpf_get_current_task_btf(), NULL,
-                                                   BPF_LOCAL_STORAGE_GET_F_CREATE);
-    u32 frames;
+static __always_inline u32 note_stack(struct slow_report* report, bool at_return) {
+    u32 frames = walk_user_stack(&report->walk, at_return);
 
-    if (!walk) {
-        count_loss(WIRE_LOSS_SLOW_STACK);
-        return 0;
-    }
-    frames = walk_user_stack(walk, at_return);
     if (frames > WIRE_STACK_WORDS)
         return 0;
-    bpf_probe_read_kernel(slow->frames, frames * sizeof(u64), walk->frames);
+    bpf_probe_read_kernel(report->record.frames, frames * sizeof(u64), report->walk.frames);
     return frames;
+}
+
+// The calls around it last longer for this. Ticks meanwhile have been charged.
+static __always_inline void charge_slow_call(struct open_calls* calls) {
+    u64 spent_ns = bpf_ktime_get_ns() - calls->end.event.time_ns;
+    u64 charged_ns = calls->own_ns - calls->own_ns_at_end;
+
+    if (spent_ns > charged_ns)
+        charge(calls, spent_ns - charged_ns);
 }
 
 __noinline int trace_slow_call(struct open_calls* calls, const struct wire_values* values,
                                bool from_return) {
+    struct slow_report* report;
     struct wire_slow_call* slow;
 
     if (!calls)
@@ -127,11 +135,13 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         count_loss(WIRE_LOSS_SLOW_RATE);
         return 0;
     }
-    slow = bpf_ringbuf_reserve(&events, sizeof(*slow), 0);
-    if (!slow) {
-        count_loss(WIRE_LOSS_RING_SLOW);
+    report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(), NULL,
+                                  BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!report) {
+        count_loss(WIRE_LOSS_SLOW_MEMORY);
         return 0;
     }
+    slow = &report->record;
     slow->end = calls->end;
     slow->end.event.kind = WIRE_SLOW_CALL;
     slow->end.event.size = sizeof(*slow);
@@ -143,8 +153,10 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         slow->values = *values;
     else
         slow->values.version = 0;
-    slow->user_frames = note_stack(slow, !from_return);
+    slow->user_frames = note_stack(report, !from_return);
     slow->kernel_frames = 0;
-    bpf_ringbuf_submit(slow, wakeup_flags());
+    if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_SLOW);
+    charge_slow_call(calls);
     return 0;
 }

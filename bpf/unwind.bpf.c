@@ -52,6 +52,9 @@ enum {
     EXECVE = 59,            /* numbers of system calls */
     EXECVEAT = 322,
     COMPAT_CS = 0x23, /* code segment of 32-bit programs */
+    /* 50 to 500 ms, by the kernel's configuration; for WIRE_UNWIND_REST_NS nothing that a walk may
+     * be reading is written again. */
+    MAX_WALK_JIFFIES = 50,
 };
 
 static __always_inline struct unwind_block* block_of(u32 cell) {
@@ -132,7 +135,7 @@ __noinline int find_mapping(struct stack_walk* walk) {
 // Finds the rule for walk->code in its mapping's table. Returns the table's wire_unwind_state; the
 // rule's kind is WIRE_CFA_NONE when it does not cover the address.
 static __always_inline int find_rule(struct stack_walk* walk) {
-    u32 table_number, page, in_page, row = 0;
+    u32 table_number, state, page, in_page, row = 0;
     const struct wire_unwind_rule* rule;
     struct block_cursor cursor = {};
     struct wire_unwind_table* table;
@@ -146,8 +149,10 @@ static __always_inline int find_rule(struct stack_walk* walk) {
     table = bpf_map_lookup_elem(&unwind_tables, &table_number);
     if (!table)
         return WIRE_UNWIND_ABSENT;
-    if (table->state != WIRE_UNWIND_READY)
-        return table->state;
+    // The rest is written before.
+    state = load_acquire(&table->state);
+    if (state != WIRE_UNWIND_READY)
+        return state;
     relative = walk->code - walk->mapping.bias;
     if (relative >> WIRE_UNWIND_PAGE_BITS >= table->pages)
         return WIRE_UNWIND_READY;
@@ -598,6 +603,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
     struct wire_unwind_process* process;
     const struct uprobe_task* utask;
+    u64 began = bpf_jiffies64();
 
     if (!walk)
         return 0;
@@ -645,6 +651,11 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     }
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;
+    // What the walk has read may have been another table's meanwhile.
+    if (bpf_jiffies64() - began > MAX_WALK_JIFFIES) {
+        walk->count = 1;
+        stop = WIRE_STOP_LATE;
+    }
     // A thread that executes another program has no stack for a while: only the kernel's part.
     if (stop != WIRE_STOP_END && (regs->orig_ax == EXECVE || regs->orig_ax == EXECVEAT))
         walk->count = 0;

@@ -23,6 +23,10 @@
 
 #include "wire.h"
 
+/* What is replaced in cells and tables is left alone for so long: a walk that began before is over
+ * by then, or knows that it was held up. */
+#define WIRE_UNWIND_REST_NS 1000000000ull
+
 enum wire_unwind_limit {
     WIRE_UNWIND_PAGE_BITS = 8,
     WIRE_UNWIND_PAGE = 1 << WIRE_UNWIND_PAGE_BITS, /* bytes of code */
@@ -134,6 +138,7 @@ enum wire_unwind_stop {
     WIRE_STOP_UNREADABLE = 5,  /* the stack could not be read at that moment */
     WIRE_STOP_UNSUPPORTED = 6, /* by a rule that tables cannot say */
     WIRE_STOP_STUCK = 7,       /* the caller's frame does not lie above: the stack is damaged */
+    WIRE_STOP_LATE = 8,        /* the walk was held up for so long that its tables may be others' */
     WIRE_STOPS,
 };
 

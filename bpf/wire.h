@@ -354,10 +354,11 @@ enum wire_loss {
     WIRE_LOSS_DEPTH,        /* calls nested deeper than WIRE_MAX_OPEN_CALLS */
     WIRE_LOSS_STORAGE,      /* no memory for a thread's open calls */
     WIRE_LOSS_TARGETS_FULL, /* a forked process that the target map had no room for */
-    WIRE_LOSS_SLOW_STACK,   /* no memory for walking a slow call's stack */
+    WIRE_LOSS_SLOW_MEMORY,  /* no memory to tell of a slow call */
     WIRE_LOSS_RING_WAIT,    /* event ring full: a sample of a wait */
     WIRE_LOSS_WAIT_STORAGE, /* no memory for a thread's waits */
     WIRE_LOSS_POINTER, /* a call through a pointer: where it goes could not be read just then */
+    WIRE_LOSS_VALUES,  /* no memory for a thread's values: predicates on them do not hold */
     WIRE_LOSSES,
 };
 
@@ -367,6 +368,14 @@ struct wire_sampler_stats {
     __wire_u64 samples;
     __wire_u64 filtered; /* outside the target or the filter */
     __wire_u64 gated;    /* kept back by a gate */
+    __wire_u64 own_ns;   /* what the ticks of samples and of gated ones cost the threads they hit */
+};
+
+/* Of the thread that calibrates: its ticks, and what the sampler measured of itself in the last
+ * one. Written by the sampler, read by user space. */
+struct wire_calibration {
+    __wire_u64 ticks;
+    __wire_u64 own_ns;
 };
 
 /* What the off-CPU sampler saw, per CPU. */
@@ -392,7 +401,9 @@ struct wire_config {
      * One word, so that an edit is one store and no event meets half of it.
      */
     __wire_u64 filter;
-    __wire_u64 sample_gap_ns;    /* what one sample costs the thread it hits; 0: not calibrated */
+    /* What a tick costs the thread that it hits, beside what the sampler measures of itself: the
+     * way into the interrupt and out of it. 0: not calibrated. */
+    __wire_u64 sample_entry_ns;
     __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
     __wire_u64
         slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
@@ -476,7 +487,7 @@ struct wire_sample {
 };
 
 /* The thread that ended a wait, and its stack; followed by `frames` addresses, leaf first. pid 0:
- * no thread did, but an interrupt while the CPU was idle. */
+ * no thread did, but an interrupt. */
 struct wire_waker {
     __wire_u32 pid;
     __wire_u32 tid;
@@ -491,12 +502,13 @@ enum wire_call_flag {
     WIRE_CALL_SLOW = 2,    /* beyond the spec's slow_ns */
     WIRE_CALL_WATCHED =
         4, /* its waits were watched all the time: blocked_ns and runnable_ns count */
+    WIRE_CALL_FILTERED = 8, /* WIRE_PREDICATE_ONLY does not hold: the call does not count */
 };
 
 struct wire_call_end {
     struct wire_event event;
     struct wire_call call;
-    __wire_u64 duration_ns; /* less samples x sample_gap_ns */
+    __wire_u64 duration_ns; /* less what sampling has added to it */
     __wire_u64 blocked_ns;  /* of its duration, exactly */
     __wire_u64 runnable_ns;
     __wire_u32 samples; /* that the call held, of all kinds */

@@ -99,6 +99,7 @@ struct OpenCall {
 
 struct SymbolProgress {
     size_t pending = 0;               // locations without final names
+    size_t bytes = 0;                 // held of the stream: ids that were given, definitions
     std::vector<std::string> modules; // being read now: "libLLVM-14.so.1 (38 %)"
 };
 

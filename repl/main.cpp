@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // auger: options, then commands in their order, then the prompt.
+#include "loader/base/guarded.h"
 #include "loader/kernel/live_backend.h"
 #include "loader/recording/replay_backend.h"
 #include "repl/language/script.h"
@@ -89,7 +90,7 @@ class Program {
         } else if (!failed_ || options_.keep_going) {
             if (!over() && options_.scripts.empty() && !options_.batch)
                 note(run_stdin(session_, output_, signals_));
-            if (!signals_.stopping() && output_.open() && (!failed_ || options_.keep_going))
+            if (!over() && (!failed_ || options_.keep_going))
                 check(session_.finish());
         }
         check(session_.close());
@@ -139,7 +140,11 @@ class Program {
             note(kind);
             return !kind;
         }
-        auto text = read_script(script.text);
+        auto text = read_script(script.text, signals_.wake_fd(), [this] {
+            return signals_.stopping() || signals_.take_interrupt();
+        });
+        if (!text && signals_.stopping())
+            return true;
         if (!text) {
             say(output_, options_.json, text.error());
             note(Error::Kind::usage); // of -f
@@ -201,7 +206,12 @@ ExitCode run(const Options& options, bool input_closed) {
         session_options.settle = std::chrono::seconds(10);
     session_options.view = view_of_stdout();
     Session session(**backend, model, output, **signals, session_options);
-    ExitCode code = Program(options, session, output, **signals, guardian.get()).run(interactive);
+    Program program(options, session, output, **signals, guardian.get());
+    ExitCode code = guarded([&] { return program.run(interactive); },
+                            [&](const Error& error) {
+                                say(output, options.json, error);
+                                return ExitCode::failed;
+                            });
     if (output.failure() != 0 && output.failure() != EPIPE) {
         output.error(
             fmt::format("error: write standard output: {}\n", std::strerror(output.failure())));

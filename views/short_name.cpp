@@ -24,6 +24,14 @@ std::string_view operator_at(std::string_view text) {
     return {};
 }
 
+// Length of the type in "net/http.(*conn).serve", which is how Go writes a method's; else 0.
+size_t receiver_at(std::string_view name, size_t at) {
+    if (at == 0 || name[at - 1] != '.' || !name.substr(at).starts_with("(*"))
+        return 0;
+    const size_t end = name.find(')', at);
+    return end != name.npos && name.substr(end + 1).starts_with('.') ? end + 1 - at : 0;
+}
+
 } // namespace
 
 std::string short_name(std::string_view name) {
@@ -49,6 +57,12 @@ std::string short_name(std::string_view name) {
             angles--;
             break;
         case '(':
+            if (const size_t length = receiver_at(name, i)) {
+                if (shown)
+                    result += name.substr(i, length);
+                i += length - 1;
+                break;
+            }
             rounds++;
             break;
         case ')':

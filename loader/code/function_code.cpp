@@ -48,9 +48,10 @@ bool is_branch(const Instruction& instruction) {
 struct Analysis {
     CodePart body;
     std::span<const CodePart> cold;
-    std::vector<Instruction> code;  // ascending
-    size_t first = 0;               // index of the body's first instruction
-    std::vector<uint64_t> landings; // targets of direct jumps inside, ascending
+    std::vector<Instruction> code;   // ascending
+    size_t first = 0;                // index of the body's first instruction
+    std::vector<uint64_t> landings;  // targets of direct jumps inside, ascending
+    std::vector<uint64_t> growths{}; // where stacks are made larger: see find_growths
     FunctionCode result{};
 
     bool inside(uint64_t address) const {
@@ -71,6 +72,8 @@ struct Analysis {
     }
 
     void find_exits(const DataReader& read_data);
+    void find_growths();
+    std::optional<FunctionCode::Entry> entry_at_growth() const;
     struct Entry {
         uint64_t address;
         ProbeCost cost;
@@ -115,6 +118,44 @@ void Analysis::find_exits(const DataReader& read_data) {
     std::sort(landings.begin(), landings.end());
 }
 
+// What Go's functions do when there is no room on the stack: registers are saved, runtime.morestack
+// is called although the stack pointer has not moved (which C never does), and the function begins
+// again. That is no exit. `growths` get where a jump leads to that.
+void Analysis::find_growths() {
+    for (size_t i = code.size(); i-- > 0;) {
+        const CodeExit* exit = exit_at(code[i].address);
+        if (!exit || !exit->to_itself || exit->conditional)
+            continue;
+        size_t calls = 0, at = i;
+        while (at > 0 && !std::binary_search(landings.begin(), landings.end(), code[at].address)) {
+            const Instruction& before = code[at - 1];
+            if (before.flow == Flow::call)
+                calls++;
+            else if (before.flow != Flow::next || before.moves_stack)
+                break;
+            at--;
+        }
+        if (calls != 1 || !std::binary_search(landings.begin(), landings.end(), code[at].address))
+            continue;
+        growths.push_back(code[at].address);
+        std::erase_if(result.exits,
+                      [&](const CodeExit& e) { return e.address == code[i].address; });
+    }
+}
+
+// The last jump of the prologue that may lead to a growth.
+std::optional<FunctionCode::Entry> Analysis::entry_at_growth() const {
+    std::optional<FunctionCode::Entry> found;
+    for (size_t i = first; i < code.size() && i - first < walk_limit; ++i) {
+        const Instruction& at = code[i];
+        if (at.flow == Flow::conditional && std::ranges::count(growths, at.target))
+            found = {at.address, at.cost, at.condition};
+        else if (at.flow != Flow::next || at.moves_stack)
+            break;
+    }
+    return found;
+}
+
 // Looks for the entry place along the straight line from the first byte. A place is good as long as
 // the stack pointer has not moved, no branch can land behind the first byte up to and including it
 // (or it would see calls that are not new, or calls would pass it by), and it is no exit itself.
@@ -144,6 +185,11 @@ std::optional<Analysis::Entry> Analysis::find_entry(bool cheap_only) const {
 }
 
 bool Analysis::place_entry() {
+    if (const auto growth = entry_at_growth()) {
+        result.entry = *growth;
+        result.argument_entry = growth;
+        return true;
+    }
     const std::optional<Entry> cheap = find_entry(true), first = find_entry(false);
     const std::optional<Entry>& best = cheap ? cheap : first;
     if (!best)
@@ -178,7 +224,7 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
                                       const DataReader& read_data) {
     if (body.bytes.empty())
         return refusal("has no code in the file");
-    Analysis analysis{body, cold, {}, 0, {}, {}};
+    Analysis analysis{body, cold, {}, 0, {}, {}, {}};
     auto add = [&](const CodePart& part) -> std::optional<Error> {
         if (std::optional<uint64_t> bad = decode_part(part, analysis.code))
             return refusal("its code cannot be decoded at " + hexadecimal(part.address + *bad) +
@@ -199,6 +245,7 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
     }
 
     analysis.find_exits(read_data);
+    analysis.find_growths();
     // A branch into the middle of an instruction shows that what was decoded is not what runs.
     for (uint64_t landing : analysis.landings)
         if (!analysis.result.is_boundary(landing))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // analyse_function: where a function can be probed without harm. It decodes the machine code of one
 // x86-64 function from start to end and finds its instruction boundaries, the cheapest safe place
-// for the entry probe, and every instruction by which a call can leave. Only decoder.cpp
-// and stack_effect.cpp know the decoder library (Zydis).
+// for the entry probe, and every instruction by which a call can leave. Only decoder.cpp,
+// stack_effect.cpp and register_writes.cpp know the decoder library (Zydis).
 #pragma once
 
 #include "loader/base/result.h"
@@ -48,10 +48,13 @@ struct FunctionCode {
     // First byte of every instruction, of the body and of all cold parts, ascending.
     std::vector<uint64_t> boundaries;
     // Where the entry probe goes: the stack pointer still points at the return address there, and
-    // every call passes it exactly once.
+    // every call passes it exactly once, but for Entry::repeats.
     struct Entry {
         uint64_t address;
         ProbeCost cost;
+        // Go: the place is a conditional jump, and when it jumps (as CodeExit::condition says), the
+        // function makes its stack larger and begins again: the call passes the place once more.
+        uint8_t repeats = Instruction::no_condition;
     };
     Entry entry;
     // The same where the arguments are still in their registers; mostly the same place, else a

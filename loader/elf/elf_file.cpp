@@ -539,6 +539,25 @@ uint64_t ElfFile::code_end(uint64_t address) const {
     return address;
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> ElfFile::code_ranges() const {
+    std::vector<std::pair<uint64_t, uint64_t>> ranges;
+    for (const ElfSegment& segment : state_->segments) {
+        if (!segment.executable)
+            continue;
+        const uint64_t end = segment.address + segment.file_size;
+        if (state_->code_sections.empty())
+            ranges.emplace_back(segment.address, end);
+        for (const auto& [first, last] : state_->code_sections)
+            if (first < end && last > segment.address)
+                ranges.emplace_back(std::max(first, segment.address), std::min(last, end));
+    }
+    std::sort(ranges.begin(), ranges.end());
+    for (size_t i = 1; i < ranges.size(); ++i)
+        ranges[i].first = std::max(ranges[i].first, ranges[i - 1].second);
+    std::erase_if(ranges, [](const auto& range) { return range.first >= range.second; });
+    return ranges;
+}
+
 const std::vector<ElfFunction>& ElfFile::functions() const {
     return state_->loaded_symbols(*this).functions;
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -80,6 +81,10 @@ class ElfFile {
     // End of the section with code that holds the address (of its segment when there are no
     // sections); the address itself when it lies in neither.
     uint64_t code_end(uint64_t address) const;
+
+    // Where code lies in the file: its sections with code, or its executable segments when it has
+    // no sections. [begin, end) as linked, ascending, none within another.
+    std::vector<std::pair<uint64_t, uint64_t>> code_ranges() const;
 
     // Function symbols of .symtab and .dynsym, sorted by address, duplicates (same name and
     // address) removed; those of go_table() where the file is stripped. Empty for a stripped file

@@ -153,6 +153,18 @@ std::optional<GoTable> GoTable::read(std::span<const std::byte> content, uint64_
     return table;
 }
 
+const GoFunction* GoTable::containing(uint64_t address) const {
+    const auto behind = std::ranges::upper_bound(functions_, address, {}, &GoFunction::begin);
+    if (behind == functions_.begin() || address >= std::prev(behind)->end)
+        return nullptr;
+    return &*std::prev(behind);
+}
+
+const GoFunction* GoTable::named(std::string_view name) const {
+    const auto found = std::ranges::find(functions_, name, &GoFunction::name);
+    return found == functions_.end() ? nullptr : &*found;
+}
+
 std::vector<GoStackRow> GoTable::stack_rows(const GoFunction& function) const {
     std::vector<GoStackRow> rows;
     if (function.stack_program == 0)

@@ -41,6 +41,9 @@ class GoTable {
 
     // Sorted by address, free of overlaps.
     const std::vector<GoFunction>& functions() const { return functions_; }
+    // The one that holds the address; null when none does.
+    const GoFunction* containing(uint64_t address) const;
+    const GoFunction* named(std::string_view name) const;
     // Ascending, the first at the function's begin; none when they are broken.
     std::vector<GoStackRow> stack_rows(const GoFunction& function) const;
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attachment: the probes of some functions of one file, in one process or in all. Made whole or not
-// at all; gone with the object. Only descriptors hold it, so that nothing remains after SIGKILL.
+// at all; gone with the object, or before, when somebody is about to write to the file. Only
+// descriptors hold it, so that nothing remains after SIGKILL.
 #pragma once
 
-#include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/kernel/file_guard.h"
 #include "loader/kernel/programs.h"
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,15 +38,25 @@ enum class ExitWay {
     return_probe, // entry and return probes (Linux before 6.13)
     session,      // entry and return in one
     none,         // no calls: lines, at `entries`
+    go,           // likewise exit instructions, of functions that goroutines call
+    caller,       // at `entries`: where functions that end by a jump come back to
 };
+
+inline bool is_trampoline(ExitWay exit) {
+    return exit == ExitWay::return_probe || exit == ExitWay::session;
+}
 
 struct AttachmentRequest {
     int file_fd = -1; // of the probed file
-    pid_t pid = 0;    // 0: every process that maps it
+    // The same file; null: nobody watches whether it is written to.
+    std::shared_ptr<ProbedFile> file{};
+    FileGuard* guard = nullptr; // null: detaching is always waited for
+    pid_t pid = 0;              // 0: every process that maps it
     AttachWay way = AttachWay::multi;
     ExitWay exit = ExitWay::instructions;
     ProbeSites entries;
-    ProbeSites exits;    // used by ExitWay::instructions
+    ProbeSites exits;    // used by ExitWay::instructions and go
+    ProbeSites ends;     // where goroutines end: used by ExitWay::go
     std::string subject; // for messages
 };
 
@@ -52,12 +64,16 @@ class Attachment {
   public:
     static Result<Attachment> make(const Programs& programs, const AttachmentRequest& request);
     Attachment(Attachment&&) noexcept = default;
-    Attachment& operator=(Attachment&&) noexcept = default;
-    // Perf events take about 0.1 s each to detach, so a thread of its own does it.
+    Attachment& operator=(Attachment&&) noexcept;
+    // Waits until it is off; but perf events take about 0.1 s each, so others do it.
     ~Attachment();
+    // Waits once for all of them.
+    static void detach(std::vector<Attachment> attachments);
+    // Leaves the waiting to others.
+    void detach_later();
 
-    std::vector<uint64_t> link_ids() const;
-    size_t links() const { return links_.size(); }
+    std::vector<uint64_t> link_ids() const { return file_->link_ids(id_); }
+    size_t links() const { return file_->links(id_); }
     pid_t pid() const { return pid_; }
 
   private:
@@ -65,7 +81,9 @@ class Attachment {
 
     pid_t pid_ = 0;
     AttachWay way_ = AttachWay::multi;
-    std::vector<UniqueFd> links_;
+    FileGuard* guard_ = nullptr;
+    std::shared_ptr<ProbedFile> file_; // has the links; null: moved from, or detached
+    uint64_t id_ = 0;
 };
 
 } // namespace auger

@@ -3,10 +3,12 @@
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -30,6 +32,16 @@ struct UprobeMultiAttributes {
     uint32_t padding;
 };
 
+KernelFaults* faults = nullptr;
+
+// Sets errno, as the call would have done.
+bool refused() {
+    const int error = faults ? faults->refuse() : 0;
+    if (error)
+        errno = error;
+    return error != 0;
+}
+
 constexpr const char* more_files = "raise the limit of open files: ulimit -n";
 
 // The type number of the kernel's uprobe PMU, or a negative number.
@@ -41,6 +53,38 @@ int uprobe_pmu_type() {
 }
 
 } // namespace
+
+void set_kernel_faults(KernelFaults* those) {
+    faults = those;
+}
+
+int update_element(int map_fd, const void* key, const void* value) {
+    return refused() ? -1 : bpf_map_update_elem(map_fd, key, value, BPF_ANY);
+}
+
+Result<UniqueFd> create_array(const char* name, uint32_t value_size, uint32_t entries,
+                              uint32_t flags) {
+    LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = flags);
+    int fd = refused() ? -errno
+                       : bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), value_size,
+                                        entries, &options);
+    if (fd < 0)
+        return system_error("create map", name, "", -fd);
+    return UniqueFd(fd);
+}
+
+Result<UniqueFd> open_raw_tracepoint(int program_fd, const std::string& subject) {
+    int link = refused() ? -1 : bpf_raw_tracepoint_open(nullptr, program_fd);
+    if (link < 0)
+        return system_error("attach to tracepoint", subject, "", errno);
+    return UniqueFd(link);
+}
+
+Result<void> set_event_program(int event_fd, int program_fd, const std::string& subject) {
+    if (refused() || ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
+        return system_error("attach program to perf event", subject);
+    return {};
+}
 
 Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
                                           const std::string& path,
@@ -56,7 +100,7 @@ Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
     attributes.count = static_cast<uint32_t>(offsets.size());
     attributes.multi_flags = returns ? 1 : 0;
     attributes.pid = static_cast<uint32_t>(pid);
-    long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes));
+    long fd = refused() ? -1 : syscall(SYS_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes));
     if (fd < 0)
         return system_error("attach uprobes", fmt::format("{} places of {}", offsets.size(), path));
     return UniqueFd(static_cast<int>(fd));
@@ -64,7 +108,9 @@ Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
 
 Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,
                                  const std::string& subject) {
-    long fd = syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    long fd = refused()
+                  ? -1
+                  : syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
         return system_error("open perf event", subject, errno == EMFILE ? more_files : "");
     return UniqueFd(static_cast<int>(fd));
@@ -89,7 +135,8 @@ Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uin
         return event.error();
     LIBBPF_OPTS(bpf_link_create_opts, options);
     options.perf_event.bpf_cookie = cookie;
-    int link = bpf_link_create(program_fd, event->get(), BPF_PERF_EVENT, &options);
+    int link =
+        refused() ? -errno : bpf_link_create(program_fd, event->get(), BPF_PERF_EVENT, &options);
     if (link < 0)
         return system_error("attach uprobe", fmt::format("{}+{:#x}", path, offset),
                             link == -EMFILE ? more_files : "", -link);
@@ -104,6 +151,8 @@ uint64_t link_id(int link_fd) {
 
 Result<void> enter_maps(int outer_fd, std::span<const uint32_t> indices, std::span<const int> maps,
                         const std::string& name) {
+    if (refused())
+        return system_error("enter map", name);
     auto count = static_cast<uint32_t>(maps.size());
     LIBBPF_OPTS(bpf_map_batch_opts, options);
     if (bpf_map_update_batch(outer_fd, indices.data(), maps.data(), &count, &options) == 0)

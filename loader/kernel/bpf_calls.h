@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bpf(2) and perf_event_open(2) calls that the packaged libbpf has no wrapper for.
+// The bpf(2) and perf_event_open(2) calls by which edits change what is in force in the kernel;
+// what the packaged libbpf has no wrapper for among them. The kernel may refuse each of them.
 #pragma once
 
 #include "loader/base/fd.h"
@@ -17,6 +18,28 @@ namespace auger {
 // Attach types and flags newer than the packaged kernel headers; values are the kernel's ABI.
 inline constexpr uint32_t bpf_trace_uprobe_multi = 48;
 inline constexpr uint32_t bpf_trace_uprobe_session = 57;
+
+// Stands in for a kernel that refuses: is asked before each of the operations below.
+class KernelFaults {
+  public:
+    virtual ~KernelFaults() = default;
+    // The errno of the refusal; 0: it is carried out.
+    virtual int refuse() = 0;
+};
+// For tests, of edits above all; null, as at the beginning: none.
+void set_kernel_faults(KernelFaults* faults);
+
+// bpf_map_update_elem with BPF_ANY: negative, with errno set, when it fails.
+int update_element(int map_fd, const void* key, const void* value);
+
+Result<UniqueFd> create_array(const char* name, uint32_t value_size, uint32_t entries,
+                              uint32_t flags);
+
+// A link of a raw tracepoint's program.
+Result<UniqueFd> open_raw_tracepoint(int program_fd, const std::string& subject);
+
+// Makes the program run at the event's ticks.
+Result<void> set_event_program(int event_fd, int program_fd, const std::string& subject);
 
 // One BPF_LINK_CREATE for many places of one file. `path` is opened by the kernel during the call
 // (/proc/self/fd/N is fine). `pid` 0: every process; else only that one. `returns`: return probes.

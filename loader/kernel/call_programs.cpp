@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/call_programs.h"
 
-#include <bpf/bpf.h>
+#include "loader/kernel/bpf_calls.h"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,13 @@ bool is_judged_at_end(const wire_call_program& program) {
 
 } // namespace
 
-Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> program) {
-    Entered& entered = entered_[spec];
+void CallPrograms::release(uint32_t place) {
+    if (place)
+        used_[place - 1] = false;
+}
+
+Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> program,
+                                     Transaction& edit) {
     uint32_t place = 0;
     if (program) {
         size_t tried = 0;
@@ -35,18 +40,18 @@ Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> pro
         program->wire.version = last_version_;
         program->wire.judges_end = is_judged_at_end(program->wire);
         uint32_t key = next_place_;
-        if (bpf_map_update_elem(programs_.map_fd(MapKind::call_programs), &key, &program->wire,
-                                BPF_ANY) < 0)
+        if (update_element(programs_.map_fd(MapKind::call_programs), &key, &program->wire) < 0)
             return system_error("enter what is read of calls", "");
         used_[key] = true;
         place = key + 1;
         next_place_ = (next_place_ + 1) % WIRE_MAX_PROGRAMS;
+        Entered& entered = entered_[spec];
         entered.versions.push_back(std::move(*program));
         if (entered.versions.size() > kept_versions)
             entered.versions.pop_front();
     }
-    if (uint32_t before = std::exchange(entered.place, place))
-        used_[before - 1] = false;
+    edit.on_rollback([this, place] { release(place); });
+    edit.on_commit([this, spec, place] { release(std::exchange(entered_[spec].place, place)); });
     return place;
 }
 
@@ -54,8 +59,7 @@ void CallPrograms::remove(SpecId spec) {
     auto found = entered_.find(spec);
     if (found == entered_.end())
         return;
-    if (found->second.place)
-        used_[found->second.place - 1] = false;
+    release(found->second.place);
     entered_.erase(found);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loader/base/ids.h"
+#include "loader/base/transaction.h"
 #include "loader/kernel/programs.h"
 #include "loader/values/call_program.h"
 
@@ -22,8 +23,9 @@ class CallPrograms {
         : programs_(programs), used_(WIRE_MAX_PROGRAMS) {}
 
     // Enters the spec's next program; returns what its wire_spec.program must be from now on (0 for
-    // no program). Fails when WIRE_MAX_PROGRAMS are in use.
-    Result<uint32_t> enter(SpecId spec, std::optional<CallProgram> program);
+    // no program). Its present one keeps its place until the edit is committed. Fails when
+    // WIRE_MAX_PROGRAMS are in use.
+    Result<uint32_t> enter(SpecId spec, std::optional<CallProgram> program, Transaction& edit);
     void remove(SpecId spec);
 
     // Null: not known any more, or never.
@@ -32,6 +34,8 @@ class CallPrograms {
 
   private:
     static constexpr size_t kept_versions = 4;
+
+    void release(uint32_t place);
 
     struct Entered {
         uint32_t place = 0;               // from 1; 0: none in force

@@ -4,6 +4,8 @@
 
 #include "loader/kernel/clock.h"
 #include "loader/kernel/copied_stacks.h"
+#include "loader/kernel/emulated_processes.h"
+#include "loader/kernel/event_rate.h"
 #include "loader/kernel/event_ring.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/live_events.h"
@@ -17,6 +19,8 @@
 #include "loader/kernel/live_target.h"
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/open_call_list.h"
+#include "loader/process/emulator.h"
+#include "loader/process/proc_info.h"
 #include "loader/process/process_watch.h"
 #include "loader/recording/definition_log.h"
 #include "loader/recording/flight_recorder.h"
@@ -32,6 +36,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <map>
 #include <set>
 #include <unistd.h>
 
@@ -50,6 +55,8 @@ constexpr nanoseconds table_interval = milliseconds(1);
 constexpr nanoseconds first_tables_timeout = milliseconds(250);
 // Of records, and of names, before somebody who waits for poll() gets a look at what wakes it.
 constexpr nanoseconds slice = milliseconds(4);
+// How often is tried again to probe a file that somebody writes to.
+constexpr uint64_t writer_interval_ns = 200'000'000;
 constexpr uint64_t statistics_interval_ns = 100'000'000;
 constexpr uint64_t ledger_interval_ns = 500'000'000;
 constexpr uint64_t slow_events_per_second = 1'000; // and CPU, beyond a burst of WIRE_SLOW_BURST
@@ -64,10 +71,11 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "calls: nested deeper than 32",
     "calls: no memory for thread",
     "processes: target map full",
-    "slow calls: no memory for stack",
+    "slow calls: no memory for thread",
     lost_wait_samples,
     "waits: no memory for thread",
     "calls through pointers: target unreadable",
+    "values: no memory for thread",
 };
 
 // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
@@ -82,16 +90,16 @@ void raise_file_limit() {
 class LiveBackend final : public Backend {
   public:
     LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
-                ProcessWatch watch, const Features& features, AttachWay way, Retention retention,
-                SymbolizerOptions symbols, EventSink& sink)
+                ProcessWatch watch, std::unique_ptr<FileGuard> guard, const Features& features,
+                AttachWay way, Retention retention, SymbolizerOptions symbols, EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
-          watch_(std::move(watch)), target_(*programs_), filter_(*programs_),
-          names_(tee_, retention, std::move(symbols)),
+          watch_(std::move(watch)), guard_(std::move(guard)), target_(*programs_),
+          filter_(*programs_), names_(tee_, retention, std::move(symbols)),
           unwind_(*programs_, names_.modules(), names_.mappings()),
-          probes_(*programs_, features_, catalogue_, tee_, way), marks_(*programs_, tee_, way),
-          gates_(*programs_, probes_), split_(probes_, marks_, gates_, tee_),
-          sampling_(*programs_, features_, gates_), events_(tee_, names_, probes_),
-          open_calls_(*programs_, names_, probes_) {
+          probes_(*programs_, features_, catalogue_, *guard_, tee_, way),
+          marks_(*programs_, *guard_, tee_, way), gates_(*programs_, probes_),
+          split_(probes_, marks_, gates_, tee_), sampling_(*programs_, features_, gates_),
+          events_(tee_, names_, probes_), open_calls_(*programs_, names_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
         tee_.on_machine(MachineId{}, this_machine());
@@ -122,7 +130,11 @@ class LiveBackend final : public Backend {
     Result<void> write_last(const std::string& path) const override;
     std::vector<uint64_t> links() const override;
     std::vector<Capability> capabilities() const override { return features_.describe(); }
-    SymbolProgress symbol_progress() const override { return names_.progress(); }
+    SymbolProgress symbol_progress() const override {
+        SymbolProgress progress = names_.progress();
+        progress.bytes += definitions_.memory_bytes();
+        return progress;
+    }
     UnwindStatus unwind_status() const override { return unwind_.status(); }
     std::vector<std::string> complete_function(std::string_view prefix,
                                                size_t limit) const override;
@@ -139,8 +151,18 @@ class LiveBackend final : public Backend {
     size_t deliver(const TimeSlice&);
     void deliver_all();
     void on_watch_event(const ProcessEvent& event);
+    void on_end(const ProcessEvent& event);
+    // Of processes whose first thread has ended.
+    void look_for_ends();
+    void rescan();
+    void keep_from_emulator(const ProcessEvent& mapping);
     void on_process(const wire_process& process);
+    void on_exited(pid_t pid);
+    // Records of births and ends were lost.
+    void reconcile_target();
+    void on_thread_birth(uint64_t time_ns);
     void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
+    void on_written_file(const ProbedFile& file);
     void update_probes(uint64_t now_ns);
     void report_ledger(uint64_t now_ns);
     void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
@@ -149,6 +171,7 @@ class LiveBackend final : public Backend {
     std::unique_ptr<Programs> programs_;
     std::unique_ptr<EventRing> ring_;
     ProcessWatch watch_;
+    std::unique_ptr<FileGuard> guard_;
     mutable ModuleCatalogue catalogue_;
     LiveTarget target_;
     LiveFilter filter_;
@@ -170,9 +193,19 @@ class LiveBackend final : public Backend {
 
     TargetView view_;
     std::set<pid_t> children_; // running ones that were born of the target, as the watch saw them
-    bool view_is_old_ = true;  // processes or their modules have changed since view_ was made
-    bool probes_are_old_ = false; // ... since the probes were told
-    bool rescan_ = false;         // mapping events were lost
+    std::map<pid_t, ProcessEvent> leaderless_; // by pid: the end of the first thread; others run
+    bool view_is_old_ = true;        // processes or their modules have changed since view_ was made
+    bool probes_are_old_ = false;    // ... since the probes were told
+    bool rescan_ = false;            // mapping events were lost
+    uint64_t reconciled_losses_ = 0; // of births and ends
+    // Births and ends of threads, those that begin and end processes among them.
+    EventRate process_births_, births_, ends_;
+    bool processes_are_born_often_ = false, threads_are_short_lived_ = false; // of this target
+    bool came_before_probes(uint64_t time_ns) const {
+        return probes_.per_process() || time_ns < probes_for_all_since_ns_;
+    }
+    uint64_t probes_for_all_since_ns_ = 0; // 0: they are not, or were from the beginning
+    uint64_t late_probes_ = 0; // processes whose libraries were not probed from their birth on
     uint64_t next_delivery_ns_ = 0;
     uint64_t next_statistics_ns_ = 0;
     uint64_t next_ledger_ns_ = 0;
@@ -186,6 +219,7 @@ const TargetView& LiveBackend::view() {
     view_ = {};
     view_.everything = target_.everything();
     view_.started = !target_.waiting_to_start();
+    view_.births_often = processes_are_born_often_;
     if (view_.everything) {
         if (auto pids = all_pids()) {
             view_.pids = *pids;
@@ -205,8 +239,17 @@ const TargetView& LiveBackend::view() {
 }
 
 Result<void> LiveBackend::set_target(const TargetSpec& spec) {
-    if (auto set = target_.set(spec); !set)
+    auto target = LiveTarget::prepare(spec);
+    if (!target)
+        return target.error();
+    const bool everything = spec.kind == TargetSpec::Kind::all;
+    auto ticks = sampling_.prepare_target(everything, target->pids());
+    if (!ticks)
+        return ticks.error();
+    if (auto set = target_.set(std::move(*target)); !set)
         return set;
+    process_births_ = births_ = ends_ = {};
+    processes_are_born_often_ = threads_are_short_lived_ = false;
     uint64_t now = clock_ns();
     view_is_old_ = true;
     if (!target_.waiting_to_start()) {
@@ -214,9 +257,13 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
             (void)names_.mappings().scan(pid, now);
     }
     unwind_.settle(first_tables_timeout);
+    // Whom nobody observes any more must not pay for probes.
+    probes_.leave_others(view());
+    marks_.leave_others(view());
     probes_.update(view(), now);
     marks_.update(view(), now);
-    return sampling_.set_target(target_.everything(), target_.running());
+    sampling_.set_target(everything, target_.running(), std::move(*ticks));
+    return {};
 }
 
 Result<void> LiveBackend::start_command() {
@@ -236,6 +283,8 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     // Processes may have mapped something a moment ago.
     deliver_all();
     view_is_old_ = true;
+    if (auto refused = refuse_emulators(view(), "time", request.text); !refused)
+        return refused.error();
     return probes_.add(request, view());
 }
 
@@ -268,12 +317,18 @@ Result<void> LiveBackend::set_split(const SplitInfo& split) {
     deliver_all();
     read_statistics(clock_ns());
     view_is_old_ = true;
+    if (!split.branch.empty())
+        if (auto refused = refuse_emulators(view(), "split", split.branch); !refused)
+            return refused;
     return split_.set(split, view());
 }
 
 Result<void> LiveBackend::set_only(const OnlyInfo& only) {
     deliver_all();
     view_is_old_ |= !only.lines.empty();
+    if (!only.lines.empty())
+        if (auto refused = refuse_emulators(view(), "only", only.lines.front()); !refused)
+            return refused;
     return split_.set_only(only, view());
 }
 
@@ -294,10 +349,12 @@ Result<void> LiveBackend::record(const std::string& path) {
             return Error{"record", "off", "nothing is being recorded", ""};
         if (auto refreshed = refresh(); !refreshed)
             return refreshed;
+        // One that is not whole stays until who asked has been told why, and asks again.
+        if (auto finished = recording_->finish(); !finished)
+            return finished;
         tee_.remove(*recording_);
-        auto finished = recording_->finish();
         recording_.reset();
-        return finished;
+        return {};
     }
     if (recording_)
         return Error{"record", path, "already recording to " + recording_->path(),
@@ -363,10 +420,14 @@ void LiveBackend::add_process(pid_t pid, const std::string& comm, bool inherits_
 void LiveBackend::on_watch_event(const ProcessEvent& event) {
     using Kind = ProcessEvent::Kind;
     if (event.kind == Kind::lost) {
-        rescan_ = true;
+        // Whatever was mapped meanwhile may hold what a probe waits for, or speak against return
+        // probes.
+        rescan_ = view_is_old_ = probes_are_old_ = true;
         return;
     }
     auto pid = static_cast<pid_t>(event.pid);
+    if (event.kind == Kind::mmap && !(probes_.empty() && marks_.empty()))
+        keep_from_emulator(event);
     // The ring's word of a new child comes after its first mappings, so births are noted here too.
     if (event.new_process() && (target_.contains(static_cast<pid_t>(event.parent_pid)) ||
                                 children_.contains(static_cast<pid_t>(event.parent_pid))))
@@ -374,13 +435,62 @@ void LiveBackend::on_watch_event(const ProcessEvent& event) {
     bool concerns_us = target_.everything() || target_.contains(pid) || children_.contains(pid);
     if (!concerns_us || pid == getpid())
         return;
+    if (event.kind == Kind::exit) {
+        ends_.add(event.time);
+        // Its other threads have what is mapped to themselves now.
+        if (event.tid == event.pid && !has_ended(pid))
+            leaderless_[pid] = event;
+        else if (event.tid == event.pid)
+            on_end(event);
+        return;
+    }
+    if (event.kind == Kind::fork)
+        on_thread_birth(event.time);
+    if (event.new_process() || event.kind == Kind::exec)
+        leaderless_.erase(pid);
     names_.mappings().apply(event);
-    if (event.kind == Kind::exit && event.tid == event.pid)
-        children_.erase(pid);
     if (event.kind == Kind::mmap || event.kind == Kind::exec) {
         view_is_old_ = true;
         probes_are_old_ = true;
     }
+}
+
+void LiveBackend::on_end(const ProcessEvent& event) {
+    names_.mappings().apply(event);
+    children_.erase(static_cast<pid_t>(event.pid));
+}
+
+void LiveBackend::look_for_ends() {
+    std::erase_if(leaderless_, [&](const auto& process) {
+        if (!has_ended(process.first))
+            return false;
+        on_end(process.second);
+        return true;
+    });
+}
+
+// Events were lost: mappings, births and ends may be missing.
+void LiveBackend::rescan() {
+    view_is_old_ = true;
+    probes_are_old_ = true;
+    for (pid_t pid : view().pids)
+        (void)names_.mappings().scan(pid, clock_ns());
+}
+
+// An emulator is about to translate a file that is probed for every process.
+void LiveBackend::keep_from_emulator(const ProcessEvent& mapping) {
+    const auto module = std::ranges::find(
+        view_.modules, FileIdentity{mapping.device, mapping.inode}, &TargetModule::mapped);
+    if (module == view_.modules.end())
+        return;
+    const auto pid = static_cast<pid_t>(mapping.pid);
+    const std::string emulator = emulator_of(pid);
+    if (emulator.empty())
+        return;
+    const std::string why = fmt::format(
+        "process {} runs {} under {}, which would die of its probes", pid, module->path, emulator);
+    probes_.withdraw(module->identity(), why, clock_ns());
+    marks_.withdraw(module->identity(), why, clock_ns());
 }
 
 void LiveBackend::on_process(const wire_process& process) {
@@ -388,28 +498,61 @@ void LiveBackend::on_process(const wire_process& process) {
     std::string comm(wire_comm(process.comm));
     switch (process.change) {
     case WIRE_PROCESS_FORKED:
+        process_births_.add(process.event.time_ns);
+        if (!processes_are_born_often_ && process_births_.often(process.event.time_ns))
+            processes_are_born_often_ = view_is_old_ = probes_are_old_ = true;
+        late_probes_ += came_before_probes(process.event.time_ns);
         add_process(static_cast<pid_t>(process.child_pid), comm, true);
         break;
     case WIRE_PROCESS_EXECED:
         // One that became a target by its new name: its mappings so far went by as a stranger's.
-        if (!target_.contains(pid))
+        if (!target_.contains(pid)) {
             (void)names_.mappings().scan(pid, process.event.time_ns);
+            late_probes_ += came_before_probes(process.event.time_ns);
+        }
         add_process(pid, comm, target_.contains(pid));
         break;
     case WIRE_PROCESS_EXITED:
-        if (!target_.contains(pid))
-            break;
-        target_.on_exited(pid);
-        probes_.forget_process(pid);
-        marks_.forget_process(pid);
-        sampling_.forget_process(pid);
-        view_is_old_ = true;
-        if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
-            notice(fmt::format("{} ({}): exited", target_.name_of(pid), pid));
+        if (target_.contains(pid))
+            on_exited(pid);
         break;
     default:
         break;
     }
+}
+
+void LiveBackend::on_exited(pid_t pid) {
+    target_.on_exited(pid);
+    probes_.forget_process(pid);
+    marks_.forget_process(pid);
+    sampling_.forget_process(pid);
+    view_is_old_ = true;
+    if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
+        notice(fmt::format("{} ({}): exited", target_.name_of(pid), pid));
+}
+
+void LiveBackend::reconcile_target() {
+    const LiveTarget::Difference difference = target_.compare_with_kernel();
+    for (pid_t pid : difference.born) {
+        auto comm = comm_of(pid);
+        (void)names_.mappings().scan(pid, clock_ns());
+        add_process(pid, comm ? *comm : "", true);
+    }
+    for (pid_t pid : difference.ended)
+        on_exited(pid);
+}
+
+// Others come while many go: a program that starts all its threads at once, as servers do, has no
+// short-lived ones.
+void LiveBackend::on_thread_birth(uint64_t time_ns) {
+    births_.add(time_ns);
+    if (threads_are_short_lived_ || !births_.often(time_ns) || !ends_.often(time_ns))
+        return;
+    threads_are_short_lived_ = true;
+    auto set = sampling_.sample_cpus();
+    notice(set ? "threads of the target are born and end often: the CPUs are sampled, of which "
+                 "only what the target runs counts, so that short-lived ones are not missed"
+               : set.error().message());
 }
 
 void LiveBackend::deliver_all() {
@@ -429,10 +572,8 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
     ring_->collect();
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
     size_t changes = watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
-    if (std::exchange(rescan_, false)) {
-        for (pid_t pid : view().pids)
-            (void)names_.mappings().scan(pid, clock_ns());
-    }
+    if (std::exchange(rescan_, false))
+        rescan();
     unwind_.update(clock_ns());
     const size_t records = ring_->drain(until, [this](WireView& view) {
         if (auto* sample = std::get_if<WireSampleView>(&view)) {
@@ -453,11 +594,14 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
         view_is_old_ = true;
         changes++;
     }
+    for (const auto& file : guard_->take_changed())
+        on_written_file(*file);
     uint64_t now = clock_ns();
     if (probes_are_old_ && now >= next_probes_update_ns_)
         update_probes(now);
     if (now >= next_statistics_ns_) {
         next_statistics_ns_ = now + statistics_interval_ns;
+        look_for_ends();
         read_statistics(now);
         names_.deliver(TimeSlice(clock_ns, slice));
     }
@@ -473,17 +617,40 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
     return records + changes;
 }
 
+// Its probes are off already, and the writer goes on.
+void LiveBackend::on_written_file(const ProbedFile& file) {
+    read_statistics(clock_ns());
+    probes_.forget_withdrawn();
+    marks_.forget_withdrawn();
+    view_is_old_ = true;
+    probes_are_old_ = true;
+    notice(fmt::format("{}: was opened for writing, so its probes are off; what it holds then is "
+                       "probed when a process maps it, and calls until then are not counted",
+                       file.path()));
+}
+
 void LiveBackend::update_probes(uint64_t now_ns) {
     probes_are_old_ = false;
     if (probes_.empty() && marks_.empty())
         return;
+    const uint64_t refused = guard_->refused();
+    const bool per_process = probes_.per_process();
     probes_.update(view(), now_ns);
+    // Records of births before that are still to be read.
+    if (per_process && !probes_.per_process())
+        probes_for_all_since_ns_ = clock_ns();
     marks_.update(view(), now_ns);
+    if (guard_->refused() != refused) {
+        view_is_old_ = true;
+        probes_are_old_ = true;
+        next_probes_update_ns_ = now_ns + writer_interval_ns;
+    }
     // Of a whole machine some process always maps something: reading them all must not take more
-    // than a small share of our time. Fewer processes are looked at at once, since return probes
-    // may have to go.
-    if (target_.everything())
-        next_probes_update_ns_ = now_ns + 20 * (clock_ns() - now_ns);
+    // than a small share of our time. Fewer processes may take half of it, since return probes may
+    // have to go.
+    const uint64_t share = target_.everything() ? 20 : 2;
+    next_probes_update_ns_ =
+        std::max(next_probes_update_ns_, now_ns + share * (clock_ns() - now_ns));
 }
 
 void LiveBackend::report_ledger(uint64_t now_ns) {
@@ -497,6 +664,13 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
         ledger.lost[loss_names[cause]] = losses[cause];
     ledger.lost["records: malformed"] = ring_->malformed() + watch_.malformed();
     ledger.lost["mapping events: perf ring full"] = watch_.lost();
+    ledger.lost["processes: libraries not probed from birth on"] = late_probes_;
+    if (std::exchange(reconciled_losses_, losses[WIRE_LOSS_RING_PROCESS]) !=
+        losses[WIRE_LOSS_RING_PROCESS])
+        reconcile_target();
+    ledger.lost[fmt::format("mappings: more than {} in a process",
+                            ModuleMap::Limits{}.mappings_per_image)] =
+        names_.mappings().refused_mappings();
     tee_.on_ledger(ledger);
 }
 
@@ -535,9 +709,10 @@ Result<bool> LiveBackend::poll(nanoseconds timeout, int wake_fd) {
 // True when `wake_fd` ended the wait. What processes do and a ring that fills up end it too.
 bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
     const uint64_t now = std::min(clock_ns(), time_ns);
-    std::array<pollfd, 4> waiting = {{{ring_->fd(), POLLIN, 0},
+    std::array<pollfd, 5> waiting = {{{ring_->fd(), POLLIN, 0},
                                       {watch_.fd(), POLLIN, 0},
                                       {wake_fd, POLLIN, 0},
+                                      {guard_->fd(), POLLIN, 0},
                                       {target_.ended() ? -1 : target_.command_pidfd(), POLLIN, 0}}};
     const timespec wait = {static_cast<time_t>((time_ns - now) / 1'000'000'000),
                            static_cast<long>((time_ns - now) % 1'000'000'000)};
@@ -581,9 +756,12 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     auto watch = ProcessWatch::make();
     if (!watch)
         return watch.error();
-    return std::unique_ptr<Backend>(new LiveBackend(std::move(*programs), std::move(*ring),
-                                                    std::move(*watch), features, way,
-                                                    options.retention, std::move(symbols), sink));
+    auto guard = FileGuard::make();
+    if (!guard)
+        return guard.error();
+    return std::unique_ptr<Backend>(new LiveBackend(
+        std::move(*programs), std::move(*ring), std::move(*watch), std::move(*guard), features, way,
+        options.retention, std::move(symbols), sink));
 }
 
 std::vector<Capability> kernel_capabilities() {

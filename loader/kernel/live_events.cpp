@@ -76,6 +76,7 @@ CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key,
     event.call = key;
     event.samples = end.samples;
     event.unwound = end.flags & WIRE_CALL_UNWOUND;
+    event.filtered = end.flags & WIRE_CALL_FILTERED;
     event.marks = end.marks;
     if (end.flags & WIRE_CALL_WATCHED)
         event.waits = {end.blocked_ns, end.runnable_ns};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_filter.h"
 
+#include "loader/kernel/bpf_calls.h"
 #include "loader/process/container.h"
 
 #include <bpf/bpf.h>
@@ -20,7 +21,7 @@ std::array<char, WIRE_COMM> comm_key(const std::string& name) {
 
 Result<void> enter_ids(int fd, const std::vector<uint64_t>& ids, uint32_t generation) {
     for (uint64_t id : ids) {
-        if (bpf_map_update_elem(fd, &id, &generation, BPF_ANY) < 0)
+        if (update_element(fd, &id, &generation) < 0)
             return system_error("filter", std::to_string(id));
     }
     return {};
@@ -68,8 +69,7 @@ Result<void> LiveFilter::enter(const Values& values, uint32_t generation) {
         return done;
     for (const std::string& comm : values.comms) {
         auto key = comm_key(comm);
-        if (bpf_map_update_elem(programs_.map_fd(MapKind::filter_comms), key.data(), &generation,
-                                BPF_ANY) < 0)
+        if (update_element(programs_.map_fd(MapKind::filter_comms), key.data(), &generation) < 0)
             return system_error("filter comm", comm);
     }
     return {};
@@ -96,7 +96,6 @@ Result<void> LiveFilter::set(const FilterSpec& filter) {
         // Back to what was in force; what was entered in vain goes.
         (void)enter(in_force_, generation_);
         remove_stale(*values, in_force_);
-        stale_ = {};
         return error;
     }
     uint32_t filters = (values->pids.empty() ? 0 : WIRE_FILTER_PID) |

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_gates.h"
 
+#include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/live_probes.h"
 #include "loader/process/container.h"
-
-#include <bpf/bpf.h>
 
 #include <fmt/format.h>
 
@@ -68,7 +67,7 @@ uint16_t bits_of(const std::vector<uint32_t>& terms) {
 } // namespace
 
 Result<void> LiveGates::write(uint32_t index, const wire_gate& gate) const {
-    if (bpf_map_update_elem(programs_.map_fd(MapKind::gates), &index, &gate, BPF_ANY) < 0)
+    if (update_element(programs_.map_fd(MapKind::gates), &index, &gate) < 0)
         return system_error("write gate", "");
     return {};
 }
@@ -112,7 +111,10 @@ Result<void> LiveGates::set(wire_gate_use use, const Gate& gate) {
     if (auto written = write(index, next.wire); !written)
         return written;
     const uint32_t mask = ((1u << WIRE_MAX_GATE_TERMS) - 1) << (index * WIRE_MAX_GATE_TERMS);
-    probes_.set_terms(mask, terms_of);
+    Transaction edit;
+    if (auto set = probes_.set_terms(mask, terms_of, edit); !set)
+        return set;
+    edit.commit();
     programs_.config().gate[use] = next.which;
     before = std::move(next);
     return {};

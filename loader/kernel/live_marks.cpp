@@ -34,6 +34,7 @@ Result<size_t> LiveMarks::attach_new(Mark& mark, const TargetView& view) {
     AttachmentRequest request;
     request.way = way_;
     request.exit = ExitWay::none;
+    request.guard = &guard_;
     std::vector<PlaceGroup> groups;
     size_t places = 0;
     for (const PlaceMatch& match : matches->places) {
@@ -98,11 +99,33 @@ void LiveMarks::update(const TargetView& view, uint64_t now_ns) {
         if (!mark || mark->line.empty())
             continue;
         for (PlaceGroup& group : mark->groups) {
-            if (auto attached = group.attach(programs_, view); !attached)
+            auto attached = group.reason_to_widen(view).empty()
+                                ? group.attach(programs_, view)
+                                : group.widen_in_place(programs_, view);
+            if (!attached)
                 sink_.on_notice(now_ns, attached.error().message());
         }
         // The line may have more code in what has been loaded since; mostly it has not.
         (void)attach_new(*mark, view);
+    }
+}
+
+void LiveMarks::withdraw(FileIdentity file, const std::string& why, uint64_t now_ns) {
+    for (auto& mark : marks_) {
+        const size_t gone = !mark ? 0 : std::erase_if(mark->groups, [&](const PlaceGroup& group) {
+            return !group.per_process() && group.file() == file;
+        });
+        if (gone > 0)
+            sink_.on_notice(now_ns, fmt::format("{} is no longer watched: {}", mark->line, why));
+    }
+}
+
+void LiveMarks::leave_others(const TargetView& view) {
+    for (auto& mark : marks_) {
+        if (!mark)
+            continue;
+        for (PlaceGroup& group : mark->groups)
+            group.leave_others(view);
     }
 }
 
@@ -112,6 +135,13 @@ void LiveMarks::forget_process(pid_t pid) {
             continue;
         for (PlaceGroup& group : mark->groups)
             group.forget_process(pid);
+    }
+}
+
+void LiveMarks::forget_withdrawn() {
+    for (auto& mark : marks_) {
+        if (mark)
+            std::erase_if(mark->groups, [](const PlaceGroup& group) { return group.withdrawn(); });
     }
 }
 

@@ -16,8 +16,8 @@ namespace auger {
 
 class LiveMarks {
   public:
-    LiveMarks(const Programs& programs, EventSink& sink, AttachWay way)
-        : programs_(programs), sink_(sink), way_(way) {}
+    LiveMarks(const Programs& programs, FileGuard& guard, EventSink& sink, AttachWay way)
+        : programs_(programs), guard_(guard), sink_(sink), way_(way) {}
 
     // Watches a line: `FILE:LINE`. Fails when it has no code (near lines), or WIRE_MAX_MARKS are
     // watched already. How many copies it has is told as a notice.
@@ -29,6 +29,12 @@ class LiveMarks {
     // The target has new processes or modules. Problems become notices.
     void update(const TargetView& view, uint64_t now_ns);
     void forget_process(pid_t pid);
+    // As LiveProbes::leave_others.
+    void leave_others(const TargetView& view);
+    // Probes in files that were withdrawn are no more; update() makes new ones.
+    void forget_withdrawn();
+    // As LiveProbes::withdraw.
+    void withdraw(FileIdentity file, const std::string& why, uint64_t now_ns);
     void add_link_ids(std::vector<uint64_t>& ids) const;
     bool empty() const;
 
@@ -42,6 +48,7 @@ class LiveMarks {
     Result<size_t> attach_new(Mark& mark, const TargetView& view);
 
     const Programs& programs_;
+    FileGuard& guard_;
     EventSink& sink_;
     AttachWay way_;
     std::array<std::optional<Mark>, WIRE_MAX_MARKS> marks_;

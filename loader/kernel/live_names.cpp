@@ -29,6 +29,7 @@ std::string_view stack_cut_cause(uint64_t cause) {
         "unreadable stack",
         "unsupported rule",
         "damaged stack",
+        "held up too long",
     };
     return cause < causes.size() ? causes[cause] : "unknown cause";
 }
@@ -228,6 +229,7 @@ SymbolProgress LiveNames::progress() const {
     progress.pending = symbolizer_.waiting();
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
+    progress.bytes = interner_.memory_bytes();
     return progress;
 }
 

@@ -12,9 +12,9 @@
 namespace auger {
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
-                       EventSink& sink, AttachWay way)
-    : programs_(programs), features_(features), catalogue_(catalogue), sink_(sink), way_(way),
-      specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
+                       FileGuard& guard, EventSink& sink, AttachWay way)
+    : programs_(programs), features_(features), catalogue_(catalogue), guard_(guard), sink_(sink),
+      way_(way), specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     ParsedProbe parsed = parse_probe(request.text);
@@ -97,10 +97,11 @@ Result<void> LiveProbes::remove(ProbeId id) {
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
     std::vector<ProbeModule> modules = view.probe_modules();
     std::optional<UnwindProof> proof;
+    std::set<std::string> problems;
     for (auto& [id, probe] : probes_) {
         bool automatic_trampoline = probe.way_out == WayOut::automatic &&
                                     std::ranges::any_of(probe.groups, [](const PlaceGroup& group) {
-                                        return group.request().exit != ExitWay::instructions;
+                                        return is_trampoline(group.request().exit);
                                     });
         if (automatic_trampoline) {
             if (!proof)
@@ -108,9 +109,16 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             if (!proof->proven && !view.pids.empty())
                 fall_back_to_exits(probe, view, proof->reason, now_ns);
         }
+        // Groups in callers would have to change together with the function's.
+        const bool with_tails = std::ranges::any_of(probe.groups, [](const PlaceGroup& group) {
+            return group.request().exit == ExitWay::caller;
+        });
         for (PlaceGroup& group : probe.groups) {
+            if (const std::string reason = group.reason_to_widen(view);
+                !reason.empty() && !with_tails)
+                widen(probe, group, view, reason, problems, now_ns);
             if (auto attached = group.attach(programs_, view); !attached)
-                sink_.on_notice(now_ns, attached.error().message());
+                tell_problem(problems, attached.error().message(), now_ns);
         }
         // A function that pointers go to may be anywhere.
         if (!probe.places.empty() && probe.pattern.library.empty() &&
@@ -127,7 +135,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             continue;
         ProbeReport report;
         if (auto attached = attach_new(probe, *matches, view, report); !attached) {
-            sink_.on_notice(now_ns, attached.error().message());
+            tell_problem(problems, attached.error().message(), now_ns);
             continue;
         }
         if (report.places.empty())
@@ -138,12 +146,69 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                     report.places.front().module, report.places.size(),
                                     report.places.size() == 1 ? "" : "s"));
     }
+    problems_ = std::move(problems);
+}
+
+// For every process from now on, with the filter in the kernel.
+void LiveProbes::widen(Probe& probe, PlaceGroup& group, const TargetView& view,
+                       const std::string& reason, std::set<std::string>& problems,
+                       uint64_t now_ns) {
+    group.widen(true);
+    Transaction edit;
+    auto renewed = renew_group(probe, group, group.request().exit, view, edit);
+    if (renewed)
+        renewed = publish(probe, edit);
+    if (renewed) {
+        edit.commit();
+        sink_.on_notice(now_ns, fmt::format("{}: probed in all processes that map {}, of which "
+                                            "only the target's are counted, because {}",
+                                            probe.info.text, group.path(), reason));
+        return;
+    }
+    group.widen(false);
+    tell_problem(problems, renewed.error().message(), now_ns);
+}
+
+bool LiveProbes::per_process() const {
+    return std::ranges::any_of(probes_, [](const auto& probe) {
+        return std::ranges::any_of(probe.second.groups, &PlaceGroup::per_process);
+    });
+}
+
+void LiveProbes::tell_problem(std::set<std::string>& problems, const std::string& problem,
+                              uint64_t now_ns) {
+    if (problems.insert(problem).second && !problems_.contains(problem))
+        sink_.on_notice(now_ns, problem);
 }
 
 void LiveProbes::forget_process(pid_t pid) {
     for (auto& [id, probe] : probes_) {
         for (PlaceGroup& group : probe.groups)
             group.forget_process(pid);
+    }
+}
+
+void LiveProbes::leave_others(const TargetView& view) {
+    for (auto& [id, probe] : probes_) {
+        for (PlaceGroup& group : probe.groups)
+            group.leave_others(view);
+    }
+}
+
+void LiveProbes::forget_withdrawn() {
+    for (auto& [id, probe] : probes_) {
+        for (const PlaceGroup& group : probe.groups) {
+            if (!group.withdrawn())
+                continue;
+            std::erase_if(probe.places, [&](const Place& place) {
+                if (place.file != group.file())
+                    return false;
+                remove_spec(place.spec);
+                spec_places_.erase(place.spec);
+                return true;
+            });
+        }
+        std::erase_if(probe.groups, [](const PlaceGroup& group) { return group.withdrawn(); });
     }
 }
 
@@ -157,8 +222,11 @@ void LiveProbes::read_statistics(uint64_t now_ns, const Told& told) {
                 told(id, *event);
             }
         }
-        if (moved)
-            publish(probe);
+        if (moved) {
+            Transaction edit;
+            if (publish(probe, edit))
+                edit.commit();
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loader/backend.h"
+#include "loader/base/transaction.h"
 #include "loader/kernel/call_programs.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/place_group.h"
@@ -33,7 +34,7 @@ struct SplitRequest {
 class LiveProbes {
   public:
     LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
-               EventSink& sink, AttachWay way);
+               FileGuard& guard, EventSink& sink, AttachWay way);
 
     // Of probes added from now on.
     void set_way_out(WayOut way_out) { way_out_ = way_out; }
@@ -43,12 +44,14 @@ class LiveProbes {
     static Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
-    // Both fail without a change, for predicates and expressions that the calls have no values for.
+    // Both fail for predicates and expressions that the calls have no values for.
     Result<void> set_slow(ProbeId id, const Threshold& threshold, const CallConditions& conditions,
                           const TargetView& view);
-    Result<void> set_split(const std::optional<SplitRequest>& split, const TargetView& view);
+    Result<void> set_split(const std::optional<SplitRequest>& split, const TargetView& view,
+                           Transaction& edit);
     // Of wire_spec.terms: those in `mask` are the ones given, of other probes none.
-    void set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms);
+    Result<void> set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms,
+                           Transaction& edit);
     // What is known of a probe's durations; null: there is no such probe.
     const ThresholdFollower* follower(ProbeId id) const;
 
@@ -56,7 +59,16 @@ class LiveProbes {
     void update(const TargetView& view, uint64_t now_ns);
     // Processes that ended need no attachment of their own any more.
     void forget_process(pid_t pid);
+    // Of a target that was set: takes the probes off what is no part of it.
+    void leave_others(const TargetView& view);
+    // Probes in files that were withdrawn are no more; update() makes new ones for what is mapped
+    // then. The statistics were read before.
+    void forget_withdrawn();
+    // Takes off what is attached to the file for every process, for good. `why` is told of each probe.
+    void withdraw(FileIdentity file, const std::string& why, uint64_t now_ns);
     bool empty() const { return probes_.empty(); }
+    // Some probe is in the target's processes one by one, so that it comes late to new ones.
+    bool per_process() const;
 
     // Reads the counters, tells the sink and `told`, and moves thresholds after them.
     using Told = std::function<void(ProbeId, const StatsEvent&)>;
@@ -92,6 +104,7 @@ class LiveProbes {
         ValueScope values{};
         uint32_t program = 0;      // its call program; see wire_spec
         bool at_arguments = false; // its entry probe is where arguments can be read
+        size_t returns = 0;        // of a function that ends by jumps: call instructions known
 
         bool through_pointer() const { return match.site && match.site->pointer; }
     };
@@ -102,9 +115,11 @@ class LiveProbes {
         ThresholdFollower follower;
         std::vector<Place> places;
         std::vector<PlaceGroup> groups; // one a file and way out
-        bool reruns = false;
-        uint32_t terms = 0; // of gates
+        uint32_t terms = 0;             // of gates
     };
+
+    // Of one update; those of the one before have been told.
+    void tell_problem(std::set<std::string>& problems, const std::string& problem, uint64_t now_ns);
 
     static Error overwritten(const PlaceMatch& match); // its arguments
     static bool can_read(const CallProgram& program, const Place& place);
@@ -114,31 +129,43 @@ class LiveProbes {
         ExitWay exit;
         std::string why; // not empty when it is worth telling
     };
-    Choice choose_exit(const PlaceMatch& match, WayOut way_out, const UnwindProof& proof) const;
+    Choice choose_exit(const PlaceMatch& match, const TargetModule& module, WayOut way_out,
+                       const UnwindProof& proof) const;
     UnwindProof prove(const TargetView& view) const;
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
+    // What it jumps to at its end may be missing from its times.
+    static bool is_without_tail(const Place& place);
+    // Of those that end by jumps: probes where their calls come back to, in groups of their own.
+    Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
+                              std::vector<PlaceGroup>& groups, const TargetView& view);
     void fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                             uint64_t now_ns);
+    void widen(Probe& probe, PlaceGroup& group, const TargetView& view, const std::string& reason,
+               std::set<std::string>& problems, uint64_t now_ns);
     SpecSettings settings_of(const Probe& probe, const Place& place) const;
     ValueScope values_of(const PlaceMatch& match, const TargetView& view) const;
     ProgramRequest request_for(const Probe& probe) const;
-    // All of the places' programs for what is asked of the probe now, or none is changed.
-    Result<void> set_programs(Probe& probe, const TargetView& view);
-    // Attaches the group's places anew, beside the present probes, and puts them in force by one
-    // store, so that no call is missed or counted twice.
-    Result<void> renew_group(Probe& probe, PlaceGroup& group, ExitWay exit, const TargetView& view);
+    // The places' programs for what is asked of the probe now.
+    Result<void> set_programs(Probe& probe, const TargetView& view, Transaction& edit);
+    // Attaches the group's places anew, beside the present probes, which go when the edit is
+    // committed. publish() puts them in force, by one store a place, so that no call is missed or
+    // counted twice.
+    Result<void> renew_group(Probe& probe, PlaceGroup& group, ExitWay exit, const TargetView& view,
+                             Transaction& edit);
     // What is asked of the calls of a new place.
     Result<void> ask(const Probe& probe, Place& place, std::optional<CallProgram> program);
     void remove_spec(SpecId spec);
-    void publish(const Probe& probe);
+    // Tells the kernel what is to be in force of the probe's places.
+    Result<void> publish(const Probe& probe, Transaction& edit);
     AttachmentRequest request_for(ExitWay exit) const;
     static void add_sites(AttachmentRequest& request, const Place& place, uint64_t cookie);
 
     const Programs& programs_;
     const Features& features_;
     ModuleCatalogue& catalogue_;
+    FileGuard& guard_;
     EventSink& sink_;
     AttachWay way_;
     WayOut way_out_ = WayOut::automatic;
@@ -147,6 +174,7 @@ class LiveProbes {
     PointerCalls pointer_calls_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
+    std::set<std::string> problems_; // that stand since the last update
     std::map<SpecId, std::pair<ProbeId, FunctionPlace>> spec_places_;
 };
 

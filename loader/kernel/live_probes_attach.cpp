@@ -2,11 +2,15 @@
 // LiveProbes: attaching. Which way out, which places, and how one set of probes follows another.
 #include "loader/kernel/live_probes.h"
 
+#include "bpf/tail_calls.h"
+#include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
+#include "loader/stream/way_out.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace auger {
@@ -15,6 +19,17 @@ namespace {
 
 // From here on it is worth telling what they cost: about 0.1 s each, one after the other.
 constexpr size_t many_perf_events = 100;
+
+// Of a cookie, for a conditional jump.
+uint64_t condition_bits(uint8_t condition) {
+    return condition < Instruction::no_condition
+               ? uint64_t{condition} << WIRE_COOKIE_CONDITION_SHIFT | WIRE_COOKIE_CONDITIONAL
+               : 0;
+}
+
+bool is_tail_jump(const ExitPlace& exit) {
+    return exit.code.kind == ExitKind::jump && !exit.code.to_itself;
+}
 
 // Why a place's executions have no duration; empty when they have one.
 std::string no_duration(PlaceKind kind) {
@@ -33,10 +48,12 @@ std::string no_duration(PlaceKind kind) {
 
 } // namespace
 
-LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, WayOut way_out,
-                                           const UnwindProof& proof) const {
+LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, const TargetModule& module,
+                                           WayOut way_out, const UnwindProof& proof) const {
     bool session = way_ == AttachWay::multi && features_.uprobe_session;
     ExitWay cheap = session ? ExitWay::session : ExitWay::return_probe;
+    if (match.in_go)
+        return {ExitWay::go, ""};
     // A call site's probes sit in the caller and have nothing to do with the callee's exits.
     if (match.kind == PlaceKind::call_site)
         return {ExitWay::instructions, ""};
@@ -57,26 +74,26 @@ LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, WayOut way_o
         return {ExitWay::instructions, "this kernel breaks stacks under return probes"};
     if (!proof.proven)
         return {ExitWay::instructions, proof.reason};
+    if (!module.main_program && !proof.other_programs.empty())
+        return {ExitWay::instructions,
+                proof.other_programs + ", which starts programs that may use this library, too"};
     return {cheap, "nothing that the target maps can unwind or swap stacks"};
 }
 
 UnwindProof LiveProbes::prove(const TargetView& view) const {
     if (view.everything)
         return {false, "every process is observed, and what they will map is not known"};
-    if (view.started)
-        return catalogue_.prove_no_unwinding_in(view.pids);
-    std::vector<MappedModule> modules;
-    for (const TargetModule& module : view.modules)
-        modules.push_back({module.file, module.path, module.main_program});
-    if (modules.empty())
-        return {false, "what will be mapped is not known"};
-    return prove_no_unwinding(modules);
+    // What it needs says the file; what it will map, the environment of its start.
+    if (!view.started)
+        return {false, "what the program will map is not known before it runs"};
+    return catalogue_.prove_no_unwinding_in(view.pids);
 }
 
 AttachmentRequest LiveProbes::request_for(ExitWay exit) const {
     AttachmentRequest request;
     request.way = way_;
     request.exit = exit;
+    request.guard = &guard_;
     return request;
 }
 
@@ -87,13 +104,12 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     if (place.through_pointer())
         cookie |= WIRE_COOKIE_POINTER;
     const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
-    request.entries.add(entry.file_offset, cookie);
+    request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats));
     for (const ExitPlace& exit : place.match.exits) {
-        uint64_t condition = 0;
-        if (exit.code.conditional)
-            condition = uint64_t{exit.code.condition} << WIRE_COOKIE_CONDITION_SHIFT |
-                        WIRE_COOKIE_CONDITIONAL;
-        request.exits.add(exit.file_offset, cookie | condition);
+        const uint8_t condition =
+            exit.code.conditional ? exit.code.condition : Instruction::no_condition;
+        request.exits.add(exit.file_offset, cookie | condition_bits(condition) |
+                                                (is_tail_jump(exit) ? WIRE_COOKIE_TAIL : 0));
     }
 }
 
@@ -138,21 +154,20 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                                  match.name, match.no_return_probe));
             continue;
         }
-        Choice choice = choose_exit(match, probe.way_out, proof);
+        Choice choice = choose_exit(match, module, probe.way_out, proof);
         bool unknown_condition =
             std::any_of(match.exits.begin(), match.exits.end(), [](const ExitPlace& exit) {
                 return exit.code.conditional && exit.code.condition >= Instruction::no_condition;
             });
-        if (choice.exit == ExitWay::instructions && unknown_condition) {
+        if (!is_trampoline(choice.exit) && unknown_condition) {
             report.skipped.push_back(match.name + ": leaves by a loop or jrcxz instruction");
             continue;
         }
         if (!choice.why.empty())
-            reasons.insert(fmt::format("way out: {}, because {}",
-                                       choice.exit == ExitWay::instructions ? "exit instructions"
-                                                                            : "return trampoline",
-                                       choice.why));
-        probe.reruns = module.file->is_go() && match.kind == PlaceKind::function;
+            reasons.insert(
+                fmt::format("way out: {}, because {}",
+                            is_trampoline(choice.exit) ? "return trampoline" : "exit instructions",
+                            choice.why));
         Place fresh{{}, match, module.identity(), choice.exit};
         fresh.values = values_of(match, view);
         auto program = compiler.compile(fresh.values);
@@ -166,6 +181,10 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             return give_up(spec.error());
         fresh.spec = *spec;
         places.push_back(std::move(fresh));
+        if (choice.exit == ExitWay::go)
+            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), *module.file);
+                !entered)
+                return give_up(entered.error());
         if (places.back().through_pointer())
             if (auto entered = pointer_calls_.enter(specs_.cookie(*spec), match, view); !entered)
                 return give_up(entered.error());
@@ -178,11 +197,15 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (group == groups.end()) {
             AttachmentRequest attachments = request_for(choice.exit);
             attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
+            if (choice.exit == ExitWay::go)
+                add_goroutine_ends(attachments, *module.file);
             groups.emplace_back(module, view, std::move(attachments));
             group = std::prev(groups.end());
         }
         add_sites(group->request(), places.back(), specs_.cookie(*spec));
     }
+    if (auto attached = attach_tails(probe, places, groups, view); !attached)
+        return give_up(attached.error());
     for (PlaceGroup& group : groups) {
         if (auto attached = group.attach(programs_, view); !attached)
             return give_up(attached.error());
@@ -196,10 +219,19 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         shown.module = module.path;
         shown.offset = place.match.file_offset;
         shown.kind = place_kind(place.match, place.exit);
+        if (is_without_tail(place))
+            place.match.notes.push_back(
+                fmt::format("what it jumps to is in its times when one of {} known call "
+                            "instructions calls it; calls that come by a pointer or a jump end at "
+                            "its own jump",
+                            place.returns));
         shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
         report.places.push_back(shown);
-        sink_.on_spec(place.spec, {probe.info.id, place.match.name, module.path,
-                                   place.match.file_offset, way_out_of(place.match, place.exit)});
+        sink_.on_spec(place.spec,
+                      {probe.info.id, place.match.name, module.path, place.match.file_offset,
+                       place.returns > 0        ? way_out_by_callers
+                       : is_without_tail(place) ? way_out_without_tail
+                                                : way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
         FunctionPlace function{module.identity(), place.match.address};
         if (place.match.site && place.match.site->callee) {
@@ -216,6 +248,11 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     size_t perf_events = 0;
     for (PlaceGroup& group : groups) {
         perf_events += way_ == AttachWay::perf ? group.links() : 0;
+        if (!group.leased())
+            report.notes.push_back(
+                fmt::format("{} cannot be leased (CAP_LEASE, and a local file system): replace it "
+                            "only by renaming, as what is written into it meets its probes",
+                            group.path()));
         probe.groups.push_back(std::move(group));
     }
     if (perf_events >= many_perf_events)
@@ -226,8 +263,68 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     return {};
 }
 
+bool LiveProbes::is_without_tail(const Place& place) {
+    return place.match.kind == PlaceKind::function && place.exit == ExitWay::instructions &&
+           std::ranges::any_of(place.match.exits, is_tail_jump);
+}
+
+Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& places,
+                                      std::vector<PlaceGroup>& groups, const TargetView& view) {
+    if (std::ranges::none_of(places, is_without_tail))
+        return {};
+    const ParsedProbe sites = parse_probe(probe.info.text + "@*");
+    if (sites.error)
+        return {};
+    MatchOptions all;
+    all.limit = WIRE_MAX_CALLEES;
+    const auto matches = match_probe(*sites.pattern, view.probe_modules(), all);
+    if (!matches)
+        return {}; // nobody calls it but through pointers
+    std::vector<PlaceGroup> callers;
+    for (const PlaceMatch& site : matches->places) {
+        if (!site.site || site.site->pointer || !site.site->callee || site.exits.empty() ||
+            site.in_go)
+            continue;
+        for (Place& place : places) {
+            if (!is_without_tail(place) || place.match.module != site.site->callee->module ||
+                place.match.address != site.site->callee->address)
+                continue;
+            const TargetModule& module = view.modules[site.module];
+            const uint64_t cookie = specs_.cookie(place.spec);
+            // The entry probe may come to be at either.
+            std::vector<uint64_t> entries = {place.match.entry.address};
+            if (place.match.argument_entry)
+                entries.push_back(place.match.argument_entry->address);
+            for (const uint64_t entry : entries)
+                if (auto entered =
+                        pointer_calls_.enter_return(cookie, site, place.match, entry, view);
+                    !entered)
+                    return entered;
+            auto group = std::ranges::find_if(callers, [&](const PlaceGroup& candidate) {
+                return candidate.file() == module.identity();
+            });
+            if (group == callers.end()) {
+                AttachmentRequest attachments = request_for(ExitWay::caller);
+                attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
+                callers.emplace_back(module, view, std::move(attachments));
+                group = std::prev(callers.end());
+            }
+            group->request().entries.add(site.exits.front().file_offset, cookie | WIRE_COOKIE_TAIL);
+            place.returns++;
+        }
+    }
+    for (const Place& place : places)
+        if (place.returns > 0)
+            if (auto told = specs_.set(place.spec, settings_of(probe, place)); !told)
+                return told;
+    // The ends first: a call that begins in between is seen whole or not at all.
+    groups.insert(groups.begin(), std::make_move_iterator(callers.begin()),
+                  std::make_move_iterator(callers.end()));
+    return {};
+}
+
 Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay exit,
-                                     const TargetView& view) {
+                                     const TargetView& view, Transaction& edit) {
     std::vector<Place*> places;
     for (Place& place : probe.places) {
         if (place.file == group.file() && place.exit == group.request().exit)
@@ -235,6 +332,7 @@ Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay ex
     }
     AttachmentRequest attachments = request_for(exit);
     attachments.subject = group.request().subject;
+    attachments.ends = group.request().ends;
     PlaceGroup fresh(group, std::move(attachments));
     for (const Place* place : places)
         add_sites(fresh.request(), *place,
@@ -242,11 +340,13 @@ Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay ex
     if (auto attached = fresh.attach(programs_, view); !attached)
         return attached;
     for (Place* place : places) {
+        edit.restore(place->exit);
+        edit.restore(place->second);
         place->exit = exit;
         place->second = !place->second;
     }
-    publish(probe);
-    group = std::move(fresh);
+    auto former = std::make_shared<PlaceGroup>(std::exchange(group, std::move(fresh)));
+    edit.on_rollback([&group, former] { group = std::move(*former); });
     return {};
 }
 
@@ -255,10 +355,15 @@ Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay ex
 void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                                     uint64_t now_ns) {
     std::erase_if(probe.groups, [&](PlaceGroup& group) {
-        if (group.request().exit == ExitWay::instructions)
+        if (!is_trampoline(group.request().exit))
             return false;
-        auto renewed = renew_group(probe, group, ExitWay::instructions, view);
-        if (!renewed)
+        Transaction edit;
+        auto renewed = renew_group(probe, group, ExitWay::instructions, view, edit);
+        if (renewed)
+            renewed = publish(probe, edit);
+        if (renewed)
+            edit.commit();
+        else
             sink_.on_notice(now_ns, fmt::format("{} is no longer timed: {}", probe.info.text,
                                                 renewed.error().message()));
         return !renewed.ok();
@@ -266,6 +371,17 @@ void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const 
     sink_.on_notice(now_ns, fmt::format("{}: exit instructions instead of the return trampoline, "
                                         "because {}",
                                         probe.info.text, reason));
+}
+
+void LiveProbes::withdraw(FileIdentity file, const std::string& why, uint64_t now_ns) {
+    for (auto& [id, probe] : probes_) {
+        const size_t gone = std::erase_if(probe.groups, [&](const PlaceGroup& group) {
+            return !group.per_process() && group.file() == file;
+        });
+        if (gone > 0)
+            sink_.on_notice(now_ns,
+                            fmt::format("{} is no longer timed: {}", probe.info.text, why));
+    }
 }
 
 } // namespace auger

@@ -19,15 +19,29 @@ bool reads_arguments(const CallProgram& program) {
         });
 }
 
+// Something depends on the values, so that all calls must have them.
+bool decides(const CallProgram& program) {
+    return program.wire.label != WIRE_NO_LABEL ||
+           std::ranges::any_of(program.wire.predicate, [](const wire_predicate& predicate) {
+               return predicate.clauses != 0;
+           });
+}
+
 } // namespace
 
 Error LiveProbes::overwritten(const PlaceMatch& match) {
+    if (match.in_go)
+        return Error{"judge calls by their values", match.name,
+                     "values are kept by thread, and a goroutine may go on on another one",
+                     "values of slow calls are shown as far as they could be read"};
     return Error{"read arguments", match.name,
                  "they are overwritten before the first instruction that can be probed",
                  "its result and errno can be read"};
 }
 
 bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
+    if (place.match.in_go && decides(program))
+        return false;
     return place.match.kind != PlaceKind::function || place.match.argument_entry ||
            !reads_arguments(program);
 }
@@ -40,8 +54,8 @@ bool LiveProbes::needs_other_entry(const CallProgram& program, const Place& plac
 
 SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) const {
     SpecSettings settings;
-    settings.reruns = probe.reruns;
     settings.second = place.second;
+    settings.tails = place.returns > 0;
     settings.program = place.program;
     settings.terms = probe.terms;
     ThresholdState state = probe.follower.state();
@@ -83,7 +97,7 @@ ProgramRequest LiveProbes::request_for(const Probe& probe) const {
     return request;
 }
 
-Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view) {
+Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Transaction& edit) {
     ProgramCompiler compiler(request_for(probe));
     std::vector<std::optional<CallProgram>> programs;
     for (const Place& place : probe.places) {
@@ -97,11 +111,9 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view) {
     std::vector<PlaceGroup*> old;
     for (size_t i = 0; i < programs.size(); i++) {
         Place& place = probe.places[i];
-        // The flags of those that have none any more go first, and of those that have one come
-        // last.
-        place.program &= programs[i].has_value();
         if (!programs[i] || !needs_other_entry(*programs[i], place))
             continue;
+        edit.restore(place.at_arguments);
         place.at_arguments = true;
         for (PlaceGroup& group : probe.groups) {
             if (group.file() == place.file && group.request().exit == place.exit &&
@@ -110,18 +122,18 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view) {
         }
     }
     for (PlaceGroup* group : old) {
-        if (auto renewed = renew_group(probe, *group, group->request().exit, view); !renewed)
+        if (auto renewed = renew_group(probe, *group, group->request().exit, view, edit); !renewed)
             return renewed;
     }
     for (size_t i = 0; i < programs.size(); i++) {
         Place& place = probe.places[i];
-        auto entered = call_programs_.enter(place.spec, std::move(programs[i]));
+        auto entered = call_programs_.enter(place.spec, std::move(programs[i]), edit);
         if (!entered)
             return entered.error();
+        edit.restore(place.program);
         place.program = *entered;
     }
-    publish(probe);
-    return {};
+    return publish(probe, edit);
 }
 
 Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
@@ -131,26 +143,26 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
         return Error{"set threshold", fmt::format("#{}", id.value), "there is no such probe",
                      "`probes` lists them"};
     Probe& probe = found->second;
-    const ProbeInfo before = probe.info;
+    const bool same_values =
+        probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
+                                                   (threshold.kind == Threshold::Kind::none);
+    Transaction edit;
+    edit.restore(probe.info);
+    edit.restore(probe.follower);
     probe.info.slow = threshold;
     probe.info.conditions = conditions;
-    const bool same_values =
-        before.conditions == conditions &&
-        (before.slow.kind == Threshold::Kind::none) == (threshold.kind == Threshold::Kind::none);
-    if (!same_values) {
-        if (auto set = set_programs(probe, view); !set) {
-            probe.info = before;
-            return set;
-        }
-    }
     probe.follower.set_threshold(threshold);
-    publish(probe);
+    auto set = same_values ? publish(probe, edit) : set_programs(probe, view, edit);
+    if (!set)
+        return set;
+    edit.commit();
     sink_.on_probe(probe.info);
     return {};
 }
 
-Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split,
-                                   const TargetView& view) {
+Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split, const TargetView& view,
+                                   Transaction& edit) {
+    edit.restore(split_);
     const std::optional<SplitRequest> before = std::exchange(split_, split);
     // Both probes are asked for what they need now.
     auto asked = [&](const std::optional<SplitRequest>& request) {
@@ -161,28 +173,30 @@ Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split,
         return request && !(request->predicate.empty() && request->label.empty());
     };
     if (Probe* probe = asked(split); probe && needs_program(split)) {
-        if (auto set = set_programs(*probe, view); !set) {
-            split_ = before;
+        if (auto set = set_programs(*probe, view, edit); !set)
             return set;
-        }
     }
     // The same mark of the same calls goes on being counted.
     const bool same_mark = before && split && before->probe == split->probe && before->mark &&
                            split->mark && *before->mark == *split->mark;
     if (Probe* probe = asked(before)) {
+        if (needs_program(before) && !(probe == asked(split) && needs_program(split))) {
+            if (auto set = set_programs(*probe, view, edit); !set)
+                return set;
+        }
         if (before->mark && !same_mark) {
             for (const Place& place : probe->places)
-                specs_.forget_mark(place.spec, before->mark->bit);
+                edit.on_commit([this, spec = place.spec, bit = before->mark->bit] {
+                    specs_.forget_mark(spec, bit);
+                });
         }
-        if (needs_program(before) && !(probe == asked(split) && needs_program(split)))
-            (void)set_programs(*probe, view);
     }
     if (Probe* probe = asked(split); probe && split->mark && !same_mark) {
         for (const Place& place : probe->places) {
-            if (auto counted =
-                    specs_.count_mark(place.spec, split->mark->bit, split->mark->since_ns);
-                !counted)
+            const uint32_t bit = split->mark->bit;
+            if (auto counted = specs_.count_mark(place.spec, bit, split->mark->since_ns); !counted)
                 return counted;
+            edit.on_rollback([this, spec = place.spec, bit] { specs_.forget_mark(spec, bit); });
         }
     }
     return {};
@@ -190,9 +204,12 @@ Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split,
 
 Result<void> LiveProbes::ask(const Probe& probe, Place& place, std::optional<CallProgram> program) {
     if (program) {
-        auto entered = call_programs_.enter(place.spec, std::move(program));
+        // A failure ends the spec, and with it all that was entered for it.
+        Transaction edit;
+        auto entered = call_programs_.enter(place.spec, std::move(program), edit);
         if (!entered)
             return entered.error();
+        edit.commit();
         place.program = *entered;
         if (auto set = specs_.set(place.spec, settings_of(probe, place)); !set)
             return set;
@@ -208,15 +225,19 @@ void LiveProbes::remove_spec(SpecId spec) {
     call_programs_.remove(spec);
 }
 
-void LiveProbes::set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms) {
+Result<void> LiveProbes::set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms,
+                                   Transaction& edit) {
     for (auto& [id, probe] : probes_) {
         auto found = terms.find(id);
         uint32_t wanted = (probe.terms & ~mask) | (found == terms.end() ? 0 : found->second);
         if (wanted == probe.terms)
             continue;
+        edit.restore(probe.terms);
         probe.terms = wanted;
-        publish(probe);
+        if (auto published = publish(probe, edit); !published)
+            return published;
     }
+    return {};
 }
 
 const ThresholdFollower* LiveProbes::follower(ProbeId id) const {
@@ -224,9 +245,14 @@ const ThresholdFollower* LiveProbes::follower(ProbeId id) const {
     return found == probes_.end() ? nullptr : &found->second.follower;
 }
 
-void LiveProbes::publish(const Probe& probe) {
-    for (const Place& place : probe.places)
-        (void)specs_.set(place.spec, settings_of(probe, place));
+Result<void> LiveProbes::publish(const Probe& probe, Transaction& edit) {
+    for (const Place& place : probe.places) {
+        const SpecSettings before = specs_.settings(place.spec);
+        if (auto set = specs_.set(place.spec, settings_of(probe, place)); !set)
+            return set;
+        edit.on_rollback([this, spec = place.spec, before] { (void)specs_.set(spec, before); });
+    }
+    return {};
 }
 
 } // namespace auger

@@ -9,51 +9,36 @@
 
 namespace auger {
 
-Result<void> LiveSampling::restart(uint32_t rate_hz) {
-    std::optional<Sampling> fresh;
-    if (rate_hz) {
-        if (!programs_.config().sample_gap_ns)
-            programs_.config().sample_gap_ns =
-                measure_sample_gap(programs_, features_.hardware_cycles);
-        // A sample of the hardware's counter has no period in time of its own.
-        programs_.config().sample_weight_ns =
-            features_.hardware_cycles ? 1'000'000'000 / rate_hz : 0;
-        if (sampling_)
-            sampling_->stop();
-        auto made = everything_ ? Sampling::per_cpu(programs_, rate_hz, features_.hardware_cycles)
-                                : Sampling::per_process(programs_, rate_hz,
-                                                        features_.hardware_cycles, pids_);
-        if (!made) {
-            // What was in force before goes on.
-            if (sampling_)
-                (void)restart(std::exchange(sampling_, std::nullopt)->rate_hz());
-            return made.error();
-        }
-        fresh.emplace(std::move(*made));
-    } else if (sampling_) {
-        sampling_->stop();
-    }
-    if (sampling_)
-        on_cpu_before_ns_ += sampling_->running_ns();
-    ticks_before_ = programs_.sampler_stats().ticks;
-    sampling_ = std::move(fresh);
-    return {};
-}
-
-Result<void> LiveSampling::set_off_cpu(const SamplingSettings& settings) {
-    if (!settings.wall || !settings.rate_hz) {
-        off_cpu_.reset();
-        return {};
-    }
-    if (off_cpu_) {
-        off_cpu_->set_rate(settings.rate_hz);
-        return {};
-    }
-    auto made = OffCpu::make(programs_, settings.rate_hz, ++wall_epoch_);
+Result<LiveSampling::Prepared> LiveSampling::prepare(uint32_t rate_hz, bool everything,
+                                                     const std::vector<pid_t>& pids) {
+    if (!rate_hz)
+        return Prepared();
+    // Each time: it depends on the rate, and on what else the machine does.
+    if (const uint64_t entry_ns =
+            measure_sample_entry(programs_, features_.hardware_cycles, rate_hz))
+        programs_.config().sample_entry_ns = entry_ns;
+    auto made = everything
+                    ? Sampling::per_cpu(programs_, rate_hz, features_.hardware_cycles)
+                    : Sampling::per_process(programs_, rate_hz, features_.hardware_cycles, pids);
     if (!made)
         return made.error();
-    off_cpu_.emplace(std::move(*made));
-    return {};
+    return Prepared(std::move(*made));
+}
+
+void LiveSampling::put_in_force(Prepared prepared) {
+    if (sampling_) {
+        sampling_->stop();
+        on_cpu_before_ns_ += sampling_->running_ns();
+    }
+    ticks_before_ = programs_.sampler_stats().ticks;
+    sampling_.reset();
+    if (!prepared)
+        return;
+    // A sample of the hardware's counter has no period in time of its own.
+    programs_.config().sample_weight_ns =
+        features_.hardware_cycles ? 1'000'000'000 / prepared->rate_hz() : 0;
+    sampling_.emplace(std::move(*prepared));
+    sampling_->start();
 }
 
 // The clock ticks at the highest rate asked for. Outside of the gate of a raised rate only every
@@ -69,43 +54,73 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
         return Error{"sample", fmt::format("{} only", settings.raised_hz),
                      fmt::format("no higher than the rate outside of it, {}", settings.rate_hz),
                      "lower that first: `sample RATE`, or `sample off`"};
-    SamplingSettings ticks{raised ? settings.raised_hz : settings.rate_hz, settings.wall};
-    programs_.config().with_wakers = settings.wall && settings.wakers;
+    const uint32_t ticks_hz = raised ? settings.raised_hz : settings.rate_hz;
+    const bool other_ticks = ticks_hz != (sampling_ ? sampling_->rate_hz() : 0);
+    const bool waits = settings.wall && ticks_hz;
+
+    // Whatever may fail comes before anything is changed.
+    Prepared prepared;
+    if (other_ticks) {
+        auto made = prepare(ticks_hz, everything_ || cpus_, pids_);
+        if (!made)
+            return made.error();
+        prepared = std::move(*made);
+    }
+    std::optional<OffCpu> off_cpu;
+    if (waits && !off_cpu_) {
+        auto made = OffCpu::make(programs_);
+        if (!made)
+            return made.error();
+        off_cpu.emplace(std::move(*made));
+    }
     if (auto set = gates_.set(WIRE_GATE_RAISED, raised ? settings.raised : Gate{}); !set)
         return set;
-    const uint32_t base_before = programs_.config().base_every;
+
+    programs_.config().with_wakers = settings.wall && settings.wakers;
     programs_.config().base_every =
-        settings.rate_hz ? (ticks.rate_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
-    if (auto set = set_ticks(ticks); !set) {
-        programs_.config().base_every = base_before;
-        (void)gates_.set(WIRE_GATE_RAISED, settings_.raised);
-        return set;
+        settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
+    if (off_cpu) {
+        off_cpu_.emplace(std::move(*off_cpu));
+        off_cpu_->start(ticks_hz, ++wall_epoch_);
+    } else if (waits) {
+        off_cpu_->set_rate(ticks_hz);
+    } else {
+        off_cpu_.reset();
     }
+    if (other_ticks)
+        put_in_force(std::move(prepared));
     settings_ = settings;
     return {};
 }
 
-Result<void> LiveSampling::set_ticks(const SamplingSettings& settings) {
-    SamplingSettings before{sampling_ ? sampling_->rate_hz() : 0, off_cpu_.has_value()};
-    if (auto set = set_off_cpu(settings); !set)
-        return set;
-    if (settings.rate_hz == before.rate_hz && sampling_)
-        return {};
-    auto restarted = restart(settings.rate_hz);
-    if (!restarted)
-        (void)set_off_cpu(before);
-    return restarted;
+Result<LiveSampling::Prepared> LiveSampling::prepare_target(bool everything,
+                                                            const std::vector<pid_t>& pids) {
+    return prepare(sampling_ ? sampling_->rate_hz() : 0, everything, pids);
 }
 
-Result<void> LiveSampling::set_target(bool everything, std::vector<pid_t> pids) {
+void LiveSampling::set_target(bool everything, std::vector<pid_t> pids, Prepared prepared) {
     everything_ = everything;
+    cpus_ = false;
     pids_ = std::move(pids);
-    return sampling_ ? restart(sampling_->rate_hz()) : Result<void>();
+    if (prepared)
+        put_in_force(std::move(prepared));
+}
+
+Result<void> LiveSampling::sample_cpus() {
+    if (cpus_ || everything_)
+        return {};
+    auto prepared = prepare(sampling_ ? sampling_->rate_hz() : 0, true, {});
+    if (!prepared)
+        return prepared.error();
+    cpus_ = true;
+    if (*prepared)
+        put_in_force(*std::move(prepared));
+    return {};
 }
 
 Result<void> LiveSampling::add_process(pid_t pid, bool inherits) {
     pids_.push_back(pid);
-    if (!sampling_ || inherits || everything_)
+    if (!sampling_ || inherits || everything_ || cpus_)
         return {};
     return sampling_->add_process(pid);
 }
@@ -116,7 +131,11 @@ void LiveSampling::report(LedgerEvent& ledger) const {
     ledger.samples = sampler.samples;
     ledger.filtered = sampler.filtered;
     ledger.gated = sampler.gated;
-    ledger.sample_gap_ns = programs_.config().sample_gap_ns;
+    // Until there is one: that of a sample of our own.
+    const uint64_t hits = sampler.ticks - sampler.filtered;
+    ledger.sample_gap_ns =
+        hits ? sampler.own_ns / hits
+             : programs_.config().sample_entry_ns + programs_.calibration().own_ns;
     const wire_wait_stats waits = programs_.wait_stats();
     ledger.waits = waits.waits;
     ledger.wait_samples = waits.samples;

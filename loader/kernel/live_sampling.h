@@ -20,26 +20,34 @@ class LiveSampling {
     LiveSampling(Programs& programs, const Features& features, LiveGates& gates)
         : programs_(programs), features_(features), gates_(gates) {}
 
-    // What is observed from now on.
-    Result<void> set_target(bool everything, std::vector<pid_t> pids);
+    // The ticks for another target, ready to be put in force; nothing without sampling.
+    using Prepared = std::optional<Sampling>;
+    Result<Prepared> prepare_target(bool everything, const std::vector<pid_t>& pids);
+    // What is observed from now on, and what was prepared for it.
+    void set_target(bool everything, std::vector<pid_t> pids, Prepared prepared);
     Result<void> set(const SamplingSettings& settings);
     // A process of the target. `inherits`: it was forked from one, with its perf events.
     Result<void> add_process(pid_t pid, bool inherits);
     void forget_process(pid_t pid) { std::erase(pids_, pid); }
+    // A thread's clock begins when it is born, so one that lives for less than a period is never
+    // sampled. The CPUs' clocks, of which only ticks within the target count, hit all threads
+    // alike. Until there is another target.
+    Result<void> sample_cpus();
 
     // The ledger's account of samples.
     void report(LedgerEvent& ledger) const;
     void add_link_ids(std::vector<uint64_t>& ids) const;
 
   private:
-    Result<void> set_ticks(const SamplingSettings& settings);
-    Result<void> restart(uint32_t rate_hz);
-    Result<void> set_off_cpu(const SamplingSettings& settings);
+    Result<Prepared> prepare(uint32_t rate_hz, bool everything, const std::vector<pid_t>& pids);
+    // The ticks so far end.
+    void put_in_force(Prepared prepared);
 
     Programs& programs_;
     const Features& features_;
     LiveGates& gates_;
     bool everything_ = false;
+    bool cpus_ = false; // of the CPUs, though only some processes are observed
     std::vector<pid_t> pids_;
     SamplingSettings settings_;
     std::optional<Sampling> sampling_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_split.h"
 
+#include "loader/base/transaction.h"
 #include "loader/kernel/clock.h"
 
 #include <optional>
@@ -35,6 +36,7 @@ Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
         sink_.on_split(split_ = split);
         return {};
     }
+    Transaction edit;
     std::optional<SplitRequest> request;
     std::optional<MarkInfo> mark;
     // The same branch of the same calls is watched already.
@@ -45,6 +47,7 @@ Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
             auto watched = watch(split.branch, view);
             if (!watched)
                 return watched.error();
+            edit.on_rollback([this, bit = watched->bit] { marks_.release(bit); });
             split.branch_bit = watched->bit;
             split.branch_since_ns = watched->since_ns;
         }
@@ -54,11 +57,9 @@ Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
         request = {split.probe,
                    split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
                    mark, split.label};
-    if (auto set = probes_.set_split(request, view); !set) {
-        if (mark && !same_branch)
-            marks_.release(mark->bit);
+    if (auto set = probes_.set_split(request, view, edit); !set)
         return set;
-    }
+    edit.commit();
     const bool same_label =
         split_.active && split.probe == split_.probe && split.label == split_.label;
     if (!split.label.empty() && !same_label)
@@ -72,19 +73,17 @@ Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
 Result<void> LiveSplit::set_only(const OnlyInfo& wanted, const TargetView& view) {
     OnlyInfo only = wanted;
     only.marks.clear();
-    auto give_up = [&](const Error& error) {
-        for (const MarkInfo& mark : only.marks)
-            marks_.release(mark.bit);
-        return error;
-    };
+    Transaction edit;
     for (const std::string& line : only.lines) {
         auto watched = marks_.watch_line(line, view);
         if (!watched)
-            return give_up(watched.error());
+            return watched.error();
+        edit.on_rollback([this, bit = watched->bit] { marks_.release(bit); });
         only.marks.push_back(*watched);
     }
     if (auto set = gates_.set(WIRE_GATE_ONLY, only.gate); !set)
-        return give_up(set.error());
+        return set;
+    edit.commit();
     for (const MarkInfo& mark : only_.marks)
         marks_.release(mark.bit);
     sink_.on_only(only_ = only);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_target.h"
 
+#include "loader/base/transaction.h"
+#include "loader/kernel/bpf_calls.h"
 #include "loader/process/proc_info.h"
 
 #include <bpf/bpf.h>
@@ -27,24 +29,20 @@ std::string describe(const ExitStatus& status) {
     return fmt::format("exit code {}", status.value);
 }
 
-// A process whose first thread has ended stays one while others run.
-bool has_ended(pid_t pid) {
-    auto stat = read_stat(pid);
-    if (!stat || stat->state == 'X')
-        return true;
-    auto threads = threads_of(pid);
-    return stat->state == 'Z' && (!threads || threads->size() <= 1);
+template <typename Key>
+std::vector<Key> keys_of(int fd) {
+    std::vector<Key> keys;
+    Key key = {};
+    for (void* before = nullptr; bpf_map_get_next_key(fd, before, &key) == 0; before = &key)
+        keys.push_back(key);
+    return keys;
 }
 
 // Takes out what is not to be kept. Keys are collected first: a deletion may lead an iteration
 // astray.
 template <typename Key>
 void remove_others(int fd, const std::set<Key>& kept) {
-    std::vector<Key> keys;
-    Key key = {};
-    for (void* before = nullptr; bpf_map_get_next_key(fd, before, &key) == 0; before = &key)
-        keys.push_back(key);
-    for (const Key& present : keys) {
+    for (const Key& present : keys_of<Key>(fd)) {
         if (!kept.contains(present))
             bpf_map_delete_elem(fd, &present);
     }
@@ -52,44 +50,50 @@ void remove_others(int fd, const std::set<Key>& kept) {
 
 } // namespace
 
-Result<void> LiveTarget::set(const TargetSpec& spec) {
-    using Kind = TargetSpec::Kind;
-    std::map<pid_t, Process> processes;
-    std::optional<LaunchedProcess> command;
-    std::string command_path;
-    auto add = [&](pid_t pid) -> Result<void> {
-        auto comm = comm_of(pid);
-        if (!comm || has_ended(pid))
-            return Error{"observe process", std::to_string(pid),
-                         comm ? "it has ended already" : "there is no such process",
-                         "`ps -e` lists them"};
-        auto process = process_of_thread(pid);
-        if (process && *process != pid)
-            return Error{"observe process", std::to_string(pid),
-                         fmt::format("it is a thread of process {}", *process),
-                         fmt::format("observe {} and `filter tid {}`", *process, pid)};
-        if (pid == getpid())
-            return Error{"observe process", std::to_string(pid), "that is auger itself", ""};
-        processes[pid] = {*comm, true, ""};
-        return {};
-    };
+Result<void> LiveTarget::add(Prepared& prepared, pid_t pid) {
+    auto comm = comm_of(pid);
+    if (!comm || has_ended(pid))
+        return Error{"observe process", std::to_string(pid),
+                     comm ? "it has ended already" : "there is no such process",
+                     "`ps -e` lists them"};
+    auto process = process_of_thread(pid);
+    if (process && *process != pid)
+        return Error{"observe process", std::to_string(pid),
+                     fmt::format("it is a thread of process {}", *process),
+                     fmt::format("observe {} and `filter tid {}`", *process, pid)};
+    if (pid == getpid())
+        return Error{"observe process", std::to_string(pid), "that is auger itself", ""};
+    auto stat = read_stat(pid);
+    prepared.processes[pid] = {*comm, true, "", stat ? stat->start_ticks : 0};
+    return {};
+}
 
+std::vector<pid_t> LiveTarget::Prepared::pids() const {
+    std::vector<pid_t> pids;
+    for (const auto& [pid, process] : processes)
+        pids.push_back(pid);
+    return pids;
+}
+
+Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
+    using Kind = TargetSpec::Kind;
+    Prepared prepared{spec};
     if (spec.kind == Kind::pids) {
         for (pid_t pid : spec.pids) {
-            if (auto added = add(pid); !added)
-                return added;
+            if (auto added = add(prepared, pid); !added)
+                return added.error();
         }
     } else if (spec.kind == Kind::name) {
         auto pids = pids_by_name(spec.name);
         if (!pids)
             return pids.error();
         for (pid_t pid : *pids)
-            (void)add(pid); // one that ended since is no matter
+            (void)add(prepared, pid); // one that ended since is no matter
     } else if (spec.kind == Kind::command) {
         auto path = find_command(spec.command.front());
         if (!path)
             return path.error();
-        command_path = *path;
+        prepared.command_path = *path;
         LaunchOptions options;
         options.arguments = spec.command;
         options.user = invoking_user();
@@ -98,18 +102,33 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
         auto started = LaunchedProcess::start(options);
         if (!started)
             return started.error();
-        command.emplace(std::move(*started));
-        processes[command->pid()] = {spec.command.front(), true, ""};
+        prepared.command.emplace(std::move(*started));
+        prepared.processes[prepared.command->pid()] = {spec.command.front(), true, "", 0};
     }
+    return prepared;
+}
 
+Result<void> LiveTarget::set(Prepared prepared) {
+    using Kind = TargetSpec::Kind;
+    const TargetSpec& spec = prepared.spec;
     // First what comes, then what goes: a process that stays a target is one all the time.
     int targets = programs_.map_fd(MapKind::targets);
     int comms = programs_.map_fd(MapKind::target_comms);
-    uint32_t one = 1;
+    Transaction edit;
+    auto enter = [&](int map, const auto& key) {
+        uint32_t one = 1;
+        const bool known = bpf_map_lookup_elem(map, &key, &one) == 0;
+        one = 1;
+        if (update_element(map, &key, &one) < 0)
+            return false;
+        if (!known)
+            edit.on_rollback([map, key] { bpf_map_delete_elem(map, &key); });
+        return true;
+    };
     std::set<uint32_t> kept_pids;
-    for (const auto& [pid, process] : processes) {
-        auto key = static_cast<uint32_t>(pid);
-        if (bpf_map_update_elem(targets, &key, &one, BPF_ANY) < 0)
+    for (const auto& [pid, process] : prepared.processes) {
+        const auto key = static_cast<uint32_t>(pid);
+        if (!enter(targets, key))
             return system_error("observe process", std::to_string(pid));
         kept_pids.insert(key);
     }
@@ -117,10 +136,11 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
     if (spec.kind == Kind::name) {
         std::array<char, WIRE_COMM> comm = {};
         spec.name.copy(comm.data(), WIRE_COMM - 1); // the kernel cuts names as well
-        if (bpf_map_update_elem(comms, comm.data(), &one, BPF_ANY) < 0)
+        if (!enter(comms, comm))
             return system_error("observe name", spec.name);
         kept_comms.insert(comm);
     }
+    edit.commit();
     programs_.config().own_pid = static_cast<uint32_t>(getpid());
     programs_.config().all_processes = spec.kind == Kind::all ? 1 : 0;
     remove_others(targets, kept_pids);
@@ -128,15 +148,19 @@ Result<void> LiveTarget::set(const TargetSpec& spec) {
     programs_.renew_scope();
 
     spec_ = spec;
-    processes_ = std::move(processes);
-    command_ = std::move(command);
-    command_path_ = std::move(command_path);
+    processes_ = std::move(prepared.processes);
+    command_ = std::move(prepared.command);
+    command_path_ = std::move(prepared.command_path);
     command_started_ = false;
     command_ended_ = false;
-    // One that ended just before the kernel knew it as a target is not announced.
+    // One that ended just before the kernel knew it as a target is not announced, and its number
+    // must not make a target of whoever gets it next.
     for (auto& [pid, process] : processes_) {
-        if (has_ended(pid))
-            process.running = false;
+        if (is_there(pid, process))
+            continue;
+        process.running = false;
+        const auto key = static_cast<uint32_t>(pid);
+        bpf_map_delete_elem(targets, &key);
     }
     return {};
 }
@@ -187,12 +211,35 @@ void LiveTarget::on_started(pid_t pid, const std::string& comm) {
     for (auto entry = processes_.begin();
          processes_.size() >= remembered_processes && entry != processes_.end();)
         entry = entry->second.running ? std::next(entry) : processes_.erase(entry);
-    processes_[pid] = {comm, true, ""};
+    processes_[pid] = {comm, true, "", 0};
 }
 
 void LiveTarget::on_exited(pid_t pid) {
     if (auto found = processes_.find(pid); found != processes_.end())
         found->second.running = false;
+}
+
+bool LiveTarget::is_there(pid_t pid, const Process& process) {
+    if (has_ended(pid))
+        return false;
+    auto stat = read_stat(pid);
+    return stat && (process.start_ticks == 0 || stat->start_ticks == process.start_ticks);
+}
+
+LiveTarget::Difference LiveTarget::compare_with_kernel() const {
+    Difference difference;
+    const std::vector<uint32_t> keys = keys_of<uint32_t>(programs_.map_fd(MapKind::targets));
+    const std::set<uint32_t> present(keys.begin(), keys.end());
+    for (uint32_t key : keys) {
+        const auto known = processes_.find(static_cast<pid_t>(key));
+        if (known == processes_.end() || !known->second.running)
+            difference.born.push_back(static_cast<pid_t>(key));
+    }
+    for (const auto& [pid, process] : processes_) {
+        if (process.running && !present.contains(static_cast<uint32_t>(pid)) && has_ended(pid))
+            difference.ended.push_back(pid);
+    }
+    return difference;
 }
 
 std::optional<std::string> LiveTarget::collect_command() {

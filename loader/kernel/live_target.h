@@ -18,9 +18,12 @@ class LiveTarget {
   public:
     explicit LiveTarget(Programs& programs) : programs_(programs) {}
 
-    // Replaces the target; the former one is observed no longer. Fails without a change when a
-    // process does not exist or the command cannot be started.
-    Result<void> set(const TargetSpec& spec);
+    // What set() puts in force: the processes that there are, the command started and held.
+    struct Prepared;
+    // Fails when a process does not exist or the command cannot be started. Changes nothing.
+    static Result<Prepared> prepare(const TargetSpec& spec);
+    // Replaces the target; the former one is observed no longer. Fails without a change.
+    Result<void> set(Prepared prepared);
     Result<void> start_command();
     // A command that still waits for start_command().
     bool waiting_to_start() const { return command_ && !command_started_; }
@@ -40,6 +43,11 @@ class LiveTarget {
     // The kernel has already done the same to its set.
     void on_started(pid_t pid, const std::string& comm);
     void on_exited(pid_t pid);
+    // What the kernel's set says when its word of births and ends was lost.
+    struct Difference {
+        std::vector<pid_t> born, ended;
+    };
+    Difference compare_with_kernel() const;
     // Exit status of the command, once it has ended; a line for the user when it just did.
     std::optional<std::string> collect_command();
     int command_pidfd() const { return command_ ? command_->pidfd() : -1; }
@@ -49,7 +57,12 @@ class LiveTarget {
         std::string comm;
         bool running = true;
         std::string exit;
+        uint64_t start_ticks = 0; // with the pid, its identity; 0: the kernel told of its birth
     };
+    // Whether the pid is still the process that was meant.
+    static bool is_there(pid_t pid, const Process& process);
+
+    static Result<void> add(Prepared& prepared, pid_t pid);
 
     Programs& programs_;
     TargetSpec spec_;
@@ -58,6 +71,15 @@ class LiveTarget {
     std::string command_path_;
     bool command_started_ = false;
     bool command_ended_ = false;
+};
+
+struct LiveTarget::Prepared {
+    TargetSpec spec;
+    std::map<pid_t, Process> processes{};
+    std::optional<LaunchedProcess> command{};
+    std::string command_path{};
+
+    std::vector<pid_t> pids() const;
 };
 
 } // namespace auger

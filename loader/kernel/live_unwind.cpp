@@ -19,9 +19,6 @@ namespace auger {
 
 namespace {
 
-// No walk takes that long: what it may be reading is not written again before.
-constexpr uint64_t rest_ns = 1'000'000'000;
-
 // Each array begins at a multiple of the alignment.
 size_t cells_of(size_t bytes) {
     constexpr size_t unit = WIRE_UNWIND_ALIGNMENT * sizeof(uint64_t);
@@ -47,13 +44,14 @@ LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap
       tables_(programs.unwind_tables()) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
-    cells_.recycle(now_ns);
     for (pid_t pid : mappings_.take_changed()) {
         if (mappings_.exited(pid))
             forget_process(pid, now_ns);
         else
             install_process(pid, now_ns);
     }
+    // Now that no child is left with a list that it has inherited from its parent.
+    cells_.recycle(now_ns);
     auto finished = std::exchange(unplaced_, {});
     std::ranges::move(worker_.take(), std::back_inserter(finished));
     for (UnwindWorker::Finished& module : finished) {
@@ -266,7 +264,7 @@ bool LiveUnwind::forget_unused_modules(uint64_t now_ns) {
                 continue;
             tables_[segment.table].state = WIRE_UNWIND_ABSENT;
             cells_.release(segment.cells, now_ns);
-            free_tables_.emplace_back(now_ns + rest_ns, segment.table);
+            free_tables_.emplace_back(now_ns + WIRE_UNWIND_REST_NS, segment.table);
         }
         return true;
     });

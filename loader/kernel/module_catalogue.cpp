@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/module_catalogue.h"
 
+#include "loader/process/emulator.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <thread>
 
 namespace auger {
 
@@ -32,20 +34,52 @@ FileIdentity identity_of(const std::string& path) {
                                             : FileIdentity{};
 }
 
+FileIdentity program_of(pid_t pid) {
+    FileIdentity program = identity_of(fmt::format("/proc/{}/exe", pid));
+    return program.second ? program : identity_of(fmt::format("/proc/{}/exe", living_thread(pid)));
+}
+
+// A file that was written a moment ago could be written again and still bear the same time.
+Result<FileContent> settled_content(int fd) {
+    auto content = FileContent::of(fd);
+    if (!content || !content->just_changed())
+        return content;
+    std::this_thread::sleep_for(FileContent::clock_step);
+    return FileContent::of(fd);
+}
+
+// Whether the pages lie in one of the file's executable segments.
+bool is_code(const ElfFile& file, const Mapping& mapping) {
+    constexpr uint64_t page = 4096;
+    const uint64_t end = mapping.offset + (mapping.end - mapping.start);
+    return std::ranges::any_of(file.segments(), [&](const ElfSegment& segment) {
+        return segment.executable && mapping.offset >= segment.offset / page * page &&
+               end <= (segment.offset + segment.file_size + page - 1) / page * page;
+    });
+}
+
 } // namespace
 
 ModuleCatalogue::Entry& ModuleCatalogue::open(FileIdentity mapped, auto&& open_file,
                                               const std::string& path, pid_t pid) {
-    auto [found, is_new] = entries_.try_emplace(mapped);
-    if (is_new) {
-        if (auto fd = open_file()) {
-            if (auto file = ElfFile::open(std::move(*fd), path)) {
-                found->second.file = *file;
-                found->second.debug = std::make_shared<ModuleDebug>(*file, path, pid);
-            }
+    Entry& entry = entries_[mapped];
+    if (entry.file) {
+        auto now = FileContent::of(entry.file->fd());
+        if (now && *now == entry.content)
+            return entry;
+    }
+    // Others that use what was there before keep it.
+    entry = {};
+    if (auto fd = open_file()) {
+        auto content = settled_content(fd->get());
+        auto file = ElfFile::open(std::move(*fd), path);
+        if (content && file) {
+            entry.content = *content;
+            entry.file = *file;
+            entry.debug = std::make_shared<ModuleDebug>(*file, path, pid);
         }
     }
-    return found->second;
+    return entry;
 }
 
 const std::shared_ptr<const FunctionIndex>& ModuleCatalogue::index_of(Entry& entry) {
@@ -66,9 +100,9 @@ std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pid
     std::map<FileIdentity, size_t> known;
     for (pid_t pid : pids) {
         auto maps = read_maps(pid);
-        if (!maps)
+        if (!maps || !emulator_of(pid, *maps).empty())
             continue;
-        FileIdentity program = identity_of(fmt::format("/proc/{}/exe", pid));
+        FileIdentity program = program_of(pid);
         for (const Mapping& mapping : *maps) {
             if (!mapping.executable || !mapping.inode)
                 continue;
@@ -88,7 +122,8 @@ std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pid
                      mapping.path,
                      FileIdentity{entry.file->device(), entry.file->inode()} == program,
                      {},
-                     mapped});
+                     mapped,
+                     entry.content});
             }
             modules[at->second].pids.insert(pid);
         }
@@ -114,8 +149,14 @@ std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string&
             identity, [&] { return std::move(fd); }, name, 0);
         if (!entry.file)
             continue;
-        modules.push_back(
-            {entry.file, index_of(entry), entry.debug, name, modules.empty(), {}, identity});
+        modules.push_back({entry.file,
+                           index_of(entry),
+                           entry.debug,
+                           name,
+                           modules.empty(),
+                           {},
+                           identity,
+                           entry.content});
         for (const std::string& needed : entry.file->needed()) {
             for (const char* folder : library_folders) {
                 std::string candidate = fmt::format("{}/{}", folder, needed);
@@ -130,21 +171,20 @@ std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string&
     return modules;
 }
 
-bool ModuleCatalogue::mapped_elsewhere(const TargetModule& module, std::span<const pid_t> pids) {
-    auto others = all_pids();
-    if (!others)
-        return true;
-    for (pid_t pid : *others) {
-        if (std::find(pids.begin(), pids.end(), pid) != pids.end())
+std::set<FileIdentity> ModuleCatalogue::mapped_by_others(std::span<const pid_t> pids) {
+    std::set<FileIdentity> mapped;
+    const std::set<pid_t> own(pids.begin(), pids.end());
+    const auto all = all_pids();
+    for (pid_t pid : all ? *all : std::vector<pid_t>()) {
+        if (own.contains(pid))
             continue;
-        auto maps = read_maps(pid);
-        if (maps && std::any_of(maps->begin(), maps->end(), [&](const Mapping& mapping) {
-                return mapping.executable &&
-                       FileIdentity{mapping.device, mapping.inode} == module.mapped;
-            }))
-            return true;
+        const auto maps = read_maps(pid);
+        for (const Mapping& mapping : maps ? *maps : std::vector<Mapping>()) {
+            if (mapping.executable && mapping.inode)
+                mapped.emplace(mapping.device, mapping.inode);
+        }
     }
-    return false;
+    return mapped;
 }
 
 UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) {
@@ -154,7 +194,7 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
         auto maps = read_maps(pid);
         if (!maps)
             continue;
-        FileIdentity program = identity_of(fmt::format("/proc/{}/exe", pid));
+        FileIdentity program = program_of(pid);
         for (const Mapping& mapping : *maps) {
             // The last one is where the kernel steps over our own probes.
             if (!mapping.executable || mapping.path == "[vdso]" || mapping.path == "[vsyscall]" ||
@@ -162,11 +202,17 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
                 continue;
             if (!mapping.inode)
                 return {false, fmt::format("process {} runs code that no file backs", pid)};
-            if (!seen.insert({mapping.device, mapping.inode}).second)
-                continue;
+            if (mapping.writable || mapping.shared)
+                return {false, fmt::format("process {} runs code in {} that can be written to", pid,
+                                           mapping.path)};
             Entry& entry = open(
                 {mapping.device, mapping.inode}, [&] { return open_mapped_file(pid, mapping); },
                 mapping.path, pid);
+            if (entry.file && !is_code(*entry.file, mapping))
+                return {false,
+                        fmt::format("process {} runs what is no code of {}", pid, mapping.path)};
+            if (!seen.insert({mapping.device, mapping.inode}).second)
+                continue;
             bool main_program =
                 entry.file && FileIdentity{entry.file->device(), entry.file->inode()} == program;
             mapped.push_back({entry.file, mapping.path, main_program});
@@ -174,7 +220,8 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
     }
     if (mapped.empty())
         return {false, "no process to look at yet"};
-    return prove_no_unwinding(mapped);
+    return prove_no_unwinding(mapped,
+                              [&](const auto& file) { return switches_.switches_in(file); });
 }
 
 } // namespace auger

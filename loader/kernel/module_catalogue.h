@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ModuleCatalogue: the files that the target maps as code, opened and indexed, for matching probes.
 // A file is known by device and inode, so that every process that maps it shares one entry; it
-// stays open, so that a probe can be attached to exactly the file that was analysed.
+// stays open, so that a probe can be attached to exactly the file that was analysed. What has been
+// written to since is read anew.
 #pragma once
 
 #include "loader/base/result.h"
 #include "loader/elf/elf_file.h"
 #include "loader/elf/function_index.h"
+#include "loader/probes/switch_cache.h"
 #include "loader/probes/unwind_proof.h"
+#include "loader/process/file_content.h"
 #include "loader/symbols/module_debug.h"
 
 #include <sys/types.h>
@@ -34,22 +37,23 @@ struct TargetModule {
     bool main_program = false;
     std::set<pid_t> pids; // of the target that map it
     FileIdentity mapped; // device and inode as /proc/PID/maps has them (btrfs and overlayfs differ)
+    FileContent content; // of which all of this is true
 
     FileIdentity identity() const { return {file->device(), file->inode()}; }
 };
 
 class ModuleCatalogue {
   public:
-    // Modules of running processes; processes that are gone contribute nothing.
+    // Modules of running processes; processes that are gone, and emulators, contribute nothing.
     std::vector<TargetModule> modules_of(std::span<const pid_t> pids);
     // Modules of a program that has not been started yet: itself and what it needs, as far as the
     // default folders of the dynamic linker have it. Nothing for what is no ELF file.
     std::vector<TargetModule> modules_of_program(const std::string& path);
 
-    // Whether a process outside `pids` maps the file too.
-    static bool mapped_elsewhere(const TargetModule& module, std::span<const pid_t> pids);
-    // prove_no_unwinding() over all that each process maps now; code that no file backs (a JIT's)
-    // speaks against it.
+    // The files that processes outside `pids` map as code, named as /proc/PID/maps does.
+    static std::set<FileIdentity> mapped_by_others(std::span<const pid_t> pids);
+    // prove_no_unwinding() over all that each process maps now. Code that no file backs (a JIT's),
+    // that can be written to, or that the file does not call code, speaks against it.
     UnwindProof prove_no_unwinding_in(std::span<const pid_t> pids);
 
   private:
@@ -57,6 +61,7 @@ class ModuleCatalogue {
         std::shared_ptr<const ElfFile> file; // null: no ELF file, or could not be opened
         std::shared_ptr<const FunctionIndex> index;
         std::shared_ptr<ModuleDebug> debug;
+        FileContent content{}; // that was read
     };
 
     // `pid` maps the file, or is 0.
@@ -64,6 +69,7 @@ class ModuleCatalogue {
     const std::shared_ptr<const FunctionIndex>& index_of(Entry& entry);
 
     std::map<FileIdentity, Entry> entries_;
+    SwitchCache switches_ = SwitchCache::of_user();
 };
 
 } // namespace auger

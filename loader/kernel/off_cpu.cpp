@@ -3,13 +3,9 @@
 
 #include "loader/kernel/bpf_calls.h"
 
-#include <bpf/bpf.h>
-
-#include <cerrno>
-
 namespace auger {
 
-Result<OffCpu> OffCpu::make(Programs& programs, uint32_t rate_hz, uint32_t epoch) {
+Result<OffCpu> OffCpu::make(Programs& programs) {
     std::array<UniqueFd, 2> links;
     // The kinds stand in the order in which a wait meets the programs, and so does an error.
     const std::array kinds = {ProgramKind::off_cpu_switch, ProgramKind::off_cpu_waking};
@@ -18,16 +14,18 @@ Result<OffCpu> OffCpu::make(Programs& programs, uint32_t rate_hz, uint32_t epoch
         if (program < 0)
             return Error{"sample waits", "", "no program may run at context switches here",
                          "`sample` without `wall` works", Error::Kind::unsupported};
-        int link = bpf_raw_tracepoint_open(nullptr, program);
-        if (link < 0)
-            return system_error("attach to context switches", "", "", errno);
-        links[i] = UniqueFd(link);
+        auto link = open_raw_tracepoint(program, "of context switches");
+        if (!link)
+            return link.error();
+        links[i] = std::move(*link);
     }
-    OffCpu made(programs, std::move(links));
-    made.set_rate(rate_hz);
+    return OffCpu(programs, std::move(links));
+}
+
+void OffCpu::start(uint32_t rate_hz, uint32_t epoch) {
+    set_rate(rate_hz);
     // Last: until then no wait has a tick.
-    programs.config().wall_epoch = epoch;
-    return made;
+    programs_->config().wall_epoch = epoch;
 }
 
 OffCpu::~OffCpu() {

@@ -14,13 +14,15 @@ namespace auger {
 
 class OffCpu {
   public:
-    // Waits are sampled `rate_hz` times a second; those that have begun before are not. `epoch` is
-    // not 0, and another one each time.
-    static Result<OffCpu> make(Programs& programs, uint32_t rate_hz, uint32_t epoch);
+    // No wait is sampled before start().
+    static Result<OffCpu> make(Programs& programs);
     OffCpu(OffCpu&&) noexcept = default;
     OffCpu& operator=(OffCpu&&) = delete;
     ~OffCpu();
 
+    // Waits are sampled `rate_hz` times a second; those that have begun before are not. `epoch` is
+    // not 0, and another one each time.
+    void start(uint32_t rate_hz, uint32_t epoch);
     // Takes effect at once; everything stays attached.
     void set_rate(uint32_t rate_hz);
     std::vector<uint64_t> link_ids() const;

@@ -6,7 +6,10 @@
 #include "loader/stream/wire_decoder.h"
 
 #include <bpf/bpf.h>
+#include <linux/bpf.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -14,21 +17,18 @@
 
 namespace auger {
 
-Result<std::vector<wire_open_call>> OpenCallList::read_records() const {
-    int program = programs_.program_fd(ProgramKind::open_call_list);
-    if (program < 0)
-        return Error{"list open calls", "", "no program may visit the threads here",
-                     "`doctor` says what this kernel lacks; `probes` counts them",
-                     Error::Kind::unsupported};
-    UniqueFd link(bpf_link_create(program, 0, BPF_TRACE_ITER, nullptr));
+namespace {
+
+// What a program that visits everything writes.
+Result<void> read_visits(int program, const bpf_link_create_opts* options,
+                         std::vector<char>& bytes) {
+    UniqueFd link(bpf_link_create(program, 0, BPF_TRACE_ITER, options));
     if (!link)
         return system_error("list open calls", "", "", errno);
     UniqueFd iterator(bpf_iter_create(link.get()));
     if (!iterator)
         return system_error("list open calls", "", "", errno);
-    std::vector<wire_open_call> records;
     // Reads end between threads, not necessarily between records: they are put together here.
-    std::vector<char> bytes;
     std::array<char, 16384> part;
     for (;;) {
         ssize_t size = ::read(iterator.get(), part.data(), part.size());
@@ -37,10 +37,39 @@ Result<std::vector<wire_open_call>> OpenCallList::read_records() const {
         if (size < 0)
             return system_error("list open calls", "", "", errno);
         if (size == 0)
-            break;
+            return {};
         bytes.insert(bytes.end(), part.data(), part.data() + size);
     }
-    records.resize(bytes.size() / sizeof(wire_open_call));
+}
+
+bool is_goroutine(const wire_open_call& record) {
+    return record.tid == 0;
+}
+
+// Records of one thread or goroutine.
+bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
+    return a.pid == b.pid && a.tid == b.tid && (!is_goroutine(a) || a.argument == b.argument);
+}
+
+} // namespace
+
+Result<std::vector<wire_open_call>> OpenCallList::read_records() const {
+    int program = programs_.program_fd(ProgramKind::open_call_list);
+    int of_goroutines = programs_.program_fd(ProgramKind::goroutine_call_list);
+    if (program < 0 || of_goroutines < 0)
+        return Error{"list open calls", "", "no program may visit the threads here",
+                     "`doctor` says what this kernel lacks; `probes` counts them",
+                     Error::Kind::unsupported};
+    std::vector<char> bytes;
+    if (auto read = read_visits(program, nullptr, bytes); !read)
+        return read.error();
+    bpf_iter_link_info visited = {};
+    visited.map.map_fd = static_cast<uint32_t>(programs_.map_fd(MapKind::goroutine_calls));
+    LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &visited,
+                .iter_info_len = sizeof visited);
+    if (auto read = read_visits(of_goroutines, &options, bytes); !read)
+        return read.error();
+    std::vector<wire_open_call> records(bytes.size() / sizeof(wire_open_call));
     std::copy_n(bytes.data(), records.size() * sizeof(wire_open_call),
                 reinterpret_cast<char*>(records.data()));
     return records;
@@ -52,6 +81,11 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
     auto pid = static_cast<pid_t>(record.pid);
     OpenCall thread;
     thread.thread = {record.pid, record.tid, std::string(wire_comm(record.comm))};
+    if (is_goroutine(record)) {
+        thread.thread.comm = "goroutine";
+        thread.wait = fmt::format("goroutine {:#x}: its stack is not read", record.argument);
+        return thread;
+    }
     thread.running = record.running;
     if (thread.running)
         return thread;
@@ -92,7 +126,7 @@ Result<std::vector<OpenCall>> OpenCallList::read(std::optional<ProbeId> probe) {
     std::map<uint32_t, UserStacks> processes;
     // Records of one thread stand together, and it has one stack.
     for (size_t begin = 0, end = 0; begin < records->size(); begin = end) {
-        while (end < records->size() && (*records)[end].tid == (*records)[begin].tid)
+        while (end < records->size() && have_one_caller((*records)[begin], (*records)[end]))
             end++;
         std::span of_thread = std::span(*records).subspan(begin, end - begin);
         std::optional<OpenCall> thread;

@@ -27,6 +27,7 @@ class OpenCallList {
     Result<std::vector<OpenCall>> read(std::optional<ProbeId> probe);
 
   private:
+    // Of threads, then of goroutines.
     Result<std::vector<wire_open_call>> read_records() const;
     // What all calls of a thread share.
     OpenCall describe_thread(std::span<const wire_open_call> records,

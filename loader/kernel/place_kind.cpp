@@ -10,7 +10,7 @@ namespace auger {
 std::string way_out_of(const PlaceMatch& match, ExitWay exit) {
     if (match.kind == PlaceKind::call_site)
         return call_site_way_out;
-    return exit == ExitWay::instructions ? "ret" : "trampoline";
+    return exit == ExitWay::instructions || exit == ExitWay::go ? "ret" : "trampoline";
 }
 
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/pointer_calls.h"
 
+#include "loader/kernel/bpf_calls.h"
+
 #include <bpf/bpf.h>
 #include <sys/stat.h>
 
@@ -64,30 +66,54 @@ std::vector<wire_call_target> wire_targets(const PlaceMatch& site, const TargetV
     return targets;
 }
 
+Result<void> PointerCalls::enter(uint64_t cookie, wire_call_target target,
+                                 const std::string& name) {
+    auto& known = entered_[cookie];
+    target.spec = cookie & WIRE_COOKIE_SPEC_MASK;
+    target.generation = static_cast<uint32_t>(cookie >> WIRE_COOKIE_GENERATION_SHIFT);
+    if (std::ranges::any_of(known, [&](const auto& one) { return same(one, target); }))
+        return {};
+    const uint32_t value = 1;
+    if (update_element(programs_.map_fd(MapKind::call_targets), &target, &value) < 0) {
+        if (errno == E2BIG)
+            return Error{"tell calls apart", name,
+                         fmt::format("more than {} places to compare with",
+                                     static_cast<int>(WIRE_MAX_CALLEES)),
+                         "write a narrower pattern"};
+        return system_error("tell calls apart", name);
+    }
+    known.push_back(target);
+    return {};
+}
+
 Result<void> PointerCalls::enter(uint64_t cookie, const PlaceMatch& site, const TargetView& view) {
     const uint32_t spec = cookie & WIRE_COOKIE_SPEC_MASK;
-    auto& known = entered_[cookie];
-    for (wire_call_target& target : wire_targets(site, view)) {
-        target.spec = spec;
-        target.generation = static_cast<uint32_t>(cookie >> WIRE_COOKIE_GENERATION_SHIFT);
-        if (std::ranges::any_of(known, [&](const auto& one) { return same(one, target); }))
-            continue;
-        const uint32_t value = 1;
-        if (bpf_map_update_elem(programs_.map_fd(MapKind::call_targets), &target, &value, BPF_ANY) <
-            0) {
-            if (errno == E2BIG)
-                return Error{"time calls through a pointer", site.name,
-                             fmt::format("more than {} functions to compare with",
-                                         static_cast<int>(WIRE_MAX_CALLEES)),
-                             "write a narrower pattern"};
-            return system_error("time calls through a pointer", site.name);
-        }
-        known.push_back(target);
-    }
+    for (const wire_call_target& target : wire_targets(site, view))
+        if (auto entered = enter(cookie, target, site.name); !entered)
+            return entered;
     const wire_call_operand operand = wire_operand(site);
-    if (bpf_map_update_elem(programs_.map_fd(MapKind::call_operands), &spec, &operand, BPF_ANY) < 0)
+    if (update_element(programs_.map_fd(MapKind::call_operands), &spec, &operand) < 0)
         return system_error("time calls through a pointer", site.name);
     return {};
+}
+
+Result<void> PointerCalls::enter_return(uint64_t cookie, const PlaceMatch& site,
+                                        const PlaceMatch& function, uint64_t entry,
+                                        const TargetView& view) {
+    const uint64_t address = site.address + site.site->length;
+    wire_call_target target = {};
+    if (site.module == function.module) {
+        target.offset = address - entry;
+    } else {
+        const TargetModule& holder = view.modules[site.module];
+        const auto offset = holder.file->offset_of_address(address);
+        if (!offset)
+            return {};
+        target.inode = holder.mapped.second;
+        target.file_size = size_of(*holder.file);
+        target.offset = *offset;
+    }
+    return enter(cookie, target, function.name);
 }
 
 void PointerCalls::remove(uint64_t cookie) {

@@ -20,9 +20,15 @@ class PointerCalls {
     // Enters what is not known yet of a spec, by its probes' cookie; before they are attached.
     // Fails when there is no room, and leaves what was entered to remove().
     Result<void> enter(uint64_t cookie, const PlaceMatch& site, const TargetView& view);
+    // Likewise where a call of a function comes back to, for functions that end by a jump; `entry`
+    // is where the function's entry probe is.
+    Result<void> enter_return(uint64_t cookie, const PlaceMatch& site, const PlaceMatch& function,
+                              uint64_t entry, const TargetView& view);
     void remove(uint64_t cookie);
 
   private:
+    Result<void> enter(uint64_t cookie, wire_call_target target, const std::string& name);
+
     const Programs& programs_;
     std::map<uint64_t, std::vector<wire_call_target>> entered_;
 };

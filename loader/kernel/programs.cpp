@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,20 @@ Error load_error(int error_number) {
     return error;
 }
 
+// One more than the last of "0-3,8-11".
+Result<uint32_t> read_cpu_ids() {
+    constexpr const char* path = "/sys/devices/system/cpu/possible";
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text);
+    const size_t last = text.find_last_of("-,") == text.npos ? 0 : text.find_last_of("-,") + 1;
+    uint32_t id = 0;
+    const auto [end, error] = std::from_chars(text.data() + last, text.data() + text.size(), id);
+    if (error != std::errc{} || end != text.data() + text.size())
+        return Error{"count CPUs", path, "it holds no list of CPUs", "is sysfs mounted?"};
+    return id + 1;
+}
+
 struct SkeletonDeleter {
     void operator()(auger_bpf* skeleton) const { auger_bpf::destroy(skeleton); }
 };
@@ -68,6 +84,7 @@ void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit)
 struct Programs::State {
     std::unique_ptr<auger_bpf, SkeletonDeleter> skeleton;
     uint32_t cpus = 0;
+    uint32_t cpu_ids = 0;
     uint32_t last_scope = 0;
     MappedArray<wire_call_counters> counters;
     MappedArray<wire_unwind_table> unwind_tables;
@@ -84,16 +101,22 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     if (cpus <= 0)
         return system_error("count CPUs", "/sys/devices/system/cpu/possible", "", -cpus);
     state->cpus = static_cast<uint32_t>(cpus);
+    auto cpu_ids = read_cpu_ids();
+    if (!cpu_ids)
+        return cpu_ids.error();
+    state->cpu_ids = *cpu_ids;
 
     state->skeleton.reset(auger_bpf::open());
     if (!state->skeleton)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
-    skeleton.rodata->possible_cpus = state->cpus;
-    bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpus);
+    skeleton.rodata->cpu_ids = state->cpu_ids;
+    bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     if (options.uprobe_multi) {
         for (bpf_program* program : {skeleton.progs.call_entry, skeleton.progs.call_exit,
-                                     skeleton.progs.call_return, skeleton.progs.line_reached})
+                                     skeleton.progs.call_return, skeleton.progs.line_reached,
+                                     skeleton.progs.go_call_entry, skeleton.progs.go_call_exit,
+                                     skeleton.progs.goroutine_end})
             bpf_program__set_expected_attach_type(
                 program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
     }
@@ -105,11 +128,12 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     bpf_program__set_autoload(skeleton.progs.off_cpu_switch, options.off_cpu);
     bpf_program__set_autoload(skeleton.progs.off_cpu_waking, options.off_cpu);
     bpf_program__set_autoload(skeleton.progs.list_open_calls, options.task_iterators);
+    bpf_program__set_autoload(skeleton.progs.list_goroutine_calls, options.task_iterators);
 
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);
     auto counters = MappedArray<wire_call_counters>::make(bpf_map__fd(skeleton.maps.call_counters),
-                                                          size_t{WIRE_MAX_SPECS} * state->cpus,
+                                                          size_t{WIRE_MAX_SPECS} * state->cpu_ids,
                                                           "call_counters");
     if (!counters)
         return counters.error();
@@ -156,6 +180,12 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.call_return);
     case ProgramKind::call_session:
         return bpf_program__fd(programs.call_session);
+    case ProgramKind::go_call_entry:
+        return bpf_program__fd(programs.go_call_entry);
+    case ProgramKind::go_call_exit:
+        return bpf_program__fd(programs.go_call_exit);
+    case ProgramKind::goroutine_end:
+        return bpf_program__fd(programs.goroutine_end);
     case ProgramKind::line_reached:
         return bpf_program__fd(programs.line_reached);
     case ProgramKind::sampler:
@@ -164,6 +194,8 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.off_cpu_switch);
     case ProgramKind::off_cpu_waking:
         return bpf_program__fd(programs.off_cpu_waking);
+    case ProgramKind::goroutine_call_list:
+        return bpf_program__fd(programs.list_goroutine_calls);
     case ProgramKind::open_call_list:
         return bpf_program__fd(programs.list_open_calls);
     }
@@ -201,6 +233,10 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.call_operands);
     case MapKind::call_targets:
         return bpf_map__fd(maps.call_targets);
+    case MapKind::go_runtimes:
+        return bpf_map__fd(maps.go_runtimes);
+    case MapKind::goroutine_calls:
+        return bpf_map__fd(maps.goroutine_calls);
     case MapKind::unwind_cells:
         return bpf_map__fd(maps.unwind_cells);
     case MapKind::unwind_processes:
@@ -221,7 +257,7 @@ void Programs::renew_scope() {
 }
 
 wire_call_counters* Programs::call_counters(uint32_t spec) const {
-    return state_->counters.at(size_t{spec} * state_->cpus);
+    return state_->counters.at(size_t{spec} * state_->cpu_ids);
 }
 
 wire_unwind_table* Programs::unwind_tables() const {
@@ -245,8 +281,14 @@ wire_sampler_stats Programs::sampler_stats() const {
                                                sum.samples += one.samples;
                                                sum.filtered += one.filtered;
                                                sum.gated += one.gated;
+                                               sum.own_ns += one.own_ns;
                                            });
     return sum;
+}
+
+wire_calibration Programs::calibration() const {
+    const volatile wire_calibration& now = state_->skeleton->bss->calibration;
+    return {now.ticks, now.own_ns};
 }
 
 wire_wait_stats Programs::wait_stats() const {
@@ -269,6 +311,10 @@ uint64_t Programs::gated_slow_calls() const {
 
 uint32_t Programs::possible_cpus() const {
     return state_->cpus;
+}
+
+uint32_t Programs::cpu_ids() const {
+    return state_->cpu_ids;
 }
 
 std::vector<uint64_t> Programs::link_ids() const {

@@ -27,11 +27,15 @@ enum class ProgramKind {
     call_exit,
     call_return,
     call_session,
+    go_call_entry,
+    go_call_exit,
+    goroutine_end,
     line_reached,
     sampler,
     off_cpu_switch,
     off_cpu_waking,
-    open_call_list
+    open_call_list,
+    goroutine_call_list,
 };
 
 enum class MapKind {
@@ -49,6 +53,8 @@ enum class MapKind {
     gates,
     call_operands,
     call_targets,
+    go_runtimes,
+    goroutine_calls,
     unwind_cells,
     unwind_processes,
 };
@@ -77,7 +83,10 @@ class Programs {
     wire_wait_stats wait_stats() const;
     uint64_t gated_slow_calls() const;
 
-    uint32_t possible_cpus() const;
+    uint32_t possible_cpus() const; // values of an element of a per-CPU map
+    uint32_t cpu_ids() const;       // numbers of CPUs are below it; some may be missing
+    // Of the thread that calibrates.
+    wire_calibration calibration() const;
     // Of the process tracepoints.
     std::vector<uint64_t> link_ids() const;
 

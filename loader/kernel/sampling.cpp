@@ -12,9 +12,10 @@ namespace auger {
 
 namespace {
 
-perf_event_attr attributes_for(uint32_t rate_hz, bool hardware, bool inherit) {
+perf_event_attr attributes_for(uint32_t rate_hz, bool hardware, bool inherit, bool started) {
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
+    attributes.disabled = !started;
     if (hardware) {
         attributes.type = PERF_TYPE_HARDWARE;
         attributes.config = PERF_COUNT_HW_CPU_CYCLES;
@@ -34,20 +35,21 @@ perf_event_attr attributes_for(uint32_t rate_hz, bool hardware, bool inherit) {
 } // namespace
 
 Result<void> Sampling::add(pid_t tid, int cpu) {
-    auto event = open_perf_event(attributes_for(rate_hz_, hardware_, cpu < 0), tid, cpu,
-                                 cpu < 0 ? fmt::format("sampling of thread {}", tid)
-                                         : fmt::format("sampling of CPU {}", cpu));
+    const std::string subject = cpu < 0 ? fmt::format("sampling of thread {}", tid)
+                                        : fmt::format("sampling of CPU {}", cpu);
+    auto event =
+        open_perf_event(attributes_for(rate_hz_, hardware_, cpu < 0, started_), tid, cpu, subject);
     if (!event)
         return event.error();
-    if (ioctl(event->get(), PERF_EVENT_IOC_SET_BPF, program_fd_) < 0)
-        return system_error("attach sampler", fmt::format("to perf event of {}", tid));
+    if (auto set = set_event_program(event->get(), program_fd_, subject); !set)
+        return set;
     events_.push_back(std::move(*event));
     return {};
 }
 
 Result<Sampling> Sampling::per_cpu(const Programs& programs, uint32_t rate_hz, bool hardware) {
     Sampling sampling(programs.program_fd(ProgramKind::sampler), rate_hz, hardware);
-    for (int cpu = 0; cpu < static_cast<int>(programs.possible_cpus()); cpu++) {
+    for (int cpu = 0; cpu < static_cast<int>(programs.cpu_ids()); cpu++) {
         // A CPU that is offline has no event; the others are sampled.
         if (auto added = sampling.add(-1, cpu); !added && errno != ENODEV)
             return added.error();
@@ -77,6 +79,12 @@ Result<void> Sampling::add_process(pid_t pid) {
             return added.error();
     }
     return {};
+}
+
+void Sampling::start() {
+    started_ = true;
+    for (const UniqueFd& event : events_)
+        ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0);
 }
 
 uint64_t Sampling::running_ns() const {

@@ -21,7 +21,7 @@ class Sampling {
     static constexpr uint32_t max_rate_hz = 49'999;
 
     // `hardware`: count cycles (sampling at about the rate), else the cpu-clock timer (at the
-    // rate).
+    // rate). Nothing ticks before start().
     static Result<Sampling> per_cpu(const Programs& programs, uint32_t rate_hz, bool hardware);
     static Result<Sampling> per_process(const Programs& programs, uint32_t rate_hz, bool hardware,
                                         std::span<const pid_t> pids);
@@ -32,6 +32,7 @@ class Sampling {
     // gone already is no error.
     Result<void> add_process(pid_t pid);
 
+    void start();
     uint32_t rate_hz() const { return rate_hz_; }
     bool hardware() const { return hardware_; }
     // Nanoseconds for which the events were counting, summed over threads (or CPUs).
@@ -47,6 +48,7 @@ class Sampling {
     int program_fd_;
     uint32_t rate_hz_;
     bool hardware_;
+    bool started_ = false;
     std::vector<UniqueFd> events_;
 };
 

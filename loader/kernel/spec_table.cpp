@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/spec_table.h"
 
+#include "bpf/tail_calls.h"
 #include "loader/kernel/bpf_calls.h"
 
 #include <bpf/bpf.h>
@@ -24,14 +25,13 @@ SpecTable::SpecTable(Programs& programs)
     : programs_(programs), slots_(WIRE_MAX_SPECS), blocks_(WIRE_MAX_SPECS / WIRE_SPECS_PER_BLOCK) {}
 
 Result<SpecTable::Block> SpecTable::make_block() const {
-    uint32_t entries = WIRE_SPECS_PER_BLOCK * programs_.possible_cpus();
-    LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+    uint32_t entries = WIRE_SPECS_PER_BLOCK * programs_.cpu_ids();
     Block block;
-    int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "call_histograms", sizeof(uint32_t),
-                            sizeof(wire_call_histogram), entries, &options);
-    if (fd < 0)
-        return system_error("create map", "call_histograms", "", -fd);
-    block.map = UniqueFd(fd);
+    auto map = create_array("call_histograms", sizeof(wire_call_histogram), entries,
+                            BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+    if (!map)
+        return map.error();
+    block.map = std::move(*map);
     auto histograms =
         MappedArray<wire_call_histogram>::make(block.map.get(), entries, "call_histograms");
     if (!histograms)
@@ -73,7 +73,7 @@ Result<void> SpecTable::reserve(size_t count) {
 
 wire_call_histogram* SpecTable::histograms_of(uint16_t slot) const {
     return blocks_[slot / WIRE_SPECS_PER_BLOCK].histograms.at((slot % WIRE_SPECS_PER_BLOCK) *
-                                                              size_t{programs_.possible_cpus()});
+                                                              size_t{programs_.cpu_ids()});
 }
 
 Result<SpecId> SpecTable::add(const SpecSettings& settings) {
@@ -91,8 +91,8 @@ Result<SpecId> SpecTable::add(const SpecSettings& settings) {
         return made.error();
 
     // Nothing writes here now: the former owner's probes carry another generation.
-    std::fill_n(programs_.call_counters(index), programs_.possible_cpus(), wire_call_counters{});
-    std::fill_n(histograms_of(index), programs_.possible_cpus(), wire_call_histogram{});
+    std::fill_n(programs_.call_counters(index), programs_.cpu_ids(), wire_call_counters{});
+    std::fill_n(histograms_of(index), programs_.cpu_ids(), wire_call_histogram{});
     slot.generation = static_cast<uint16_t>(slot.generation + 1);
     if (slot.generation == 0)
         slot.generation = 1;
@@ -115,14 +115,13 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
     spec.slow_ns = settings.slow_ns.value_or(UINT64_MAX);
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
-                 (settings.reruns ? WIRE_SPEC_RERUNS : 0) |
-                 (settings.second ? WIRE_SPEC_SECOND : 0);
+                 (settings.tails ? WIRE_SPEC_TAILS : 0) | (settings.second ? WIRE_SPEC_SECOND : 0);
     spec.terms = settings.terms;
     spec.program = settings.program;
     for (const auto& [bit, count] : slots_[index].marks)
         spec.counted_marks |= 1u << bit;
     uint32_t key = index;
-    if (bpf_map_update_elem(programs_.map_fd(MapKind::specs), &key, &spec, BPF_ANY) < 0)
+    if (update_element(programs_.map_fd(MapKind::specs), &key, &spec) < 0)
         return system_error("write spec", std::to_string(index));
     slots_[index].settings = settings;
     return {};
@@ -130,6 +129,10 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
 
 Result<void> SpecTable::set(SpecId spec, const SpecSettings& settings) {
     return write(slot_of_.at(spec), settings, true);
+}
+
+const SpecSettings& SpecTable::settings(SpecId spec) const {
+    return slots_[slot_of_.at(spec)].settings;
 }
 
 void SpecTable::remove(SpecId spec) {
@@ -154,11 +157,13 @@ Result<void> SpecTable::count_mark(SpecId spec, uint32_t bit, uint64_t since_ns)
     uint16_t index = slot_of_.at(spec);
     std::vector<wire_mark_count> counts(programs_.possible_cpus(), {since_ns, 0, 0});
     uint64_t key = mark_key(index, bit);
-    if (bpf_map_update_elem(programs_.map_fd(MapKind::mark_counts), &key, counts.data(), BPF_ANY) <
-        0)
+    if (update_element(programs_.map_fd(MapKind::mark_counts), &key, counts.data()) < 0)
         return system_error("count marks", "");
     slots_[index].marks[bit] = {bit, 0, 0};
-    return write(index, slots_[index].settings, true);
+    auto written = write(index, slots_[index].settings, true);
+    if (!written)
+        forget_mark(spec, bit);
+    return written;
 }
 
 void SpecTable::forget_mark(SpecId spec, uint32_t bit) {
@@ -202,7 +207,7 @@ std::optional<SpecId> SpecTable::find(uint16_t slot, uint16_t generation) const 
 
 StatsEvent SpecTable::totals(uint16_t slot) const {
     StatsEvent sum;
-    for (uint32_t cpu = 0; cpu < programs_.possible_cpus(); cpu++) {
+    for (uint32_t cpu = 0; cpu < programs_.cpu_ids(); cpu++) {
         const wire_call_counters& counters = programs_.call_counters(slot)[cpu];
         sum.entries += load(counters.entries);
         sum.returns += load(counters.returns);
@@ -250,7 +255,7 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     event.max_ns = now.max_ns;
     for (uint32_t bucket = 0; bucket < WIRE_HIST_BUCKETS; bucket++) {
         uint32_t count = 0;
-        for (uint32_t cpu = 0; cpu < programs_.possible_cpus(); cpu++)
+        for (uint32_t cpu = 0; cpu < programs_.cpu_ids(); cpu++)
             count += __atomic_load_n(&histograms_of(index)[cpu].buckets[bucket], __ATOMIC_RELAXED);
         if (count != slot.last_buckets[bucket]) {
             event.buckets.push_back({bucket, count - slot.last_buckets[bucket]});

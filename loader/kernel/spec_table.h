@@ -21,7 +21,7 @@ namespace auger {
 
 struct SpecSettings {
     std::optional<uint64_t> slow_ns; // trace calls longer than this
-    bool reruns = false;             // Go; see WIRE_SPEC_RERUNS
+    bool tails = false;              // see WIRE_SPEC_TAILS
     bool second = false;             // see WIRE_SPEC_SECOND
     uint32_t program = 0;            // its call program; see wire_spec
     uint32_t terms = 0;              // of gates; see wire_spec
@@ -39,11 +39,12 @@ class SpecTable {
     Result<SpecId> add(const SpecSettings& settings);
     // Takes effect at the next call; nothing else changes.
     Result<void> set(SpecId spec, const SpecSettings& settings);
+    const SpecSettings& settings(SpecId spec) const; // in force
     // Probes of it that still fire do nothing from now on. Read its statistics before.
     void remove(SpecId spec);
 
     // Counts returned calls that began at `since_ns` or later by whether they have this mark, from
-    // zero; set() keeps it so. Until forgotten.
+    // zero; set() keeps it so. Until forgotten. Fails without a change.
     Result<void> count_mark(SpecId spec, uint32_t bit, uint64_t since_ns);
     void forget_mark(SpecId spec, uint32_t bit);
 

@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
+#include <set>
 #include <vector>
 
 namespace auger {
@@ -17,6 +19,15 @@ struct TargetView {
     bool everything = false;           // -a: probes are never restricted to processes
     // False for a command that waits to be started: `modules` is what it will map, as far as known.
     bool started = true;
+    bool births_often = false; // processes are born faster than they can be probed one by one
+
+    // Whether a process outside of the target maps the file. Reading what all of them map is slow,
+    // and done once.
+    bool mapped_elsewhere(const TargetModule& module) const {
+        if (!others_)
+            others_ = ModuleCatalogue::mapped_by_others(pids);
+        return others_->contains(module.mapped);
+    }
 
     // The modules, in their order, for match_probe().
     std::vector<ProbeModule> probe_modules() const {
@@ -25,6 +36,9 @@ struct TargetView {
             result.push_back({module.index, module.path, module.main_program, module.debug});
         return result;
     }
+
+  private:
+    mutable std::optional<std::set<FileIdentity>> others_;
 };
 
 } // namespace auger

@@ -15,13 +15,6 @@
 
 namespace auger {
 
-namespace {
-
-// A walk takes microseconds.
-constexpr uint64_t rest_ns = 1'000'000'000;
-
-} // namespace
-
 UnwindCells::UnwindCells(int shards_fd, uint64_t most)
     : shards_fd_(shards_fd),
       most_(std::min<uint64_t>(most, uint64_t{WIRE_UNWIND_SHARDS} << WIRE_UNWIND_SHARD_BITS)) {}
@@ -99,7 +92,7 @@ void UnwindCells::write(uint32_t first, std::span<const uint64_t> values) {
 
 void UnwindCells::release(CellRange range, uint64_t now_ns) {
     if (range.count)
-        resting_.push_back({range, now_ns + rest_ns});
+        resting_.push_back({range, now_ns + WIRE_UNWIND_REST_NS});
 }
 
 void UnwindCells::recycle(uint64_t now_ns) {

@@ -6,6 +6,7 @@
 #include "loader/probes/module_name.h"
 #include "loader/probes/wanted_callee.h"
 #include "loader/symbols/demangle.h"
+#include "loader/unwind/go_runtime.h"
 
 #include <fmt/format.h>
 
@@ -142,6 +143,7 @@ class SiteMatcher {
         match.size = call.length;
         match.file_offset = *offset;
         match.entry = {call.address, *offset, call.cost};
+        match.in_go = is_go_code(file, call.address);
         if (call.returns)
             if (const auto back = file.offset_of_address(call.returns->address)) {
                 CodeExit exit{};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/function_place.h"
 
+#include "loader/code/code_extent.h"
 #include "loader/code/outlined_parts.h"
 #include "loader/symbols/demangle.h"
+#include "loader/unwind/go_runtime.h"
 
 #include <fmt/format.h>
 
@@ -32,10 +34,16 @@ class FunctionReader {
     FunctionReader(const FunctionIndex& index, const FunctionIndex::Function& function)
         : index_(index), function_(function) {}
 
-    FunctionBytes read() const {
+    Result<FunctionBytes> read() const {
         const ElfFile& file = index_.file();
         FunctionBytes bytes;
         bytes.body = file.read_code(function_.address, function_.size);
+        if (function_.size_guessed) {
+            const auto extent = code_extent({function_.address, bytes.body});
+            if (!extent)
+                return extent.error();
+            bytes.body.resize(*extent);
+        }
         CodePart body{function_.address, bytes.body};
         bytes.cold_ranges = own_cold_parts(body);
         std::vector<CodeRange> unnamed = find_outlined_parts(
@@ -101,6 +109,20 @@ std::string nearest_boundaries(const FunctionCode& code, uint64_t start, uint64_
     return fmt::format("{}", fmt::join(near, ", "));
 }
 
+// " of g, h"; empty when the code does not tell.
+std::string tail_targets(const PlaceMatch& match, const FunctionIndex& index) {
+    std::vector<std::string> names;
+    for (const ExitPlace& exit : match.exits) {
+        const auto* target = exit.code.target ? index.containing(exit.code.target) : nullptr;
+        if (exit.code.kind != ExitKind::jump || exit.code.to_itself || !target)
+            continue;
+        std::string name = demangle(index.best_name(*target));
+        if (names.size() < 4 && std::ranges::find(names, name) == names.end())
+            names.push_back(std::move(name));
+    }
+    return names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", "));
+}
+
 void add_notes(PlaceMatch& match, const FunctionIndex& index, const FunctionCandidate& candidate) {
     std::vector<std::string> aliases;
     for (const ElfFunction& symbol : index.names(*candidate.function))
@@ -118,9 +140,8 @@ void add_notes(PlaceMatch& match, const FunctionIndex& index, const FunctionCand
         to_itself += exit.code.to_itself;
     }
     if (jumps > 0)
-        match.notes.push_back(
-            fmt::format("{} of {} exits are tail calls, which end the call at the jump", jumps,
-                        match.exits.size()));
+        match.notes.push_back(fmt::format("{} of {} exits are tail calls{}", jumps,
+                                          match.exits.size(), tail_targets(match, index)));
     if (to_itself > 0)
         match.notes.push_back("calls itself by a jump: each turn counts as a call");
     if (match.kind == PlaceKind::function && match.exits.empty())
@@ -152,7 +173,10 @@ class Placing {
         first_offset_ = file_.offset_of_address(function_.address);
         if (!first_offset_)
             return skip("has no code in the file");
-        bytes_ = FunctionReader(index_, function_).read();
+        auto bytes = FunctionReader(index_, function_).read();
+        if (!bytes)
+            return skip(bytes.error().cause + "; " + bytes.error().hint);
+        bytes_ = *std::move(bytes);
         std::vector<CodePart> cold = bytes_.cold_parts();
         Result<FunctionCode> analysed = analyse_function(
             {function_.address, bytes_.body}, cold,
@@ -207,7 +231,7 @@ class Placing {
   private:
     std::optional<EntryPlace> place(const FunctionCode::Entry& entry) const {
         if (auto offset = file_.offset_of_address(entry.address))
-            return EntryPlace{entry.address, *offset, entry.cost};
+            return EntryPlace{entry.address, *offset, entry.cost, entry.repeats};
         return {};
     }
 
@@ -220,6 +244,7 @@ class Placing {
         match.address = function_.address;
         match.size = function_.size;
         match.file_offset = *first_offset_;
+        match.in_go = is_go_code(file_, function_.address);
         if (file_.is_go())
             match.no_return_probe = "Go moves its stacks and checks return addresses";
         return match;

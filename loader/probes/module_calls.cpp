@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/module_calls.h"
 
+#include "loader/code/code_extent.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +21,15 @@ const ModuleCalls::Calls& ModuleCalls::in(const FunctionIndex::Function& functio
             at->second = Error{"find calls", {}, "is larger than 8 MB", {}};
             return at->second;
         }
-        const std::vector<std::byte> bytes = file.read_code(function.address, function.size);
+        std::vector<std::byte> bytes = file.read_code(function.address, function.size);
+        if (function.size_guessed) {
+            const auto extent = code_extent({function.address, bytes});
+            if (!extent) {
+                at->second = extent.error();
+                return at->second;
+            }
+            bytes.resize(*extent);
+        }
         at->second = find_calls({function.address, bytes}, [&](uint64_t address, size_t size) {
             return file.read_code(address, size);
         });

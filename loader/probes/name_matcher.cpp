@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/name_matcher.h"
 
+#include "loader/elf/function_index.h"
 #include "loader/symbols/demangle.h"
 
 #include <algorithm>
@@ -85,6 +86,14 @@ std::string_view without_qualifiers(std::string_view text) {
     return close == text.npos ? text : text.substr(0, close + 1);
 }
 
+// "ns::Class::size const", as views show it, has its parameters left out between the two words.
+std::string without_trailing_const(std::string text) {
+    for (const std::string_view word : {" &&", " &", " const", " volatile"})
+        while (text.ends_with(word))
+            text.resize(text.size() - word.size());
+    return text;
+}
+
 } // namespace
 
 std::string normalise_spaces(std::string_view text) {
@@ -164,15 +173,23 @@ NameMatcher::NameMatcher(const ProbePattern& pattern)
     : glob_(pattern.function_is_glob), with_arguments_(pattern.with_arguments),
       as_written_(pattern.function), wanted_(normalise_spaces(pattern.function)),
       needle_(needle_of(pattern.function, pattern.function_is_glob)),
-      with_templates_(strip_template_arguments(wanted_) != wanted_) {
+      with_templates_(strip_template_arguments(wanted_) != wanted_),
+      thunk_(pattern.function.find(" thunk to ") != std::string::npos) {
     if (with_arguments_)
         wanted_ = const_behind(wanted_);
+    else
+        wanted_ = normalise_spaces(without_trailing_const(pattern.function));
+    if (!with_arguments_ && wanted_.find("<>") != std::string::npos)
+        shortened_ = strip_template_arguments(wanted_);
+    // "inflate.part.0" is shown of C's clones, and their functions are looked for.
+    if (!glob_)
+        as_written_ = split_clone_name(as_written_).base;
 }
 
-bool NameMatcher::fits(std::string_view name) const {
+bool NameMatcher::fits(std::string_view name, const std::string& wanted) const {
     for (size_t start : name_starts(name)) {
         std::string_view tail = name.substr(start);
-        if (glob_ ? glob_match(wanted_, tail) : tail == wanted_)
+        if (glob_ ? glob_match(wanted, tail) : tail == wanted)
             return true;
     }
     return false;
@@ -184,8 +201,9 @@ bool NameMatcher::matches(std::string_view mangled) const {
     bool encoded = mangled.starts_with("_Z") || mangled.starts_with("_R");
     if (!encoded)
         return glob_ ? glob_match(as_written_, mangled) : false;
-    // Thunks adjust `this` and jump on: the same call would count twice.
-    if (mangled.starts_with("_ZTh") || mangled.starts_with("_ZTv") || mangled.starts_with("_ZTc"))
+    // Thunks adjust `this` and jump on: the same call would count twice. Who names one means it.
+    if (thunk_ !=
+        (mangled.starts_with("_ZTh") || mangled.starts_with("_ZTv") || mangled.starts_with("_ZTc")))
         return false;
     if (mangled.find(needle_) == mangled.npos)
         return false;
@@ -200,7 +218,8 @@ bool NameMatcher::matches(std::string_view mangled) const {
     std::string name = demangle_without_parameters(mangled);
     if (fits(normalise_spaces(name)))
         return true;
-    return !with_templates_ && fits(normalise_spaces(strip_template_arguments(name)));
+    const std::string plain = normalise_spaces(strip_template_arguments(name));
+    return (!shortened_.empty() && fits(plain, shortened_)) || (!with_templates_ && fits(plain));
 }
 
 } // namespace auger

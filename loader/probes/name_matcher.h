@@ -20,14 +20,17 @@ class NameMatcher {
     bool matches(std::string_view mangled) const;
 
   private:
-    bool fits(std::string_view demangled) const;
+    bool fits(std::string_view demangled, const std::string& wanted) const;
+    bool fits(std::string_view demangled) const { return fits(demangled, wanted_); }
 
     bool glob_;
     bool with_arguments_;
     std::string as_written_;
     std::string wanted_;  // normalised
+    std::string shortened_; // of "std::sort<>", as views show any std::sort; else empty
     std::string needle_;  // must occur in the mangled name; empty: unknown
     bool with_templates_; // the user wrote template arguments
+    bool thunk_;          // the user wrote "non-virtual thunk to ..."
 };
 
 // Spaces only where two words need one: `f<A<int> >( char const * )` -> `f<A<int>>(char const*)`.

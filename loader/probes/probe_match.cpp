@@ -110,8 +110,17 @@ Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const Pr
     if (pattern.line)
         return match_line(pattern, modules, options);
     std::vector<size_t> searched = modules_of(pattern, modules);
-    if (searched.empty() && !pattern.library.empty())
+    if (searched.empty() && !pattern.library.empty()) {
+        // The colon may be the name's own: Go's "type:.eq.main.T".
+        ProbePattern whole = pattern;
+        whole.function = pattern.library + ":" + pattern.function;
+        whole.library.clear();
+        if (!pattern.address && !pattern.library_is_path) {
+            if (auto found = match_probe(whole, modules, options))
+                return found;
+        }
         return no_such_library(pattern, modules);
+    }
 
     std::vector<FunctionCandidate> candidates;
     uint64_t offset = pattern.offset;

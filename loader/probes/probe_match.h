@@ -33,6 +33,7 @@ struct EntryPlace {
     uint64_t address;     // as linked
     uint64_t file_offset; // what the kernel is told
     ProbeCost cost;
+    uint8_t repeats = Instruction::no_condition; // see FunctionCode::Entry
 };
 
 struct ExitPlace {
@@ -83,6 +84,7 @@ struct PlaceMatch {
     // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
     // in the function itself (see also unwind_proof.h).
     std::string no_return_probe;
+    bool in_go = false; // the code is Go's, not C's in a Go program
     std::vector<std::string> notes; // aliases, tail calls, clones ...: one sentence each
 };
 

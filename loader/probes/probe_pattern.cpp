@@ -142,8 +142,12 @@ NameShape shape_of(std::string_view name) {
             ++at;
             continue;
         }
+        // Arrays, Go's slices and tags are no sets of characters.
         constexpr std::string_view abi = "[abi:";
-        if (c == '[' && name.substr(at).starts_with(abi)) {
+        const size_t digits = name.find_first_not_of("0123456789", at + 1);
+        const bool array = c == '[' && digits != name.npos && name[digits] == ']' &&
+                           (digits == at + 1 || !open.empty());
+        if (c == '[' && (array || name.substr(at).starts_with(abi))) {
             literal(c);
             ++at;
             continue;
@@ -192,6 +196,9 @@ ParsedProbe parse_function(std::string_view text, std::string_view whole) {
             return fail(colon, whole, "no function after the `:`");
     }
     std::string_view name = text.substr(name_at, end - name_at);
+    // "f(int) [clone .isra.0]", as demanglers write it, is the function.
+    if (const size_t clone = name.find(" [clone "); clone != name.npos && name.ends_with(']'))
+        name = name.substr(0, clone);
     if (name.starts_with("::")) { // the global namespace
         name.remove_prefix(2);
         name_at += 2;

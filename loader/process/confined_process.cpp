@@ -137,6 +137,9 @@ ConfinedProcesses::start(const char* name, ConfinedMain main, const ConfinedLimi
 }
 
 ConfinedProcesses::~ConfinedProcesses() {
+    // Closing would not end it: a command that auger has forked and not yet let go has the socket,
+    // too.
+    shutdown(socket_.get(), SHUT_RDWR);
     socket_.reset();
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }

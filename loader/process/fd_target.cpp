@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/fd_target.h"
 
+#include "loader/process/proc_info.h"
+
 #include <arpa/inet.h>
 #include <unistd.h>
 
@@ -96,6 +98,10 @@ void FdTargets::read_tables(pid_t pid) {
 
 std::string FdTargets::find(pid_t pid, uint64_t fd, uint64_t now_ns) {
     std::string target = link_of(fmt::format("/proc/{}/fd/{}", pid, fd));
+    if (target.empty()) {
+        pid = living_thread(pid); // the first thread has no files when it has ended
+        target = link_of(fmt::format("/proc/{}/fd/{}", pid, fd));
+    }
     unsigned long long inode = 0;
     if (std::sscanf(target.c_str(), "socket:[%llu]", &inode) != 1)
         return target;

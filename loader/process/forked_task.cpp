@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/forked_task.h"
 
+#include "loader/base/guarded.h"
 #include "loader/process/safe_open.h"
 
 #include <fcntl.h>
@@ -51,7 +52,7 @@ void limit(int resource, uint64_t most) {
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, limits.cpu_seconds);
     limit(RLIMIT_FSIZE, limits.file_bytes);
-    const Result<void> done = work(out_fd);
+    const Result<void> done = guarded([&] { return work(out_fd); });
     if (done)
         _exit(0);
     const std::string message = done.error().message();

@@ -16,7 +16,7 @@ struct ProcessEvent {
         comm, // thread `tid` has a new name: text
         exec, // the process has a new image: text = its name; all older mappings are gone
         fork, // thread `tid` of process `pid` was born of `parent_tid` of `parent_pid`
-        exit, // thread `tid` ended (the process, when tid == pid and no thread is left)
+        exit, // thread `tid` ended; the process too, when no thread is left
         lost, // the kernel dropped `lost` records: rescan /proc
     };
     Kind kind{};

@@ -116,6 +116,29 @@ Result<std::vector<pid_t>> threads_of(pid_t pid) {
     return ids;
 }
 
+bool has_ended(pid_t pid) {
+    const auto stat = read_stat(pid);
+    if (!stat || stat->state == 'X')
+        return true;
+    if (stat->state != 'Z')
+        return false;
+    const auto threads = threads_of(pid);
+    return !threads || threads->size() <= 1;
+}
+
+pid_t living_thread(pid_t pid) {
+    const auto lives = [](pid_t tid) {
+        const auto stat = read_stat(tid);
+        return stat && stat->state != 'Z' && stat->state != 'X';
+    };
+    const auto threads =
+        lives(pid) ? Result<std::vector<pid_t>>(std::vector<pid_t>()) : threads_of(pid);
+    if (!threads)
+        return pid;
+    const auto other = std::find_if(threads->begin(), threads->end(), lives);
+    return other == threads->end() ? pid : *other;
+}
+
 Result<std::string> comm_of(pid_t tid) {
     auto text = read_proc(tid, "comm");
     if (text && text->ends_with('\n'))
@@ -125,8 +148,11 @@ Result<std::string> comm_of(pid_t tid) {
 
 Result<std::string> exe_path(pid_t pid) {
     std::string path(4096, '\0');
-    const ssize_t length =
-        readlink(fmt::format("/proc/{}/exe", pid).c_str(), path.data(), path.size());
+    ssize_t length = readlink(fmt::format("/proc/{}/exe", pid).c_str(), path.data(), path.size());
+    if (length < 0)
+        if (const pid_t thread = living_thread(pid); thread != pid)
+            length =
+                readlink(fmt::format("/proc/{}/exe", thread).c_str(), path.data(), path.size());
     if (length < 0)
         return process_error("find the executable of process", pid);
     path.resize(static_cast<size_t>(length));

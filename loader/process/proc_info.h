@@ -26,8 +26,14 @@ struct ProcessStat {
 std::optional<ProcessStat> parse_stat(std::string_view text);
 Result<ProcessStat> read_stat(pid_t pid);
 
+// No thread of the process is left, though its parent may not have waited for it yet. One whose
+// first thread has ended stays a process while others run.
+bool has_ended(pid_t pid);
 // Thread ids, ascending. Fails when the process is gone.
 Result<std::vector<pid_t>> threads_of(pid_t pid);
+// A thread of the process that has its memory and files: the first one may have ended before the
+// others, and then has no mappings, program or root in /proc. `pid` when the process has ended.
+pid_t living_thread(pid_t pid);
 // Command name of a thread or process, without the newline.
 Result<std::string> comm_of(pid_t tid);
 // Path of the executable as the kernel prints it, without a trailing " (deleted)".

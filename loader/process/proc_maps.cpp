@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/proc_maps.h"
 
+#include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
 
 #include <fmt/format.h>
@@ -42,7 +43,9 @@ bool parse_line(std::string_view line, Mapping& mapping) {
     if (!take_number(line, 16, '-', mapping.start) || !take_number(line, 16, ' ', mapping.end) ||
         mapping.end <= mapping.start || line.size() < 5 || line[4] != ' ')
         return false;
+    mapping.writable = line[1] == 'w';
     mapping.executable = line[2] == 'x';
+    mapping.shared = line[3] == 's';
     line.remove_prefix(5);
     uint64_t major_number = 0, minor_number = 0;
     if (!take_number(line, 16, ' ', mapping.offset) || !take_number(line, 16, ':', major_number) ||
@@ -71,6 +74,29 @@ bool same_file(int fd, const Mapping& mapping) {
            status.st_ino == mapping.inode;
 }
 
+// `tid` is the process or, when its first thread has ended, another of its threads.
+Result<UniqueFd> open_mapped_file_in(pid_t tid, const Mapping& mapping) {
+    // This link is the file itself, whatever happened to its name; it needs CAP_CHECKPOINT_RESTORE.
+    auto file =
+        open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
+    if (file)
+        return file;
+    // So is this one, for the program's own file, without the capability.
+    auto exe = open_regular(fmt::format("/proc/{}/exe", tid));
+    if (exe && same_file(exe->get(), mapping))
+        return exe;
+    // Of a process that is gone already the file may be ours, too: what counts is its identity.
+    auto root = open_folder(fmt::format("/proc/{}/root", tid));
+    if (!root)
+        root = open_folder("/");
+    if (!root)
+        return root.error();
+    file = open_regular_beneath(root->get(), mapping.path, Symlinks::follow);
+    if (file && !same_file(file->get(), mapping))
+        return Error{"open", mapping.path, "replaced since it was mapped", {}};
+    return file;
+}
+
 } // namespace
 
 std::vector<Mapping> parse_maps(std::string_view text) {
@@ -87,6 +113,9 @@ std::vector<Mapping> parse_maps(std::string_view text) {
 
 Result<std::vector<Mapping>> read_maps(pid_t pid) {
     auto text = read_file(fmt::format("/proc/{}/maps", pid), 256 << 20);
+    if (text && text->empty())
+        if (const pid_t thread = living_thread(pid); thread != pid)
+            text = read_file(fmt::format("/proc/{}/maps", thread), 256 << 20);
     if (!text) {
         Error error = text.error();
         error.operation = "read mappings of process";
@@ -101,25 +130,11 @@ Result<std::vector<Mapping>> read_maps(pid_t pid) {
 Result<UniqueFd> open_mapped_file(pid_t pid, const Mapping& mapping) {
     if (mapping.inode == 0)
         return Error{"open", mapping.path, "not a mapping of a file", {}};
-    // This link is the file itself, whatever happened to its name; it needs CAP_CHECKPOINT_RESTORE.
-    auto file =
-        open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapping.start, mapping.end));
+    auto file = open_mapped_file_in(pid, mapping);
     if (file)
         return file;
-    // So is this one, for the program's own file, without the capability.
-    auto exe = open_regular(fmt::format("/proc/{}/exe", pid));
-    if (exe && same_file(exe->get(), mapping))
-        return exe;
-    // Of a process that is gone already the file may be ours, too: what counts is its identity.
-    auto root = open_folder(fmt::format("/proc/{}/root", pid));
-    if (!root)
-        root = open_folder("/");
-    if (!root)
-        return root.error();
-    file = open_regular_beneath(root->get(), mapping.path, Symlinks::follow);
-    if (file && !same_file(file->get(), mapping))
-        return Error{"open", mapping.path, "replaced since it was mapped", {}};
-    return file;
+    const pid_t thread = living_thread(pid);
+    return thread == pid ? std::move(file) : open_mapped_file_in(thread, mapping);
 }
 
 } // namespace auger

@@ -22,6 +22,8 @@ struct Mapping {
     uint64_t device; // makedev() of the file; 0 for anonymous memory
     uint64_t inode;
     bool executable;
+    bool writable;
+    bool shared;      // what is written to it is seen by others, and theirs here
     bool deleted;     // the path ended in " (deleted)", which `path` no longer has
     std::string path; // as the kernel prints it with \012 escapes undone: file, "[vdso]", or empty
 };

@@ -39,6 +39,7 @@ class ProcessWatch::Ring {
         const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
         uint64_t tail = control->data_tail;
         bool sound = head - tail <= data_;
+        was_full_ = head - tail > data_ - largest_record;
         while (sound && tail < head) {
             perf_event_header header;
             copy(tail, &header, sizeof(header));
@@ -55,7 +56,14 @@ class ProcessWatch::Ring {
         return sound;
     }
 
+    // When it was read last there was no room for some records: what is lost the kernel tells only
+    // with the next one that has room, and on an idle CPU there is none for long.
+    bool was_full() const { return was_full_; }
+
   private:
+    static constexpr uint64_t largest_record = 8192; // a mapping's, with its path of PATH_MAX
+    bool was_full_ = false;
+
     void copy(uint64_t position, void* to, size_t size) const {
         const auto* data = static_cast<const std::byte*>(memory_) + page_;
         const size_t at = position & (data_ - 1);
@@ -169,8 +177,8 @@ size_t ProcessWatch::poll(const std::function<void(const ProcessEvent&)>& handle
                 break;
             }
         });
-        if (!sound) {
-            malformed_++;
+        malformed_ += !sound;
+        if (!sound || ring.was_full()) {
             ProcessEvent event;
             event.kind = ProcessEvent::Kind::lost;
             pending_.push_back(std::move(event));

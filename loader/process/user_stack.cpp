@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/user_stack.h"
 
+#include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
 
 #include <elfutils/libdwfl.h>
@@ -21,6 +22,7 @@ struct DwflDeleter {
 
 struct UserStacks::State {
     pid_t pid = 0;
+    pid_t memory_tid = 0; // a thread that has the memory
     std::map<uint64_t, Mapping> files; // first mapping of each mapped file, by its start
     std::unique_ptr<Dwfl, DwflDeleter> dwfl;
     // Of the read that is going on.
@@ -75,7 +77,7 @@ bool UserStacks::State::read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* value
     }
     iovec here{value, sizeof(*value)};
     iovec there{reinterpret_cast<void*>(address), sizeof(*value)};
-    return process_vm_readv(state.pid, &here, 1, &there, 1, 0) ==
+    return process_vm_readv(state.memory_tid, &here, 1, &there, 1, 0) ==
            static_cast<ssize_t>(sizeof(*value));
 }
 
@@ -145,6 +147,7 @@ bool UserStacks::State::attach() {
 
 UserStacks::UserStacks(pid_t pid) : state_(std::make_unique<State>()) {
     state_->pid = pid;
+    state_->memory_tid = living_thread(pid);
     if (!state_->attach())
         state_->dwfl.reset();
 }

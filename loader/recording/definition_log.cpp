@@ -13,6 +13,11 @@ size_t DefinitionLog::bytes() const {
     return bytes;
 }
 
+size_t DefinitionLog::memory_bytes() const {
+    return encoder_.bytes().capacity() + by_id_bytes_ +
+           (stacks_.capacity() + threads_.capacity()) * sizeof(std::string);
+}
+
 void DefinitionLog::replay(EventSink& sink) const {
     RecordDecoder decoder;
     const auto deliver = [&](std::string_view block) {

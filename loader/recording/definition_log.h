@@ -18,7 +18,8 @@ class DefinitionLog final : public EventSink {
   public:
     // Delivers all definitions so far to `sink`, each before its first use.
     void replay(EventSink& sink) const;
-    size_t bytes() const; // memory of the encoded definitions
+    size_t bytes() const;        // of the encoded definitions
+    size_t memory_bytes() const; // that they take
 
     void on_machine(MachineId id, const MachineInfo& info) override {
         encoder_.on_machine(id, info);
@@ -59,11 +60,19 @@ class DefinitionLog final : public EventSink {
         encode();
         if (id == by_id.size())
             by_id.emplace_back();
+        by_id_bytes_ -= heap_bytes(by_id[id]);
         by_id[id] = one_.bytes();
+        by_id_bytes_ += heap_bytes(by_id[id]);
+    }
+
+    // Short ones lie within the string; others in a block, to which malloc adds some, about 16.
+    static size_t heap_bytes(const std::string& text) {
+        return text.capacity() >= sizeof(std::string) / 2 ? text.capacity() + 16 : 0;
     }
 
     RecordEncoder encoder_, one_;
     std::vector<std::string> stacks_, threads_; // encoded, by id
+    size_t by_id_bytes_ = 0;
     std::map<ProbeId, ProbeInfo> probes_;
     SplitInfo split_;
     OnlyInfo only_;

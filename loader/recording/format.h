@@ -20,8 +20,9 @@ namespace auger::recording {
 // The first byte is no text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 4;
-// The oldest that can be read: without marks, gates and values; 3 is without the machine.
+inline constexpr uint32_t version = 5;
+// The oldest that can be read: without marks, gates and values; 3 is without the machine, 4 without
+// the ends of calls that `only` leaves out.
 inline constexpr uint32_t oldest_version = 2;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;
@@ -66,6 +67,9 @@ inline constexpr size_t max_expressions = 64; // shown of one probe's calls, or 
 inline constexpr size_t max_terms = 64;       // of a gate; and its clauses
 inline constexpr size_t max_probes = 1 << 20;
 inline constexpr size_t max_ids = 1 << 28; // of each kind
+
+// Times are counted from a machine's start: three hundred years are too many.
+inline constexpr uint64_t max_time_ns = INT64_MAX;
 
 // zlib makes at most about this many bytes out of one.
 inline constexpr size_t max_ratio = 1032;

@@ -132,6 +132,8 @@ void RecordDecoder::seen(uint64_t time_ns) {
 
 uint64_t RecordDecoder::time() {
     last_time_ += static_cast<uint64_t>(in_.zigzag());
+    if (last_time_ > recording::max_time_ns)
+        in_.fail();
     return last_time_;
 }
 
@@ -167,7 +169,9 @@ CallEndEvent RecordDecoder::call_end(uint64_t time_ns) {
     event.thread = defined<ThreadId>(threads_);
     event.call = call(time_ns);
     event.samples = in_.varint32();
-    event.unwound = in_.boolean();
+    const uint64_t how = in_.varint_up_to(3); // before format 5 there were no filtered ones
+    event.unwound = how & 1;
+    event.filtered = how & 2;
     if (in_.boolean()) {
         event.waits.emplace();
         event.waits->blocked_ns = in_.varint();

@@ -56,7 +56,7 @@ void RecordEncoder::put_call_end(const CallEndEvent& event) {
     out_.varint(event.thread.value);
     put_call(event.call, event.time_ns);
     out_.varint(event.samples);
-    out_.varint(event.unwound);
+    out_.varint(uint64_t{event.unwound} | uint64_t{event.filtered} << 1);
     out_.varint(event.waits.has_value());
     if (event.waits) {
         out_.varint(event.waits->blocked_ns);

@@ -114,6 +114,7 @@ struct CallEndEvent {
     uint32_t marks = 0;               // bit i: the mark that has bit i held for the call
     std::optional<LabelId> label{};   // of a split by a value
     bool marks_known = true;          // false: nothing is known of any mark, whenever it began
+    bool filtered = false; // `only PROBE if ...` did not hold: nothing counts as being in it
 };
 
 // Of a call whose waits were watched.
@@ -288,7 +289,7 @@ struct LedgerEvent {
     uint64_t on_cpu_ns = 0;      // time for which the sampled threads ran (or CPUs were watched)
     uint64_t rate_hz = 0;        // asked for; 0 when sampling is off
     double rate_achieved_hz = 0; // ticks per second of on-CPU time since the rate was set
-    // What one sample costs the thread that it hits, as measured when sampling began; taken out of
+    // What one sample costs the thread that it hits, on average as measured; taken out of
     // durations. 0: not measured.
     uint64_t sample_gap_ns = 0;
     uint64_t waits = 0;                   // of sampled threads, that ended

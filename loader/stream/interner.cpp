@@ -10,6 +10,8 @@ namespace {
 // Ids that are looked at for each new one. So as many as half of those that are held may be waiting
 // to be found, and no single look takes long.
 constexpr size_t looks = 3;
+// What malloc adds to a block, about.
+constexpr size_t heap_block = 16;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
     hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
@@ -133,6 +135,7 @@ void Interner::free_stack(StackId id) {
     Stack& stack = stacks_[id.index()];
     auto [first, last] = stack_ids_.equal_range(hash_of(stack.locations));
     stack_ids_.erase(std::find_if(first, last, [&](const auto& e) { return e.second == id; }));
+    stack_bytes_ -= stack.locations.capacity() * sizeof(LocationId) + heap_block;
     stack = {};
     stack.free = true;
     free_stacks_.push_back(id);
@@ -157,12 +160,26 @@ StackId Interner::stack(std::span<const LocationId> leaf_first) {
     }
     Stack& made = stacks_[id.index()];
     made.locations.assign(leaf_first.begin(), leaf_first.end());
+    stack_bytes_ += made.locations.capacity() * sizeof(LocationId) + heap_block;
     made.free = false;
     touch(made.use);
     stack_ids_.emplace(hash, id);
     sink_.on_stack(id, leaf_first);
     look_for_free(stacks_, stack_hand_, [this](uint32_t gone) { free_stack({gone}); });
     return id;
+}
+
+// Asked for at every frame of the live view, so stacks are counted as they come and go.
+size_t Interner::memory_bytes() const {
+    constexpr size_t node = 2 * sizeof(void*) + heap_block; // of a hash table, beside its entry
+    return stack_bytes_ + threads_.capacity() * sizeof(Thread) +
+           stacks_.capacity() * sizeof(Stack) + location_list_.capacity() * sizeof(Location) +
+           names_.size() * (sizeof(*names_.begin()) + node + sizeof(ThreadId) + heap_block) +
+           locations_.size() * (sizeof(*locations_.begin()) + node) +
+           stack_ids_.size() * (sizeof(*stack_ids_.begin()) + node) +
+           (names_.bucket_count() + locations_.bucket_count() + stack_ids_.bucket_count()) *
+               sizeof(void*) +
+           free_threads_.capacity() * sizeof(ThreadId) + free_stacks_.capacity() * sizeof(StackId);
 }
 
 } // namespace auger

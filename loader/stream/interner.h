@@ -45,6 +45,7 @@ class Interner {
     // Ids that were ever given.
     size_t threads() const { return threads_.size(); }
     size_t stacks() const { return stacks_.size(); }
+    size_t memory_bytes() const;
 
   private:
     struct LocationHash {
@@ -94,6 +95,7 @@ class Interner {
     std::vector<Location> location_list_;
 
     std::vector<Stack> stacks_;                            // by id
+    size_t stack_bytes_ = 0;                               // of their locations
     std::unordered_multimap<uint64_t, StackId> stack_ids_; // by hash
     std::vector<StackId> free_stacks_;
     size_t stack_hand_ = 0;

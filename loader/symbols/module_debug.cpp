@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/module_debug.h"
 
+#include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/debug_files.h"
 #include "loader/symbols/dwarf_file.h"
@@ -19,7 +20,7 @@ struct Roots {
         if (auto root = open_folder("/"))
             own = *std::move(root);
         if (pid)
-            if (auto root = open_folder(fmt::format("/proc/{}/root", pid)))
+            if (auto root = open_folder(fmt::format("/proc/{}/root", living_thread(pid))))
                 target = *std::move(root);
         folders.own_root = own.get();
         folders.target_root = target.get();

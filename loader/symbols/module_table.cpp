@@ -83,8 +83,12 @@ void ModuleTable::keep_open(ModuleId id, UniqueFd file) {
 }
 
 std::shared_ptr<UniqueFd> ModuleTable::root_of(pid_t pid) {
-    const std::string process = fmt::format("/proc/{}", pid);
-    const std::string identity = root_identity(process);
+    std::string process = fmt::format("/proc/{}", pid);
+    std::string identity = root_identity(process);
+    if (identity.empty()) {
+        process = fmt::format("/proc/{}", living_thread(pid));
+        identity = root_identity(process);
+    }
     if (identity.empty() || identity == root_identity("/proc/self"))
         return nullptr;
     auto& known = roots_[identity];

@@ -6,11 +6,11 @@
 #include "loader/unwind/go_frames.h"
 
 #include "loader/code/decoder.h"
-#include "loader/unwind/byte_cursor.h"
 #include "loader/unwind/code_frames.h"
+#include "loader/unwind/go_runtime.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 
 namespace auger {
 namespace {
@@ -18,58 +18,15 @@ namespace {
 constexpr uint64_t largest_switch = 4096; // bytes of a function that changes stacks
 constexpr int64_t deepest = 1 << 30;
 
-// mov DISPLACEMENT(FROM), TO in machine code, by the numbers that it gives the registers. Nothing
-// for everything else.
-std::optional<int32_t> take_load(ByteCursor& code, unsigned from, unsigned to) {
-    constexpr uint8_t wide = 0x48, load = 0x8b;
-    if (code.byte() != wide || code.byte() != load)
-        return std::nullopt;
-    const uint8_t operands = code.byte();
-    if ((operands & 0x3f) != (to << 3 | from))
-        return std::nullopt;
-    switch (operands >> 6) {
-    case 0:
-        return 0;
-    case 1:
-        return code.number<int8_t>();
-    case 2:
-        return code.number<int32_t>();
-    }
-    return std::nullopt;
-}
-
-bool take(ByteCursor& code, std::initializer_list<uint8_t> bytes) {
-    return std::ranges::all_of(bytes, [&](uint8_t byte) { return code.byte() == byte; });
-}
-
-// From a thread to the stack pointer that its goroutine has left, as runtime.systemstack finds it
-// when the function that it has called on the scheduler's stack (call *%rdi) has returned.
-std::optional<wire_unwind_rule> goroutine_rule(Bytes systemstack) {
-    constexpr unsigned rax = 0, rbx = 3, rsp = 4;
-    for (size_t at = 0; at + 2 <= systemstack.size(); at++) {
-        ByteCursor code(systemstack.subspan(at));
-        if (!take(code, {0xff, 0xd7}) || !take(code, {0x64, 0x48, 0x8b, 0x04, 0x25}))
-            continue;
-        const auto of_thread = code.number<int32_t>();
-        const auto machine = take_load(code, rax, rbx);
-        const auto goroutine = take_load(code, rbx, rax);
-        if (!take(code, {0x64, 0x48, 0x89, 0x04, 0x25}) || code.number<int32_t>() != of_thread)
-            continue;
-        const auto stack = take_load(code, rax, rsp);
-        const auto fits = [](std::optional<int32_t> offset) {
-            return offset && *offset >= 0 && *offset <= std::numeric_limits<int16_t>::max();
-        };
-        if (code.failed() || !fits(machine) || !fits(goroutine) || !fits(stack))
-            continue;
-        wire_unwind_rule rule = wire_rule(WIRE_CFA_GOROUTINE);
-        rule.offset = of_thread;
-        rule.rbx_offset = static_cast<int16_t>(*machine);
-        rule.rbp_offset = static_cast<int16_t>(*goroutine);
-        rule.addend = static_cast<int16_t>(*stack);
-        rule.rbx_saved = WIRE_SAVED_LOST;
-        return rule;
-    }
-    return std::nullopt;
+// To the stack pointer that a thread's goroutine has left.
+wire_unwind_rule goroutine_rule(const wire_go_runtime& runtime) {
+    wire_unwind_rule rule = wire_rule(WIRE_CFA_GOROUTINE);
+    rule.offset = runtime.thread_g;
+    rule.rbx_offset = static_cast<int16_t>(runtime.g_m);
+    rule.rbp_offset = static_cast<int16_t>(runtime.m_curg);
+    rule.addend = static_cast<int16_t>(runtime.g_saved_sp);
+    rule.rbx_saved = WIRE_SAVED_LOST;
+    return rule;
 }
 
 // The caller's rbp is in the frame as soon as rbp points into it.
@@ -87,9 +44,8 @@ wire_unwind_rule rule_at_depth(int64_t depth) {
 class GoFrames {
   public:
     GoFrames(const ElfFile& file, const GoTable& table) : file_(file), table_(table) {
-        for (const GoFunction& function : table.functions())
-            if (function.name == "runtime.systemstack")
-                goroutine_ = goroutine_rule(code_of(function));
+        if (const auto runtime = read_go_runtime(file))
+            goroutine_ = goroutine_rule(*runtime);
     }
 
     std::vector<FrameRow> rows_of(const GoFunction& function) const {
@@ -167,7 +123,7 @@ uint64_t add_go_functions(const ElfFile& file, TableBuilder& builder) {
     for (const GoFunction& function : table->functions()) {
         const std::vector<FrameRow> rows = frames.rows_of(function);
         if (!rows.empty() && builder.holds(rows.front().address, function.end) &&
-            builder.add(rows.front().address, function.end, rows))
+            builder.add(rows.front().address, function.end, rows, TableBuilder::Source::runtime))
             added++;
     }
     return added;

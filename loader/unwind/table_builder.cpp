@@ -73,7 +73,7 @@ void TableBuilder::add_part(size_t source, uint64_t begin, uint64_t end, size_t 
 }
 
 bool TableBuilder::add(const FrameFunction& function, FrameSectionKind kind) {
-    const auto source = static_cast<size_t>(kind);
+    const size_t source = first_section + static_cast<size_t>(kind);
     if (full(source))
         return false;
     const size_t first_row = rows_.size();
@@ -89,13 +89,15 @@ bool TableBuilder::add(const FrameFunction& function, FrameSectionKind kind) {
     return true;
 }
 
-bool TableBuilder::add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows) {
-    if (full(from_code))
+bool TableBuilder::add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows,
+                       Source teller) {
+    const size_t source = teller == Source::runtime ? from_runtime : from_code;
+    if (full(source))
         return false;
     const size_t first_row = rows_.size();
     for (const FrameRow& row : rows)
         add_row(row);
-    add_part(from_code, begin, end, first_row);
+    add_part(source, begin, end, first_row);
     return true;
 }
 

@@ -20,16 +20,19 @@ class TableBuilder {
     bool holds(const FrameFunction& function) const { return holds(function.begin, function.end); }
     // False when there are more functions or rows than in any honest file.
     bool add(const FrameFunction& function, FrameSectionKind source);
-    // What was told from code alone. The rows ascend and lie in [begin, end), which holds() it.
-    bool add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows);
+    // What else tells of code: the table that a language's own runtime unwinds by, or the
+    // instructions alone. The rows ascend and lie in [begin, end), which holds() it.
+    enum class Source : uint8_t { runtime, code };
+    bool add(uint64_t begin, uint64_t end, std::span<const FrameRow> rows, Source source);
     bool holds(uint64_t begin, uint64_t end) const { return begin >= begin_ && end <= end_; }
     bool empty() const;
     // Where functions were added, as linked, by their begins.
     std::vector<std::pair<uint64_t, uint64_t>> covered() const;
 
-    // Where functions overlap, the one that begins later is believed, but one of .eh_frame rather
-    // than one of .debug_frame, and both rather than what was told from code. What had to give way
-    // is counted in `skipped`.
+    // Where functions overlap, the one that begins later is believed, but one of a runtime's table
+    // rather than one of .eh_frame, that rather than one of .debug_frame (which Go's compiler makes
+    // for functions that change stacks, too, as if they did not), and all rather than what was told
+    // from code. What had to give way is counted in `skipped`.
     UnwindTable finish(FrameSkips& skipped);
 
   private:
@@ -51,8 +54,9 @@ class TableBuilder {
 
     uint64_t begin_, end_, base_;
     std::vector<Row> rows_;
-    static constexpr size_t from_code = 2;
-    std::vector<Part> parts_[3]; // by FrameSectionKind, then from_code: the best first
+    // The best first: a runtime's table, then by FrameSectionKind, then code.
+    static constexpr size_t from_runtime = 0, first_section = 1, from_code = 3;
+    std::vector<Part> parts_[4];
     RuleSet rules_;
 };
 

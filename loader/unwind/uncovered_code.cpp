@@ -144,10 +144,10 @@ class UncoveredCode {
     }
     bool add_rows(uint64_t begin, const CodeFrames& frames) {
         if (frames.rows[0].rule.cfa != WIRE_CFA_SIGNAL || !is_padding(begin - 1))
-            return builder_.add(begin, frames.end, frames.rows);
+            return builder_.add(begin, frames.end, frames.rows, TableBuilder::Source::code);
         // It is returned to, so it is looked for by the address of a call before it.
         const FrameRow row{begin - 1, frames.rows[0].rule};
-        return builder_.add(row.address, frames.end, {&row, 1});
+        return builder_.add(row.address, frames.end, {&row, 1}, TableBuilder::Source::code);
     }
     bool is_padding(uint64_t address) const {
         if (!gap_of(address))
@@ -178,7 +178,8 @@ uint64_t add_uncovered_code(const ElfFile& file, TableBuilder& builder) {
     uint64_t uncovered = 0;
     for (const Range& gap : gaps)
         uncovered += gap.second - gap.first;
-    if (uncovered < text->size / fewest_uncovered || uncovered == 0)
+    // A Go program has its runtime's C code linked in, which is little, and is below every thread.
+    if ((uncovered < text->size / fewest_uncovered && !file.is_go()) || uncovered == 0)
         return 0;
     UncoveredCode code(file, builder, std::move(gaps));
     uint64_t found = code.run();

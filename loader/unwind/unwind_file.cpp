@@ -3,7 +3,7 @@
 // is read on the machine that wrote it.
 #include "loader/unwind/unwind_file.h"
 
-#include "loader/unwind/seeded_hash.h"
+#include "loader/unwind/section_hash.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -12,7 +12,7 @@ namespace auger {
 namespace {
 
 // To be raised whenever the compiler makes other tables of the same file.
-constexpr uint32_t version = 5;
+constexpr uint32_t version = 6;
 constexpr uint64_t magic = 0x646e697772677561; // "augrwind"
 
 struct FileHeader {
@@ -39,20 +39,6 @@ Bytes bytes_of(const Value& value) {
     return std::as_bytes(std::span(&value, 1));
 }
 
-// The bytes of a section as they are in the file, a part at a time.
-void add_content(SeededHash& hash, const ElfFile& file, const ElfSection& section) {
-    std::vector<std::byte> buffer(std::min<uint64_t>(section.size, 256 << 10));
-    for (uint64_t done = 0; done < section.size;) {
-        const size_t part = std::min<uint64_t>(section.size - done, buffer.size());
-        const ssize_t got =
-            pread(file.fd(), buffer.data(), part, static_cast<off_t>(section.offset + done));
-        if (got <= 0)
-            break;
-        hash.add(Bytes(buffer.data(), static_cast<size_t>(got)));
-        done += static_cast<uint64_t>(got);
-    }
-}
-
 // All that tables are made of. The build id alone would not do: anybody may write another's into a
 // file.
 uint64_t identity_of(const ElfFile& file, const UnwindStatistics& statistics, uint64_t seed) {
@@ -77,6 +63,9 @@ uint64_t identity_of(const ElfFile& file, const UnwindStatistics& statistics, ui
 
 uint64_t checksum_of(FileHeader header, Bytes body) {
     SeededHash hash(header.seed);
+    // Of its own seed as input the hash would forget all that came before; and the seed's lowest bit
+    // is nothing to the hash, so that it has to be input, too.
+    header.seed = ~header.seed;
     header.checksum = 0;
     hash.add(bytes_of(header));
     hash.add(body);

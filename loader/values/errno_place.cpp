@@ -6,6 +6,7 @@
 #include "loader/values/errno_place.h"
 
 #include "loader/elf/elf_file.h"
+#include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
 #include "loader/values/thread_local_block.h"
 
@@ -81,7 +82,8 @@ class Search {
         const auto first = own.address_of_offset(mapping.offset);
         if (!own.error_number || own.slots.empty() || !first)
             return failure("its place in this C library is not known");
-        const UniqueFd memory(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
+        const UniqueFd memory(
+            open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC));
         if (memory.get() < 0)
             return system_error("read memory of process", fmt::format("{}", pid));
         std::optional<int64_t> begin;

@@ -135,7 +135,11 @@ std::vector<CommandRow> sampling_commands() {
          "With `until` the window ends at that moment and stays there, while more is collected: "
          "TIME is\n"
          "since observation began, as `calls` shows it. `window DURATION` goes on to now again.\n"
-         "Classes and names are as they are known now, open calls those of now.",
+         "Classes and names are as they are known now, open calls those of now. A wait counts in "
+         "the\n"
+         "window that it ends in, with all of its time, so that windows and files of intervals add "
+         "up;\n"
+         "only the time strip spreads it over the moments that it spanned.",
          "window 10s\nwindow 5s until 17.5s\nwindow all",
          {{.words = "10s 1m all"}, {.words = "until"}, {.words = "10s"}, {}},
          parse_window},

@@ -165,7 +165,11 @@ std::vector<CommandRow> target_commands() {
          "a\n"
          "return probe; cheaper, but exceptions, Go and swapped stacks can kill the target under "
          "it.\n"
-         "auto (the default) takes the cheap way only where it is proven harmless, and says so.\n"
+         "auto (the default) is trampoline where that is proven harmless, else ret, and says why: "
+         "all\n"
+         "code that the target maps has been read, nothing in it leaves its stack, and nothing "
+         "brings\n"
+         "further code (dlopen, a JIT). It goes back to ret when that changes.\n"
          "Holds for probes added from now on.",
          "exit auto\nexit ret",
          {{.words = "auto ret trampoline"}, {}},

@@ -222,9 +222,17 @@ std::vector<CommandRow> view_commands() {
          "what slow calls do that fast ones do not, per call",
          "Per call: slow calls have more samples just by being longer. Each difference has its 95 "
          "%\n"
-         "margin; what could be chance is marked. Needs a split. Any two classes that exclude each "
-         "other\n"
-         "can be compared; the number of calls in a combined one is estimated.",
+         "margin. What is sure is found by a permutation test over calls, exact where they are "
+         "few, at\n"
+         "a false discovery rate of 5 %; what may be chance is marked with ? and how many more "
+         "calls\n"
+         "would make it sure. rest is a function's difference without that of the callee that has "
+         "most\n"
+         "of it: the larger, the nearer to the cause; it is not the function's own time. Needs a "
+         "split.\n"
+         "Any two classes that exclude each other can be compared; the number of calls in a "
+         "combined one\n"
+         "is estimated.",
          "diff slow fast\ndiff taken not-taken\ndiff slow+taken slow+not-taken\ndiff =3 =7",
          {{.words = "slow fast taken not-taken"}, {.words = "slow fast taken not-taken"}, {}},
          parse_diff},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,9 +27,11 @@ std::vector<ScriptLine> script_lines(const std::string& name, std::string_view t
     return lines;
 }
 
-Result<std::string> read_script(const std::string& path) {
+Result<std::string> read_script(const std::string& path, int wake_fd,
+                                const std::function<bool()>& ended) {
     // Pipes are welcome here (`-f <(...)`): the path is the user's own word, not the target's.
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Neither opening nor reading one may wait for a writer where no signal ends that.
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!fd || ::fstat(fd.get(), &status) != 0)
         return system_error("read commands from", path);
@@ -37,8 +40,15 @@ Result<std::string> read_script(const std::string& path) {
     std::string text;
     char buffer[65536];
     while (true) {
+        pollfd ready[] = {{fd.get(), POLLIN, 0}, {wake_fd, POLLIN, 0}};
+        if (::poll(ready, 2, -1) < 0 && errno != EINTR)
+            return system_error("read commands from", path);
+        if (ended())
+            return Error{"read commands from", path, "interrupted", "", Error::Kind::failed};
+        if (ready[0].revents == 0)
+            continue;
         const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0)
             return system_error("read commands from", path);

@@ -6,6 +6,7 @@
 #include "loader/base/result.h"
 #include "repl/language/complaint.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,11 @@ inline constexpr size_t script_limit = 16 << 20; // bytes
 // Lines of `text`; `name` is what messages call it.
 std::vector<ScriptLine> script_lines(const std::string& name, std::string_view text);
 
-// Reads a script from a file or pipe. Errors: cannot be opened or read, a directory, too long.
-Result<std::string> read_script(const std::string& path);
+// Reads a script from a file or pipe, whose other end may take its time: when `wake_fd` is readable
+// and `ended` says so, nobody wants it any more. Errors: that, or it cannot be opened or read, is a
+// directory, or too long.
+Result<std::string> read_script(
+    const std::string& path, int wake_fd = -1,
+    const std::function<bool()>& ended = [] { return false; });
 
 } // namespace auger

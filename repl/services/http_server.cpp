@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/http_server.h"
 
+#include "loader/base/guarded.h"
 #include "loader/base/signals_blocked.h"
 
 #include <fcntl.h>
@@ -24,11 +25,13 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds last_words{500};
+constexpr unsigned newcomers = 64; // beyond the limit, while others are being closed
 
 // One connection. Requests follow each other on it.
 struct Connection {
     int fd;
     steady_clock::time_point deadline; // max(): auger's turn
+    bool asking = true;                // its request is not whole
 };
 
 // One request and its answer.
@@ -89,8 +92,13 @@ struct HttpServer::State {
     static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url,
                                  const char* method, const char*, const char* upload, size_t* size,
                                  void** context) {
-        return static_cast<State*>(self)->handle(connection, url, method, upload, size,
-                                                 reinterpret_cast<Exchange**>(context));
+        // It is C that calls: nothing may be thrown through it. The connection is closed then.
+        return guarded(
+            [&] {
+                return static_cast<State*>(self)->handle(connection, url, method, upload, size,
+                                                         reinterpret_cast<Exchange**>(context));
+            },
+            [](const Error&) { return MHD_NO; });
     }
     static void on_completed(void* self, MHD_Connection* connection, void** context,
                              MHD_RequestTerminationCode) {
@@ -107,10 +115,12 @@ struct HttpServer::State {
         const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
         return info ? static_cast<Connection*>(info->socket_context) : nullptr;
     }
-    static void give(MHD_Connection* connection, unsigned for_seconds) {
-        if (Connection* one = known(connection))
+    static void give(MHD_Connection* connection, unsigned for_seconds, bool asking = false) {
+        if (Connection* one = known(connection)) {
             one->deadline = for_seconds ? steady_clock::now() + seconds(for_seconds)
                                         : steady_clock::time_point::max();
+            one->asking = asking;
+        }
     }
 
     MHD_Result handle(MHD_Connection* connection, const char* url, const char* method,
@@ -169,7 +179,7 @@ struct HttpServer::State {
 
     void complete(MHD_Connection* connection, Exchange* one) {
         const std::lock_guard lock(mutex);
-        give(connection, limits.request_seconds);
+        give(connection, limits.request_seconds, true);
         if (one)
             waiting.erase(one->request.id);
         completed.notify_all();
@@ -187,8 +197,21 @@ struct HttpServer::State {
         auto one = std::make_unique<Connection>();
         one->fd = info ? info->connect_fd : -1;
         one->deadline = steady_clock::now() + seconds(limits.request_seconds);
+        if (connections.size() >= limits.connections)
+            make_room(*one);
         *context = one.get();
         connections.emplace(one.get(), std::move(one));
+    }
+    // Whoever has taken the longest to ask goes; where nobody is asking, the new one.
+    void make_room(const Connection& fresh) {
+        const Connection* slowest = &fresh;
+        for (const auto& [key, one] : connections) {
+            if (one->asking && one->fd >= 0 && one->deadline < slowest->deadline)
+                slowest = key;
+        }
+        shutdown(slowest->fd, SHUT_RDWR);
+        if (slowest != &fresh)
+            connections.at(const_cast<Connection*>(slowest))->fd = -1;
     }
 };
 
@@ -208,11 +231,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(int listening, Check check
     state->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
         &State::on_request, state.get(), MHD_OPTION_LISTEN_SOCKET, socket,
-        MHD_OPTION_CONNECTION_LIMIT, limits.connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        limits.memory, MHD_OPTION_CONNECTION_TIMEOUT, limits.idle_seconds,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, &State::on_completed,
-        state.get(), MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection, state.get(),
-        MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, limits.connections + newcomers,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory, MHD_OPTION_CONNECTION_TIMEOUT,
+        limits.idle_seconds, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
+        &State::on_completed, state.get(), MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection,
+        state.get(), MHD_OPTION_END);
     if (!state->daemon) {
         const Error error = system_error("start", "the HTTP server");
         ::close(socket);

@@ -105,8 +105,25 @@ void IntervalRecorder::start_writing() {
         task_.emplace(std::move(*task));
         return;
     }
-    problems_.push_back(task.error().message());
+    fail(over_.front(), task.error().message());
     over_.pop_front();
+}
+
+void IntervalRecorder::fail(const Interval& interval, const std::string& problem) {
+    if (failed_++ == 0)
+        first_problem_ = problem;
+    if (problem != last_problem_)
+        problems_.push_back(
+            fmt::format("interval {} is not recorded: {}", interval.stamp, problem));
+    last_problem_ = problem;
+}
+
+Result<void> IntervalRecorder::outcome() const {
+    if (failed_ == 0)
+        return {};
+    return Error{"record", "intervals",
+                 fmt::format("{} of {} were not recorded", failed_, failed_ + written_),
+                 "the first: " + first_problem_};
 }
 
 void IntervalRecorder::collect() {
@@ -120,11 +137,7 @@ void IntervalRecorder::collect() {
         last_problem_.clear();
         return;
     }
-    const std::string problem = done.error().message();
-    if (problem != last_problem_)
-        problems_.push_back(
-            fmt::format("interval {} is not recorded: {}", interval.stamp, problem));
-    last_problem_ = problem;
+    fail(interval, done.error().message());
 }
 
 void IntervalRecorder::add_wake_fds(std::vector<int>& fds) const {

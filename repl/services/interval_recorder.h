@@ -37,6 +37,8 @@ class IntervalRecorder {
     void finish();
 
     uint64_t written() const { return written_; } // intervals
+    // Whether all that were to be written were.
+    Result<void> outcome() const;
     const std::string& last_stamp() const { return last_stamp_; }
     // What went wrong since the last call, a line each.
     std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
@@ -53,6 +55,7 @@ class IntervalRecorder {
     bool complete(const Interval& interval) const;
     void start_writing();
     void collect();
+    void fail(const Interval& interval, const std::string& problem);
 
     const Backend& backend_;
     const Model& model_;
@@ -63,9 +66,10 @@ class IntervalRecorder {
     uint64_t utc_offset_ = 0;        // of the backend's time, as it was when recording began
     std::deque<Interval> over_;      // not written yet
     std::optional<ForkedTask> task_; // writes the first of them
-    uint64_t written_ = 0;
+    uint64_t written_ = 0, failed_ = 0;
     std::string last_stamp_;
     std::string last_problem_; // told once, however often it comes
+    std::string first_problem_;
     std::vector<std::string> problems_;
 };
 

@@ -40,6 +40,11 @@ std::vector<std::string> Services::finish() {
     return news();
 }
 
+Result<void> Services::outcome() const {
+    auto intervals = intervals_.outcome();
+    return intervals ? triggers_.outcome() : intervals;
+}
+
 std::vector<std::string> Services::news() {
     std::vector<std::string> lines = intervals_.take_problems();
     append(lines, triggers_.take_news());

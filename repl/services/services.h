@@ -40,6 +40,9 @@ class Services {
     // Writes what is still to be written; returns what there is to say.
     std::vector<std::string> finish();
 
+    // Whether everything was written that was to be.
+    Result<void> outcome() const;
+
     // How long nothing is due, at most `longest`.
     std::chrono::nanoseconds idle_time(std::chrono::nanoseconds longest) const;
     // A descriptor that is readable when `fd` is or when there is something to do; owned by this.

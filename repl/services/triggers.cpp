@@ -119,14 +119,30 @@ void Triggers::start_writing(State& state) {
     if (task)
         task_.emplace(std::move(*task));
     else
-        news_.push_back(task.error().message());
+        fail(task.error().message());
 }
 
 void Triggers::collect() {
     auto done = task_->take();
     task_.reset();
-    news_.push_back(done ? task_text_
-                         : fmt::format("a slow call is not recorded: {}", done.error().message()));
+    if (!done)
+        return fail(done.error().message());
+    written_++;
+    news_.push_back(task_text_);
+}
+
+void Triggers::fail(const std::string& problem) {
+    if (failed_++ == 0)
+        first_problem_ = problem;
+    news_.push_back(fmt::format("a slow call is not recorded: {}", problem));
+}
+
+Result<void> Triggers::outcome() const {
+    if (failed_ == 0)
+        return {};
+    return Error{"record", "slow calls",
+                 fmt::format("{} of {} were not recorded", failed_, failed_ + written_),
+                 "the first: " + first_problem_};
 }
 
 void Triggers::add_wake_fds(std::vector<int>& fds) const {

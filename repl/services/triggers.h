@@ -31,6 +31,9 @@ class Triggers {
     uint64_t due_ns() const; // in the backend's time
     void finish();           // writes what is due, and waits for it
 
+    // Whether all recordings that were due were written.
+    Result<void> outcome() const;
+
     // What happened since the last call, a line each.
     std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
@@ -48,6 +51,7 @@ class Triggers {
     void fire(State& state, const SlowCall& call);
     void start_writing(State& state);
     void collect();
+    void fail(const std::string& problem);
 
     Backend& backend_;
     const Model& model_;
@@ -58,6 +62,8 @@ class Triggers {
     std::optional<ForkedTask> task_;
     std::string task_text_; // what is said once it is done
     std::vector<std::string> news_;
+    uint64_t written_ = 0, failed_ = 0;
+    std::string first_problem_;
 };
 
 } // namespace auger

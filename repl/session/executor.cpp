@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/session/executor.h"
 
+#include "loader/base/guarded.h"
+
 #include <algorithm>
 
 namespace auger {
@@ -110,7 +112,7 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
             return {};
         }
     };
-    return std::visit(Apply{*this, execution}, operation);
+    return guarded([&] { return std::visit(Apply{*this, execution}, operation); });
 }
 
 } // namespace auger

@@ -6,6 +6,8 @@
 #include "repl/language/values.h"
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/model/frame_kind.h"
+#include "views/spell.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -201,6 +203,17 @@ struct PartAbout {
     }
 };
 
+// The probe that the command makes, if it may make one.
+const ProbeRef* probe_named(const Command& command) {
+    if (const auto* time = std::get_if<TimeCommand>(&command))
+        return &time->probe;
+    if (const auto* slow = std::get_if<SlowCommand>(&command))
+        return &slow->probe;
+    if (const auto* split = std::get_if<SplitCommand>(&command))
+        return split->probe ? &*split->probe : nullptr;
+    return nullptr;
+}
+
 // What a newcomer would do next; only where something new was made.
 std::string next_step(const Command& command, const ProbeSetting* probe) {
     if (!probe)
@@ -216,17 +229,34 @@ std::string next_step(const Command& command, const ProbeSetting* probe) {
     return {};
 }
 
+// Of a text that is no function's to probe: the frame that it is the name of, and what can be done
+// with that.
+std::string frame_advice(const Model& model, const std::string& text) {
+    const SymbolTables& symbols = model.symbols();
+    for (const FunctionId id : functions_meant(symbols, text)) {
+        const std::string why = why_no_probe(symbols, id);
+        if (why.empty())
+            continue;
+        return fmt::format("the frame of this name is {}: there is nothing to probe; \"flame under "
+                           "{}\" and \"callers {}\" show its time",
+                           why, spell_word(text), spell_word(text));
+    }
+    return {};
+}
+
 } // namespace
 
 Execution Session::change(Settings to) {
-    auto rules = Rules::compile(to.rules);
+    auto rules = Rules::compile(to.rules, rules_);
     if (!rules)
         return {rules.error(), {}, {}};
     const std::vector<Operation> operations = plan(settings_, to);
     Execution execution = executor_.run(operations);
     if (!execution.error) {
-        if (!(settings_.rules == to.rules))
-            model_.set_rules(std::move(*rules));
+        if (!(settings_.rules == to.rules)) {
+            rules_ = std::move(*rules);
+            rules_told_ = false;
+        }
         settings_ = std::move(to);
     }
     for (const Rename& rename : execution.renames) {
@@ -237,6 +267,12 @@ Execution Session::change(Settings to) {
     return execution;
 }
 
+// Names are decided anew, which takes a while: once for a file of thousands of rules.
+void Session::tell_rules() {
+    if (!std::exchange(rules_told_, true))
+        model_.set_rules(rules_);
+}
+
 Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& line) {
     const auto* record = std::get_if<RecordCommand>(&command.command);
     auto edited = edit(command.command, {settings_, executor_.fresh_id(), backend_.replaying(),
@@ -245,6 +281,11 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
         return edited.complaint();
     const Settings before = settings_;
     Execution execution = change(std::move(edited->settings));
+    const ProbeRef* named = probe_named(command.command);
+    if (execution.error && named) {
+        if (std::string advice = frame_advice(model_, named->text); !advice.empty())
+            execution.error->hint = std::move(advice);
+    }
     if (execution.error)
         return complaint_of(*execution.error,
                             place_of(*execution.error, line.text, command.at,
@@ -285,6 +326,10 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
     for (const auto& [id, report] : execution.reports) {
         add_report(object, report);
         more += report_lines(report, place_rows);
+        if (report.pending && named) {
+            if (const std::string advice = frame_advice(model_, named->text); !advice.empty())
+                more += fmt::format("  {}\n", escape_untrusted(advice));
+        }
     }
     if (!execution.reports.empty()) {
         const std::string next = next_step(command.command, probe);

@@ -61,7 +61,9 @@ Parsed<Reply> Session::run_source(const SourceCommand& command, Span at) {
     if (source_depth_ == source_limit)
         return Complaint{at, fmt::format("{} files source each other", source_limit),
                          "does one source itself?", Error::Kind::failed};
-    auto text = read_script(command.path);
+    auto text = read_script(command.path, interrupts_.wake_fd(), [this] {
+        return interrupts_.stopping() || interrupts_.take_interrupt();
+    });
     if (!text)
         return complaint_of(text.error(), at);
     ++source_depth_;

@@ -51,9 +51,9 @@ Result<void> Session::run_to_end() {
     if (auto started = start_command(); !started)
         return started;
     while (true) {
-        // A recording delivers as much of its own time as asked for, at once.
-        auto more =
-            step(backend_.replaying() ? std::chrono::hours(1) : nanoseconds(longest_step_ns));
+        // A recording delivers as much of its own time as asked for, at once: all of it, since a
+        // damaged one may have its last event after centuries.
+        auto more = step(backend_.replaying() ? nanoseconds::max() : nanoseconds(longest_step_ns));
         if (!more)
             return more.error();
         if (!*more)
@@ -95,10 +95,12 @@ Result<void> Session::before_prompt() {
 Result<void> Session::close() {
     for (const std::string& line : services_.finish())
         show_notice(backend_.now_ns(), line);
-    if (settings_.recording.empty())
-        return {};
-    settings_.recording.clear();
-    return backend_.record({});
+    if (!settings_.recording.empty()) {
+        settings_.recording.clear();
+        if (auto whole = backend_.record({}); !whole)
+            return whole;
+    }
+    return services_.outcome();
 }
 
 Parsed<Reply> Session::wait_for(const WaitCommand& command, Span at) {

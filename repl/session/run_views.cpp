@@ -10,6 +10,9 @@
 #include "views/json/json_views.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace auger {
 namespace {
@@ -165,9 +168,21 @@ Parsed<Reply> Session::Runner::operator()(const ProbesCommand&) {
                 [&] { return probes_json(session.model_); });
 }
 
+namespace {
+
+// The second number of /proc/self/statm is of pages; 0 where there is none.
+uint64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    uint64_t size = 0, resident = 0;
+    file >> size >> resident;
+    return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
+
 StatusContext Session::status_context() const {
     return {backend_.target_status(), backend_.links(), backend_.symbol_progress(),
-            backend_.unwind_status(), spell_raised(settings_)};
+            backend_.unwind_status(), resident_bytes(), spell_raised(settings_)};
 }
 
 Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {

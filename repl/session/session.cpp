@@ -3,6 +3,7 @@
 // run_*.cpp.
 #include "repl/session/session.h"
 
+#include "loader/base/guarded.h"
 #include "repl/session/edits.h"
 #include "repl/session/runner.h"
 #include "views/escape.h"
@@ -31,6 +32,7 @@ std::optional<Error::Kind> Session::run(const std::vector<ScriptLine>& lines) {
         if (!ok && !options_.keep_going)
             break;
     }
+    tell_rules();
     return first_failure_;
 }
 
@@ -64,11 +66,16 @@ bool Session::run_line(const ScriptLine& line) {
 }
 
 Parsed<Reply> Session::run_command(const ParsedCommand& command, const ScriptLine& line) {
-    if (backend_.replaying())
-        adopt_recorded();
-    if (is_edit(command.command))
-        return run_edit(command, line);
-    return std::visit(Runner{*this, command.at}, command.command);
+    const auto run = [&]() -> Parsed<Reply> {
+        if (backend_.replaying())
+            adopt_recorded();
+        if (!std::holds_alternative<RuleCommand>(command.command))
+            tell_rules();
+        if (is_edit(command.command))
+            return run_edit(command, line);
+        return std::visit(Runner{*this, command.at}, command.command);
+    };
+    return guarded(run, [&](const Error& error) { return complaint_of(error, command.at); });
 }
 
 void Session::report(const ScriptLine& line, const Complaint& complaint, std::string_view command) {
@@ -114,7 +121,9 @@ void Session::show_notices() {
 }
 
 void Session::tend() {
-    for (const std::string& line : services_.work())
+    const auto work = [this]() -> Result<std::vector<std::string>> { return services_.work(); };
+    const auto news = guarded(work);
+    for (const std::string& line : news ? *news : std::vector{news.error().message()})
         show_notice(backend_.now_ns(), line);
 }
 
@@ -148,7 +157,8 @@ void Session::adopt_recorded() {
 }
 
 Result<bool> Session::pump(std::chrono::nanoseconds timeout, int wake_fd) {
-    auto more = backend_.poll(services_.idle_time(timeout), services_.wake_fd(wake_fd));
+    auto more = guarded(
+        [&] { return backend_.poll(services_.idle_time(timeout), services_.wake_fd(wake_fd)); });
     show_notices();
     tend();
     return more;

@@ -98,6 +98,7 @@ class Session {
 
     Result<void> start_command();
     // Makes `to` the settings in force.
+    void tell_rules();
     Execution change(Settings to);
     void report(const ScriptLine& line, const Complaint& complaint, std::string_view command);
     void print(const Reply& reply);
@@ -136,6 +137,8 @@ class Session {
     std::deque<UndoEntry> undo_;
     SplitInfo recorded_split_; // last adopted
     OnlyInfo recorded_only_;   // likewise
+    Rules rules_;              // of the settings, compiled
+    bool rules_told_ = true;   // to the model
     std::optional<Error::Kind> first_failure_;
     uint64_t notices_shown_ = 0;
     size_t source_depth_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/terminal/live_view.h"
 
+#include "loader/base/guarded.h"
 #include "loader/process/safe_open.h"
 #include "repl/language/complaint.h"
 #include "repl/language/script.h"
@@ -317,8 +318,10 @@ Result<void> LiveView::run(const std::string& pane) {
     }
     if (!pane.empty())
         screen_->show(pane);
-    Run(*this, std::move(*terminal)).run();
-    return {};
+    return guarded([&]() -> Result<void> {
+        Run(*this, std::move(*terminal)).run();
+        return {};
+    });
 }
 
 } // namespace auger

@@ -9,8 +9,11 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -70,13 +73,13 @@ TEST_F(ServicesTest, SamplesAreWhereTheTimeIs) {
     Program auger(AUGER_BINARY, {"--batch", "--serve", "127.0.0.1:0", "-p", pid()});
     HttpClient client(served_by(auger));
     ASSERT_TRUE(client.connected());
-    client.post("/sample", R"({"numberOfSamples":400,"timeInterval":"5 ms"})");
+    client.post("/sample", R"({"numberOfSamples":2000,"timeInterval":"1 ms"})");
     ASSERT_TRUE(wait_until([&] { return client.closed(); }));
     ASSERT_EQ(client.status(), 200) << client.answer();
     const std::string text = client.body();
     EXPECT_THAT(text, testing::StartsWith("# auger: 2.00 s of wall-clock time (waits when they "
-                                          "end), a sample of each thread every 5.00 ms\n"));
-    const std::regex header(R"((spin-\d) (\d+)/\d+ \[\d+\] [\d.]+: +5000000 (\w+):)");
+                                          "end), a sample of each thread every 1.00 ms\n"));
+    const std::regex header(R"((spin-\d) (\d+)/\d+ \[\d+\] [\d.]+: +1000000 (\w+):)");
     std::map<std::string, int> threads, functions; // of samples on the CPU
     bool on_cpu = false;
     std::istringstream lines(text);
@@ -91,17 +94,23 @@ TEST_F(ServicesTest, SamplesAreWhereTheTimeIs) {
             functions[function] += on_cpu && line.find(fmt::format(" {} (", function)) != line.npos;
     }
     // A wait, or a time without a CPU, that has not ended is missing: on a busy machine those of
-    // some tens of milliseconds. The clocks of running and waiting agree to some per cent.
+    // some tens of milliseconds. Running and waiting, and both ends of the window: a period each
+    // may be too much.
     for (const char* thread : {"spin-0", "spin-1"}) {
-        EXPECT_GE(threads[thread], 360) << text.substr(0, 2000);
-        EXPECT_LE(threads[thread], 416);
+        EXPECT_GE(threads[thread], 1800) << text.substr(0, 2000);
+        EXPECT_LE(threads[thread], 2004);
     }
-    // Some 400 samples on the CPU: five standard deviations are 0.12 of them, at most.
+    // A share of n samples has a standard deviation of sqrt(share (1 - share) / n): five of them
+    // are 0.1 of the thousands that two threads leave which have a CPU half of the time, and 0.23
+    // of the hundred that are left where many others want it. None of the functions may be missing.
     const double cpu = functions["hot"] + functions["warm"] + functions["cold"];
     EXPECT_GE(cpu, 100);
-    EXPECT_NEAR(functions["hot"] / cpu, 0.7, 0.25);
-    EXPECT_NEAR(functions["warm"] / cpu, 0.2, 0.2);
-    EXPECT_GT(functions["cold"], 0);
+    for (const auto& [function, share] :
+         {std::pair{"hot", 0.7}, std::pair{"warm", 0.2}, std::pair{"cold", 0.1}}) {
+        EXPECT_NEAR(functions[function] / cpu, share, 5 * std::sqrt(share * (1 - share) / cpu))
+            << function;
+        EXPECT_GT(functions[function], 0) << function;
+    }
     expect_end(auger, before_);
 }
 
@@ -171,6 +180,42 @@ TEST_F(ServicesTest, TriggersWriteRecordingsThatCanBeRead) {
     EXPECT_EQ(replayed.code, 0) << replayed.err;
     EXPECT_THAT(replayed.out, HasSubstr("  hot  spin-"));
     EXPECT_THAT(replayed.out, HasSubstr("spin_slice"));
+}
+
+// What could not be written is told by the exit code, too.
+TEST_F(ServicesTest, AFullDiskIsAFailure) {
+    const TemporaryFolder folder;
+    Surroundings full;
+    full.prepare = [path = folder.path("")] {
+        return unshare(CLONE_NEWNS) == 0 &&
+               mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+               mount("none", path.c_str(), "tmpfs", 0, "size=4k") == 0 &&
+               bool(std::ofstream(path + "everything") << std::string(4096, '.') << std::flush);
+    };
+    const Outcome intervals =
+        test::auger({"--batch", "-p", pid(), "-e",
+                     "sample 199; record " + folder.path("p") + " every 1s html; wait 1200ms"},
+                    full);
+    EXPECT_EQ(intervals.code, 1) << intervals.out << intervals.err;
+    EXPECT_THAT(intervals.err, HasSubstr(" is not recorded: "));
+    EXPECT_THAT(intervals.err, HasSubstr("were not recorded (the first: "));
+    EXPECT_THAT(intervals.err, HasSubstr("No space left on device"));
+
+    const Outcome trigger =
+        test::auger({"--batch", "-p", pid(), "-e",
+                     "sample 999; on slow hot > 1ms record last 2s in " + folder.path("f") +
+                         "; wait until slow hot > 0; wait 100ms"},
+                    full);
+    EXPECT_EQ(trigger.code, 1) << trigger.out << trigger.err;
+    EXPECT_THAT(trigger.err, HasSubstr("were not recorded (the first: "));
+    EXPECT_THAT(trigger.err, HasSubstr("No space left on device"));
+}
+
+TEST_F(ServicesTest, QuitQuitsWhileServing) {
+    const Outcome outcome = test::auger(
+        {"--batch", "--serve", "127.0.0.1:0", "-p", pid(), "-e", "echo on; quit; echo not"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, testing::EndsWith("\non\n"));
 }
 
 } // namespace

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Standard input, output and error that are closed, full, or that nobody reads.
 #include "tests/cli/invocation.h"
+#include "tests/kernel/program.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace auger::test {
 namespace {
@@ -63,6 +70,31 @@ TEST(Streams, ClosedOutputIsAFailure) {
         auger({"--batch", "-e", "help"}, {.prepare = [] { return close(1) == 0; }});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr("write standard output"));
+}
+
+// Whoever is to write into a pipe may come late, or never.
+TEST(Streams, APipeWithoutAWriterDoesNotHoldAugerFast) {
+    const TemporaryFolder folder;
+    const std::string pipe = folder.path("pipe");
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    Program late(AUGER_BINARY, {"--batch", "-e", "echo ready", "-f", pipe});
+    EXPECT_EQ(late.read_line(), "ready");
+    {
+        const int writer = open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+        ASSERT_EQ(write(writer, "echo here\n", 10), 10);
+        close(writer);
+    }
+    EXPECT_EQ(late.read_line(), "here");
+    EXPECT_EQ(late.wait_exit(), 0);
+
+    Program never(AUGER_BINARY, {"--batch", "-e", "echo ready", "-f", pipe});
+    EXPECT_EQ(never.read_line(), "ready");
+    never.signal(SIGTERM);
+    EXPECT_TRUE(wait_until([&] {
+        siginfo_t info{};
+        waitid(P_PID, static_cast<id_t>(never.pid()), &info, WEXITED | WNOHANG | WNOWAIT);
+        return info.si_pid != 0;
+    })) << "it waits for a writer";
 }
 
 // Who stops reading has seen enough; commands after that would be for nobody.

@@ -97,6 +97,17 @@ TEST_F(Target, ACommandThatCannotBeStartedIsAnErrorInJsonToo) {
 }
 
 // What a command did is its own matter: auger tells it and has done its work.
+// The command is there, waiting for its first instruction, when auger gives up: line information
+// has been read by then, in a process that must end, too.
+TEST_F(Target, ACommandThatIsNeverLetGoHoldsNobody) {
+    const Outcome outcome =
+        auger({"--batch", "-e", "time handle_request; split handle_request at quota.cpp:60; bogus",
+               "--", program_path("demo_service"), "--calls", "1"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("bogus"));
+    EXPECT_THAT(outcome.out, testing::Not(HasSubstr("ready"))); // of the command
+}
+
 TEST_F(Target, CommandsThatEndAtOnce) {
     for (const auto& [command, said] : std::vector<std::pair<std::string, std::string>>{
              {"exit 0", "exit code 0"}, {"exit 7", "exit code 7"}, {"kill -9 $$", "signal 9"}}) {

@@ -8,7 +8,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
+#include <set>
 
 namespace auger::test {
 namespace {
@@ -58,11 +61,11 @@ class DrillDown : public KernelTest, public testing::WithParamInterface<Build> {
 
 TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     const Build& build = GetParam();
-    Program program(build.program,
-                    build.program == "drilldown"
-                        ? std::vector<std::string>{"--calls", "500", "--log", log_path_, "--wait"}
-                        : std::vector<std::string>{"--calls", "1500", "--rate", "800", "--log",
-                                                   log_path_, "--wait"});
+    const bool in_c = build.program == "drilldown";
+    std::vector<std::string> arguments = {"--seconds", "300", "--log", log_path_, "--wait"};
+    if (!in_c)
+        arguments.insert(arguments.end(), {"--rate", "800"});
+    Program program(build.program, arguments);
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -75,11 +78,15 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     const ProbeId amount = session.time("recv@" + marked_line(build.recv_site, "RECV amount"),
                                         {Threshold::Kind::fixed, late_ns, 0});
     program.go();
+    const uint64_t enough = in_c ? 500 : 1'500;
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(handle).returns >= enough; }));
+    // Who the peer is, is asked when the event arrives: of all that arrive before the program ends.
+    const size_t before_the_end = session.log.slow_calls.size();
+    program.signal(SIGTERM);
     session.pump_to_end();
     session.backend().settle_symbols(std::chrono::seconds(60));
     const nlohmann::json account = program.account();
     ASSERT_TRUE(account["ok"].get<bool>()) << account;
-    const bool in_c = build.program == "drilldown";
 
     // Which requests, and which of them took the branch.
     const uint64_t handled = account[in_c ? "handled" : "calls"];
@@ -94,17 +101,11 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     // Every late call is there. Another one may have been as late, if it knows of it itself.
     const std::vector<Received> truth = read_log();
     ASSERT_EQ(truth.size(), account["recv_amount"].get<uint64_t>());
-    uint64_t as_late = 0;
-    for (const Received& received : truth)
-        as_late += received.longest_ns > late_ns;
-    uint64_t with_peer = 0, waited_for_answer = 0;
+    uint64_t waited_for_answer = 0;
     const uint64_t made_late = account["recv_amount_late"];
     ASSERT_GE(made_late, 5u);
     ASSERT_EQ(session.log.slow_calls.size(), session.model().slow_calls().size());
-    // Who comes late itself, kept off the CPU before it asked, finds the answer there.
-    const uint64_t surely_late = made_late - made_late / 20;
-    EXPECT_GE(session.log.slow_calls.size(), surely_late);
-    EXPECT_LE(session.log.slow_calls.size(), as_late);
+    std::set<const Received*> traced;
     for (size_t i = 0; i < session.log.slow_calls.size(); i++) {
         const StreamLog::SlowCall& call = session.log.slow_calls[i];
         const SlowCall& kept = session.model().slow_calls()[i];
@@ -114,6 +115,8 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
                    received.end >= call.end.time_ns;
         });
         ASSERT_NE(known, truth.end());
+        EXPECT_TRUE(traced.insert(&*known).second) << "twice";
+        EXPECT_GT(known->longest_ns, late_ns);
         EXPECT_LE(call.end.duration_ns, known->longest_ns);
         // How long, and that it waited all the time, and what for. One that was kept off the CPU
         // may be as late.
@@ -126,7 +129,9 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         const StreamLog& log = session.log;
         EXPECT_EQ(log.value(call, "len"), std::to_string(known->requested));
         EXPECT_EQ(log.value(call, "ret"), std::to_string(known->returned));
-        with_peer += log.value(call, "fd").find(build.peer) != std::string::npos;
+        if (i < before_the_end) {
+            EXPECT_THAT(log.value(call, "fd"), HasSubstr(build.peer));
+        }
         if (waited) {
             EXPECT_THAT(kept.longest_wait.what,
                         StartsWith("recvfrom(" + std::to_string(std::stoi(log.value(call, "fd")))));
@@ -138,10 +143,21 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
                     HasSubstr(build.fetch));
         ASSERT_EQ(call.enclosing.size(), 1u); // in one request
     }
-    // Who the peer is, is asked when the event arrives: not of the last ones, if the program has
-    // ended.
-    EXPECT_GE(with_peer, made_late / 2);
-    EXPECT_GE(waited_for_answer, surely_late);
+    EXPECT_GT(before_the_end, 0u);
+    // Every call that was late by the program's clock is there, if its probes cannot make the
+    // difference (a tenth of a millisecond). One may be missing when its thread was kept off the
+    // CPU between the clock and the call: that is a microsecond or some beside time slices of
+    // milliseconds, one call in a thousand on a busy machine. Of three among some hundred that is
+    // 0.0002.
+    uint64_t surely_late = 0, missing = 0;
+    for (const Received& received : truth)
+        if (received.longest_ns > late_ns + 100'000) {
+            surely_late++;
+            missing += !traced.contains(&received);
+        }
+    EXPECT_LE(missing, 2u);
+    EXPECT_GE(surely_late, made_late / 2); // the others were asked for too late to be waited for
+    EXPECT_GE(waited_for_answer + missing, std::min(surely_late, made_late) * 9 / 10);
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
 }
 

@@ -76,7 +76,12 @@ void Program::wait_ready() {
 }
 
 void Program::go() {
-    if (write(input_, "\n", 1) != 1)
+    say("");
+}
+
+void Program::say(const std::string& line) {
+    const std::string whole = line + "\n";
+    if (write(input_, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
         throw std::runtime_error("the program does not listen");
 }
 

@@ -23,6 +23,7 @@ class Program {
     // Until it says `ready`. Generous limit.
     void wait_ready();
     void go(); // ends its wait (`--wait`, `--linger`)
+    void say(const std::string& line);
     void signal(int number);
     // The next line that it prints, without the newline; empty at the end of its output.
     std::string read_line();

@@ -73,9 +73,12 @@ void Session::pump_to_end() {
 namespace {
 
 Calls as_calls(const CallStatistics& statistics) {
-    return {static_cast<uint64_t>(statistics.entries), static_cast<uint64_t>(statistics.returns),
-            static_cast<uint64_t>(statistics.unwound), static_cast<uint64_t>(statistics.dropped),
-            statistics.open};
+    return {static_cast<uint64_t>(statistics.entries),
+            static_cast<uint64_t>(statistics.returns),
+            static_cast<uint64_t>(statistics.unwound),
+            static_cast<uint64_t>(statistics.dropped),
+            statistics.open,
+            static_cast<uint64_t>(statistics.filtered)};
 }
 
 } // namespace

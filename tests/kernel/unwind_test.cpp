@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <map>
 #include <set>
 
 namespace auger::test {
@@ -68,39 +70,58 @@ class ChainsTest : public KernelTest {
     // Lets a build of `chains` run, sampled, after `prepare` has had the session.
     static void check(const Variant& variant, const std::function<void(Session&)>& prepare);
 
-    // What the stack says of the chain, outermost first, and whether it reaches the thread's start.
+    using Functions = std::vector<std::string>;
+
+    // The program's own functions on a stack, outermost first, and whether it reaches the thread's
+    // start.
     struct Seen {
-        std::vector<std::string> shapes;
+        Functions functions;
         bool whole = false;
+        bool in_leaf = false;
         std::string text;
     };
     static Seen look(const Session& session, StackId stack) {
+        static const std::set<std::string> others = {"main", "take_many", "compare", "on_signal",
+                                                     "leaf"};
         Seen seen;
         const auto names = session.stack_names(stack);
         for (size_t i = names.size(); i-- > 0;) {
             seen.text += names[i] + " ";
-            if (names[i].starts_with("shape_"))
-                seen.shapes.push_back(names[i]);
+            // Link-time optimisation gives local functions a suffix.
+            const std::string name = names[i].substr(0, names[i].find('.'));
+            if (name.starts_with("shape_") || others.contains(name))
+                seen.functions.push_back(name);
         }
-        seen.whole = std::ranges::find(names, "main") != names.end() &&
-                     !names.back().starts_with("[stack cut");
+        seen.whole = !names.empty() && !names.back().starts_with("[stack cut");
+        seen.in_leaf = !seen.functions.empty() && seen.functions.back() == "leaf";
         return seen;
     }
-    static std::string chain_text(const chain_episode& episode, unsigned shapes) {
-        std::string text;
-        for (unsigned i = 0; i < chain_depth(episode.seed); i++)
-            text += std::string(chain_shape_names[chain_shape(episode.seed, i, shapes)]) + " ";
-        return text;
-    }
-    // Whether these functions are the first ones of the chain.
-    static bool agrees(const Seen& seen, const chain_episode& episode, unsigned shapes) {
-        if (seen.shapes.size() > chain_depth(episode.seed))
-            return false;
-        for (unsigned i = 0; i < seen.shapes.size(); i++) {
-            if (seen.shapes[i] != chain_shape_names[chain_shape(episode.seed, i, shapes)])
-                return false;
+    // What the program calls, from its beginning to the end of the chain.
+    static Functions chain_of(const chain_episode& episode, unsigned shapes) {
+        static const std::map<std::string, std::string> inside = {{"shape_arguments", "take_many"},
+                                                                  {"shape_callback", "compare"},
+                                                                  {"shape_signal", "on_signal"}};
+        Functions functions = {"main"};
+        for (unsigned i = 0; i < chain_depth(episode.seed); i++) {
+            functions.emplace_back(chain_shape_names[chain_shape(episode.seed, i, shapes)]);
+            if (const auto more = inside.find(functions.back()); more != inside.end())
+                functions.push_back(more->second);
         }
-        return true;
+        functions.emplace_back("leaf");
+        return functions;
+    }
+    // A whole stack is the beginning of the chain, and all of it if the thread was at its end. One
+    // that is cut lacks what is outermost, and nothing besides.
+    static bool agrees(const Seen& seen, const Functions& chain) {
+        if (seen.functions.size() > chain.size())
+            return false;
+        if (seen.in_leaf &&
+            !std::equal(seen.functions.rbegin(), seen.functions.rend(), chain.rbegin()))
+            return false;
+        if (seen.whole)
+            return (!seen.in_leaf || seen.functions.size() == chain.size()) &&
+                   std::equal(seen.functions.begin(), seen.functions.end(), chain.begin());
+        return !std::ranges::search(chain, seen.functions).empty() || seen.functions.empty();
     }
 };
 
@@ -111,7 +132,7 @@ void ChainsTest::check(const Variant& variant, const std::function<void(Session&
     const unsigned shapes = variant.plain ? CHAIN_PLAIN_SHAPES : CHAIN_SHAPES;
     TemporaryFolder folder;
     Account account(folder.path("account"));
-    std::vector<std::string> arguments = {account.path(), "1"};
+    std::vector<std::string> arguments = {account.path(), "100"};
     if (variant.plain)
         arguments.emplace_back("plain");
     Program program(path, arguments);
@@ -119,18 +140,22 @@ void ChainsTest::check(const Variant& variant, const std::function<void(Session&
     Session session;
     session.observe(program.pid());
     prepare(session);
+    // Until a table is there, stacks through its module are cut, and say so.
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
     session.sample(4'999);
     program.go();
+    // However long that takes, in an emulator or beside others.
+    const SampleStore& samples = session.model().samples();
+    ASSERT_TRUE(
+        session.pump_until([&] { return samples.size() > 2'000 && account.count() > 1'000; }));
+    program.signal(SIGTERM);
     session.pump_to_end();
     session.backend().settle_symbols(seconds(60));
-    EXPECT_EQ(program.wait_exit(), 0);
-    ASSERT_GT(account.count(), 100u);
 
-    // A sample is written some time after the thread was interrupted, by then perhaps in the next
-    // chain.
-    uint64_t looked_at = 0, whole = 0, inside = 0;
+    // The program notes the time a little before its next chain begins.
+    uint64_t looked_at = 0, whole = 0, inside = 0, in_leaf = 0;
     std::set<std::string> wrong;
-    const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
         const chain_episode* episode = account.at(samples.times()[i]);
         if (!episode)
@@ -138,13 +163,19 @@ void ChainsTest::check(const Variant& variant, const std::function<void(Session&
         const Seen seen = look(session, samples.stacks()[i]);
         looked_at++;
         whole += seen.whole;
-        inside += !seen.shapes.empty();
-        if (seen.whole && !agrees(seen, *episode, shapes) &&
-            (episode == account.first() || !agrees(seen, episode[-1], shapes)))
-            wrong.insert(seen.text + "\nbut the chain was " + chain_text(*episode, shapes) + "\n");
+        inside += seen.functions.size() > 1;
+        in_leaf += seen.in_leaf;
+        const Functions chain = chain_of(*episode, shapes);
+        if (!agrees(seen, chain) &&
+            (episode == account.first() || !agrees(seen, chain_of(episode[-1], shapes))))
+            wrong.insert(
+                fmt::format("{}\nbut the chain was {}\n", seen.text, fmt::join(chain, " ")));
     }
-    ASSERT_GT(looked_at, 300u); // in an emulator
+    ASSERT_GT(looked_at, 1'000u);
     EXPECT_GT(static_cast<double>(inside), 0.9 * static_cast<double>(looked_at));
+    // clang's `leaf` has the least: 1.7 % of the time, 34 of 2,000 samples, which chance spreads by
+    // 6; five times that is allowed. Each of them that is wrong is one too many, see below.
+    EXPECT_GT(in_leaf, 4u);
     EXPECT_GE(static_cast<double>(whole), variant.whole * static_cast<double>(looked_at));
     EXPECT_EQ(wrong.size(), 0u) << *wrong.begin();
     const StackCompleteness completeness = stack_completeness(session.model());

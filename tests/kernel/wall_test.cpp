@@ -4,6 +4,7 @@
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <array>
@@ -76,10 +77,12 @@ TEST_F(Wall, SharesAreThoseOfTheKernelsOwnAccount) {
         EXPECT_NEAR(of(sampled, SampleKind::runnable) / truth.wall, truth.runnable / truth.wall,
                     0.05);
     }
-    // Each way of waiting is there, or the shares above would compare nothing.
-    EXPECT_GT(of(sums["sleeps"], SampleKind::blocked), 0.5 * total(sums["sleeps"]));
-    EXPECT_GT(of(sums["starves"], SampleKind::runnable), 0.4 * total(sums["starves"]));
-    EXPECT_GT(of(sums["locks"], SampleKind::blocked), 0.5 * total(sums["locks"]));
+    // Each way of waiting is there, or the shares above would compare nothing. On a busy machine
+    // whoever sleeps and waits for locks waits for a CPU, too.
+    const auto is_there = [&](const char* kind, double ns) { EXPECT_GT(ns, 200e6) << kind; };
+    is_there("sleeps", truth_of(account, "sleeps").blocked());
+    is_there("locks", truth_of(account, "locks").blocked());
+    is_there("starves", truth_of(account, "starves").runnable);
 
     // Calls say what their longest wait was for.
     for (const SlowCall& call : session.model().slow_calls()) {
@@ -198,6 +201,67 @@ TEST_F(Wall, WaitsThatWereNotWatchedAreNotCounted) {
     EXPECT_TRUE(session.calls(probe).add_up());
 }
 
+// A thread may be woken while it is still on its way off the CPU: what it waits from then on is a
+// wait for that CPU.
+TEST_F(Wall, AThreadThatIsWokenBeforeItSleepsIsRunnable) {
+    // No more than a CPU may report at once (WIRE_SLOW_BURST), however quick the machine is.
+    Program program("early_wakes", {"--calls", "250", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.time("wait_once", {Threshold::Kind::fixed, 0, 0});
+    must(session.backend().set_sampling({99, true}));
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json truth = program.account()["wait_once"];
+    ASSERT_EQ(session.model().slow_calls().size(), truth["calls"]);
+    Sums exact{};
+    for (const SlowCall& call : session.model().slow_calls()) {
+        ASSERT_TRUE(call.end.waits);
+        of(exact, SampleKind::blocked) += static_cast<double>(call.end.waits->blocked_ns);
+        of(exact, SampleKind::runnable) += static_cast<double>(call.end.waits->runnable_ns);
+    }
+    const double wall = truth["wall_ns"], cpu = truth["cpu_ns"], runnable = truth["runnable_ns"];
+    fmt::print("runnable {:.0f} of {:.0f} us, blocked {:.0f} of {:.0f} us\n",
+               of(exact, SampleKind::runnable) / 1e3, runnable / 1e3,
+               of(exact, SampleKind::blocked) / 1e3, (wall - cpu - runnable) / 1e3);
+    // The kernel's account and ours are not read at one moment: who loses the CPU in between, to a
+    // neighbour on a busy machine, waits for a slice of its own (4 ms) that is in one of them only.
+    const double bound = 0.02 * wall + 2 * 4e6;
+    EXPECT_NEAR(of(exact, SampleKind::runnable), runnable, bound);
+    EXPECT_NEAR(of(exact, SampleKind::blocked), wall - cpu - runnable, bound);
+}
+
+// A thread's time is what it was sampled for, even of one that is in step with the clock. Of
+// running and of waiting, a period at the beginning and one at the end may be missing or too much;
+// and a switch to the thread and one away from it, 200 us on a machine where others look on, are
+// neither in each beat.
+TEST_F(Wall, TheTimeOfAThreadInStepWithTheClockIsWhole) {
+    Program program("metronome", {"--seconds", "4", "--period-us", "10000", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_sampling({100, true})); // in step with the program, too
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    std::map<std::string, Sums> sums;
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++)
+        of(sums[session.model().symbols().thread(samples.threads()[i]).comm], samples.kinds()[i]) +=
+            static_cast<double>(samples.weights()[i]);
+    for (const auto& [name, truth] : account["threads"].items()) {
+        SCOPED_TRACE(name + " " + truth.dump());
+        const double period = 10e6, wall = truth["wall_ns"], cpu = truth["cpu_ns"];
+        const double switches = wall / period * 200e3;
+        fmt::print("{}: {} {} {} ms\n", name, of(sums[name], SampleKind::cpu) / 1e6,
+                   of(sums[name], SampleKind::blocked) / 1e6,
+                   of(sums[name], SampleKind::runnable) / 1e6);
+        EXPECT_NEAR(total(sums[name]), wall, 4 * period + switches);
+        EXPECT_NEAR(of(sums[name], SampleKind::cpu), cpu, 2 * period + switches);
+    }
+}
+
 // A blocked stack goes on with who ended the wait, from there outwards.
 TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
     Program program("waits", {"--calls", "40", "--wait"});
@@ -214,7 +278,7 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
     EXPECT_TRUE(program.account()["ok"].get<bool>());
     session.backend().settle_symbols(std::chrono::seconds(60));
     std::map<std::string, std::map<std::string, size_t>> wakers; // by thread
-    size_t fed_by_writer = 0, unknown = 0;
+    size_t fed_by_writer = 0;
     const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
         const auto names = session.stack_names(samples.stacks()[i]);
@@ -225,12 +289,13 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
             EXPECT_EQ(waker, names.end()) << comm;
             continue;
         }
-        // A thread may be woken while it is on its way off the CPU, when nobody looks yet.
-        if (waker == names.end()) {
-            unknown++;
-            continue;
-        }
-        wakers[comm][*waker]++;
+        ASSERT_NE(waker, names.end()) << comm;
+        // What the kernel blocks on for itself (memory, other threads' mappings) is nobody's here.
+        const std::string& call = *(waker + 1);
+        if (comm == "reads"    ? call == "[read]"
+            : comm == "sleeps" ? call == "[clock_nanosleep]"
+                               : true)
+            wakers[comm][*waker]++;
         // Leaf first: what the waker did stands before, its own leaf last.
         fed_by_writer += comm == "reads" && std::count(names.begin(), waker, "write") > 0;
     }
@@ -240,12 +305,13 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
             all += count;
         return all ? static_cast<double>(wakers[comm][name]) / static_cast<double>(all) : 0.0;
     };
-    EXPECT_GT(share("reads", "[woken by feeder]"), 0.9);
-    // Of some 170 samples; long waits are several of them, so a few that began otherwise count much.
-    EXPECT_GT(share("sleeps", "[woken by interrupt]"), 0.8);
+    // Only the feeder writes into that pipe, and only timers end that sleep, whomever they
+    // interrupt.
+    EXPECT_EQ(share("reads", "[woken by feeder]"), 1);
+    EXPECT_EQ(share("sleeps", "[woken by interrupt]"), 1)
+        << testing::PrintToString(wakers["sleeps"]);
     EXPECT_GT(wakers["locks"]["[woken by holder]"], 0u);
     EXPECT_GT(fed_by_writer, 0u);
-    EXPECT_LT(unknown, samples.size() / 50);
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 namespace auger::test {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -75,6 +76,112 @@ TEST_F(ExitAuto, ProbesExitInstructionsWhereSomethingMayUnwind) {
         EXPECT_EQ(session.calls(probe).entries,
                   truth["functions"][function]["entries"].get<uint64_t>());
     }
+}
+
+// Programs that leave their stacks with a timed function open on it, by a switch that no symbol
+// tells of. Return probes kill every one of them (`exit trampoline`: SIGILL or SIGSEGV).
+struct Switch {
+    const char* program;
+    const char* reason; // why it is not trusted
+};
+
+class Switches : public KernelTest, public testing::WithParamInterface<Switch> {};
+
+TEST_P(Switches, LiveUnderTheDefault) {
+    const Switch& expected = GetParam();
+    Program program(expected.program, {"--calls", "50", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ProbeId probe = session.time("coro_step");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+    if (stacks_are_whole_under_return_probes()) {
+        EXPECT_THAT(session.report.notes,
+                    Contains(AllOf(HasSubstr("way out: exit instructions, because"),
+                                   HasSubstr(expected.reason))));
+    }
+    program.go();
+    session.pump_to_end();
+    nlohmann::json truth = program.account();
+    EXPECT_EQ(program.wait_exit(), 0);
+    EXPECT_TRUE(truth["ok"].get<bool>());
+    const nlohmann::json& function = truth["functions"]["coro_step"];
+    const Calls calls = session.calls(probe);
+    EXPECT_EQ(calls.entries, function["entries"].get<uint64_t>());
+    EXPECT_EQ(calls.returns, function["returns"].get<uint64_t>());
+    EXPECT_EQ(calls.entries, 50u * 5 * 3);
+    EXPECT_TRUE(calls.add_up());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfEveryKind, Switches,
+    testing::Values(Switch{"switches_mov", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_xchg", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_pop", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_load", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_lea", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_add", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_frame", "loads the stack pointer in switch_stack"},
+                    Switch{"switches_jump", "loads the stack pointer in switch_stack"},
+                    // All of the C library is in it.
+                    Switch{"switches_mov_static", "switches_mov_static"},
+                    Switch{"switches_jit",
+                           "switches_jit uses m"}, // mmap or mprotect, whichever is first
+                    Switch{"switches_dlsym", "switches_dlsym uses dlsym"},
+                    Switch{"switches_late", "switches_late uses dl"}), // dlopen or dlsym
+    [](const auto& info) { return std::string(info.param.program + sizeof "switches"); });
+
+// The same without symbols: it is timed by its address then.
+TEST_F(ExitAuto, ReadsCodeWithoutSymbols) {
+    if (!stacks_are_whole_under_return_probes())
+        GTEST_SKIP() << "this kernel breaks stacks under return probes";
+    Program program("switches_mov_stripped", {"--calls", "50", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.time("libc:clock_nanosleep");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+    EXPECT_THAT(session.report.notes, Contains(HasSubstr("loads the stack pointer at 0x")));
+    program.go();
+    session.pump_to_end();
+    EXPECT_TRUE(program.account()["ok"].get<bool>());
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// Where a function of unknown size ends tell its own jumps, not the next symbol.
+TEST_F(ExitAuto, PutsNoBreakpointIntoData) {
+    Program program("data_in_text", {"--calls", "200", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::ret));
+    ProbeId probe = session.time("looks_up");
+    auto refused = session.try_time("jumps_over_data");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), HasSubstr("data lies between its instructions"));
+    program.go();
+    session.pump_to_end();
+    EXPECT_TRUE(program.account()["ok"].get<bool>());
+    EXPECT_EQ(program.wait_exit(), 0);
+    EXPECT_EQ(session.calls(probe).entries, 200u);
+    EXPECT_EQ(session.calls(probe).returns, 200u);
+}
+
+// What a program maps depends on how it is started.
+TEST_F(ExitAuto, ProvesNothingOfAProgramThatDoesNotRunYet) {
+    if (!stacks_are_whole_under_return_probes())
+        GTEST_SKIP() << "this kernel breaks stacks under return probes";
+    Session session;
+    TargetSpec target;
+    target.kind = TargetSpec::Kind::command;
+    target.command = {program_path("prologues"), "--function", "starts_push", "--calls", "1000"};
+    session.observe(target);
+    ProbeId probe = session.time("starts_push");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+    EXPECT_THAT(session.report.notes, Contains(HasSubstr("before it runs")));
+    must(session.backend().start_command());
+    session.pump_to_end();
+    EXPECT_EQ(session.calls(probe).returns, 1'000u);
 }
 
 // A process with exceptions joins the target while a function is called without pause.

@@ -12,10 +12,11 @@
 
 namespace {
 
-uint64_t depth = 4, sleep_us = 1000, threads = 2, rounds;
+uint64_t depth = 4, sleep_us = 1000, threads = 2, over_us = 0, rounds;
 
 struct Level {
     uint64_t calls, min_ns, max_ns;
+    uint64_t over, over_inside; // longer than --over-us, by the caller's clock and by its own
 };
 std::unique_ptr<Level[]> levels; // by level; index 0 is unused
 truth_function functions[] = {{"descend", 0, 0, 0}};
@@ -36,6 +37,7 @@ void raise_to(uint64_t* value, uint64_t candidate) {
 
 void note(uint64_t level, uint64_t duration_ns) {
     truth_count(&levels[level].calls);
+    truth_add(&levels[level].over, duration_ns > over_us * 1000);
     lower_to(&levels[level].min_ns, duration_ns);
     raise_to(&levels[level].max_ns, duration_ns);
 }
@@ -44,6 +46,7 @@ void note(uint64_t level, uint64_t duration_ns) {
 
 // Returns 1 + 2 + ... + level.
 extern "C" TIMED uint64_t descend(uint64_t level) {
+    const uint64_t inside = truth_now();
     truth_count(&functions[0].entries);
     truth_sleep_us(sleep_us);
     uint64_t below = 0;
@@ -53,6 +56,7 @@ extern "C" TIMED uint64_t descend(uint64_t level) {
         note(level - 1, truth_now() - start);
     }
     truth_count(&functions[0].returns);
+    truth_add(&levels[level].over_inside, truth_now() - inside > over_us * 1000);
     return level + below;
 }
 
@@ -78,9 +82,9 @@ void report(FILE* out) {
         const uint64_t calls = truth_read(&at.calls);
         fprintf(out,
                 "%s{\"level\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"min_ns\":%" PRIu64
-                ",\"max_ns\":%" PRIu64 "}",
+                ",\"max_ns\":%" PRIu64 ",\"over\":%" PRIu64 ",\"over_inside\":%" PRIu64 "}",
                 level > 1 ? "," : "", level, calls, calls ? truth_read(&at.min_ns) : 0,
-                truth_read(&at.max_ns));
+                truth_read(&at.max_ns), truth_read(&at.over), truth_read(&at.over_inside));
     }
     fprintf(out, "]");
 }
@@ -89,6 +93,7 @@ const truth_option options[] = {
     {"depth", TRUTH_NUMBER, &depth, "levels of recursion, 1 to 10000"},
     {"sleep-us", TRUTH_NUMBER, &sleep_us, "sleep at each level"},
     {"threads", TRUTH_NUMBER, &threads, "threads that descend, 1 to 64"},
+    {"over-us", TRUTH_NUMBER, &over_us, "count the calls that take longer"},
 };
 const truth_program program = {"recursion", "recurses a known depth and sleeps at each level",
                                options,     std::size(options),

@@ -16,7 +16,7 @@ static struct truth_function functions[] = {
     {.name = "dispatch"},    {.name = "left"},      {.name = "right"},
     {.name = "conditional"}, {.name = "self_tail"}, {.name = "switcher"}};
 enum { function_count = sizeof functions / sizeof *functions };
-static uint64_t rounds, self_jumps;
+static uint64_t rounds, self_jumps, conditional_jumps;
 
 // tailcalls_asm.S: jumps to `third` when `value` is odd, else returns value * 2.
 uint64_t conditional(uint64_t value);
@@ -104,6 +104,13 @@ static uint64_t expected_switch(uint64_t value) {
 static void report(FILE* out) {
     fprintf(out, ",\"rounds\":%" PRIu64 ",\"self_jumps\":%" PRIu64, truth_read(&rounds),
             truth_read(&self_jumps));
+    // Calls that ended by a jump; those of the others ended by a return.
+    fprintf(out,
+            ",\"jumped\":{\"first\":%" PRIu64 ",\"second\":%" PRIu64 ",\"dispatch\":%" PRIu64
+            ",\"conditional\":%" PRIu64 ",\"self_tail\":%" PRIu64 "}",
+            truth_read(&functions[FIRST].entries), truth_read(&functions[SECOND].entries),
+            truth_read(&functions[DISPATCH].entries), truth_read(&conditional_jumps),
+            truth_read(&self_jumps));
 }
 
 int main(int argc, char** argv) {
@@ -120,6 +127,7 @@ int main(int argc, char** argv) {
         truth_expect(switcher(done) == expected_switch(done), "switcher returned a wrong value");
 
         count_call(CONDITIONAL);
+        truth_add(&conditional_jumps, done % 2);
         const uint64_t value = conditional(done);
         truth_expect(value == (done % 2 ? done * 7 + 3 : done * 2), "conditional went wrong");
 

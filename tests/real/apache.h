@@ -18,6 +18,7 @@ class Apache : public Server {
     std::vector<uint64_t> logged_durations() override;
 
     std::string script() const override { return "apache.aug"; }
+    double clients_at_once() const override { return small_clients + large_clients; }
     std::string request() const override { return "ap_process_async_request"; }
     // Not of its beginning: the request's first line is read before.
     bool request_includes_logged() const override { return false; }

@@ -18,6 +18,7 @@ class MariaDb : public Server {
     std::vector<uint64_t> logged_durations() override;
 
     std::string script() const override { return "mariadb.aug"; }
+    double clients_at_once() const override { return clients; }
     std::string request() const override { return "dispatch_command"; }
     uint64_t extra_requests() const override { return clients; } // the goodbyes
     bool request_includes_logged() const override { return true; }

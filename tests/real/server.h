@@ -23,6 +23,7 @@ class Server {
     // Clients make their requests, all at once, and return when each is answered rightly; their
     // number. Throws (failing the test) when one is not.
     virtual uint64_t load() = 0;
+    virtual double clients_at_once() const = 0;
     // One request more, with nothing else going on. Throws when it is not answered.
     virtual void expect_answer() = 0;
     // In nanoseconds, of the requests since the last call of this, as the server's own log has

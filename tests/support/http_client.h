@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,9 +19,17 @@ namespace auger {
 
 class HttpClient {
   public:
-    // "127.0.0.1:7400".
+    // "127.0.0.1:7400" or "unix:/run/a.sock".
     explicit HttpClient(const std::string& address)
-        : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        : fd_(socket(address.starts_with("unix:") ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC,
+                     0)) {
+        if (address.starts_with("unix:")) {
+            sockaddr_un path{};
+            path.sun_family = AF_UNIX;
+            address.copy(path.sun_path, sizeof(path.sun_path) - 1, 5);
+            connected_ = connect(fd_.get(), reinterpret_cast<sockaddr*>(&path), sizeof(path)) == 0;
+            return;
+        }
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace auger::test {
@@ -275,6 +276,38 @@ TEST_F(View, WritesOnlyTheCellsThatChanged) {
     terminal.press("2");
     terminal.expect_window("[2 difference]");
     EXPECT_GT(written(), still);
+}
+
+// As many as there are numbers for: the colours are then numbers of 24 bits.
+TEST_F(View, HasExactColoursWhereTheTerminalHasThem) {
+    if (run({"/usr/bin/tput", "-T", "xterm-direct", "colors"}).code != 0)
+        GTEST_SKIP() << "there is no xterm-direct (package ncurses-term)";
+    const std::string recording = record();
+    const std::string output = folder_.path("output");
+    // What is written to the terminal when all of the screen is drawn anew.
+    const auto colours = [&](const char* term) {
+        std::filesystem::remove(output);
+        Terminal terminal = replay(recording, {"/usr/bin/env", std::string("TERM=") + term});
+        expect_open(terminal);
+        terminal.copy_output(output);
+        terminal.press("C-l");
+        static const std::regex exact(R"(\x1b\[[0-9;]*[34]8:2::(\d+):(\d+):(\d+))"),
+            numbered(R"(\x1b\[[0-9;]*[34]8;5;(\d+))");
+        std::set<std::string> found;
+        EXPECT_TRUE(wait_until([&] {
+            const std::string text = content(output);
+            for (const std::regex& kind : {exact, numbered})
+                for (std::sregex_iterator it(text.begin(), text.end(), kind), end; it != end; ++it)
+                    found.insert((it->size() > 2 ? "exact " : "") + (*it)[1].str());
+            return found.size() >= 3;
+        })) << testing::PrintToString(found);
+        terminal.expect_window("handle_request");
+        return found;
+    };
+    for (const std::string& colour : colours("xterm-direct"))
+        EXPECT_THAT(colour, testing::StartsWith("exact"));
+    for (const std::string& colour : colours("xterm-256color"))
+        EXPECT_THAT(colour, Not(testing::StartsWith("exact")));
 }
 
 // Of SIGKILL nobody hears but the guardian.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where code may be probed, on hand-assembled functions: one per rule.
 #include "loader/code/call_instructions.h"
+#include "loader/code/code_extent.h"
 #include "loader/code/function_code.h"
 #include "loader/code/outlined_parts.h"
 
@@ -170,6 +171,29 @@ TEST(CodeExits, SelfTailCallButNotALoop) {
     EXPECT_TRUE(code.exits[0].to_itself);
 }
 
+// What Go's compiler puts around a function that needs stack: it is begun again when there is more.
+TEST(CodeExits, BeginningAgainIsNone) {
+    // 0: cmp 0x10(%r14),%rsp 4: jbe b 6: push 7: pop 8: ret 9: nop a: nop b: mov %rax,8(%rsp)
+    // 10: call away 15: mov 8(%rsp),%rax 1a: jmp 0
+    FunctionCode code =
+        good({0x49, 0x3b, 0x66, 0x10, 0x76, 0x05, 0x55, 0x5d, 0xc3, 0x90, 0x90, 0x48, 0x89, 0x44,
+              0x24, 0x08, 0xe8, 0,    1,    0,    0,    0x48, 0x8b, 0x44, 0x24, 0x08, 0xeb, 0xe4});
+    EXPECT_EQ(exit_offsets(code), Offsets{8});
+    EXPECT_EQ(code.entry.address, base + 4);
+    EXPECT_EQ(code.entry.repeats, 6); // below or equal
+    EXPECT_EQ(code.argument_entry->address, base + 4);
+}
+
+// A call that C makes stands behind a move of the stack pointer.
+TEST(CodeExits, TurnsThatCallAreTailCalls) {
+    // 0: test %edi,%edi 2: je e 4: push 5: call away a: pop b: jmp 0 d: nop e: ret
+    FunctionCode code =
+        good({0x85, 0xff, 0x74, 0x0a, 0x55, 0xe8, 0, 1, 0, 0, 0x5d, 0xeb, 0xf3, 0x90, 0xc3});
+    EXPECT_EQ(exit_offsets(code), (Offsets{0xb, 0xe}));
+    EXPECT_TRUE(code.exits[0].to_itself);
+    EXPECT_EQ(code.entry.repeats, Instruction::no_condition);
+}
+
 TEST(CodeExits, TrapsAreNone) {
     EXPECT_TRUE(good({0x55, 0x0f, 0x0b}).exits.empty()); // push; ud2
 }
@@ -334,6 +358,30 @@ TEST(CodeHostile, RandomBytesKeepTheRules) {
         }
     }
     EXPECT_GT(good_ones, 100u);
+}
+
+size_t extent(std::initializer_list<int> values) {
+    const Bytes body = bytes(values);
+    const auto found = code_extent({base, body});
+    return found ? *found : 0;
+}
+
+// Data that would decode, with a return in it, behind a function without a size.
+TEST(CodeExtent, EndsBeforeData) {
+    EXPECT_EQ(extent({0x55, 0x5d, 0xc3, 0x40, 0x00, 0xc3}), 3u); // push; pop; ret; data
+    EXPECT_EQ(extent({0xeb, 0x01, 0x90, 0xc3, 0x06}), 4u);       // jmp over a nop; ret; data
+    EXPECT_EQ(extent({0x74, 0x01, 0xc3, 0xc3, 0xc3}), 4u);       // je; ret; ret; another
+    EXPECT_EQ(extent({0xe9, 0, 1, 0, 0, 0xc3}), 5u);             // jmp elsewhere
+    EXPECT_EQ(extent({0xff, 0x25, 0, 1, 0, 0, 0xc3}), 6u);       // jmp *slot(%rip)
+    EXPECT_EQ(extent({0x0f, 0x0b, 0xc3}), 2u);                   // ud2
+}
+
+TEST(CodeExtent, IsUnknownWhereDataMayBe) {
+    EXPECT_EQ(extent({0xeb, 0x02, 0x12, 0x34, 0xc3}), 0u);    // jmp over data
+    EXPECT_EQ(extent({0xff, 0xe0, 0xc3}), 0u);                // jmp *%rax
+    EXPECT_EQ(extent({0xff, 0x24, 0xc5, 0, 0, 0, 0}), 0u);    // jmp *table(,%rax,8)
+    EXPECT_EQ(extent({0x74, 0x01, 0xb8, 0xc3, 0, 0, 0}), 0u); // je into an immediate
+    EXPECT_EQ(extent({0x55, 0x06}), 0u);                      // no instruction
 }
 
 } // namespace

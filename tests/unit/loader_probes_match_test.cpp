@@ -3,6 +3,8 @@
 // of this machine.
 #include "loader/probes/probe_match.h"
 #include "loader/probes/unwind_proof.h"
+#include "loader/process/safe_open.h"
+#include "tests/support/temporary_folder.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -178,41 +180,77 @@ TEST_F(ProbeMatch, Completion) {
     EXPECT_EQ(complete_function("", modules_, 3).size(), 3u);
 }
 
-TEST(UnwindProof, CppAndUnknownModulesSpeakAgainstIt) {
-    auto module = [](const std::string& path, bool main_program) {
-        return MappedModule{open_elf(path), path, main_program};
-    };
+class UnwindProofTest : public testing::Test {
+  protected:
+    static MappedModule module(const std::string& path, bool main_program = false) {
+        return {open_elf(path), path, main_program};
+    }
+    static UnwindProof prove(const std::vector<MappedModule>& modules) {
+        return prove_no_unwinding(modules, [](const auto& file) { return find_switches(*file); });
+    }
+
     std::string lib = "/usr/lib/x86_64-linux-gnu/";
-    MappedModule libc = module(lib + "libc.so.6", false);
-    MappedModule ld = module(lib + "ld-linux-x86-64.so.2", false);
-    MappedModule cat = module("/bin/cat", true);
-    MappedModule fixture = module(std::string(AUGER_FIXTURES_DIR) + "/fixture_functions", true);
+    MappedModule libc = module(lib + "libc.so.6");
+    MappedModule ld = module(lib + "ld-linux-x86-64.so.2");
+    std::vector<MappedModule> plain_c{module("/bin/cat", true), libc, ld};
+};
 
-    std::vector<MappedModule> plain_c{cat, libc, ld};
-    EXPECT_TRUE(prove_no_unwinding(plain_c).proven) << prove_no_unwinding(plain_c).reason;
+TEST_F(UnwindProofTest, CppAndUnknownModulesSpeakAgainstIt) {
+    EXPECT_TRUE(prove(plain_c).proven) << prove(plain_c).reason;
 
-    std::vector<MappedModule> cpp{fixture, libc, ld};
-    EXPECT_FALSE(prove_no_unwinding(cpp).proven);
-    EXPECT_THAT(prove_no_unwinding(cpp).reason, HasSubstr("fixture_functions"));
+    std::vector<MappedModule> cpp{
+        module(std::string(AUGER_FIXTURES_DIR) + "/fixture_functions", true), libc, ld};
+    EXPECT_FALSE(prove(cpp).proven);
+    EXPECT_THAT(prove(cpp).reason, HasSubstr("fixture_functions"));
 
+    // The C library loads it by itself to cancel a thread or to take a backtrace.
     std::vector<MappedModule> loaded_libgcc = plain_c;
-    loaded_libgcc.push_back(module(lib + "libgcc_s.so.1", false));
-    EXPECT_THAT(prove_no_unwinding(loaded_libgcc).reason, HasSubstr("libgcc_s was loaded"));
+    loaded_libgcc.push_back(module(lib + "libgcc_s.so.1"));
+    EXPECT_THAT(prove(loaded_libgcc).reason, HasSubstr("libgcc_s.so.1"));
 
     std::vector<MappedModule> unreadable = plain_c;
     unreadable.push_back({nullptr, "/x/secret.so", false});
-    EXPECT_EQ(prove_no_unwinding(unreadable).reason, "secret.so could not be read");
+    EXPECT_EQ(prove(unreadable).reason, "secret.so could not be read");
 
     std::vector<MappedModule> with_cpp_library = plain_c;
-    with_cpp_library.push_back(module(lib + "libstdc++.so.6", false));
-    EXPECT_FALSE(prove_no_unwinding(with_cpp_library).proven);
+    with_cpp_library.push_back(module(lib + "libstdc++.so.6"));
+    EXPECT_FALSE(prove(with_cpp_library).proven);
 
-    EXPECT_FALSE(prove_no_unwinding({}).proven);
+    EXPECT_FALSE(prove({}).proven);
     std::vector<MappedModule> no_main{libc, ld};
-    EXPECT_FALSE(prove_no_unwinding(no_main).proven);
+    EXPECT_FALSE(prove(no_main).proven);
+    std::vector<MappedModule> no_c_library{plain_c[0]};
+    EXPECT_THAT(prove(no_c_library).reason, HasSubstr("no C library"));
     // dash uses longjmp for its errors.
     std::vector<MappedModule> shell{module("/bin/dash", true), libc, ld};
-    EXPECT_THAT(prove_no_unwinding(shell).reason, HasSubstr("jmp"));
+    EXPECT_THAT(prove(shell).reason, HasSubstr("dash uses"));
+}
+
+TEST_F(UnwindProofTest, TellsWhatStartsOtherPrograms) {
+    EXPECT_EQ(prove(plain_c).other_programs, "");
+    const std::vector<MappedModule> starts{module("/usr/bin/nohup", true), libc, ld};
+    EXPECT_TRUE(prove(starts).proven) << prove(starts).reason;
+    EXPECT_EQ(prove(starts).other_programs, "nohup uses execvp");
+}
+
+TEST_F(UnwindProofTest, TheCLibraryIsKnownByItsBytes) {
+    const test::TemporaryFolder folder;
+    const auto with = [&](const std::string& name, const std::string& content) {
+        std::vector<MappedModule> modules = plain_c;
+        modules[1] = module(folder.file(name, content));
+        return prove(modules);
+    };
+    std::string content = *read_file(lib + "libc.so.6");
+    EXPECT_TRUE(with("libc.so.6", content).proven);
+    EXPECT_TRUE(with("renamed.so", content).proven);
+    // One other byte, in a place that nobody runs: it is another library.
+    content.back() ^= 1;
+    EXPECT_THAT(with("libc.so.6", content).reason, HasSubstr("libc.so.6 is not the C library"));
+    EXPECT_FALSE(with("other.so", content).proven);
+    // Another library under its name, beside the real one.
+    std::vector<MappedModule> beside = plain_c;
+    beside.push_back(module(folder.file("libc.so", *read_file(lib + "libgcc_s.so.1"))));
+    EXPECT_FALSE(prove(beside).proven);
 }
 
 } // namespace

@@ -20,9 +20,10 @@ std::string text_of(const CallKey& call) {
 std::string text_of(const CallEndEvent& end) {
     std::string waits =
         end.waits ? fmt::format("{}+{}", end.waits->blocked_ns, end.waits->runnable_ns) : "-";
-    return fmt::format("{} {} {} {} {} {} {} {:x} {}", end.time_ns, end.duration_ns,
+    return fmt::format("{} {} {} {} {} {} {} {:x} {}{}", end.time_ns, end.duration_ns,
                        end.thread.value, text_of(end.call), end.samples, end.unwound, waits,
-                       end.marks, end.label ? std::to_string(end.label->value) : "-");
+                       end.marks, end.label ? std::to_string(end.label->value) : "-",
+                       end.filtered ? " filtered" : "");
 }
 
 std::string text_of(const std::vector<Clause>& clauses) {
@@ -198,6 +199,7 @@ CallEndEvent StreamGenerator::call_end() {
     end.call = call();
     end.samples = static_cast<uint32_t>(wide());
     end.unwound = number(2);
+    end.filtered = number(2);
     if (number(2))
         end.waits = CallWaits{wide(), wide()};
     end.marks = static_cast<uint32_t>(wide());

@@ -342,6 +342,19 @@ TEST_F(LoaderRecording, AChangedByteIsNoticed) {
     }
 }
 
+// Made by `auger --record` when format 4 was the newest: six calls of 2 ms, sampled.
+TEST_F(LoaderRecording, OfAnOlderFormatIsRead) {
+    const std::string old = std::string(AUGER_SOURCE_DIR) + "/tests/unit/recordings/format_4.auger";
+    ASSERT_EQ(content(old)[recording::magic.size()], 4);
+    const Reading reading = read(old);
+    EXPECT_EQ(reading.refused, "");
+    EXPECT_EQ(reading.damage, "");
+    const auto ends = std::ranges::count_if(reading.transcript.lines, [](const auto& line) {
+        return line.starts_with("call_end ") && !line.ends_with(" filtered");
+    });
+    EXPECT_EQ(ends, 6);
+}
+
 TEST_F(LoaderRecording, DamageIsToldWithPlaceAndAmount) {
     auto writer = RecordingWriter::create(path());
     ASSERT_TRUE(writer);

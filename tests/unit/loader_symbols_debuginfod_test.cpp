@@ -7,6 +7,7 @@
 #include "loader/symbols/debuginfod.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
+#include "tests/unit/mapping_of.h"
 
 #include <gtest/gtest.h>
 
@@ -117,11 +118,7 @@ TEST_F(DebuginfodClient, EndsWhenStopped) {
 class DebuginfodNames : public DebuginfodClient {
   protected:
     Location leaf(const std::string& path) {
-        struct stat status;
-        EXPECT_EQ(stat(path.c_str(), &status), 0);
-        return {modules.file_module(
-                    getpid(), {0x1000, 0x2000, 0, status.st_dev, status.st_ino, true, false, path}),
-                leaf_address()};
+        return {modules.file_module(getpid(), test::mapping_of(path)), leaf_address()};
     }
     std::unique_ptr<Symbolizer> symbolizer(bool fetch) {
         SymbolizerOptions options;

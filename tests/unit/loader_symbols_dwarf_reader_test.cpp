@@ -7,6 +7,7 @@
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
+#include "tests/unit/mapping_of.h"
 
 #include <gtest/gtest.h>
 
@@ -132,14 +133,10 @@ void die_of_one(int socket) {
 TEST_F(Readers, AModuleThatKillsItsReaderKeepsItsNamesAndHarmsNoOther) {
     ModuleTable modules;
     const auto leaf = [&](const std::string& path) {
-        struct stat status;
-        EXPECT_EQ(stat(path.c_str(), &status), 0);
         const auto elf = open_elf(path);
         const auto& functions = elf->functions();
         const auto found = std::ranges::find(functions, "fixture_leaf", &ElfFunction::name);
-        return Location{modules.file_module(getpid(), {0x1000, 0x2000, 0, status.st_dev,
-                                                       status.st_ino, true, false, path}),
-                        found->address};
+        return Location{modules.file_module(getpid(), test::mapping_of(path)), found->address};
     };
     fatal_inode = open_elf(bad)->inode();
     SymbolizerOptions options;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/module_map.h"
+#include "tests/unit/mapping_of.h"
 
 #include <gtest/gtest.h>
 
@@ -187,10 +188,7 @@ class Table : public testing::Test {
     Mapping make(const std::string& name, const std::string& content) {
         const std::string path = folder_ + "/" + name;
         std::ofstream(path) << content;
-        struct stat status;
-        EXPECT_EQ(stat(path.c_str(), &status), 0);
-        return {0x1000,        0x2000, 0,     static_cast<uint64_t>(status.st_dev),
-                status.st_ino, true,   false, path};
+        return test::mapping_of(path);
     }
     std::string folder_;
 };

@@ -4,6 +4,7 @@
 #include "loader/process/safe_open.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/symbolizer.h"
+#include "tests/unit/mapping_of.h"
 
 #include <gtest/gtest.h>
 
@@ -258,10 +259,7 @@ TEST_F(Symbols, WhatIsMappedNowhereIsUnknownAtOnce) {
 TEST_F(Symbols, AFileThatIsNoElfHasOffsets) {
     const std::string path = testing::TempDir() + "auger-no-elf";
     std::ofstream(path) << "not an ELF file";
-    struct stat status;
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    const ModuleId id = modules.file_module(
-        getpid(), {0x1000, 0x2000, 0, status.st_dev, status.st_ino, true, false, path});
+    const ModuleId id = modules.file_module(getpid(), test::mapping_of(path));
     Symbolizer symbolizer(modules);
     EXPECT_EQ(resolve(symbolizer, {id, 0x10})[0].function, "auger-no-elf+0x10");
     EXPECT_FALSE(symbolizer.reports()[0].note.empty());

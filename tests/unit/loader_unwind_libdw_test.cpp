@@ -240,7 +240,9 @@ TEST(UnwindLibdw, ProgramsOfTheTests) {
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(AUGER_PROGRAMS_DIR)) {
         const auto file = entry.is_regular_file() ? open_file(entry.path()) : nullptr;
-        if (!file || entry.path().extension() == ".debug")
+        // Go's functions are unwound by Go's own table, and its .debug_frame is not right about all
+        // (kernel test GoStacks).
+        if (!file || entry.path().extension() == ".debug" || file->is_go())
             continue;
         ++files;
         EXPECT_EQ(compare_file(*file).differences, "") << entry.path();

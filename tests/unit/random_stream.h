@@ -98,6 +98,7 @@ class RandomStream {
         end.thread = stream_.thread(tid, comm_of_[tid].empty() ? "service" : comm_of_[tid]);
         end.call = call;
         end.unwound = below(10) == 0;
+        end.filtered = below(6) == 0;
         end.marks = static_cast<uint32_t>(below(4));
         if (below(2))
             end.label = LabelId{static_cast<uint32_t>(below(2))};

@@ -165,6 +165,8 @@ TEST(EndpointRequest, WhateverComesHasItsAnswer) {
         ASSERT_LE(request.duration_ns, 3'600 * second);
         ASSERT_EQ(request.duration_ns != 0, request.interval_ns != 0);
     }
+    // A quarter of the texts stays as it is. Of some 10,000 posts, body, path and host do in one of
+    // 64, which is 156; the numbers are the same in each run.
     EXPECT_GT(taken, 100u);
 }
 

@@ -5,6 +5,7 @@
 #include "tests/support/http_client.h"
 
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -266,6 +267,33 @@ TEST(HttpServer, SlowClientsHaveTheirTime) {
     }
     EXPECT_EQ(next.status(), 200);
     EXPECT_TRUE(asking.closed());
+}
+
+// Nor has anybody to wait for theirs to be over: clients that take for ever to ask, more of them
+// than there are places, leave one to whoever comes.
+TEST(HttpServer, SlowClientsKeepNobodyOut) {
+    auto socket = ListenSocket::open({ListenAddress::Kind::ipv4_loopback, "", 0});
+    ASSERT_TRUE(socket);
+    HttpLimits limits;
+    limits.connections = 4;
+    limits.idle_seconds = limits.request_seconds = limits.answer_seconds = 600;
+    auto server = HttpServer::start(
+        socket->fd(),
+        [](const HttpRequest&) {
+            return std::optional(HttpAnswer{200, "here"});
+        },
+        limits);
+    ASSERT_TRUE(server);
+    std::vector<std::unique_ptr<HttpClient>> slow;
+    for (int i = 0; i < 190; i++) {
+        slow.push_back(std::make_unique<HttpClient>(socket->text()));
+        slow.back()->say("GET / HTTP/1.1\r\nHost: ");
+    }
+    HttpClient next(socket->text());
+    next.get("/");
+    ASSERT_TRUE(test::wait_until([&] { return next.closed(); }));
+    EXPECT_EQ(next.body(), "here");
+    EXPECT_TRUE(slow.front()->closed());
 }
 
 } // namespace

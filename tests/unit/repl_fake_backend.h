@@ -14,6 +14,7 @@
 
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class FakeBackend final : public Backend {
     std::vector<std::string> log;
     // Operations that fail from now on, by their log line or its first word.
     std::set<std::string> failing;
+    std::set<std::string> throwing; // likewise, but with an exception, as nothing should
     Error::Kind failure_kind = Error::Kind::failed;
     std::string failing_subject = "it";
     std::optional<Error::Range> failing_at;
@@ -202,6 +204,8 @@ class FakeBackend final : public Backend {
 
     Result<void> act(const std::string& line) {
         log.push_back(line);
+        if (throwing.contains(line) || throwing.contains(line.substr(0, line.find(' '))))
+            throw std::runtime_error("planted in \xff " + line);
         if (failing.contains(line) || failing.contains(line.substr(0, line.find(' '))))
             return Error{line.substr(0, line.find(' ')),
                          failing_subject,

@@ -82,5 +82,38 @@ TEST(RuleCommands, CallersSeeNamesAsRulesMadeThem) {
     EXPECT_EQ(test.failure, std::nullopt);
 }
 
+// A file of thousands of rules: names are decided once for all of them, and each rule is compiled
+// once, however many come behind it (copying the others costs a hundredth of that).
+TEST(RuleCommands, ManyAreDecidedOnce) {
+    TestSession test;
+    test.run("target 4711; time handle; sample 99; wait 100ms");
+    const auto version = test.model.symbols().names_version();
+    std::string script;
+    std::vector<Rule> rules;
+    for (int i = 0; i < 200; i++) {
+        rules.push_back({Rule::Kind::drop_frame, fmt::format("^(name|other_{0})_[a-z]+$", i)});
+        script += spell_rule(rules.back()) + "\n";
+    }
+    test.run(script);
+    EXPECT_EQ(test.failure, std::nullopt);
+    EXPECT_EQ(test.model.symbols().rules().list(), rules);
+    EXPECT_LE(test.model.symbols().names_version(), version + 1);
+
+    const auto cpu_ns = [](auto work) {
+        const auto now = [] {
+            timespec time{};
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+            return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+        };
+        const double begin = now();
+        work();
+        return now() - begin;
+    };
+    const Rules known = *Rules::compile(rules);
+    const double anew = cpu_ns([&] { EXPECT_TRUE(Rules::compile(rules)); });
+    const double again = cpu_ns([&] { EXPECT_TRUE(Rules::compile(rules, known)); });
+    EXPECT_LT(again, anew / 5);
+}
+
 } // namespace
 } // namespace auger

@@ -611,6 +611,40 @@ TEST(Session, RecordingWaitsInItsOwnTime) {
     EXPECT_THAT(test.run("hist handle"), HasSubstr("2,000 calls"));
 }
 
+// Nothing throws; what does so all the same is the failure of one command, which leaves no trace.
+TEST(Session, AnExceptionIsAnErrorOfItsCommand) {
+    TestSession test;
+    test.run("target 4711\ntime handle");
+    test.backend.throwing = {"split", "open", "sample 99"};
+    EXPECT_THAT(test.run("open"), testing::AllOf(HasSubstr("error: unexpected: planted in ?"),
+                                                 HasSubstr("this is a defect of auger")));
+    EXPECT_EQ(test.failure, Error::Kind::failed);
+    // An edit of several operations goes back.
+    EXPECT_THAT(test.run("split recv > p95"), HasSubstr("unexpected: planted"));
+    EXPECT_THAT(test.backend.log, testing::Contains("remove 2"));
+    EXPECT_EQ(test.session.settings().probes.size(), 1u);
+    EXPECT_FALSE(test.session.settings().split.active);
+    EXPECT_THAT(test.run("sample 99"), HasSubstr("unexpected: planted"));
+    EXPECT_EQ(test.session.settings().sampling.rate_hz, 0u);
+    EXPECT_THAT(test.run("sample 199; wait 1s; hist handle"), HasSubstr("1,000 calls"));
+    EXPECT_EQ(test.failure, std::nullopt);
+}
+
+// A name that is no function's to probe, but a frame's that was seen.
+TEST(Session, TellsWhatAFrameIsThatCannotBeTimed) {
+    TestSession test;
+    test.run("target 4711\ntime handle\nsample 99\nwait 100ms");
+    test.model.on_module(ModuleId{7}, {ModuleKind::jit, "[jit]", ""});
+    const LocationId location{static_cast<uint32_t>(test.model.symbols().locations())};
+    test.model.on_location(location, {ModuleId{7}, 0x10, false});
+    const Frame frame{"py::do_GET:/srv/app.py", "", 0, false};
+    test.model.on_frames(location, {&frame, 1});
+    test.backend.failing = {"add"};
+    EXPECT_THAT(test.run("time do_GET"),
+                HasSubstr("the frame of this name is a Python function, which the interpreter "
+                          "runs: there is nothing to probe; \"flame under do_GET\""));
+}
+
 TEST(Session, CompletesProbesAndFunctions) {
     TestSession test;
     test.run("target 4711\ntime zebra");

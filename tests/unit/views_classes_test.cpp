@@ -143,6 +143,34 @@ TEST_F(Classes, FilteredCallsAreInTheAccount) {
     EXPECT_TRUE(make_account(model).ticks_add_up);
 }
 
+// They end, and nothing is in them: what is inside counts as if they had not been there.
+TEST_F(Classes, CallsFilteredAtTheirEndDecideNothing) {
+    split("", "", SyntheticStream::fixed(5 * ms));
+    const CallKey left_out = stream.call(handle, 100 * ms), kept = stream.call(handle, 101 * ms);
+    stream.sample(101 * ms + 1, 1, stack, {left_out, kept});
+    stream.sample(103 * ms, 1, stack, {left_out});
+    const auto end = [&](const CallKey& call, uint64_t duration_ns, bool filtered) {
+        CallEndEvent event;
+        event.time_ns = call.start_ns + duration_ns;
+        event.duration_ns = duration_ns;
+        event.thread = stream.thread(1);
+        event.call = call;
+        event.samples = 1;
+        event.filtered = filtered;
+        model.on_call_end(event);
+    };
+    end(kept, ms, false);
+    model.on_time(110 * ms);
+    // Until then the outer one is a slow call that runs still.
+    EXPECT_EQ(samples(CallClass::slow), 2);
+    end(left_out, 12 * ms, true);
+    model.on_time(200 * ms);
+    EXPECT_EQ(samples(CallClass::slow), 0);
+    EXPECT_EQ(samples(CallClass::fast), 1);
+    EXPECT_EQ(samples(CallClass::outside), 1);
+    EXPECT_EQ(samples(CallClass::open), 0);
+}
+
 TEST_F(Classes, LinesOfOnlyLeaveOutWhatIsNotKnown) {
     OnlyInfo only;
     only.text = "not at x.c:1";

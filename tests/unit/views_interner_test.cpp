@@ -7,12 +7,18 @@
 #include "views/model/model.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <fmt/format.h>
 
 #include <deque>
 #include <map>
 #include <random>
+
+#if defined(__SANITIZE_ADDRESS__)
+// Of sanitizer/allocator_interface.h, which GCC's packages lack.
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
+#endif
 
 namespace auger {
 namespace {
@@ -113,6 +119,59 @@ TEST(Definitions, AreKeptAsTheyAreNow) {
     EXPECT_EQ(model.symbols().threads(), interner.threads());
     EXPECT_EQ(model.symbols().stacks(), interner.stacks());
     EXPECT_EQ(model.symbols().thread(interner.thread(19'999, 19'999, last)).comm, last);
+}
+
+// Bytes that are allocated, by the allocator's own account.
+size_t allocated() {
+#if defined(__SANITIZE_ADDRESS__)
+    return __sanitizer_get_current_allocated_bytes();
+#else
+    const struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+#endif
+}
+
+// Stacks that are deep and never the same, which is the most that a stream can ask for. What is
+// accounted for is what is there. Of 440 bytes of addresses the allocator rounds to its 16 and
+// everything else is counted by its size; nodes of hash tables and such small things are counted
+// about, and are under a tenth of the whole. And it has a bound that follows from how many samples
+// are kept: ids are held for a quarter more samples than that, and as many as half of those held
+// may be waiting to be found.
+TEST(Memory, OfUniqueDeepStacksIsAccountedForAndBounded) {
+    constexpr size_t kept = 4'000, depth = 110;
+    const size_t before = allocated();
+    Model model(kept);
+    DefinitionLog log;
+    Tee tee;
+    tee.add(model);
+    tee.add(log);
+    tee.on_module(ModuleId{0}, {ModuleKind::file, "/usr/bin/service", ""});
+    Interner interner(tee, {kept, 100});
+    std::mt19937 random(3);
+    std::vector<LocationId> stack(depth);
+    size_t most = 0;
+    auto accounted = [&] {
+        return model.memory_bytes() + model.stacks_bytes() + model.calls_bytes() +
+               log.memory_bytes() + interner.memory_bytes();
+    };
+    for (size_t i = 0; i < 5 * kept; i++) {
+        interner.next_sample();
+        for (LocationId& location : stack)
+            location = interner.location({ModuleId{0}, random() % 2'000, true});
+        SampleEvent sample;
+        sample.time_ns = i + 1;
+        sample.weight_ns = 1;
+        sample.thread = interner.thread(1, 1, "service");
+        sample.stack = interner.stack(stack);
+        tee.on_sample(sample);
+        if (i % 500 == 0)
+            most = std::max(most, accounted());
+    }
+    const auto there = static_cast<double>(allocated() - before);
+    EXPECT_NEAR(static_cast<double>(accounted()), there, 0.1 * there);
+    EXPECT_LE(interner.stacks(), kept * 5 / 4 * 3 / 2 + 1);
+    // Each stack three times at most (by id, as shown, for recordings), with what surrounds it.
+    EXPECT_LE(most, interner.stacks() * 3 * (depth * sizeof(LocationId) + 150) + 2'000 * 400);
 }
 
 // Three days on a machine where processes come and go all the time and none is like the one before:

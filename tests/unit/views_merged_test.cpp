@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of several machines, opened together, are the sum of what each of them is alone.
+#include "loader/recording/format.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/recording/replay_backend.h"
 #include "loader/stream/tee.h"
@@ -237,7 +238,8 @@ TEST_F(Merged, ImpossibleTimesComeToAnEnd) {
         ASSERT_TRUE(writer);
         (*writer)->on_machine(MachineId{}, {"m", boot_ns});
         SyntheticStream stream(**writer);
-        for (const uint64_t time_ns : {uint64_t{1}, UINT64_MAX - 3, uint64_t{5}, UINT64_MAX})
+        for (const uint64_t time_ns : {uint64_t{1}, recording::max_time_ns - 3, uint64_t{5},
+                                       recording::max_time_ns})
             stream.sample(time_ns, 1, stream.stack({"f"}));
         ASSERT_TRUE((*writer)->finish());
     }

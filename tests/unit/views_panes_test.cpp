@@ -303,6 +303,14 @@ TEST_F(Panes, TheThresholdGoesFromBarToBar) {
     settle(*pane, model);
     EXPECT_EQ(moved(Action::threshold_down), "1.18ms");
 
+    // In one step to where durations part: scans, of 6 ms more, are a heap of their own.
+    const auto gap = act(*pane, Action::gap_up, model);
+    ASSERT_EQ(gap.size(), 1u);
+    EXPECT_EQ(gap[0].kind, Wish::Kind::run) << gap[0].text;
+    EXPECT_EQ(gap[0].text.substr(0, 17), "threshold handle ");
+    const double to = std::stod(gap[0].text.substr(17));
+    EXPECT_TRUE(gap[0].text.ends_with("ms") && to > 1.25 && to < 7) << gap[0].text;
+
     // Of a function that the split is not on, the same key makes the split.
     act(*pane, Action::down, model);
     act(*pane, Action::down, model);

@@ -5,6 +5,7 @@
 #include "views/model/frames_under.h"
 #include "views/screen/drill.h"
 #include "views/screen/site_list.h"
+#include "views/text/draw.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -113,6 +114,45 @@ TEST(ScreenDrill, ThresholdsGoUpAndDownTheSameSteps) {
         EXPECT_NE(up.command.empty(), up.why_not.empty());
         EXPECT_EQ(up.command.empty(), p == 99.99);
     }
+}
+
+// 10,000 calls of 3 us, 200 of 1 ms, 20 of 148 ms; a sample costs 12.5 us, so that durations can be
+// seen from 25 us on.
+TEST(ScreenDrill, GoesToWhereDurationsPartAsFarAsCanBeSeen) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    const SpecId handle = stream.probe(1, "handle");
+    std::vector<uint64_t> durations(10'000, 3'000);
+    durations.insert(durations.end(), 200, 1 * ms);
+    durations.insert(durations.end(), 20, 148 * ms);
+    stream.stats(ms, handle, durations);
+    stream.ledger(2 * ms);
+    auto threshold = [&](const std::string& command, const std::string& begin) {
+        EXPECT_TRUE(command.starts_with(begin)) << command;
+        const std::string text = command.substr(std::min(begin.size(), command.size()));
+        return std::stod(text) * (text.ends_with("us") ? 1e3 : 1e6);
+    };
+    // What is not said is chosen so that it can be seen: p95 would be 3 us.
+    const double first =
+        threshold(drill_at_probe(Action::split_on_it, model, "handle").command, "split handle > ");
+    EXPECT_GT(first, 25e3);
+    EXPECT_LT(first, 1e6);
+
+    stream.split(1, stream.fixed(6'000)); // by hand
+    EXPECT_TRUE(model.split_near_sample_gap());
+    EXPECT_THAT(unseen_split_text(model), HasSubstr("threshold handle "));
+    const auto gap = [&](Action action) {
+        return threshold(drill_command(action, model, {}, {}).command, "threshold handle ");
+    };
+    EXPECT_EQ(gap(Action::gap_up), first);
+    stream.split(1, stream.fixed(static_cast<uint64_t>(first)));
+    const double second = gap(Action::gap_up);
+    EXPECT_GT(second, 1e6);
+    EXPECT_LT(second, 148e6);
+    stream.split(1, stream.fixed(static_cast<uint64_t>(second)));
+    EXPECT_EQ(gap(Action::gap_down), first);
+    EXPECT_THAT(drill_command(Action::gap_up, model, {}, {}).why_not, HasSubstr("no gap"));
 }
 
 TEST_F(ScreenActions, EscapeStepsBackAndAtTheEndLeaves) {

@@ -274,7 +274,7 @@ TEST_F(FlameOfManyFrames, ASearchCountsEachSampleOnce) {
         EXPECT_FALSE(jump(Jump::none));
         EXPECT_GE(steps * looks, flame.nodes.size());
         EXPECT_EQ(search.text(), "3 fit, 60.0 %"); // without capitals, case does not matter
-        EXPECT_TRUE(jump(Jump::heaviest));
+        EXPECT_TRUE(jump(Jump::best));
         EXPECT_EQ(node_name(model, flame, flame.nodes[at]), "find_a");
         EXPECT_EQ(search.text(), "1 of 3, 60.0 %");
         at = 0;

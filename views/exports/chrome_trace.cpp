@@ -14,6 +14,11 @@ namespace {
 
 using Event = nlohmann::ordered_json;
 
+// Whatever it holds: text that was not escaped is still no reason to end auger.
+std::string text_of(const Event& event) {
+    return event.dump(-1, ' ', false, Event::error_handler_t::replace);
+}
+
 class Trace {
   public:
     Trace(const Model& model, const ExportQuery& query, ByteSink& out)
@@ -54,10 +59,9 @@ class Trace {
         for (const ThreadId thread : threads_)
             name_thread(thread);
         out_.write("],\"otherData\":" +
-                   Event{{"producer", "auger"},
-                         {"losses", export_losses(model_, query_)},
-                         {"rules", export_rules(model_)}}
-                       .dump() +
+                   text_of(Event{{"producer", "auger"},
+                                 {"losses", export_losses(model_, query_)},
+                                 {"rules", export_rules(model_)}}) +
                    "}\n");
     }
 
@@ -106,7 +110,7 @@ class Trace {
                       {"args", {{"name", escape_untrusted(name + on)}}}});
     }
     void put(const Event& event) {
-        out_.write(comma_ + event.dump());
+        out_.write(comma_ + text_of(event));
         comma_ = ",\n";
     }
 

@@ -85,7 +85,7 @@ std::vector<std::string> export_losses(const Model& model, const ExportQuery& qu
         const auto before = query.lost_before.find(cause);
         const uint64_t known = before == query.lost_before.end() ? 0 : before->second;
         if (events > known)
-            losses.push_back(fmt::format("lost: {} ({})", events - known, cause));
+            losses.push_back(fmt::format("lost: {} ({})", events - known, escape_untrusted(cause)));
     }
     const SampleStore& samples = model.samples();
     // The window begins before the oldest that is left.

@@ -76,12 +76,16 @@ Line text_or_null(const std::string& text) {
 Line split_line(const Model& model) {
     if (!model.split().active)
         return nullptr;
+    const auto gap =
+        model.split_near_sample_gap() ? model.visible_gap(model.split().probe) : std::nullopt;
     return {{"probe", probe_name(model, model.split().probe)},
             {"threshold", threshold_line(model.split().threshold, model.split_state())},
             {"so_far", model.split().so_far},
             {"branch", text_or_null(model.split().branch)},
             {"by", text_or_null(model.split().label)},
-            {"near_sample_gap", model.split_near_sample_gap()}};
+            {"near_sample_gap", model.split_near_sample_gap()},
+            {"visible_from", model.visible_from_ns()},
+            {"visible_gap", gap ? Line(*gap) : Line(nullptr)}};
 }
 
 namespace {

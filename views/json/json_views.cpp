@@ -156,6 +156,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
     for (const auto& [cause, samples] : stacks.cut)
         cut[escape_untrusted(cause)] = samples;
     line["stacks"] = {{"whole", stacks.whole}, {"cut", std::move(cut)}};
+    line["probe_handling"] = stacks.probe_handling;
     Line notes = Line::array();
     for (const std::string& note : context.unwinding.notes)
         notes.push_back(escape_untrusted(note));
@@ -167,6 +168,11 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["store"] = {{"samples", model.samples().size()},
                      {"capacity", model.samples().capacity()},
                      {"bytes", model.memory_bytes()}};
+    line["memory"] = {{"resident", context.resident_bytes},
+                      {"samples", model.memory_bytes()},
+                      {"stacks", model.stacks_bytes()},
+                      {"calls", model.calls_bytes()},
+                      {"definitions", context.symbols.bytes}};
     return finish(line);
 }
 
@@ -190,18 +196,23 @@ Result<std::string> diff_json(const Model& model, const Window& window, const Cl
         line["margin"] = nanoseconds(entry.margin_ns);
         line["p"] = entry.p_value;
         line["significant"] = entry.significant;
+        line["calls_needed"] = entry.calls_needed ? Line(entry.calls_needed) : Line(nullptr);
     };
     Line line = start("diff");
     line["split"] = split_line(model);
     line["first"] = side(result->first);
     line["second"] = side(result->second);
     line["recursive"] = result->recursive;
+    line["probe_handling"] = {{"samples", number(result->probe_handling.samples)},
+                              {"weight", number(result->probe_handling.weight_ns)}};
+    line["tested_functions"] = result->tested_functions;
     line["functions"] = Line::array();
     for (const FunctionDiff& f : result->functions) {
         Line entry = {{"function", escape_untrusted(model.symbols().name(f.function))}};
         put_entry(entry, f);
         entry["self_difference"] = nanoseconds(f.self_difference_ns);
-        entry["own_difference"] = nanoseconds(f.own_difference_ns);
+        entry["rest_difference"] = nanoseconds(f.rest_difference_ns);
+        entry["by_definition"] = f.by_split;
         line["functions"].push_back(std::move(entry));
     }
     line["stacks"] = Line::array();

@@ -58,6 +58,11 @@ class SpecHistory {
     // Of the mark that has this bit since `since_ns`.
     MarkCounts marks(uint32_t bit, uint64_t since_ns, const Window& window, uint64_t now_ns) const;
     const CallStatistics& totals() const { return totals_; }
+    size_t memory_bytes() const {
+        return sizeof *this + history_.size() * sizeof(StatsEvent) +
+               history_buckets_ * sizeof(StatsEvent::buckets[0]) +
+               totals_.durations.end_bucket() * sizeof(double) + marks_.size() * sizeof(Marked);
+    }
 
   private:
     CallStatistics totals_;

@@ -3,6 +3,8 @@
 // as fast as a new one.
 #include "views/model/call_table.h"
 
+#include "bpf/go_runtime.h"
+
 namespace auger {
 
 namespace {
@@ -15,15 +17,21 @@ uint64_t mix(uint64_t x) {
     return x ^ x >> 32;
 }
 
+// A goroutine's call is begun, sampled and ended by any thread.
+uint32_t owner_of(uint32_t tid, const CallKey& key) {
+    return key.sequence & WIRE_CALL_OF_GOROUTINE ? 0 : tid;
+}
+
 uint64_t hash_of(uint32_t tid, uint64_t start_ns, uint32_t sequence) {
     return mix(start_ns ^ mix(uint64_t{tid} << 32 | sequence));
 }
 
 } // namespace
 
-CallIndex CallTable::find(uint32_t tid, const CallKey& key) const {
+CallIndex CallTable::find(uint32_t thread, const CallKey& key) const {
     if (slots_.empty())
         return no_call;
+    const uint32_t tid = owner_of(thread, key);
     size_t mask = slots_.size() - 1;
     for (size_t i = hash_of(tid, key.start_ns, key.sequence) & mask; slots_[i] != no_call;
          i = (i + 1) & mask) {
@@ -59,7 +67,7 @@ CallIndex CallTable::acquire(uint32_t tid, std::span<const CallKey> calls) {
             record = {};
             record.start_ns = key.start_ns;
             record.parent = parent;
-            record.tid = tid;
+            record.tid = owner_of(tid, key);
             record.sequence = key.sequence;
             record.spec = key.spec;
             if (parent != no_call)
@@ -95,7 +103,9 @@ bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
     record.marks = event.marks;
     record.marks_known = event.marks_known;
     record.label = event.label.value_or(no_label);
-    record.state = event.unwound ? CallRecord::State::unwound : CallRecord::State::returned;
+    record.state = event.filtered  ? CallRecord::State::filtered
+                   : event.unwound ? CallRecord::State::unwound
+                                   : CallRecord::State::returned;
     return true;
 }
 

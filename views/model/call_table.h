@@ -17,7 +17,8 @@ inline constexpr CallIndex no_call{UINT32_MAX};
 inline constexpr LabelId no_label{UINT32_MAX};
 
 struct CallRecord {
-    enum class State : uint8_t { open, returned, unwound };
+    // `filtered`: it ended, and does not count; see CallEndEvent.
+    enum class State : uint8_t { open, returned, unwound, filtered };
 
     uint64_t start_ns = 0;
     uint64_t duration_ns = 0; // valid unless open

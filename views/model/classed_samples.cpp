@@ -193,6 +193,8 @@ size_t ClassedSamples::decide_group(const Decider& decide, uint32_t index) {
     Group& group = groups_[index];
     Verdict verdict = decide(group.call, at(group.first).time_ns);
     bool was_open = group.open;
+    if (decide.classify.is_filtered(group.call))
+        return decide_filtered(decide, group);
     group.open = decide.classify.is_open(group.call);
     if (verdict.shown == group.shown && verdict.call_class == group.call_class && !split_.so_far)
         return 1;
@@ -208,11 +210,31 @@ size_t ClassedSamples::decide_group(const Decider& decide, uint32_t index) {
     }
 }
 
+// Another call inside it, or none, decides each of its samples; they stay linked.
+size_t ClassedSamples::decide_filtered(const Decider& decide, Group& group) {
+    group.open = false;
+    size_t steps = 1;
+    for (uint64_t i = group.first;; i += at(i).next_in_group) {
+        const CallIndex call = decisive(decide, i);
+        group.open |= call != no_call && decide.classify.is_open(call);
+        steps += this->decide(decide, i);
+        if (!at(i).next_in_group)
+            return steps;
+    }
+}
+
+CallIndex ClassedSamples::decisive(const Decider& decide, uint64_t number) {
+    const uint32_t group = at(number).group;
+    if (group == no_group || !decide.classify.is_filtered(groups_[group].call))
+        return group == no_group ? no_call : groups_[group].call;
+    return decide.classify.decisive(model_.samples().calls()[index_of(number)]);
+}
+
 size_t ClassedSamples::decide(const Decider& decide, uint64_t number) {
     Sample& sample = at(number);
     if (sample.left)
         return 1;
-    CallIndex call = sample.group == no_group ? no_call : groups_[sample.group].call;
+    CallIndex call = decisive(decide, number);
     Verdict verdict = decide(call, sample.time_ns);
     if (verdict.shown == sample.shown && (!sample.shown || verdict.call_class == sample.call_class))
         return 1;

@@ -108,6 +108,9 @@ class ClassedSamples {
     void pop_front();
     size_t decide(const Decider&, uint64_t number);
     size_t decide_group(const Decider&, uint32_t group);
+    size_t decide_filtered(const Decider&, Group&);
+    // The call that decides a sample of what there is now; no_call: none does.
+    CallIndex decisive(const Decider&, uint64_t number);
     uint32_t group_of(CallIndex, uint64_t number);
 
     const Model& model_;

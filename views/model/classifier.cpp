@@ -13,7 +13,8 @@ constexpr int max_chain = 4 * WIRE_MAX_OPEN_CALLS;
 // Nothing when it is not known: the call runs still, or began before the mark was watched.
 std::optional<bool> mark_of(const CallRecord& call, uint32_t bit, uint64_t since_ns,
                             uint64_t until_ns) {
-    if (call.state == CallRecord::State::open || !call.marks_known || call.start_ns < since_ns ||
+    if (call.state == CallRecord::State::open || call.state == CallRecord::State::filtered ||
+        !call.marks_known || call.start_ns < since_ns ||
         call.start_ns + call.duration_ns > until_ns || bit >= WIRE_MAX_MARKS)
         return std::nullopt;
     return (call.marks >> bit & 1) != 0;
@@ -86,7 +87,8 @@ Classifier::Outermost Classifier::find_outermost(CallIndex call) const {
     int steps = 0;
     for (CallIndex at = call; at != no_call && steps < max_chain; steps++) {
         size_t spec = calls[at].spec.index();
-        if (spec < is_probe_.size() && is_probe_[spec]) {
+        const bool counts = calls[at].state != CallRecord::State::filtered;
+        if (spec < is_probe_.size() && is_probe_[spec] && counts) {
             found.recursive |= found.call != no_call;
             found.call = at;
         }

@@ -54,6 +54,10 @@ class Classifier {
     CallIndex decisive(CallIndex call) const {
         return split_ || !by_lines_ ? outermost(call) : call;
     }
+    // Whether it has ended and does not count, so that another one decides.
+    bool is_filtered(CallIndex decisive) const {
+        return model_.calls()[decisive].state == CallRecord::State::filtered;
+    }
     // Whether that call can still change what is said of a sample in it (while the split stays).
     bool is_open(CallIndex decisive) const;
     // True when a call of the probe was seen inside another one of it.

@@ -32,7 +32,8 @@ class DiffPass::Comparison {
     Comparison(const Model& model, const Window& window, const ClassFilter& first,
                const ClassFilter& second, bool with_stacks)
         : model_(model), window_(window), pass_(model, {}, {}), with_stacks_(with_stacks),
-          things_(model), by_stack_(model.symbols().stacks() + 1) {
+          things_(model), probe_handling_(model.symbols().stacks(), -1),
+          by_stack_(model.symbols().stacks() + 1) {
         diff_.first.filter = first;
         diff_.second.filter = second;
         diff_.to_ns = window.until(model.now_ns());
@@ -124,6 +125,12 @@ class DiffPass::Comparison {
         return since;
     }
 
+    static ClassFilter durations_of(ClassFilter filter) {
+        filter.taken.reset();
+        filter.label.reset();
+        return filter;
+    }
+
     void begin_with_calls() {
         const CallTable& calls = model_.calls();
         bool by_lines = !model_.only().line_clauses.empty();
@@ -133,6 +140,8 @@ class DiffPass::Comparison {
                 by_lines || filter.label || ((filter.duration || filter.range) && filter.taken);
             estimated_ |= side->estimated;
         }
+        differs_by_definition_ =
+            durations_of(diff_.first.filter).excludes(durations_of(diff_.second.filter));
         side_.assign(calls.size(), neither);
         unwound_call_.assign(calls.size(), false);
         if (estimated_)
@@ -157,6 +166,7 @@ class DiffPass::Comparison {
             const CallRecord& call = calls[index];
             // `slow` already, but it has not got its whole weight yet.
             if (call.references == 0 || call.state == CallRecord::State::open ||
+                call.state == CallRecord::State::filtered ||
                 call.start_ns + call.duration_ns > pass_.now_ns())
                 continue;
             side_[next_] = first.of_call(index) ? 0 : second.of_call(index) ? 1 : neither;
@@ -181,12 +191,26 @@ class DiffPass::Comparison {
                 estimate_.add(std::exchange(durations_[outer.index()], 0), side_[outer.index()]);
             if (side_[outer.index()] == neither)
                 return;
+            // What a probe costs is no part of what the calls do.
+            if (samples.kinds()[i] == SampleKind::cpu && is_probe_handling(samples.stacks()[i])) {
+                diff_.probe_handling += {1, static_cast<double>(samples.weights()[i])};
+                return;
+            }
             begin_[outer.index() + 1]++;
             // Undefined stacks share the last place.
             StackId stack{
                 std::min(samples.stacks()[i].value, static_cast<uint32_t>(by_stack_.size() - 1))};
             picked_.push_back({outer, stack, static_cast<double>(samples.weights()[i])});
         });
+    }
+
+    bool is_probe_handling(StackId stack) {
+        if (stack.index() >= probe_handling_.size())
+            return false;
+        int8_t& known = probe_handling_[stack.index()];
+        if (known < 0)
+            known = model_.symbols().probe_handling(model_.symbols().stack(stack)) > 0;
+        return known;
     }
 
     // Call by call.
@@ -318,11 +342,12 @@ class DiffPass::Comparison {
             if (most-- == 0)
                 return true;
             FunctionDiff entry;
-            static_cast<DiffEntry&>(entry) =
-                compare(functions_[next_], diff_.first.calls, diff_.second.calls);
+            static_cast<DiffEntry&>(entry) = compare(functions_[next_], functions_.values(next_),
+                                                     diff_.first.calls, diff_.second.calls);
             entry.function = FunctionId{static_cast<uint32_t>(next_)};
             entry.self_difference_ns = difference(self_, next_);
-            entry.own_difference_ns = entry.difference_ns - explained_[next_];
+            entry.rest_difference_ns = entry.difference_ns - explained_[next_];
+            entry.by_split = differs_by_definition_ && things_.is_split_function(entry.function);
             diff_.functions.push_back(entry);
         }
         return false;
@@ -332,25 +357,24 @@ class DiffPass::Comparison {
         for (uint32_t i = 0; i < stacks_.size(); i++) {
             StackDiff entry;
             static_cast<DiffEntry&>(entry) =
-                compare(stacks_[i], diff_.first.calls, diff_.second.calls);
+                compare(stacks_[i], stacks_.values(i), diff_.first.calls, diff_.second.calls);
             entry.path = things_.stack_path(i);
             diff_.stacks.push_back(std::move(entry));
         }
         std::vector<DiffEntry*> entries;
         for (FunctionDiff& entry : diff_.functions)
-            entries.push_back(&entry);
-        mark_significant(entries);
+            if (!entry.by_split)
+                entries.push_back(&entry);
+        diff_.tested_functions = mark_significant(entries, diff_.first.calls, diff_.second.calls);
         entries.clear();
         for (StackDiff& entry : diff_.stacks)
             entries.push_back(&entry);
-        mark_significant(entries);
+        mark_significant(entries, diff_.first.calls, diff_.second.calls);
 
         std::sort(diff_.functions.begin(), diff_.functions.end(),
                   [](const FunctionDiff& a, const FunctionDiff& b) {
-                      if (a.significant != b.significant)
-                          return a.significant;
-                      if (a.own_difference_ns != b.own_difference_ns)
-                          return a.own_difference_ns > b.own_difference_ns;
+                      if (a.rest_difference_ns != b.rest_difference_ns)
+                          return a.rest_difference_ns > b.rest_difference_ns;
                       return a.function < b.function;
                   });
         std::stable_sort(diff_.stacks.begin(), diff_.stacks.end(),
@@ -378,9 +402,11 @@ class DiffPass::Comparison {
     MarkCounts branch_;
     ThresholdState threshold_;
     bool estimated_ = false;
+    bool differs_by_definition_ = false; // how long the calls of the split take
     CallEstimate estimate_;
     std::vector<Picked> picked_, ordered_;
     PerCallSums functions_, stacks_;
+    std::vector<int8_t> probe_handling_;                         // by stack: -1 not looked at yet
     std::vector<std::array<double, 2>> by_stack_, edges_, self_; // weights by side
     std::vector<double> explained_;                              // by function
     std::array<double, 2> unwound_{};

@@ -2,8 +2,10 @@
 // What calls of one class do that those of another do not, per call. Slow calls have more samples
 // just by being longer, so weights are divided by the number of calls, those without any sample
 // included. By duration alone, or by branch alone, that number is counted in the kernel; otherwise
-// it is estimated (see call_estimate.h). Samples of one call are not independent, so the
-// uncertainty comes from the variance between calls, not from the number of samples.
+// it is estimated (see call_estimate.h). Samples of one call are not independent, so what is sure
+// is told by calls, not by samples: margins come from the variance between calls, and what is
+// significant from a permutation test of their sums (permutation_test.h), which takes ten slow
+// calls that all show what no fast one does for what they are.
 #pragma once
 
 #include "loader/base/result.h"
@@ -28,16 +30,26 @@ struct DiffEntry {
     double second_ns = 0;
     double difference_ns = 0;
     double margin_ns = 0;       // half of the 95 % confidence interval; infinite with too few calls
-    double p_value = 1;         // two-sided, Welch's t-test on the sums per call
-    bool significant = false;   // at a false discovery rate of 5 % over all entries of its list
+    double p_value = 1;         // two-sided, of the permutation test
+    bool testable = false;      // enough calls have a sample here to make it significant at all
+    bool significant = false;   // at a false discovery rate of 5 % over all testable of its list
     uint64_t sampled_calls = 0; // calls of either side with a sample here
+    // How many more calls of the class that has fewer would make it significant if they went on
+    // alike, about; 0: it is, or nothing speaks for a difference.
+    uint64_t calls_needed = 0;
 };
 
 struct FunctionDiff : DiffEntry {
     FunctionId function;
     double self_difference_ns = 0;
-    // The part of the difference that no single callee accounts for: what ranks the list.
-    double own_difference_ns = 0;
+    // What is left of the difference without that of the callee that accounts for most of it: what
+    // ranks the list.
+    double rest_difference_ns = 0;
+    bool by_split = false; // the split's own function: slow and fast differ in it by definition
+
+    bool sure() const { return significant || by_split; }
+    // It may be chance, but something speaks for it.
+    bool candidate() const { return !sure() && calls_needed > 0; }
 };
 
 struct StackDiff : DiffEntry {
@@ -47,10 +59,11 @@ struct StackDiff : DiffEntry {
 struct Diff {
     DiffSide first;
     DiffSide second;
-    std::vector<FunctionDiff>
-        functions;                 // from the split's function inwards; best explanation first
+    std::vector<FunctionDiff> functions; // from the split's function inwards; largest rest first
+    size_t tested_functions = 0;         // that could be significant
     std::vector<StackDiff> stacks; // largest difference first
-    bool recursive = false; // calls of the probe inside each other: counted each, sampled as one
+    SampleSum probe_handling; // left out: the kernel at work for a probe, in calls of either side
+    bool recursive = false;   // calls of the probe inside each other: counted each, sampled as one
     uint64_t from_ns = 0;
     uint64_t to_ns = 0;
 };

@@ -138,7 +138,11 @@ LabelledSums sum_labelled_stacks(const Model& model, const Classifier& classify,
 void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<FunctionId>& out) {
     out.clear();
     std::span<const LocationId> locations = symbols.stack(stack);
+    const auto probe = symbols.probe_function();
+    const size_t handling = probe ? symbols.probe_handling(locations) : 0;
     for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
+        if (handling && locations.rend() - location == static_cast<ptrdiff_t>(handling))
+            out.push_back(*probe);
         std::span<const FrameEntry> frames = symbols.frames(*location);
         for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
             out.push_back(frame->function);

@@ -2,6 +2,7 @@
 #include "views/model/frames_under.h"
 
 #include "views/frame_text.h"
+#include "views/model/frame_kind.h"
 #include "views/short_name.h"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ bool FramesUnder::is(size_t step, FunctionId function) {
     if (known < 0) {
         const std::string& name = steps_[step].name;
         const std::string_view raw = symbols_.name(function);
-        known = raw == name || short_name(raw) == name || name_in_path(raw) == name;
+        known = raw == name || short_name(raw) == name || name_in_path(raw) == name ||
+                source_name(raw) == name;
     }
     return known > 0;
 }

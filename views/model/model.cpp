@@ -3,6 +3,8 @@
 // where they become indexes.
 #include "views/model/model.h"
 
+#include "views/model/duration_gaps.h"
+
 #include <algorithm>
 
 namespace auger {
@@ -198,7 +200,12 @@ MarkCounts Model::branch_counts(const Window& window) const {
 
 bool Model::split_near_sample_gap() const {
     ThresholdState state = split_state();
-    return state.in_force() && state.value_ns < 2 * ledger_.sample_gap_ns;
+    return state.in_force() && state.value_ns < visible_from_ns();
+}
+
+std::optional<uint64_t> Model::visible_gap(ProbeId id) const {
+    return next_duration_gap(probe_statistics(id).durations,
+                             std::max<uint64_t>(visible_from_ns(), 1) - 1, true);
 }
 
 ThresholdState Model::slow_state(ProbeId id) const {
@@ -235,6 +242,20 @@ CallStatistics Model::all_calls() const {
 
 size_t Model::memory_bytes() const {
     return samples_.size() * SampleStore::bytes_per_sample + calls_.memory_bytes();
+}
+
+size_t Model::calls_bytes() const {
+    size_t bytes = slow_calls_.size() * sizeof(SlowCall);
+    for (const SlowCall& call : slow_calls_) {
+        bytes += call.values.capacity() * sizeof(CallValue) + call.longest_wait.what.capacity();
+        for (const CallValue& value : call.values)
+            bytes += value.name.capacity() + value.text.capacity();
+    }
+    for (const SpecHistory& history : histories_)
+        bytes += history.memory_bytes();
+    for (const std::string& label : labels_)
+        bytes += sizeof label + label.capacity();
+    return bytes;
 }
 
 } // namespace auger

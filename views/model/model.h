@@ -76,9 +76,13 @@ class Model final : public EventSink {
     MarkCounts branch_counts(const Window& = {}) const;
     // The threshold of the split in force; kind none when there is no split.
     ThresholdState split_state() const;
-    // True when the split's threshold is under twice what a sample costs its thread: the samples
-    // themselves then make calls look slow, though their cost is taken out.
+    // Durations below it cannot be told apart in samples: under twice what a sample costs its
+    // thread, the samples themselves make calls look slow, though their cost is taken out.
+    uint64_t visible_from_ns() const { return 2 * ledger_.sample_gap_ns; }
+    // True when the split's threshold is below that.
     bool split_near_sample_gap() const;
+    // Where the probe's durations part first, of what can be seen.
+    std::optional<uint64_t> visible_gap(ProbeId) const;
     // The threshold of `slow PROBE > ...`; kind none when it is only timed or unknown.
     ThresholdState slow_state(ProbeId) const;
 
@@ -108,6 +112,9 @@ class Model final : public EventSink {
     uint64_t notices_received() const { return notices_received_; }
     // Bytes held for samples and their calls.
     size_t memory_bytes() const;
+    // For what is held beside: stacks and names, slow calls, durations of calls.
+    size_t stacks_bytes() const { return symbols_.memory_bytes(); }
+    size_t calls_bytes() const;
 
   private:
     struct ProbeState {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/neighbours.h"
 
+#include "views/model/frame_kind.h"
 #include "views/short_name.h"
 
 #include <algorithm>
@@ -40,7 +41,8 @@ std::vector<FunctionId> functions_named(const SymbolTables& symbols, std::string
         std::string_view full = symbols.name(id);
         if (full == name)
             in_full.push_back(id);
-        else if (full.size() > name.size() && short_name(full) == name)
+        else if (full.size() > name.size() &&
+                 (short_name(full) == name || source_name(full) == name))
             shortened.push_back(id);
     }
     return in_full.empty() ? shortened : in_full;

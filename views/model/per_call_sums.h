@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums per call and their moments, for many things (functions, stacks) at once: what a comparison
-// of two classes of calls rests on.
+// Sums per call, for many things (functions, stacks) at once: what a comparison of two classes of
+// calls rests on. Their moments tell the size of a difference, how they are spread over the calls
+// whether it can be chance.
 #pragma once
 
 #include "views/model/diff.h"
+#include "views/model/permutation_test.h"
 
 #include <array>
 #include <vector>
@@ -27,6 +29,7 @@ class PerCallSums {
         if (things > moments_.size()) {
             in_call_.resize(things);
             moments_.resize(things);
+            values_.resize(things);
         }
     }
     void add(uint32_t thing, double weight) {
@@ -38,17 +41,25 @@ class PerCallSums {
     void end_call(size_t side);
     size_t size() const { return moments_.size(); }
     const std::array<Moments, 2>& operator[](size_t thing) const { return moments_[thing]; }
+    // Calls by their sums, within 3 %.
+    std::span<const CallsOfValue> values(size_t thing) const { return values_[thing]; }
 
   private:
+    void count(uint32_t thing, double weight, size_t side);
+
     std::vector<std::array<Moments, 2>> moments_;
+    std::vector<std::vector<CallsOfValue>> values_;
     std::vector<double> in_call_;
     std::vector<uint32_t> touched_;
 };
 
 // The difference of the two sides' means over `calls` calls each, with margin and p-value.
-DiffEntry compare(const std::array<Moments, 2>& moments, double calls_first, double calls_second);
+DiffEntry compare(const std::array<Moments, 2>& moments, std::span<const CallsOfValue> values,
+                  double calls_first, double calls_second);
 
-// Marks what is significant at a false discovery rate of 5 % (Benjamini and Hochberg).
-void mark_significant(std::vector<DiffEntry*> entries);
+// Marks what is significant at a false discovery rate of 5 % (Benjamini and Hochberg), of those
+// that could be, and tells of the others how many more calls would make them so. Returns how many
+// could.
+size_t mark_significant(std::vector<DiffEntry*> entries, double calls_first, double calls_second);
 
 } // namespace auger

@@ -97,8 +97,9 @@ Result<void> Rules::Compiled::check(const Rule& rule, const RE2& regex) {
     return {};
 }
 
-Result<Rules> Rules::compile(std::vector<Rule> list) {
+Result<Rules> Rules::compile(std::vector<Rule> list, const Rules& known) {
     Rules rules;
+    auto next = known.list_.begin();
     for (const Rule& rule : list) {
         if (rule.kind == Rule::Kind::fold_recursion) {
             rules.fold_recursion_ = true;
@@ -107,14 +108,23 @@ Result<Rules> Rules::compile(std::vector<Rule> list) {
         }
         if (rule.expression.size() > longest_expression)
             return wrong(rule.expression, "the expression is too long", "", std::nullopt);
-        auto compiled = std::make_shared<const Compiled>(rule.expression);
-        if (auto sound = Compiled::check(rule, compiled->regex); !sound)
-            return sound.error();
-        rules.compiled_.push_back(std::move(compiled));
+        if (const auto same = std::find(next, known.list_.end(), rule); same != known.list_.end()) {
+            rules.compiled_.push_back(known.compiled_[size_t(same - known.list_.begin())]);
+            next = same + 1;
+        } else {
+            auto compiled = std::make_shared<const Compiled>(rule.expression);
+            if (auto sound = Compiled::check(rule, compiled->regex); !sound)
+                return sound.error();
+            rules.compiled_.push_back(std::move(compiled));
+        }
         rules.of_frames_ |= rule.kind != Rule::Kind::rewrite_thread;
     }
     rules.list_ = std::move(list);
     return rules;
+}
+
+Result<Rules> Rules::compile(std::vector<Rule> list) {
+    return compile(std::move(list), {});
 }
 
 std::string Rules::thread_name(std::string_view raw) const {

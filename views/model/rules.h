@@ -30,7 +30,9 @@ class Rules {
     static constexpr size_t longest_name = 64 << 10;
 
     Rules() = default;
-    // Errors are about a part of the rule's expression or replacement, which is their subject.
+    // Errors are about a part of the rule's expression or replacement, which is their subject. What
+    // `known` has of them, in the same order, is not compiled again.
+    static Result<Rules> compile(std::vector<Rule> rules, const Rules& known);
     static Result<Rules> compile(std::vector<Rule> rules);
 
     const std::vector<Rule>& list() const { return list_; }

@@ -30,10 +30,12 @@ uint64_t StackCompleteness::samples() const {
 StackCompleteness stack_completeness(const Model& model) {
     const SymbolTables& symbols = model.symbols();
     const SampleStore& store = model.samples();
-    std::vector<uint64_t> samples_of(symbols.stacks());
+    std::vector<uint64_t> samples_of(symbols.stacks()), running(symbols.stacks());
     for (size_t i = 0; i < store.size(); i++) {
-        if (const size_t stack = store.stacks()[i].index(); stack < samples_of.size())
+        if (const size_t stack = store.stacks()[i].index(); stack < samples_of.size()) {
             samples_of[stack]++;
+            running[stack] += store.kinds()[i] == SampleKind::cpu;
+        }
     }
     StackCompleteness counts;
     for (size_t i = 0; i < samples_of.size(); i++) {
@@ -44,6 +46,8 @@ StackCompleteness stack_completeness(const Model& model) {
             counts.cut["no stack"] += samples_of[i];
             continue;
         }
+        if (running[i] && symbols.probe_handling(stack))
+            counts.probe_handling += running[i];
         const FunctionId outermost = symbols.found_frames(stack.back()).back().function;
         if (symbols.module(symbols.function(outermost).module).kind == ModuleKind::cut)
             counts.cut[cause_of(symbols.name(outermost))] += samples_of[i];

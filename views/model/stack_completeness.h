@@ -13,6 +13,7 @@ namespace auger {
 
 struct StackCompleteness {
     uint64_t whole = 0;                  // samples
+    uint64_t probe_handling = 0;         // of all: the kernel at work for probes
     std::map<std::string, uint64_t> cut; // samples by cause: "no call frame information"
 
     uint64_t samples() const;

@@ -50,6 +50,8 @@ class StackThings {
     std::span<const uint32_t> edges(const Things& things) const {
         return {edge_pool_.data() + things.first_edge, things.edges};
     }
+    // Whether it is one that the split is on, as it is shown.
+    bool is_split_function(FunctionId shown) const { return split_functions_.contains(shown); }
     size_t stacks() const { return stack_paths_.size(); }
     const std::vector<FunctionId>& stack_path(size_t stack) const { return stack_paths_[stack]; }
 
@@ -86,12 +88,16 @@ class StackThings {
         for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
             const auto frames = symbols.found_frames(*location);
             for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-                if (!inside && is_probed(frame->function)) {
+                const bool enters = !inside && is_probed(frame->function);
+                if (enters) {
                     inside = true;
                     path_.clear();
                 }
-                if (const auto function = symbols.shown(frame->function))
+                if (const auto function = symbols.shown(frame->function)) {
                     path_.push_back(*function);
+                    if (enters)
+                        split_functions_.insert(*function);
+                }
             }
         }
         if (symbols.rules().fold_recursion())
@@ -147,6 +153,7 @@ class StackThings {
     std::vector<FunctionId> function_pool_;
     std::vector<uint32_t> edge_pool_;
     std::vector<FunctionId> path_;
+    std::set<FunctionId> split_functions_;
 };
 
 } // namespace auger

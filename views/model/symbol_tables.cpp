@@ -17,6 +17,7 @@ constexpr size_t max_gap = 1 << 16;
 // Redefined threads that are remembered for those who follow.
 constexpr size_t most_redefined = 10'000;
 // Of an entry in a standard hash map, about.
+constexpr size_t heap_block = 16; // what malloc adds to one, about
 constexpr size_t hashed = 32;
 
 template <typename T>
@@ -91,6 +92,64 @@ void SymbolTables::add_frames(LocationId id, std::span<const Frame> frames) {
     entry.named_at = ++names_version_;
 }
 
+// By the kernel's names for the ways into it that uprobes take, on x86: breakpoint, single step,
+// and system calls of the trampolines (uretprobe from Linux 6.11, uprobe from 6.18). A program that
+// raises its own breakpoints has the first two also; but then it is stopped by signals.
+SymbolTables::ProbeRole SymbolTables::probe_role(std::string_view name) {
+    static constexpr std::string_view entries[] = {
+        "asm_exc_int3",        "exc_int3",        "asm_exc_debug",
+        "exc_debug_user",      "noist_exc_debug", "__do_sys_uretprobe",
+        "__x64_sys_uretprobe", "__do_sys_uprobe", "__x64_sys_uprobe"};
+    static constexpr std::string_view others[] = {"schedule",
+                                                  "__schedule",
+                                                  "arch_do_signal_or_restart",
+                                                  "get_signal",
+                                                  "task_work_run",
+                                                  "rseq_handle_notify_resume",
+                                                  "__rseq_handle_notify_resume"};
+    if (std::ranges::find(entries, name) != std::end(entries))
+        return ProbeRole::entry;
+    if (std::ranges::find(others, name) != std::end(others) ||
+        (name.starts_with("asm_") &&
+         (name.ends_with("_interrupt") || name.starts_with("asm_sysvec_"))))
+        return ProbeRole::other_work;
+    return ProbeRole::none;
+}
+
+size_t SymbolTables::probe_handling(std::span<const LocationId> stack) const {
+    if (!probe_)
+        return 0;
+    // The kernel's frames are the innermost; the entry is its outermost but for what all system
+    // calls begin with.
+    constexpr size_t syscall_entry = 2; // entry_SYSCALL_64_after_hwframe, do_syscall_64
+    size_t kernel = 0, entry = 0;
+    for (; kernel < stack.size(); kernel++) {
+        const FunctionId function = found_frames(stack[kernel]).back().function;
+        if (!functions_[function.index()].kernel)
+            break;
+        switch (probe_roles_[function.index()]) {
+        case ProbeRole::other_work:
+            return 0;
+        case ProbeRole::entry:
+            entry = kernel + 1;
+            break;
+        case ProbeRole::none:
+            break;
+        }
+    }
+    if (entry == 0 || kernel - entry > syscall_entry)
+        return 0;
+    return kernel;
+}
+
+void SymbolTables::show_probe() {
+    shown_probe_.reset();
+    if (!probe_)
+        return;
+    if (const auto function = shown(*probe_))
+        shown_probe_ = FrameEntry{*function, strings_.intern(""), 0, false};
+}
+
 void SymbolTables::set_frames(LocationEntry& entry, std::span<const FrameEntry> frames) {
     // Names come at most a few times a location, so the old ones' place is simply given up unless
     // the new ones fit in.
@@ -150,6 +209,7 @@ void SymbolTables::set_rules(Rules rules) {
     for (uint32_t i = 0, found = static_cast<uint32_t>(functions_.size()); i < found; i++)
         decide(FunctionId{i});
     shown_frames_.clear();
+    show_probe();
     show_frames(unknown_);
     names_version_++;
     for (LocationEntry& entry : locations_) {
@@ -179,13 +239,15 @@ std::optional<std::vector<ThreadId>> SymbolTables::threads_redefined_since(uint6
 }
 
 size_t SymbolTables::memory_bytes() const {
-    size_t bytes = strings_.memory_bytes() + locations_.capacity() * sizeof(LocationEntry) +
-                   (found_frames_.capacity() + shown_frames_.capacity()) * sizeof(FrameEntry) +
-                   functions_.capacity() * (sizeof(Function) + sizeof(Verdict)) +
-                   function_ids_.size() * hashed + stacks_.capacity() * sizeof(stacks_[0]) +
-                   threads_.capacity() * sizeof(ThreadInfo);
+    size_t bytes =
+        strings_.memory_bytes() + locations_.capacity() * sizeof(LocationEntry) +
+        (found_frames_.capacity() + shown_frames_.capacity()) * sizeof(FrameEntry) +
+        functions_.capacity() * (sizeof(Function) + sizeof(Verdict) + sizeof(ProbeRole)) +
+        function_ids_.size() * hashed + stacks_.capacity() * sizeof(stacks_[0]) +
+        threads_.capacity() * sizeof(ThreadInfo);
     for (const std::vector<LocationId>& stack : stacks_)
-        bytes += stack.capacity() * sizeof(LocationId);
+        if (stack.capacity())
+            bytes += stack.capacity() * sizeof(LocationId) + heap_block;
     for (const ThreadInfo& thread : threads_)
         bytes += thread.comm.capacity() + thread.cgroup.capacity();
     return bytes;
@@ -243,7 +305,9 @@ FunctionId SymbolTables::intern_function(std::string_view name, ModuleId in) {
     auto [it, is_new] = function_ids_.try_emplace(uint64_t{string.value} << 32 | in.value,
                                                   FunctionId{uint32_t(functions_.size())});
     if (is_new) {
-        functions_.push_back({string, in, module(in).kind == ModuleKind::kernel});
+        const bool kernel = module(in).kind == ModuleKind::kernel;
+        functions_.push_back({string, in, kernel});
+        probe_roles_.push_back(kernel ? probe_role(name) : ProbeRole::none);
         verdicts_.push_back({it->second});
     }
     return it->second;
@@ -254,6 +318,12 @@ FunctionId SymbolTables::find_function(std::string_view name, ModuleId in) {
     const FunctionId id = intern_function(name, in);
     if (!std::exchange(verdicts_[id.index()].found, true))
         decide(id);
+    if (!probe_ && probe_roles_[id.index()] == ProbeRole::entry) {
+        probe_ = intern_function("[probe]", in);
+        verdicts_[probe_->index()].found = true;
+        decide(*probe_);
+        show_probe();
+    }
     return id;
 }
 

@@ -88,12 +88,27 @@ class SymbolTables {
     template <typename Visit>
     void for_each_frame(std::span<const LocationId> stack, Visit visit) const {
         const FrameEntry* last = nullptr;
-        for (size_t i = 0; i < stack.size(); i++)
-            for (const FrameEntry& frame : frames(stack[i])) {
-                if (!last || last->function != frame.function || !rules_.fold_recursion())
-                    visit(i, frame);
-                last = &frame;
-            }
+        const size_t probe = probe_handling(stack);
+        auto see = [&](size_t i, const FrameEntry& frame) {
+            if (!last || last->function != frame.function || !rules_.fold_recursion())
+                visit(i, frame);
+            last = &frame;
+        };
+        for (size_t i = 0; i < stack.size(); i++) {
+            for (const FrameEntry& frame : frames(stack[i]))
+                see(i, frame);
+            if (i + 1 == probe && shown_probe_)
+                see(i, *shown_probe_);
+        }
+    }
+    // How many of the innermost locations are the kernel at work for a probe of the target's code:
+    // what it did on a breakpoint, a single step or the way out through a return trampoline. They
+    // have a frame "[probe]" around them. 0: none. Where the kernel goes on to schedule or to
+    // deliver signals on its way back, and in interrupts, it is not at work for the probe.
+    size_t probe_handling(std::span<const LocationId> stack) const;
+    // That frame, as rules show it; nothing before the first, or where it is dropped.
+    std::optional<FunctionId> probe_function() const {
+        return shown_probe_ ? std::optional(shown_probe_->function) : std::nullopt;
     }
     // How rules show a function that was found; nothing where they drop it.
     std::optional<FunctionId> shown(FunctionId found) const;
@@ -140,6 +155,10 @@ class SymbolTables {
         bool dropped = false;  // where found
         bool is_shown = false; // another one as this, or itself
     };
+    // What a kernel function is to the handling of probes.
+    enum class ProbeRole : uint8_t { none, entry, other_work };
+    static ProbeRole probe_role(std::string_view kernel_function);
+    void show_probe();
     FunctionId intern_function(std::string_view name, ModuleId module);
     FunctionId find_function(std::string_view name, ModuleId module);
     void decide(FunctionId);
@@ -156,6 +175,9 @@ class SymbolTables {
     std::vector<FrameEntry> shown_frames_;
     std::vector<std::vector<LocationId>> stacks_;
     std::vector<Function> functions_;
+    std::vector<ProbeRole> probe_roles_;                    // by function
+    std::optional<FunctionId> probe_;                       // as found
+    std::optional<FrameEntry> shown_probe_;                 // of that
     std::vector<Verdict> verdicts_;                         // by function
     std::unordered_map<uint64_t, FunctionId> function_ids_; // name << 32 | module
     LocationEntry unknown_;                                 // for those that were never defined

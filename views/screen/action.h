@@ -66,6 +66,8 @@ enum class Action : uint8_t {
     // The split's threshold.
     threshold_up,
     threshold_down,
+    gap_up, // to where durations part next
+    gap_down,
     // A range is begun and ended where the cursor is: of durations, of time.
     select_range,
     // The program.

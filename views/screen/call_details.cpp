@@ -28,7 +28,9 @@ CallDetails take_details(const Model& model, const SlowCall& call, uint64_t numb
              record.state == CallRecord::State::open
                  ? "was still running"
                  : fmt::format("{}{}", format_duration(static_cast<double>(record.duration_ns)),
-                               record.state == CallRecord::State::unwound ? ", unwound" : "")});
+                               record.state == CallRecord::State::unwound    ? ", unwound"
+                               : record.state == CallRecord::State::filtered ? ", left out"
+                                                                             : "")});
         at = record.parent;
     }
     return details;

@@ -57,12 +57,13 @@ class DifferencePane final : public ListPane {
 
   private:
     std::optional<FunctionId> selected() const;
-    enum class Order : uint8_t { own, difference, slower };
+    enum class Order : uint8_t { rest, difference, slower };
 
     std::string text_of(size_t row) const override;
     size_t draw_head(Area&) override;
     size_t draw_missing(Area&) const;
     void draw_age(Area&, size_t y) const;
+    Area draw_beside(Area body) override;
     void draw_row(Area&, size_t row) const override;
     void draw_bar(Area&, size_t x, size_t width, const FunctionDiff&) const;
     void open_row(size_t, const Model&, const Scope&, std::vector<Wish>&) override;
@@ -80,14 +81,16 @@ class DifferencePane final : public ListPane {
     std::vector<FunctionDiff> rows_;
     std::optional<Error> missing_;
     bool no_split_ = true;
+    std::string unseen_; // why the split cannot be seen; empty: it can
     double most_ns_ = 0; // the longest bar
-    size_t significant_ = 0;
-    Order order_ = Order::own;
+    size_t significant_ = 0, candidates_ = 0;
+    Order order_ = Order::rest;
 };
 
 bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     symbols_ = &model.symbols();
     now_ns_ = model.now_ns();
+    unseen_ = model.split_near_sample_gap() ? unseen_split_text(model) : "";
     const double cost = ns_a_sample * static_cast<double>(model.samples().size());
     if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
         no_split_ = !model.split().active;
@@ -117,20 +120,19 @@ void DifferencePane::take(Diff diff) {
     diff_ = std::move(diff);
     rows_ = std::move(diff_.functions);
     most_ns_ = 0;
-    significant_ = 0;
+    significant_ = candidates_ = 0;
     for (const FunctionDiff& row : rows_) {
         most_ns_ = std::max(most_ns_, std::abs(row.difference_ns));
         significant_ += row.significant;
+        candidates_ += row.candidate();
     }
     sort();
 }
 
 void DifferencePane::sort() {
     std::sort(rows_.begin(), rows_.end(), [&](const FunctionDiff& a, const FunctionDiff& b) {
-        if (a.significant != b.significant)
-            return a.significant;
         auto value = [&](const FunctionDiff& f) {
-            return order_ == Order::own          ? f.own_difference_ns
+            return order_ == Order::rest         ? f.rest_difference_ns
                    : order_ == Order::difference ? f.difference_ns
                                                  : f.first_ns;
         };
@@ -156,12 +158,12 @@ bool DifferencePane::act(Action action, const Model& model, const Scope& scope,
                          std::vector<Wish>& wishes) {
     if (action != Action::sort)
         return ListPane::act(action, model, scope, wishes);
-    order_ = order_ == Order::own          ? Order::difference
+    order_ = order_ == Order::rest         ? Order::difference
              : order_ == Order::difference ? Order::slower
-                                           : Order::own;
+                                           : Order::rest;
     sort();
-    static constexpr std::string_view said[] = {"by what no single callee accounts for",
-                                                "by difference", "by time in the first class"};
+    static constexpr std::string_view said[] = {"by what no callee accounts for", "by difference",
+                                                "by time in the first class"};
     wishes.push_back({Wish::Kind::tell, std::string(said[static_cast<size_t>(order_)]), {}});
     return true;
 }
@@ -228,12 +230,17 @@ size_t DifferencePane::draw_head(Area& area) {
         side(diff_.second);
         draw_age(area, y - 1);
     }
+    if (!unseen_.empty() && area.height() >= 8)
+        y = area.put_lines(y, unseen_, Style::warning);
     const bool few = diff_.first.calls < 2 || diff_.second.calls < 2;
     if (few)
         y = area.put_lines(y, "Too few calls to compare: each class needs at least two.",
                            Style::warning);
     else if (significant_ == 0)
-        y = area.put_lines(y, "No function differs beyond chance.", Style::warning);
+        y = area.put_lines(y,
+                           candidates_ ? "No function differs beyond chance yet."
+                                       : "No function differs beyond chance.",
+                           Style::warning);
     if (diff_.recursive && area.height() >= 10)
         y = area.put_lines(y, "The function recurses: figures per call are too small.",
                            Style::warning);
@@ -245,7 +252,7 @@ size_t DifferencePane::draw_head(Area& area) {
         area.put(x + 1, y, std::string(plus_minus(unicode())) + " 95 %", Style::dim);
         x += 11;
     }
-    area.put_right(x + 9, y, "own", title(Order::own));
+    area.put_right(x + 9, y, "rest", title(Order::rest));
     x += 9;
     if (area.width() >= 100) {
         area.put_right(x + 10, y, "first", order_ == Order::slower ? Style::title : Style::slow);
@@ -261,10 +268,33 @@ size_t DifferencePane::draw_head(Area& area) {
     return y + 1;
 }
 
+// Below the rows: what the figures of the selected one are, and what would make it sure.
+Area DifferencePane::draw_beside(Area body) {
+    if (rows_.empty() || body.height() < 6)
+        return body;
+    const FunctionDiff& f = rows_[cursor_.row()];
+    const size_t last = body.height() - 1;
+    const DiffSide& fewer = diff_.first.calls <= diff_.second.calls ? diff_.first : diff_.second;
+    if (f.candidate())
+        body.put(1, last,
+                 fmt::format("?: may be chance; about {} more {} calls would make it sure, if "
+                             "they went on alike.",
+                             format_count(double(f.calls_needed)), to_string(fewer.filter)),
+                 Style::warning);
+    else if (!f.sure())
+        body.put(1, last, "?: may well be chance.", Style::dim);
+    else
+        body.put(1, last,
+                 f.by_split ? "Slow and fast calls differ here by definition."
+                            : "rest: without its largest callee's difference; not its own time.",
+                 Style::dim);
+    return body.part(0, 0, body.width(), last);
+}
+
 void DifferencePane::draw_row(Area& line, size_t row) const {
     const FunctionDiff& f = rows_[row];
     // What may be chance is dim; so it is told apart by its place and margin, too.
-    auto style = [&](Style if_sure) { return f.significant ? if_sure : Style::dim; };
+    auto style = [&](Style if_sure) { return f.sure() ? if_sure : Style::dim; };
     line.put_right(10, 0, signed_duration(f.difference_ns), style(Style::number));
     size_t x = 10;
     if (line.width() >= 59) {
@@ -273,10 +303,10 @@ void DifferencePane::draw_row(Area& line, size_t row) const {
         x += 11;
     }
     x += 9;
-    if (!f.significant)
-        line.put_right(x, 0, "chance?", Style::dim);
-    else if (whole() > 0 && f.own_difference_ns > 0)
-        line.put_right(x, 0, format_percent(f.own_difference_ns / whole()), Style::slow);
+    if (whole() > 0 && f.rest_difference_ns > 0)
+        line.put_right(x, 0, format_percent(f.rest_difference_ns / whole()), style(Style::slow));
+    if (!f.sure())
+        line.put(x, 0, "?", f.candidate() ? Style::warning : Style::dim);
     if (line.width() >= 99) {
         line.put_right(x + 10, 0, format_duration(f.first_ns), style(Style::plain));
         line.put_right(x + 20, 0, format_duration(f.second_ns), style(Style::plain));
@@ -299,8 +329,7 @@ void DifferencePane::draw_bar(Area& line, size_t x, size_t width, const Function
     if (most_ns_ <= 0)
         return;
     const double share = std::abs(f.difference_ns) / most_ns_;
-    const Style style =
-        f.significant ? f.difference_ns > 0 ? Style::slow : Style::fast : Style::dim;
+    const Style style = f.sure() ? f.difference_ns > 0 ? Style::slow : Style::fast : Style::dim;
     if (f.difference_ns > 0) {
         line.put(x + half + 1, 0, bar(share, half, unicode()), style);
     } else if (f.difference_ns < 0) {

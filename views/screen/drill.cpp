@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/drill.h"
 
+#include "views/format.h"
+#include "views/model/duration_gaps.h"
+#include "views/model/frame_kind.h"
 #include "views/screen/histogram_layout.h"
 #include "views/screen/target_function.h"
 #include "views/short_name.h"
@@ -63,6 +66,31 @@ Drill move_threshold(const Model& model, bool up) {
         moved.percentile = *percentile;
     }
     return {fmt::format("threshold {} {}", spell_word(probe->text), spell_threshold(moved)), ""};
+}
+
+// To where the split's durations part next, or one that can be seen.
+Drill move_to_gap(const Model& model, bool up) {
+    const SplitInfo& split = model.split();
+    const ProbeInfo* probe = split.active ? model.find_probe(split.probe) : nullptr;
+    if (!probe || split.threshold.kind == Threshold::Kind::none)
+        return {"", fmt::format("no split by duration yet: {} at a function makes one",
+                                key_name(Action::split_on_it))};
+    const ThresholdState state = model.split_state();
+    return drill_to_gap(model, *probe, model.probe_statistics(probe->id).durations,
+                        state.in_force() ? state.value_ns : 0, up);
+}
+
+// What tells slow calls from others when nobody has said: p95, or, where that cannot be seen, the
+// first gap between durations that can.
+std::string first_threshold(const Model& model, const ProbeInfo* probe) {
+    if (probe) {
+        const CallStatistics calls = model.probe_statistics(probe->id);
+        if (calls.returns > 0 &&
+            calls.quantile(0.95) < static_cast<double>(model.visible_from_ns()))
+            if (const auto gap = model.visible_gap(probe->id))
+                return spell_duration(*gap);
+    }
+    return "p95";
 }
 
 // Which calls are slow. Of the split's probe the same as the split says; of others those that would
@@ -151,6 +179,29 @@ std::string probe_text_of(const Model& model, FunctionId id) {
 
 } // namespace
 
+Drill drill_to_gap(const Model& model, const ProbeInfo& probe, const WeightedHistogram& durations,
+                   uint64_t from_ns, bool up) {
+    const uint64_t visible = model.visible_from_ns();
+    // What cannot be seen is passed over.
+    auto gap = next_duration_gap(
+        durations, up ? std::max(from_ns, std::max<uint64_t>(visible, 1) - 1) : from_ns, up);
+    if (gap && *gap < visible)
+        gap.reset();
+    if (!gap)
+        return {"",
+                fmt::format(
+                    "no gap between durations {} {}: {} {} move by bars", up ? "above" : "below",
+                    format_duration(static_cast<double>(std::max(from_ns, up ? visible : from_ns))),
+                    key_name(Action::threshold_down), key_name(Action::threshold_up))};
+    const std::string word = spell_word(probe.text), bound = spell_duration(*gap);
+    const SplitInfo& split = model.split();
+    const bool has_split =
+        split.active && split.probe == probe.id && split.threshold.kind != Threshold::Kind::none;
+    return {has_split ? fmt::format("threshold {} {}", word, bound)
+                      : fmt::format("split {} > {}", word, bound),
+            ""};
+}
+
 Drill drill_at_probe(Action action, const Model& model, const std::string& text) {
     const std::string word = spell_word(text);
     const ProbeInfo* probe = nullptr;
@@ -161,7 +212,7 @@ Drill drill_at_probe(Action action, const Model& model, const std::string& text)
     case Action::time_it:
         return {"time " + word, ""};
     case Action::split_on_it:
-        return {fmt::format("split {} > p95", word), ""};
+        return {fmt::format("split {} > {}", word, first_threshold(model, probe)), ""};
     case Action::slow_it:
         return {fmt::format("slow {} > {}", word, spell_threshold(slow_threshold(model, probe))),
                 ""};
@@ -182,6 +233,8 @@ Drill drill_at_probe(Action action, const Model& model, const std::string& text)
 Drill drill_command(Action action, const Model& model, const Scope& scope, const Subject& subject) {
     if (action == Action::threshold_up || action == Action::threshold_down)
         return move_threshold(model, action == Action::threshold_up);
+    if (action == Action::gap_up || action == Action::gap_down)
+        return move_to_gap(model, action == Action::gap_up);
     if (action == Action::only_this && !model.only().text.empty())
         return {"only off", ""};
     const bool of_calls = action != Action::only_this && action != Action::call_sites;
@@ -193,8 +246,9 @@ Drill drill_command(Action action, const Model& model, const Scope& scope, const
 
     const auto function = function_of_target(model, scope, subject);
     if (!function)
-        return {"", fmt::format("{} is no function of a file, and none around it is known",
-                                display_name(model.symbols().name(*subject.function)))};
+        return {"", fmt::format("{} is {}, and no function around it that can be timed is known",
+                                display_name(model.symbols().name(*subject.function)),
+                                why_no_probe(model.symbols(), *subject.function))};
     const std::vector<FunctionId> found = model.symbols().found_as(*function);
     if (found.size() != 1)
         return {"", fmt::format("rules show {} functions as {}: name the one that is meant",
@@ -203,13 +257,22 @@ Drill drill_command(Action action, const Model& model, const Scope& scope, const
         return {"", fmt::format("{} has no name, or none yet",
                                 display_name(model.symbols().name(*function)))};
     const std::string text = probe_text_of(model, found[0]);
+    std::string note;
+    if (*function != *subject.function)
+        note = fmt::format("{} is {}: this is of {}, around it",
+                           display_name(model.symbols().name(*subject.function)),
+                           why_no_probe(model.symbols(), *subject.function),
+                           display_name(model.symbols().name(*function)));
     switch (action) {
     case Action::only_this:
-        return {"only in " + spell_word(text), ""};
+        return {"only in " + spell_word(text), "", note};
     case Action::call_sites:
-        return {"sites " + spell_word(text), ""};
-    default:
-        return drill_at_probe(action, model, text);
+        return {"sites " + spell_word(text), "", note};
+    default: {
+        Drill drill = drill_at_probe(action, model, text);
+        drill.note = note;
+        return drill;
+    }
     }
 }
 

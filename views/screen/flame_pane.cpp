@@ -330,8 +330,9 @@ std::string FlamePane::search(const std::optional<std::string>& expression, cons
     if (!failure.empty() || !expression)
         return failure;
     model_ = &model;
-    if (!search_.matches(model, tree(), cursor_.node()))
-        search_.jump(FlameSearch::Jump::heaviest);
+    // Whoever stands on a frame of just this name stays there.
+    if (!search_.found_whole(model, tree(), cursor_.node()))
+        search_.jump(FlameSearch::Jump::best);
     searching_ = search_on(looks_at_once);
     return search_.text();
 }

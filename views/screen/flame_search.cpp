@@ -49,18 +49,25 @@ std::string FlameSearch::start(const std::optional<std::string>& expression) {
     return {};
 }
 
-bool FlameSearch::matches(const Model& model, const FlameTree& tree, uint32_t node) {
+Pattern::Fit FlameSearch::fit(const Model& model, const FlameTree& tree, uint32_t node) {
     if (!pattern_)
-        return false;
+        return Pattern::Fit::none;
     const FlameNode& at = tree.nodes[node];
     if (at.depth < 2)
-        return pattern_->matches(node_name(model, tree, at));
+        return pattern_->fit(node_name(model, tree, at));
     const size_t index = at.function.index();
     if (index >= by_function_.size())
-        by_function_.resize(std::max(index + 1, model.symbols().functions()), -1);
-    if (by_function_[index] < 0)
-        by_function_[index] = pattern_->matches(model.symbols().name(at.function));
-    return by_function_[index] > 0;
+        by_function_.resize(std::max(index + 1, model.symbols().functions()), unknown);
+    if (by_function_[index] == unknown)
+        by_function_[index] = static_cast<int8_t>(pattern_->fit(model.symbols().name(at.function)));
+    return static_cast<Pattern::Fit>(by_function_[index]);
+}
+
+bool FlameSearch::better(const Place& place, uint32_t node, uint32_t than) {
+    const auto one = fit(place.model, place.tree, node), other = fit(place.model, place.tree, than);
+    return one != other ? one < other
+                        : weight_of(place.tree, node, place.weight) >
+                              weight_of(place.tree, than, place.weight);
 }
 
 bool FlameSearch::still_matches(const Place& place, uint32_t node) {
@@ -161,9 +168,8 @@ bool FlameSearch::look_for_match(const Place& place, size_t& looks) {
         spend(looks, 1);
         if (!still_matches(place, node))
             continue;
-        if (jump_ == Jump::heaviest) {
-            if (best_ == no_node || weight_of(place.tree, node, place.weight) >
-                                        weight_of(place.tree, best_, place.weight))
+        if (jump_ == Jump::best) {
+            if (best_ == no_node || better(place, node, best_))
                 best_ = node;
             continue;
         }

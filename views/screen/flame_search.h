@@ -25,14 +25,21 @@ class FlameSearch {
         Weight weight;
         uint32_t cursor;
     };
-    // To the match with the most weight, which is what somebody who searches most likely means, or
-    // to the one after (before) the cursor; at the end to the first (last) again.
-    enum class Jump : uint8_t { none, heaviest, next, previous };
+    // To the match that fits best, and of those the one with the most weight, which is what
+    // somebody who searches most likely means, or to the one after (before) the cursor; at the end
+    // to the first (last) again.
+    enum class Jump : uint8_t { none, best, next, previous };
 
     // Nothing ends the search. Returns the error of an expression that is none.
     std::string start(const std::optional<std::string>& expression);
     bool active() const { return pattern_.has_value(); }
-    bool matches(const Model&, const FlameTree&, uint32_t node);
+    bool matches(const Model& model, const FlameTree& tree, uint32_t node) {
+        return fit(model, tree, node) != Pattern::Fit::none;
+    }
+
+    bool found_whole(const Model& model, const FlameTree& tree, uint32_t node) {
+        return fit(model, tree, node) == Pattern::Fit::whole;
+    }
 
     // The next work() looks through all frames once more.
     void sweep_again() { swept_to_ = 0; }
@@ -47,6 +54,8 @@ class FlameSearch {
     std::string text() const;
 
   private:
+    Pattern::Fit fit(const Model&, const FlameTree&, uint32_t node);
+    bool better(const Place&, uint32_t node, uint32_t than);
     bool sweep(const Place&, size_t& looks);
     bool look_for_match(const Place&, size_t& looks);
     bool count_before(const Place&, size_t& looks);
@@ -54,7 +63,8 @@ class FlameSearch {
     bool still_matches(const Place&, uint32_t node);
 
     std::optional<Pattern> pattern_;
-    std::vector<int8_t> by_function_; // -1: not known yet
+    static constexpr int8_t unknown = -1;
+    std::vector<int8_t> by_function_; // how well it fits, as Pattern::Fit; or unknown
 
     // Of the last whole sweep.
     std::vector<uint32_t> found_; // nodes, in no order; some may have gone since

@@ -63,6 +63,7 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
     if (here.pane == Action::histogram)
         return {{key_name(Action::threshold_down) + " " + key_name(Action::threshold_up),
                  "move the threshold", true},
+                step(Action::gap_up, "to the next gap"),
                 step(Action::select_range, "begins and ends a range of durations")};
     if (here.pane == Action::threads)
         return {step(Action::enter, "observes only that thread")};
@@ -74,6 +75,9 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
                 step(Action::split_on_it, "splits by its p95"),
                 step(Action::histogram, "durations")};
     }
+    if (model.split_near_sample_gap())
+        return {step(Action::gap_up, "to a threshold that samples can see"),
+                step(Action::histogram, "durations")};
     if (here.pane == Action::flame)
         return {step(Action::difference, "shows what slow calls do differently"),
                 step(Action::class_filter, "only slow")};

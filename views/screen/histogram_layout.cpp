@@ -32,13 +32,6 @@ HistogramLayout lay_out_histogram(const WeightedHistogram& histogram, size_t wid
     return layout;
 }
 
-uint64_t round_duration(uint64_t ns) {
-    uint64_t unit = 1;
-    while (ns / unit >= 1000)
-        unit *= 10;
-    return (ns + unit / 2) / unit * unit;
-}
-
 std::optional<uint64_t> next_bound(const HistogramLayout& layout, uint64_t threshold_ns, bool up) {
     std::optional<uint64_t> below;
     for (const HistogramRow& bar : layout.bars) {

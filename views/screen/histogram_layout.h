@@ -3,6 +3,7 @@
 // row of buckets. Bounds are rounded to three digits, so that a threshold moved to one reads well.
 #pragma once
 
+#include "views/model/duration_gaps.h"
 #include "views/text/histogram_rows.h"
 
 #include <cstddef>
@@ -26,8 +27,6 @@ struct HistogramLayout {
 
 HistogramLayout lay_out_histogram(const WeightedHistogram&, size_t width);
 
-// A duration with three significant digits.
-uint64_t round_duration(uint64_t ns);
 // The next bound between bars above (below) a threshold.
 std::optional<uint64_t> next_bound(const HistogramLayout&, uint64_t threshold_ns, bool up);
 

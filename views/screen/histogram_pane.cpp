@@ -43,7 +43,9 @@ class HistogramPane final : public Pane {
     void begin_or_end_range(const Scope&, std::vector<Wish>&);
     bool place_cursor();
     void move_cursor(int bars);
+    uint64_t threshold() const;
     void move_threshold(bool up, std::vector<Wish>&) const;
+    void move_to_gap(bool up, const Model&, std::vector<Wish>&) const;
     void select(const Scope&, std::vector<Wish>&);
 
     bool unicode_;
@@ -176,10 +178,24 @@ void HistogramPane::move_cursor(int bars) {
     picture_.cursor = layout.bars[static_cast<size_t>(std::clamp<int64_t>(bar, 0, last))].first;
 }
 
+// Where moving begins.
+uint64_t HistogramPane::threshold() const {
+    return now().split.in_force() ? now().split.value_ns
+           : picture_.cursor      ? bucket_low(*picture_.cursor)
+                                  : static_cast<uint64_t>(now().calls.quantile(0.95));
+}
+
+void HistogramPane::move_to_gap(bool up, const Model& model, std::vector<Wish>& wishes) const {
+    const ProbeInfo* probe = model.find_probe(now().probe);
+    if (!probe)
+        return;
+    const Drill drill = drill_to_gap(model, *probe, now().calls.durations, threshold(), up);
+    wishes.push_back(drill.command.empty() ? Wish{Wish::Kind::tell, drill.why_not, {}}
+                                           : Wish{Wish::Kind::run, drill.command, {}});
+}
+
 void HistogramPane::move_threshold(bool up, std::vector<Wish>& wishes) const {
-    const uint64_t from = now().split.in_force() ? now().split.value_ns
-                          : picture_.cursor      ? bucket_low(*picture_.cursor)
-                                            : static_cast<uint64_t>(now().calls.quantile(0.95));
+    const uint64_t from = threshold();
     const auto to = next_bound(picture_.layout, from, up);
     if (!to) {
         wishes.push_back({Wish::Kind::tell,
@@ -256,6 +272,10 @@ bool HistogramPane::act(Action action, const Model& model, const Scope& scope,
     case Action::threshold_up:
     case Action::threshold_down:
         move_threshold(action == Action::threshold_up, wishes);
+        return true;
+    case Action::gap_up:
+    case Action::gap_down:
+        move_to_gap(action == Action::gap_up, model, wishes);
         return true;
     case Action::select_range:
         begin_or_end_range(scope, wishes);

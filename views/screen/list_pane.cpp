@@ -86,13 +86,21 @@ std::string ListPane::search(const std::optional<std::string>& expression, const
     if (!pattern)
         return pattern.error().message();
     pattern_ = *pattern;
-    for (size_t step = 0, rows = cursor_.rows(); step < rows; step++) {
+    size_t best = 0;
+    auto fit = Pattern::Fit::none; // of it
+    for (size_t step = 0, rows = cursor_.rows(); step < rows && fit != Pattern::Fit::whole;
+         step++) {
         const size_t row = (cursor_.row() + step) % rows;
         if (!matches(row))
             continue;
-        cursor_.move_to(row);
+        if (const auto one = pattern_->fit(text_of(row)); one < fit) {
+            best = row;
+            fit = one;
+        }
+    }
+    if (fit != Pattern::Fit::none) {
+        cursor_.move_to(best);
         moved(model);
-        break;
     }
     return found();
 }

@@ -16,6 +16,10 @@ class Pattern {
     static Result<Pattern> compile(const std::string& expression);
     // Whether it fits somewhere in the text.
     bool matches(std::string_view text) const;
+    // How well it fits a function's name: what somebody who types a name most likely means comes
+    // first.
+    enum class Fit : uint8_t { whole, beginning, words, inside, none };
+    Fit fit(std::string_view name) const;
 
   private:
     struct Compiled;

@@ -22,11 +22,13 @@ void Screen::Implementation::answer(const Answer& answer) {
     last_command_ = answer.line;
     panes_.mark_stale();
     const auto sites_of = std::exchange(sites_of_, std::nullopt);
-    std::vector<PagerLine> lines = Pager::lines_of(answer.text);
+    std::string text = std::exchange(drill_note_, {});
+    text += (text.empty() ? "" : "\n") + answer.text;
+    std::vector<PagerLine> lines = Pager::lines_of(text);
     if (!answer.failed && sites_of)
         return show_sites(*sites_of, answer.line, std::move(lines));
     if (lines.size() <= AnswerNote::most_lines)
-        return note_.say(answer.text, answer.failed);
+        return note_.say(text, answer.failed);
     pager_.emplace(answer.line, std::move(lines));
 }
 

@@ -70,6 +70,7 @@ class Screen::Implementation {
     std::optional<Pager> pager_;
     AnswerNote note_;
     std::string last_command_;        // whose answer stands in the note
+    std::string drill_note_;          // what the command that runs is about
     std::optional<Subject> sites_of_; // whose call sites were asked for
     std::vector<Request> requests_;
 

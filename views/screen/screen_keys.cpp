@@ -178,6 +178,8 @@ void Screen::Implementation::act_at_function(Action action) {
     case Action::delete_probe:
     case Action::threshold_up:
     case Action::threshold_down:
+    case Action::gap_up:
+    case Action::gap_down:
         return drill(action);
     default:
         return;

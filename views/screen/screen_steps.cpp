@@ -92,6 +92,7 @@ void Screen::Implementation::drill(Action action) {
         return tell(drill.why_not);
     if (action == Action::call_sites)
         sites_of_ = subject;
+    drill_note_ = drill.note;
     run(drill.command);
 }
 

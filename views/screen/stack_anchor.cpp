@@ -10,8 +10,13 @@ namespace {
 // Calls visit(function, location, frame) from the root on, until it returns false.
 template <typename Visit>
 void walk(const SymbolTables& symbols, std::span<const LocationId> locations, Visit visit) {
+    const auto probe = symbols.probe_function();
+    const size_t handling = probe ? symbols.probe_handling(locations) : 0;
     for (size_t location = 0; location < locations.size(); location++) {
         const auto frames = symbols.frames(locations[locations.size() - 1 - location]);
+        if (handling && location + handling == locations.size() &&
+            !visit(*probe, location, frames.size()))
+            return;
         for (size_t frame = 0; frame < frames.size(); frame++)
             if (!visit(frames[frames.size() - 1 - frame].function, location, frame))
                 return;

@@ -56,6 +56,8 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
                 {fmt::format("{} > {}", elide_middle(name, 24, ellipsis(unicode)),
                              threshold_text(model.split().threshold, model.split_state())),
                  Style::number, 1});
+        if (model.split_near_sample_gap())
+            items.push_back({"threshold too short to be seen", Style::warning, 1});
         for (CallClass c : all_call_classes) {
             if (sums[c].weight_ns > 0)
                 items.push_back({fmt::format("{} {}", to_string(c),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/target_function.h"
 
+#include "views/model/frame_kind.h"
+
 #include <algorithm>
 #include <map>
 
@@ -8,9 +10,11 @@ namespace auger {
 
 namespace {
 
+// Whether it has code of its own in a file.
 bool of_a_file(const SymbolTables& symbols, FunctionId id) {
     const Function& function = symbols.function(id);
-    return !function.kernel && symbols.module(function.module).kind == ModuleKind::file;
+    return !function.kernel && symbols.module(function.module).kind == ModuleKind::file &&
+           !only_inlined(symbols, id);
 }
 
 double weight(const ClassSums& sums, bool of_slow) {
@@ -26,13 +30,19 @@ std::optional<FunctionId> heaviest_caller(const Model& model, const Scope& scope
     std::vector<FunctionId> path;
     for (const bool of_slow : {true, false}) {
         std::map<FunctionId, double> weights;
+        std::map<FunctionId, bool> known;
+        const auto has_code = [&](FunctionId f) {
+            const auto [entry, is_new] = known.try_emplace(f);
+            if (is_new)
+                entry->second = of_a_file(symbols, f);
+            return entry->second;
+        };
         for (uint32_t i = 0; i < sums.size(); i++) {
             if (!(weight(sums[i], of_slow) > 0))
                 continue;
             expand_stack(symbols, StackId{i}, path);
             const auto at = std::find(path.rbegin(), path.rend(), function);
-            const auto caller =
-                std::find_if(at, path.rend(), [&](FunctionId f) { return of_a_file(symbols, f); });
+            const auto caller = std::find_if(at, path.rend(), has_code);
             if (caller != path.rend())
                 weights[*caller] += weight(sums[i], of_slow);
         }

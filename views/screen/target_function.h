@@ -9,8 +9,9 @@
 
 namespace auger {
 
-// The subject's function, if it is one of a file; else the nearest of its callers that is. Where
-// the callers are not known: the one with most of its time, of slow calls where there is a split.
+// The subject's function, if it has code of its own in a file; else the nearest of its callers that
+// is. Where the callers are not known: the one with most of its time, of slow calls where there is
+// a split.
 std::optional<FunctionId> function_of_target(const Model&, const Scope&, const Subject&);
 
 } // namespace auger

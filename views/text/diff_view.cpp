@@ -45,42 +45,62 @@ void add_functions(Canvas& canvas, const Model& model, const ViewOptions& option
                      style_of(diff.second.filter));
     canvas.put_right(28, y, "difference", Style::dim);
     canvas.put(29, y, std::string(plus_minus(options.unicode)) + " 95 %", Style::dim);
-    canvas.put_right(46, y, "own", Style::dim);
+    canvas.put_right(45, y, "rest", Style::dim);
     canvas.put(names, y++, "function, per call", Style::dim);
     size_t rows = 0, hidden = 0, even = 0;
+    bool any_sure = false, any_candidate = false;
     for (const FunctionDiff& f : diff.functions) {
-        if (!f.significant) {
+        if (!f.sure() && !f.candidate()) {
             even++;
             continue;
         }
+        any_sure |= f.significant;
         if (options.limit && rows == options.limit) {
             hidden++;
             continue;
         }
         rows++;
+        any_candidate |= f.candidate();
+        auto style = [&](Style if_sure) { return f.sure() ? if_sure : Style::dim; };
         canvas.put_right(8, y, format_duration(f.first_ns));
         canvas.put_right(17, y, format_duration(f.second_ns));
-        canvas.put_right(28, y, signed_duration(f.difference_ns), Style::number);
+        canvas.put_right(28, y, signed_duration(f.difference_ns), style(Style::number));
         canvas.put(29, y, plus_minus(options.unicode), Style::dim);
         canvas.put_right(38, y, format_duration(f.margin_ns), Style::dim);
         double whole = diff.first.per_call_ns - diff.second.per_call_ns;
-        if (whole > 0 && f.own_difference_ns > 0)
-            canvas.put_right(46, y, format_percent(f.own_difference_ns / whole), Style::slow);
+        if (whole > 0 && f.rest_difference_ns > 0)
+            canvas.put_right(45, y, format_percent(f.rest_difference_ns / whole),
+                             style(Style::slow));
+        if (f.candidate())
+            canvas.put(46, y, "?", Style::warning);
+        const std::string needed =
+            f.candidate() ? fmt::format("  +{} calls", format_count(double(f.calls_needed))) : "";
         const Function& function = model.symbols().function(f.function);
-        canvas.put(names, y++,
-                   elide_middle(display_name(model.symbols().name(f.function)),
-                                canvas.width() > names ? canvas.width() - names : 0,
-                                ellipsis(options.unicode)),
-                   function.kernel ? Style::kernel : Style::name);
+        const size_t room = canvas.width() > names + text_width(needed)
+                                ? canvas.width() - names - text_width(needed)
+                                : 0;
+        const size_t x = canvas.put(names, y,
+                                    elide_middle(display_name(model.symbols().name(f.function)),
+                                                 room, ellipsis(options.unicode)),
+                                    style(function.kernel ? Style::kernel : Style::name));
+        canvas.put(x, y++, needed, Style::dim);
     }
-    if (rows == 0)
-        canvas.add_line("No function differs beyond chance.", Style::warning);
+    if (!any_sure)
+        canvas.add_line(any_candidate ? "No function differs beyond chance yet: see `?` below."
+                                      : "No function differs beyond chance.",
+                        Style::warning);
     if (hidden)
         canvas.add_line(fmt::format("({} more that differ)", hidden), Style::dim, names);
     if (even)
         canvas.add_line(fmt::format("{} other function{} within chance.",
                                     format_count(double(even)), even == 1 ? " is" : "s are"),
                         Style::dim);
+    if (any_candidate)
+        canvas.add_line(
+            fmt::format("?: may still be chance; about so many more {} calls would make it sure if "
+                        "they went on alike.",
+                        name_of(diff.first.calls <= diff.second.calls ? diff.first : diff.second)),
+            Style::dim);
 }
 
 // Root first; a function that calls itself stands once, with how often.
@@ -103,7 +123,7 @@ std::string path_text(const Model& model, const std::vector<FunctionId>& path, b
 void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, const Diff& diff) {
     size_t shown = 0;
     for (const StackDiff& stack : diff.stacks) {
-        if (!stack.significant || stack.difference_ns <= 0)
+        if ((!stack.significant && stack.calls_needed == 0) || stack.difference_ns <= 0)
             continue;
         if (shown++ == 0) {
             canvas.add_line();
@@ -112,7 +132,10 @@ void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, 
         if (shown > shown_stacks)
             break;
         size_t y = canvas.height();
-        canvas.put_right(10, y, signed_duration(stack.difference_ns), Style::number);
+        canvas.put_right(10, y, signed_duration(stack.difference_ns),
+                         stack.significant ? Style::number : Style::dim);
+        if (!stack.significant)
+            canvas.put(10, y, "?", Style::warning);
         std::string text = path_text(model, stack.path, options.unicode);
         size_t room = canvas.width() - 12; // the whole path, in as many lines as it takes
         Canvas wrapped(room);
@@ -147,6 +170,11 @@ Result<Canvas> diff_view(const Model& model, const ViewOptions& options, const C
                         Style::warning);
     if (options.window.kind == Window::Kind::ewma)
         canvas.add_line("Calls do not fade here: everything that is kept counts.", Style::dim);
+    if (diff.probe_handling.samples > 0)
+        canvas.add_line(fmt::format("Left out: {} samples, {}, of the kernel at work for probes.",
+                                    format_count(diff.probe_handling.samples),
+                                    format_duration(diff.probe_handling.weight_ns)),
+                        Style::dim);
     if (diff.recursive)
         canvas.add_line("The function recurses: inner calls are counted, too, so figures per call "
                         "are too small.",
@@ -158,9 +186,14 @@ Result<Canvas> diff_view(const Model& model, const ViewOptions& options, const C
     add_functions(canvas, model, options, diff);
     add_stacks(canvas, model, options, diff);
     canvas.add_line();
-    canvas.add_line("own: share of the whole difference that no single callee accounts for. "
-                    "Listed: significant at a false discovery rate of 5 %.",
-                    Style::dim);
+    canvas.add_line(
+        fmt::format("rest: what is left of a function's difference without its largest callee's, "
+                    "as a share of the whole difference; not its own time. Sure is what a "
+                    "permutation test by calls finds at a false discovery rate of 5 % "
+                    "(Benjamini-Hochberg) in {} function{}.",
+                    format_count(double(diff.tested_functions)),
+                    diff.tested_functions == 1 ? "" : "s"),
+        Style::dim);
     return canvas;
 }
 

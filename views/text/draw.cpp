@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/text/draw.h"
+#include "loader/stream/way_out.h"
 
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/short_name.h"
+#include "views/spell.h"
 
 #include <algorithm>
 #include <cmath>
@@ -56,9 +58,27 @@ std::string_view ellipsis(bool unicode) {
     return unicode ? "…" : "...";
 }
 
+namespace {
+
+// What must stand beside every figure of a probe whose functions end by jumps.
+std::string_view tail_text(const Model& model, const ProbeInfo& probe) {
+    std::string_view text;
+    for (const SpecId spec : probe.specs) {
+        const std::string& way_out = model.specs()[spec.index()].way_out;
+        if (way_out == way_out_without_tail)
+            return " (without its tail)";
+        if (way_out == way_out_by_callers)
+            text = " (tail: of known callers)";
+    }
+    return text;
+}
+
+} // namespace
+
 std::string probe_text(const Model& model, ProbeId id) {
     const ProbeInfo* probe = model.find_probe(id);
-    return probe ? display_name(probe->text) : "#" + std::to_string(id.value);
+    return probe ? display_name(probe->text).append(tail_text(model, *probe))
+                 : "#" + std::to_string(id.value);
 }
 
 std::string threshold_text(const Threshold& threshold, const ThresholdState& state) {
@@ -101,6 +121,19 @@ std::string split_text(const Model& model) {
     return text;
 }
 
+std::string unseen_split_text(const Model& model) {
+    const ProbeInfo* probe = model.find_probe(model.split().probe);
+    const auto gap = model.visible_gap(model.split().probe);
+    return fmt::format(
+        "The threshold is under twice what a sample costs its thread ({}): many a sampled call is "
+        "slow for that alone. {}",
+        format_duration(static_cast<double>(model.ledger().sample_gap_ns)),
+        gap && probe ? fmt::format("Its durations part at {}: threshold {} {}",
+                                   format_duration(static_cast<double>(*gap)),
+                                   escape_untrusted(spell_word(probe->text)), spell_duration(*gap))
+                     : "Split on a caller, or higher.");
+}
+
 Canvas start_view(const Model& model, const ViewOptions& options, std::string_view title,
                   uint64_t from_ns, bool with_split) {
     Canvas canvas(std::max(options.width, min_width));
@@ -126,11 +159,7 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
         canvas.add_line("The threshold is warming up: until then ended calls count as open.",
                         Style::warning);
     if (with_split && model.split_near_sample_gap())
-        canvas.add_line(
-            fmt::format("The threshold is under twice what a sample costs its thread ({}): many a "
-                        "sampled call is slow for that alone. Split on a caller, or higher.",
-                        format_duration(static_cast<double>(model.ledger().sample_gap_ns))),
-            Style::warning);
+        canvas.add_line(unseen_split_text(model), Style::warning);
     return canvas;
 }
 

@@ -28,6 +28,8 @@ std::string slow_text(const ProbeInfo&, const ThresholdState&);
 // "handle > p95 = 5.23 ms at main.cc:1290 by req->type" of the split in force; empty without one.
 std::string split_text(const Model&);
 
+// Why a split whose threshold is too short for samples to see cannot be believed, and what to do.
+std::string unseen_split_text(const Model&);
 // The first line of a view, with window and split, and a warning while the threshold has no value.
 Canvas start_view(const Model&, const ViewOptions&, std::string_view title, uint64_t from_ns,
                   bool with_split);

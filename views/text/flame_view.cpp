@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/flame_rows.h"
 #include "views/format.h"
+#include "views/model/frame_kind.h"
 #include "views/short_name.h"
 #include "views/text/draw.h"
 
@@ -188,6 +189,19 @@ class FlameDrawing {
     size_t bar_width_;
 };
 
+// Where no frame is called what `under` ends with: which ones hold it.
+std::string names_hint(const Model& model, const std::string& under) {
+    constexpr size_t most = 4;
+    const std::string wanted = under.substr(under.rfind(';') + 1);
+    if (under.empty() || !functions_meant(model.symbols(), wanted).empty())
+        return {};
+    std::string names;
+    for (const FunctionId like : functions_like(model.symbols(), wanted, most))
+        names += (names.empty() ? "" : ", ") + display_name(model.symbols().name(like));
+    return fmt::format("No frame is called \"{}\"{}{}.", escape_untrusted(wanted),
+                       names.empty() ? "" : "; there are ", names);
+}
+
 } // namespace
 
 Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFilter& filter,
@@ -208,6 +222,9 @@ Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFil
     add_left_out(canvas, model, classify, options.window);
     if (whole.samples == 0) {
         canvas.add_line("No samples.", Style::dim);
+        if (const std::string hint = names_hint(model, under); !hint.empty())
+            canvas.add_line(elide_middle(hint, canvas.width(), ellipsis(options.unicode)),
+                            Style::dim);
         return canvas;
     }
     // Half of the 95 % interval of a share of one half, the widest there is.

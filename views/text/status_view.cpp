@@ -247,6 +247,9 @@ class StatusDrawing {
                                        count(samples)));
             for (const auto& [cause, cut] : stacks.cut)
                 line("", fmt::format("{} cut: {}", percent(cut, samples), cause));
+            if (stacks.probe_handling)
+                line("", fmt::format("{} in [probe]: the kernel at work for probes",
+                                     percent(stacks.probe_handling, samples)));
         }
         const UnwindStatus& unwinding = context_.unwinding;
         if (unwinding.modules)
@@ -264,6 +267,22 @@ class StatusDrawing {
         line("store", fmt::format("{} of {} samples, {} calls, {}", count(uint64_t{size}),
                                   count(uint64_t{capacity}), count(uint64_t{model_.calls().live()}),
                                   format_bytes(static_cast<double>(model_.memory_bytes()))));
+        auto bytes = [](uint64_t n) { return format_bytes(static_cast<double>(n)); };
+        const uint64_t stacks = model_.stacks_bytes(), calls = model_.calls_bytes(),
+                       stream = context_.symbols.bytes,
+                       known = model_.memory_bytes() + stacks + calls + stream;
+        std::string whole = context_.resident_bytes
+                                ? fmt::format("{} resident: ", bytes(context_.resident_bytes))
+                                : "";
+        std::string rest;
+        if (context_.resident_bytes > known)
+            rest = fmt::format(", {} views, tables of symbols and the program",
+                               bytes(context_.resident_bytes - known));
+        line("memory",
+             fmt::format("{}{} samples, {} stacks and names, {} durations and slow calls, "
+                         "{} for recordings to begin with{}",
+                         whole, bytes(model_.memory_bytes()), bytes(stacks), bytes(calls),
+                         bytes(stream), rest));
     }
 
     void add_notices() {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Calls of Go's functions. They are kept for each goroutine: it may go on on another thread, and
+ * its stack may be moved in between. What stays is how far a frame is from the stack's end, so that
+ * is the "stack pointer" of such a call (a negative number).
+ */
+#ifndef AUGER_GOROUTINE_H
+#define AUGER_GOROUTINE_H
+
+#include "go_runtime.h"
+#include "maps.h"
+
+/* A thread's g, or another one that stands for what is no goroutine's. */
+struct goroutine_key {
+    u64 g;
+    u32 tgid;
+    u32 padding;
+};
+
+struct goroutine {
+    struct goroutine_key key; /* g 0: there is none */
+    u64 stack_end;
+    u64 sp; /* from the stack's end */
+};
+
+/* Those of a thread: the one that it works for, and, when it does that on a stack of its own, the
+ * owner of that. */
+struct goroutines {
+    struct goroutine worked_for;
+    struct goroutine on_stack;
+};
+
+/* Elements are made and deleted by the tracker, for goroutines with open calls; read, and samples
+ * counted, by the samplers. Not LRU: the longest call would be the first to go. Full: the call is
+ * dropped, loss counted. */
+struct goroutine_calls_map {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_GO_CALLERS);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct goroutine_key);
+    __type(value, struct open_calls);
+};
+
+/* By process id; made by the tracker at the first timed call, deleted at the process's end. Full:
+ * samples are not known to be in calls, loss counted. */
+struct go_processes_map {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_GO_PROCESSES);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, u32);
+    __type(value, struct wire_go_runtime);
+};
+
+extern struct goroutine_calls_map goroutine_calls SEC(".maps");
+extern struct go_processes_map go_processes SEC(".maps");
+
+/* The owner of the stack that the current thread is on at `sp`. Code that runs where Go's runtime
+ * does not know of it (a signal's handler that has just begun) is the thread's. */
+int find_stack_owner(const struct wire_go_runtime* runtime, u64 sp, struct goroutine* owner);
+
+/* 1 when the current thread, at `sp`, is in a Go program with timed calls. */
+int find_goroutines(u64 sp, struct goroutines* found);
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the tracker needs beside the probes of a Go function, whose calls it keeps by goroutine.
+#pragma once
+
+#include "loader/elf/elf_file.h"
+#include "loader/kernel/attachment.h"
+
+namespace auger {
+
+// Before the probes of a spec with this cookie are attached. Fails for a version of Go whose
+// runtime is not understood.
+Result<void> enter_go_runtime(const Programs& programs, uint64_t cookie, const ElfFile& file);
+
+// Adds the place where goroutines end, whose calls end with them.
+void add_goroutine_ends(AttachmentRequest& request, const ElfFile& file);
+
+} // namespace auger

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands that go on by themselves, and files of sessions, on a program that counts its calls.
+#include "tests/cli/invocation.h"
+#include "tests/cli/live_auger.h"
+#include "tests/support/http_client.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+class LiveServices : public LiveTest {
+  protected:
+    std::vector<std::string> files(const std::string& folder, const std::string& end) {
+        std::vector<std::string> found;
+        std::error_code none;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path(folder), none))
+            if (entry.path().string().ends_with(end) && !entry.is_symlink())
+                found.push_back(entry.path());
+        return found;
+    }
+};
+
+TEST_F(LiveServices, AnswerRequestsAtEveryKindOfPlace) {
+    Shop shop;
+    LiveAuger auger({"-p", shop.pid(), "--serve", "unix:" + folder_.path("a.sock")});
+    auger.run({"time serve", "split serve > 3ms", "sample 4999"});
+    see_all(auger, shop);
+    auger.run({"sample off"});
+    const std::string said = auger.ask("serve 127.0.0.1:0")["message"];
+    const std::string port = said.substr(said.rfind(' ') + 1);
+    for (const std::string& address : {port, "unix:" + folder_.path("a.sock")}) {
+        const auto get = [&](const std::string& path) {
+            HttpClient client(address);
+            EXPECT_TRUE(client.connected()) << address;
+            client.get(path);
+            // auger answers between commands.
+            EXPECT_TRUE(wait_until([&] { return client.closed(); })) << path;
+            EXPECT_EQ(client.status(), 200) << path << client.answer();
+            return client.body();
+        };
+        EXPECT_THAT(get("/metrics"),
+                    HasSubstr(fmt::format("auger_calls_entered_total{{probe=\"serve\"}} {}\n",
+                                          shop.served())));
+        const json status = json::parse(get("/status"));
+        EXPECT_EQ(status["calls"]["entries"], shop.served());
+        EXPECT_THAT(get("/flame.html"), HasSubstr("\"search\""));
+    }
+    auger.run({"serve off"});
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("a.sock")));
+    EXPECT_FALSE(HttpClient(port).connected());
+}
+
+TEST_F(LiveServices, RecordTheStreamIntervalsAndSlowCalls) {
+    Shop shop;
+    {
+        LiveAuger auger({"--record", folder_.path("a.auger"), "-p", shop.pid()});
+        auger.run({"time serve", "sample 4999",
+                   "record " + folder_.path("intervals") + " every 1s keep 1 collapsed",
+                   "on slow search > 1ms record last 10s in " + folder_.path("slow")});
+        EXPECT_THAT(auger.ask("record").dump(), HasSubstr("recording to"));
+        see_all(auger, shop);
+        // More intervals than are kept, and one slow call.
+        EXPECT_TRUE(wait_until([&] {
+            auger.run({"wait 100ms"});
+            const std::string lines = auger.ask("record").dump();
+            const size_t at = lines.find(" written");
+            return at != lines.npos && std::stoi(lines.substr(lines.rfind(' ', at - 1) + 1)) > 1;
+        }));
+        EXPECT_LE(files("intervals", ".folded").size(), 2u) << "one may just be being written";
+        EXPECT_TRUE(wait_until([&] {
+            auger.run({"wait 100ms"});
+            return !files("slow", ".auger").empty();
+        }));
+        EXPECT_THAT(auger.ask("on").dump(), HasSubstr("search"));
+        auger.run({"on slow search off"});
+    }
+    EXPECT_EQ(files("intervals", ".folded").size(), 1u);
+    EXPECT_EQ(files("slow", ".auger").size(), 1u);
+    const auto replay = [&](const std::string& path, std::vector<std::string> more,
+                            const std::string& commands) {
+        std::vector<std::string> arguments{"--batch", "--json", "--replay", path, "-e", commands};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = test::auger(arguments);
+        EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+        return json_lines(outcome.out);
+    };
+    const std::string path = folder_.path("a.auger");
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--sysroot", "/"}, {"--speed", "1000"}}) {
+        const auto answers = replay(path, more, "hist serve; flame");
+        ASSERT_EQ(answers.size(), 2u);
+        EXPECT_EQ(answers[0]["count"], shop.served());
+        EXPECT_GT(cpu_ns_in(answers[1], "search"), 0);
+    }
+    const auto calls =
+        replay(files("slow", ".auger").at(0), {"--sysroot", "/"}, "calls search -n 1");
+    ASSERT_EQ(calls.size(), 1u);
+    EXPECT_EQ(calls[0]["stack"][0], "search");
+}
+
+// A session's commands lead to it again, by -f and by `source`.
+TEST_F(LiveServices, AreFilesOfCommands) {
+    const std::string file = folder_.path("session.aug");
+    {
+        Shop shop;
+        LiveAuger auger({"-p", shop.pid()});
+        auger.run({"time ring", "slow search > 1ms", "split serve > 3ms by kind", "sample 99",
+                   "save " + file});
+    }
+    // The target stands in it as it was typed: another one is to be named.
+    std::string text = text_of(file);
+    ASSERT_THAT(text, HasSubstr("target -p "));
+    text.erase(text.find("target -p "),
+               text.find('\n', text.find("target -p ")) - text.find("target -p ") + 1);
+    std::ofstream(file) << text;
+    for (const bool by_source : {false, true}) {
+        Shop shop;
+        std::vector<std::string> arguments{"-p", shop.pid()};
+        if (!by_source)
+            arguments.insert(arguments.end(), {"-e", "source " + file});
+        LiveAuger auger(arguments);
+        if (by_source)
+            auger.run({"source " + file});
+        see_all(auger, shop);
+        EXPECT_EQ(auger.ask("hist serve")["count"], shop.served());
+        EXPECT_EQ(auger.ask("hist ring")["count"], shop.account["rings"]);
+        EXPECT_EQ(auger.all("calls search").size(), shop.searches());
+    }
+}
+
+} // namespace
+} // namespace auger::test

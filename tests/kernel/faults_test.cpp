@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every edit is whole or not at all: whichever of its steps the kernel refuses, what was in force
+// before still is, in the kernel's own maps and links, and the next edit works.
+#include "loader/kernel/bpf_calls.h"
+#include "tests/kernel/program.h"
+#include "tests/kernel/source_lines.h"
+#include "tests/kernel/ways.h"
+
+#include <bpf/bpf.h>
+#include <gmock/gmock.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+namespace auger::test {
+namespace {
+
+constexpr Threshold fixed(uint64_t ns) {
+    return {Threshold::Kind::fixed, ns, 0};
+}
+
+// The n-th operation is refused, once.
+class NthFault final : public KernelFaults {
+  public:
+    explicit NthFault(size_t n) : n_(n) { set_kernel_faults(this); }
+    ~NthFault() override { set_kernel_faults(nullptr); }
+    int refuse() override { return ++asked_ == n_ ? ENOMEM : 0; }
+    bool happened() const { return asked_ >= n_; }
+
+  private:
+    size_t n_;
+    size_t asked_ = 0;
+};
+
+using Bytes = std::vector<char>;
+using Elements = std::map<Bytes, Bytes>;
+
+// The BPF maps that this process holds, as the kernel tells of them.
+class KernelMaps {
+  public:
+    KernelMaps() {
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+            std::error_code error;
+            if (std::filesystem::read_symlink(entry.path(), error) != "anon_inode:bpf-map")
+                continue;
+            const std::string name = entry.path().filename();
+            int fd = -1;
+            std::from_chars(name.data(), name.data() + name.size(), fd);
+            bpf_map_info info = {};
+            uint32_t size = sizeof(info);
+            if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+                maps_[info.name] = {fd, info.key_size, info.value_size};
+        }
+    }
+
+    Elements all(const std::string& name) const {
+        const Map& map = maps_.at(name);
+        Elements found;
+        Bytes key(map.key_size), value(map.value_size);
+        for (void* before = nullptr; bpf_map_get_next_key(map.fd, before, key.data()) == 0;
+             before = key.data()) {
+            if (bpf_map_lookup_elem(map.fd, key.data(), value.data()) == 0)
+                found[key] = value;
+        }
+        return found;
+    }
+    std::vector<Bytes> keys(const std::string& name) const {
+        const Map& map = maps_.at(name);
+        std::vector<Bytes> found;
+        Bytes key(map.key_size);
+        for (void* before = nullptr; bpf_map_get_next_key(map.fd, before, key.data()) == 0;
+             before = key.data())
+            found.push_back(key);
+        std::ranges::sort(found);
+        return found;
+    }
+    template <typename Value>
+    Value at(const std::string& name, uint32_t index) const {
+        const Map& map = maps_.at(name);
+        Bytes value(map.value_size);
+        EXPECT_GE(value.size(), sizeof(Value)) << name;
+        EXPECT_EQ(bpf_map_lookup_elem(map.fd, &index, value.data()), 0) << name;
+        Value found;
+        std::memcpy(&found, value.data(), sizeof found);
+        return found;
+    }
+    wire_config config() const { return at<wire_config>("auger_bp.bss", 0); }
+
+  private:
+    struct Map {
+        int fd;
+        uint32_t key_size, value_size;
+    };
+    std::map<std::string, Map> maps_;
+};
+
+template <typename Value>
+std::string text_of(const Value& value) {
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+// What the programs in the kernel go by. What stands in a map and is not in force is left out.
+struct InForce {
+    std::vector<uint64_t> links;
+    std::map<uint32_t, std::pair<std::string, std::string>> specs; // and their programs
+    Elements targets, names;
+    std::map<std::string, std::vector<Bytes>> filters;
+    std::vector<std::string> gates;
+    std::vector<Bytes> counted_marks;
+    std::string config;
+    uint64_t rate_hz = 0;
+    std::string split, only;
+    std::map<uint32_t, std::pair<std::string, uint64_t>> probes; // text, threshold of slow calls
+
+    bool operator==(const InForce&) const = default;
+};
+
+InForce in_force(Session& session) {
+    must(session.backend().refresh());
+    const KernelMaps maps;
+    wire_config config = maps.config();
+    config.sample_entry_ns = 0; // measured by edits that need it, and no setting
+    InForce state;
+    state.links = session.backend().links();
+    for (uint32_t i = 0; i < 16; i++) {
+        const auto spec = maps.at<wire_spec>("specs", i);
+        if (spec.flags)
+            state.specs[i] = {text_of(spec), spec.program ? text_of(maps.at<wire_call_program>(
+                                                                "call_programs", spec.program - 1))
+                                                          : ""};
+    }
+    state.targets = maps.all("targets");
+    state.names = maps.all("target_comms");
+    const auto generation = static_cast<uint32_t>(config.filter >> WIRE_FILTER_GENERATION_SHIFT);
+    for (const char* name : {"filter_pids", "filter_tids", "filter_cgroups", "filter_comms"}) {
+        for (const auto& [key, value] : maps.all(name)) {
+            uint32_t since = 0;
+            std::memcpy(&since, value.data(), sizeof since);
+            if (since >= generation)
+                state.filters[name].push_back(key);
+        }
+    }
+    for (uint32_t use = 0; use < WIRE_GATE_USES; use++) {
+        if (config.gate[use])
+            state.gates.push_back(
+                text_of(maps.at<wire_gate>("gates", 2 * use + config.gate[use] - 1)));
+    }
+    state.counted_marks = maps.keys("mark_counts");
+    state.config = text_of(config);
+    const Model& model = session.model();
+    state.rate_hz = model.ledger().rate_hz;
+    state.split = model.split().active ? model.split().branch + "/" + model.split().label + "/" +
+                                             std::to_string(model.split().threshold.fixed_ns)
+                                       : "";
+    state.only = model.only().text;
+    for (const auto& [id, probe] : model.probes()) {
+        if (!probe.deleted)
+            state.probes[id.value] = {probe.text, probe.slow.fixed_ns};
+    }
+    return state;
+}
+
+// What differs, for who reads a failure.
+std::string difference(const InForce& a, const InForce& b) {
+    std::string text;
+    auto compare = [&](const char* name, bool same) {
+        text += same ? "" : std::string(name) + " ";
+    };
+    compare("links", a.links == b.links);
+    compare("specs", a.specs == b.specs);
+    compare("targets", a.targets == b.targets);
+    compare("names", a.names == b.names);
+    compare("filters", a.filters == b.filters);
+    compare("gates", a.gates == b.gates);
+    compare("marks", a.counted_marks == b.counted_marks);
+    compare("config", a.config == b.config);
+    compare("rate", a.rate_hz == b.rate_hz);
+    compare("split", a.split == b.split);
+    compare("only", a.only == b.only);
+    compare("probes", a.probes == b.probes);
+    return text;
+}
+
+class Faults : public WaysTest<LiveOptions::Attach> {};
+
+TEST_P(Faults, LeaveInForceWhatWas) {
+    Program program("drilldown", {"--calls", "40", "--wait"}), other("drilldown", {"--wait"});
+    program.wait_ready();
+    other.wait_ready();
+    Session session({GetParam()});
+    Backend& backend = session.backend();
+    session.observe(program.pid());
+    const ProbeId handle = session.time("handle", fixed(1'000'000'000));
+    const std::string line = marked_line("drilldown.c", "BRANCH metered");
+    const FilterSpec filter{{program.pid()}, {}, {"drilldown"}, {}};
+    const TargetSpec target{TargetSpec::Kind::pids, {program.pid()}, {}, {}};
+    TargetSpec two = target, named;
+    two.pids.push_back(other.pid());
+    named.kind = TargetSpec::Kind::name;
+    named.name = "drilldown";
+
+    SplitInfo by_line{true, handle, fixed(5'000'000), false};
+    by_line.branch = "at " + line;
+    SplitInfo by_value{true, handle, fixed(5'000'000), false};
+    by_value.branch = "if arg1 > 2";
+    by_value.label = "arg1";
+    OnlyInfo in_calls;
+    in_calls.text = "in handle > 1ms at LINE";
+    in_calls.gate = {{{GateTerm::Kind::call, handle, fixed(1'000'000), 0, {}}}, {{{0}, {}}}};
+    in_calls.lines = {line};
+    in_calls.line_clauses = {{{0}, {}}};
+    SamplingSettings raised{99, true};
+    raised.raised_hz = 999;
+    raised.raised = {{{GateTerm::Kind::call, handle, {}, 0, {}}}, {{{0}, {}}}};
+    raised.wakers = true;
+    CallConditions values{"arg1 > 0", "", {"arg1"}, false};
+
+    uint32_t next_probe = 100;
+    const std::string recording = testing::TempDir() + "faults.aug";
+    using Edit = std::function<Result<void>()>;
+    auto split_to = [&](const SplitInfo& split) {
+        return [&] { return backend.set_split(split); };
+    };
+    auto sample = [&](const SamplingSettings& sampling) {
+        return [&backend, sampling] { return backend.set_sampling(sampling); };
+    };
+    struct Case {
+        const char* name;
+        Edit edit;
+        Edit back;
+    };
+    const SplitInfo none;
+    auto try_all = [&](const std::vector<Case>& cases) {
+        for (const Case& one : cases) {
+            size_t refused = 0;
+            for (size_t n = 1;; n++) {
+                ASSERT_LT(n, 1000u) << one.name;
+                const InForce before = in_force(session);
+                NthFault fault(n);
+                const Result<void> edited = one.edit();
+                set_kernel_faults(nullptr);
+                if (edited) {
+                    must(one.back());
+                    // One that something else was done for counts as one that did not matter.
+                    if (fault.happened())
+                        continue;
+                    break;
+                }
+                ASSERT_TRUE(fault.happened()) << one.name << ": " << edited.error().message();
+                refused++;
+                const InForce after = in_force(session);
+                EXPECT_TRUE(after == before)
+                    << one.name << ", operation " << n << " refused: " << difference(before, after)
+                    << "changed";
+            }
+            // Names of those that ask nothing of the kernel begin with a dash.
+            EXPECT_EQ(refused == 0, one.name[0] == '-') << one.name;
+        }
+    };
+    const std::vector<Case> cases = {
+        {"target of two", [&] { return backend.set_target(two); },
+         [&] { return backend.set_target(target); }},
+        {"target by name", [&] { return backend.set_target(named); },
+         [&] { return backend.set_target(target); }},
+        {"add probe",
+         [&]() -> Result<void> {
+             auto added = backend.add_probe({ProbeId{++next_probe}, "fetch", fixed(7), values});
+             return added ? Result<void>() : added.error();
+         },
+         [&] { return backend.remove_probe(ProbeId{next_probe}); }},
+        {"slow", [&] { return backend.set_slow(handle, fixed(77), {}); },
+         [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
+        {"slow with values", [&] { return backend.set_slow(handle, fixed(77), values); },
+         [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
+        {"filter", [&] { return backend.set_filter(filter); },
+         [&] { return backend.set_filter({}); }},
+        {"split by line", split_to(by_line), split_to(none)},
+        {"split by value", split_to(by_value), split_to(none)},
+        {"only", [&] { return backend.set_only(in_calls); }, [&] { return backend.set_only({}); }},
+        {"sample", sample({99, false}), sample({0, false})},
+        {"sample wall", sample({99, true}), sample({0, false})},
+        {"raised", sample(raised), sample({0, false})},
+        {"-exit", [&] { return backend.set_way_out(WayOut::ret); },
+         [&] { return backend.set_way_out(WayOut::automatic); }},
+        {"-record", [&] { return backend.record(recording); }, [&] { return backend.record(""); }},
+        {"-keep", [&] { return backend.keep_last(std::chrono::seconds(1)); },
+         [&] { return backend.keep_last(std::chrono::seconds(0)); }},
+    };
+    try_all(cases);
+
+    // Again from where everything is in force, to something else and back.
+    must(backend.set_filter(filter));
+    must(backend.set_split(by_value));
+    must(backend.set_only(in_calls));
+    must(backend.set_sampling(raised));
+    OnlyInfo in_other = in_calls;
+    in_other.text = "in handle > 9ms";
+    in_other.gate.terms[0].older = fixed(9'000'000);
+    in_other.lines.clear();
+    in_other.line_clauses.clear();
+    try_all({
+        {"another target", [&] { return backend.set_target(two); },
+         [&] { return backend.set_target(target); }},
+        {"another filter",
+         [&] {
+             return backend.set_filter({{}, {}, {"other"}, {}});
+         },
+         [&] { return backend.set_filter(filter); }},
+        {"another split", split_to(by_line), split_to(by_value)},
+        {"no split", split_to(none), split_to(by_value)},
+        {"another only", [&] { return backend.set_only(in_other); },
+         [&] { return backend.set_only(in_calls); }},
+        {"another rate", sample({777, false}), sample(raised)},
+        {"only the waits' rate", sample({777, true}), sample(raised)},
+        {"another slow", [&] { return backend.set_slow(handle, fixed(77), values); },
+         [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
+    });
+    must(backend.set_only({}));
+    must(backend.set_filter({}));
+
+    // All of it still counts every call.
+    program.go();
+    EXPECT_TRUE(session.pump_until([&] {
+        return std::ranges::any_of(backend.target_status().processes,
+                                   [](const auto& process) { return !process.running; });
+    }));
+    const nlohmann::json account = program.account();
+    EXPECT_TRUE(account["ok"].get<bool>()) << account;
+    const Calls calls = session.calls(handle);
+    EXPECT_TRUE(calls.add_up());
+    EXPECT_EQ(calls.returns, account["handled"].get<uint64_t>());
+    EXPECT_GT(session.model().ledger().ticks, 0u);
+    std::filesystem::remove(recording);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Faults,
+                         testing::Values(LiveOptions::Attach::multi, LiveOptions::Attach::perf),
+                         [](const auto& info) {
+                             return info.param == LiveOptions::Attach::multi ? "multi" : "perf";
+                         });
+
+} // namespace
+} // namespace auger::test

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calls that are judged when they end, around many others: a call keeps what was read of it for as
+// long as it lasts, and what was sampled in one that does not count is in no call.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "views/model/classifier.h"
+
+#include <gmock/gmock.h>
+
+namespace auger::test {
+namespace {
+
+class NestedValues : public KernelTest {
+  protected:
+    // Every third call of `outer` returns -1.
+    ProbeId time_negative() {
+        CallConditions negative;
+        negative.only_if = "ret < 0 and arg0 >= 0";
+        return session_.time("outer", {}, negative);
+    }
+    void run() {
+        program_.go();
+        session_.pump_to_end();
+        account_ = program_.account();
+    }
+    uint64_t calls(const char* sign) const { return account_.at(sign).at("calls"); }
+
+    Program program_{"outer_values", {"--calls", "300", "--wait"}};
+    Session session_;
+    nlohmann::json account_;
+};
+
+TEST_F(NestedValues, OfTheOuterCallOutliveAnyNumberOfInnerOnes) {
+    program_.wait_ready();
+    session_.observe(program_.pid());
+    const ProbeId outer = time_negative();
+    CallConditions any;
+    any.only_if = "arg0 < 1000";
+    const ProbeId inner = session_.time("inner", {}, any);
+    run();
+    EXPECT_EQ(session_.calls(inner).returns, 300u * 40);
+    const Calls counted = session_.calls(outer);
+    EXPECT_TRUE(counted.add_up());
+    EXPECT_EQ(counted.returns, calls("negative"));
+    EXPECT_EQ(counted.filtered, calls("positive"));
+    EXPECT_EQ(session_.lost("values: no memory for thread"), 0u);
+}
+
+TEST_F(NestedValues, CallsThatDoNotCountHoldNoSamples) {
+    program_.wait_ready();
+    session_.observe(program_.pid());
+    const ProbeId outer = time_negative();
+    session_.sample(4'999);
+    must(
+        session_.backend().set_split({true, outer, {Threshold::Kind::fixed, 1'000'000, 0}, false}));
+    run();
+    ASSERT_GT(calls("positive"), 100u);
+    const Model& model = session_.model();
+    const SampleStore& samples = model.samples();
+    const Classifier classify(model);
+    double all = 0;
+    std::array<double, call_classes> weight{};
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto ns = static_cast<double>(samples.weights()[i]);
+        all += ns;
+        weight[static_cast<size_t>(classify(samples.calls()[i], samples.times()[i]))] += ns;
+    }
+    // All calls take twice the threshold. By the program's own CPU clock; what lies between it and
+    // the probes are two readings of that clock.
+    const double negative = account_["negative"]["cpu_ns"],
+                 positive = account_["positive"]["cpu_ns"];
+    EXPECT_NEAR(weight[static_cast<size_t>(CallClass::slow)] / negative, 1, 0.05);
+    EXPECT_NEAR(weight[static_cast<size_t>(CallClass::outside)] / positive, 1, 0.1);
+    EXPECT_EQ(weight[static_cast<size_t>(CallClass::open)], 0);
+    EXPECT_EQ(weight[static_cast<size_t>(CallClass::fast)], 0);
+}
+
+} // namespace
+} // namespace auger::test

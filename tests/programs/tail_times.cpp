@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Functions that do nothing but jump to one that takes a millisecond: in the same file, in another
+// library, at the end of a chain, or one that throws. What a call takes is measured around it.
+#include "common/truth.h"
+
+#include <cinttypes>
+#include <ctime>
+#include <stdexcept>
+#include <unistd.h>
+
+enum { FORWARD, CHAIN, OUTWARD, THROWING, SLEEPER };
+static truth_function functions[] = {{.name = "forward"},
+                                     {.name = "chain"},
+                                     {.name = "outward"},
+                                     {.name = "throwing"},
+                                     {.name = "sleeper"}};
+enum { function_count = sizeof functions / sizeof *functions, sleep_us = 1000 };
+static uint64_t longest[function_count];
+static volatile uint64_t sink;
+
+static uint64_t now_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+extern "C" {
+
+TIMED int sleeper(int value) {
+    truth_count(&functions[SLEEPER].entries);
+    usleep(sleep_us);
+    sink = sink + 1;
+    truth_count(&functions[SLEEPER].returns);
+    return value + 1;
+}
+
+TIMED int forward(int value) {
+    sink = sink + 1;
+    return sleeper(value * 2);
+}
+
+TIMED int chain(int value) {
+    sink = sink + 1;
+    return forward(value + 3);
+}
+
+TIMED int outward(int us) {
+    sink = sink + 1;
+    return usleep(us);
+}
+
+TIMED int thrower(int value) {
+    usleep(sleep_us);
+    sink = sink + 1;
+    if (value % 2)
+        throw std::runtime_error("as intended");
+    return value;
+}
+
+TIMED int throwing(int value) {
+    sink = sink + 1;
+    return thrower(value);
+}
+}
+
+static void report(FILE* out) {
+    fprintf(out, ",\"shortest_ns\":%d,\"longest_ns\":{", sleep_us * 1000);
+    for (int i = 0; i < function_count; i++)
+        fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", functions[i].name, longest[i]);
+    fprintf(out, "}");
+}
+
+// Counts the call, and measures it with what it jumps to.
+template <typename Call>
+static void measure(int which, Call call) {
+    const uint64_t begin = now_ns();
+    if (which != SLEEPER)
+        truth_count(&functions[which].entries);
+    call();
+    const uint64_t took = now_ns() - begin;
+    if (took > longest[which])
+        longest[which] = took;
+}
+
+int main(int argc, char** argv) {
+    truth_program program = {};
+    program.name = "tail_times";
+    program.about = "jumps to functions that take their time";
+    program.functions = functions;
+    program.function_count = function_count;
+    program.report = report;
+    truth_start(argc, argv, &program);
+    for (uint64_t done = 0; truth_more(done); ++done) {
+        const int value = static_cast<int>(done & 0xffff);
+        measure(FORWARD, [&] { truth_expect(forward(value) == value * 2 + 1, "forward"); });
+        truth_count(&functions[FORWARD].returns);
+        measure(CHAIN, [&] { truth_expect(chain(value) == value * 2 + 7, "chain"); });
+        truth_count(&functions[CHAIN].returns);
+        truth_count(&functions[FORWARD].entries);
+        truth_count(&functions[FORWARD].returns);
+        measure(OUTWARD, [&] { truth_expect(outward(sleep_us) == 0, "outward"); });
+        truth_count(&functions[OUTWARD].returns);
+        measure(THROWING, [&] {
+            try {
+                truth_expect(throwing(value) == value && value % 2 == 0, "throwing");
+                truth_count(&functions[THROWING].returns);
+            } catch (const std::runtime_error&) {
+                truth_count(&functions[THROWING].unwound);
+            }
+        });
+        measure(SLEEPER, [&] { truth_expect(sleeper(1) == 2, "sleeper"); });
+    }
+    return truth_finish();
+}
