@@ -212,7 +212,10 @@ TEST_F(ShortLives, HaveWholeStacks) {
     program.wait_ready();
     Session session;
     session.observe(program.pid());
-    session.sample(4'999);
+    // Of a process whose mappings are not known yet each sample needs a copy of its stack, and on a
+    // busy machine that is all of its life. 500 copies a second and CPU are taken at most
+    // (WIRE_STACK_COPIES): half a second of CPU time at this rate, and the children take some 0.33.
+    session.sample(999);
     program.go();
     session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);
