@@ -313,10 +313,11 @@ static __noinline u64 ticks_by(u64 clock_ns, u32 tid, u64 period_ns) {
     return periods + (clock_ns - periods * period_ns > moment);
 }
 
-// Adds a wait up to the totals of the thread, less what we took for its beginning.
+// Adds a wait up to the totals of the thread. What we took for its beginning has held up one that
+// was runnable all the time; one that was blocked waited anyway.
 static __always_inline void charge_thread(struct open_calls* calls, const struct wait* wait,
                                           u64 blocked_ns, u64 runnable_ns) {
-    u64 own_ns = wait->preempted ? wait->own_ns : 0;
+    u64 own_ns = blocked_ns ? 0 : wait->own_ns;
 
     if (own_ns > runnable_ns)
         own_ns = runnable_ns;

@@ -3,6 +3,7 @@
 // them, however deep the stacks, and whether the samples are kept or not.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/median.h"
 
 #include <fmt/format.h>
 
@@ -24,12 +25,6 @@ struct Phase {
     double mean = 0, median = 0; // as auger tells
     double own = 0;              // mean by the program's own clock
 };
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
 
 // Three standard errors of the median, from the values' own spread: the median absolute deviation
 // is 1/1.4826 of a standard deviation, and a median's error 1.2533 of a mean's (normal values).
@@ -95,7 +90,8 @@ TEST_P(Durations, AreThoseOfCallsThatAreNotSampled) {
     EXPECT_EQ(ledger.samples == 0, GetParam().gated);
     const double bound = std::max(0.02, (median(own) - 1) / 8);
     EXPECT_NEAR(median(means), 1, bound + error_of_median(means)) << testing::PrintToString(means);
-    EXPECT_NEAR(median(medians), 1, bound + error_of_median(medians)) << testing::PrintToString(medians);
+    EXPECT_NEAR(median(medians), 1, bound + error_of_median(medians))
+        << testing::PrintToString(medians);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Durations,

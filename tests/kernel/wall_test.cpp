@@ -3,6 +3,7 @@
 // account of the threads, which the program reads for itself.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/median.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -205,7 +206,7 @@ TEST_F(Wall, WaitsThatWereNotWatchedAreNotCounted) {
 // wait for that CPU.
 TEST_F(Wall, AThreadThatIsWokenBeforeItSleepsIsRunnable) {
     // No more than a CPU may report at once (WIRE_SLOW_BURST), however quick the machine is.
-    Program program("early_wakes", {"--calls", "250", "--wait"});
+    Program program("early_wakes", {"--calls", "200", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -214,22 +215,32 @@ TEST_F(Wall, AThreadThatIsWokenBeforeItSleepsIsRunnable) {
     program.go();
     session.pump_to_end();
     const nlohmann::json truth = program.account()["wait_once"];
-    ASSERT_EQ(session.model().slow_calls().size(), truth["calls"]);
-    Sums exact{};
-    for (const SlowCall& call : session.model().slow_calls()) {
-        ASSERT_TRUE(call.end.waits);
-        of(exact, SampleKind::blocked) += static_cast<double>(call.end.waits->blocked_ns);
-        of(exact, SampleKind::runnable) += static_cast<double>(call.end.waits->runnable_ns);
+    const auto& slow = session.model().slow_calls();
+    ASSERT_EQ(slow.size(), truth.size());
+    ASSERT_EQ(session.lost("slow calls: event ring full"), 0u);
+    // Call by call, by the kernel's own account of the thread.
+    std::vector<double> walls, runnable_shares, runnable_off, blocked_off;
+    for (size_t i = 0; i < slow.size(); i++) {
+        const double wall = truth[i]["wall_ns"], cpu = truth[i]["cpu_ns"],
+                     runnable = truth[i]["runnable_ns"];
+        ASSERT_TRUE(slow[i].end.waits);
+        const auto& waits = *slow[i].end.waits;
+        walls.push_back(wall);
+        runnable_shares.push_back(runnable / wall);
+        runnable_off.push_back(std::abs(static_cast<double>(waits.runnable_ns) - runnable));
+        blocked_off.push_back(
+            std::abs(static_cast<double>(waits.blocked_ns) - (wall - cpu - runnable)));
     }
-    const double wall = truth["wall_ns"], cpu = truth["cpu_ns"], runnable = truth["runnable_ns"];
-    fmt::print("runnable {:.0f} of {:.0f} us, blocked {:.0f} of {:.0f} us\n",
-               of(exact, SampleKind::runnable) / 1e3, runnable / 1e3,
-               of(exact, SampleKind::blocked) / 1e3, (wall - cpu - runnable) / 1e3);
-    // The kernel's account and ours are not read at one moment: who loses the CPU in between, to a
-    // neighbour on a busy machine, waits for a slice of its own (4 ms) that is in one of them only.
-    const double bound = 0.02 * wall + 2 * 4e6;
-    EXPECT_NEAR(of(exact, SampleKind::runnable), runnable, bound);
-    EXPECT_NEAR(of(exact, SampleKind::blocked), wall - cpu - runnable, bound);
+    fmt::print(
+        "a call of {:.1f} us: runnable {:.3f} of it, off by {:.1f} us, blocked by {:.1f} us\n",
+        median(walls) / 1e3, median(runnable_shares), median(runnable_off) / 1e3,
+        median(blocked_off) / 1e3);
+    // Else there is nothing to be taken for blocked.
+    EXPECT_GT(median(runnable_shares), 0.5);
+    // The two accounts are not read at one moment: a thread that loses the CPU in between waits in
+    // one of them only. That happens to few calls, which do not move the median.
+    EXPECT_LT(median(runnable_off), 0.02 * median(walls));
+    EXPECT_LT(median(blocked_off), 0.02 * median(walls));
 }
 
 // A thread's time is what it was sampled for, even of one that is in step with the clock. Of
