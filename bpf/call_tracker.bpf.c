@@ -657,7 +657,7 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
     struct wire_call_histogram* histogram;
     struct open_call* call;
     u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : 0;
-    u64 duration, own_ns;
+    u64 duration, own_ns, slow_ns;
 
     // What comes later is in no duration.
     own_ns = *(volatile u64*)&calls->own_ns;
@@ -689,9 +689,12 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
     count_return(counters, histogram, duration);
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
-    if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > spec->slow_ns &&
-        !(verdict & VERDICT_NOT_TRACED))
+    slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
+    if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > slow_ns &&
+        !(verdict & VERDICT_NOT_TRACED)) {
+        calls->threshold_ns = slow_ns;
         how |= TOLD_SLOW;
+    }
     // Of most calls there is nothing to tell: nothing is put together for them.
     if (!(how & TOLD_SLOW) && !is_end_wanted(call))
         return 0;

@@ -22,7 +22,8 @@ struct call_values {
 struct thread_values {
     u64 registers[REGISTERS]; /* of the probe that runs just now */
     /* By open_call.value_slot: a slot is a call's until this ends. (But of a goroutine's, which may
-     * find itself on another thread, or its slot taken by another goroutine: then nothing is known.)
+     * find itself on another thread, or its slot taken by another goroutine: then nothing is
+     * known.)
      */
     struct call_values calls[WIRE_MAX_OPEN_CALLS];
 };

@@ -53,14 +53,14 @@ struct open_call {
     u32 traced_inside;  /* slow calls inside it that were traced: they ask for its end */
     u32 state;          /* call_state. Tracker only. */
     u32 padding;
-    u64 blocked_ns;     /* the thread's totals at entry */
+    u64 blocked_ns; /* the thread's totals at entry */
     u64 runnable_ns;
     u64 own_ns;
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
 
-/* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and, at
- * an exit, the call that ends there. */
+/* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and,
+ * at an exit, the call that ends there. */
 struct settlement {
     u64 now;
     u64 gone_below;      /* calls with a lower stack pointer on the same stack are gone */
@@ -95,6 +95,7 @@ struct open_calls {
      * Written by all of them, each of which may interrupt another. */
     u64 own_ns;
     u64 own_ns_at_end; /* of the call that ends just now. Tracker only. */
+    u64 threshold_ns;  /* that it was longer than, if it is slow. Tracker only. */
     u32 scope; /* of wire_config, in which the thread was found to be observed. Tracker only. */
     u32 padding;
     /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
@@ -105,7 +106,7 @@ struct open_calls {
      * program's stack is small. */
     struct open_call ending;
     struct settlement settlement; /* likewise */
-    struct stack_place here;      /* likewise: where the thread is, when calls are found to be gone */
+    struct stack_place here; /* likewise: where the thread is, when calls are found to be gone */
     struct wire_call_end end;
     char label[WIRE_STRING]; /* behind `end`: of WIRE_LABEL_STRING */
 };
@@ -224,8 +225,15 @@ static __always_inline void count_loss(u32 cause) {
         __sync_fetch_and_add(count, 1);
 }
 
+/* The longest that a piece of our work takes: a walk of 127 frames is some 40 us. What seems to
+ * have taken longer was interrupted by other tasks or by the hypervisor, as the thread may be
+ * anywhere; that is not our cost, and stays in durations. */
+#define LONGEST_OWN_NS 100000
+
 /* Adds to what auger has cost a thread that has timed calls. */
 static __always_inline void charge(struct open_calls* calls, u64 own_ns) {
+    if (own_ns > LONGEST_OWN_NS)
+        own_ns = LONGEST_OWN_NS;
     __sync_fetch_and_add(&calls->own_ns, own_ns);
 }
 

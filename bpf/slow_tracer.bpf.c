@@ -148,6 +148,7 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
     bpf_get_current_comm(slow->comm, sizeof(slow->comm));
     slow->longest_wait = calls->ending.longest_wait;
     slow->from_return = from_return;
+    slow->threshold_ns = calls->threshold_ns;
     slow->enclosing = list_calls_around(calls, slow->call);
     if (values)
         slow->values = *values;

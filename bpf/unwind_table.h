@@ -69,8 +69,8 @@ enum wire_saved_kind {
 };
 
 enum wire_return_kind {
-    WIRE_RETURN_AT_CFA = 0,   /* the return address is at CFA - 8 */
-    WIRE_RETURN_REGISTER = 1, /* in the register `return_register` (vfork) */
+    WIRE_RETURN_AT_CFA = 0,    /* the return address is at CFA - 8 */
+    WIRE_RETURN_REGISTER = 1,  /* in the register `return_register` (vfork) */
     WIRE_RETURN_GOROUTINE = 2, /* WIRE_CFA_GOROUTINE: beside the stack pointer, which is the CFA */
 };
 

@@ -540,6 +540,7 @@ struct wire_slow_call {
     __wire_u32 from_return; /* 1: taken at the return address; the function itself is no frame */
     __wire_u32 enclosing;   /* open calls around it, outermost first */
     __wire_u32 padding;
+    __wire_u64 threshold_ns; /* that it took longer than */
     struct wire_call call[WIRE_MAX_OPEN_CALLS];
     struct wire_values values;
     __wire_u64 frames[WIRE_STACK_WORDS];

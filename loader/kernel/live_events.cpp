@@ -3,6 +3,8 @@
 
 #include "loader/kernel/wait_text.h"
 
+#include <cstring>
+
 namespace auger {
 
 std::optional<CallKey> LiveEvents::key_of(const wire_call& call) const {
@@ -130,6 +132,19 @@ Wait LiveEvents::describe(const wire_wait& wait, pid_t pid, uint64_t now_ns) {
     return {wait.blocked_ns, wait_text(descriptors_, pid, now_ns, wait.syscall, wait.argument)};
 }
 
+namespace {
+
+// A slow call brings all of its values along, that which a split is by among them.
+std::string_view label_text(const wire_slow_call& slow) {
+    if (slow.end.label != WIRE_LABEL_STRING || !slow.values.version ||
+        slow.end.label_value >= WIRE_MAX_STRINGS)
+        return {};
+    const char* text = slow.values.string[slow.end.label_value];
+    return {text, strnlen(text, WIRE_STRING)};
+}
+
+} // namespace
+
 void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     const wire_slow_call& head = *slow.head;
     auto key = key_of(head.end.call);
@@ -142,7 +157,8 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     event.end =
         translate(head.end, *key,
                   names_.thread(head.end.event.pid, head.end.event.tid, wire_comm(head.comm)));
-    event.threshold_ns = probes_.slow_threshold_ns(key->spec);
+    event.end.label = label_of(head.end, *key, label_text(head));
+    event.threshold_ns = head.threshold_ns;
     event.longest_wait = describe(head.longest_wait, pid, time);
     event.values = values_of(head, *key);
     note_keys(slow.enclosing);

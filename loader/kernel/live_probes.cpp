@@ -240,14 +240,6 @@ const LiveProbes::FunctionPlace* LiveProbes::place_of(SpecId spec) const {
     return found == spec_places_.end() ? nullptr : &found->second.second;
 }
 
-uint64_t LiveProbes::slow_threshold_ns(SpecId spec) const {
-    auto found = spec_places_.find(spec);
-    if (found == spec_places_.end())
-        return 0;
-    auto probe = probes_.find(found->second.first);
-    return probe == probes_.end() ? 0 : probe->second.follower.state().value_ns;
-}
-
 std::vector<uint64_t> LiveProbes::link_ids() const {
     std::vector<uint64_t> ids;
     for (const auto& [id, probe] : probes_) {

@@ -86,7 +86,6 @@ class LiveProbes {
         uint64_t behind_return = 0; // bytes
     };
     const FunctionPlace* place_of(SpecId spec) const;
-    uint64_t slow_threshold_ns(SpecId spec) const;
     // How values of the spec's calls are to be read; null: not known any more.
     const CallProgram* program_of(SpecId spec, uint32_t version) const {
         return call_programs_.find(spec, version);

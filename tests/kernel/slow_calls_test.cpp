@@ -125,6 +125,8 @@ TEST_F(KernelTest, AMovingThresholdTakesItsShare) {
         for (auto at = std::prev(behind, 2); at != behind; ++at)
             least = std::min(least, at->second);
         EXPECT_GT(call.end.duration_ns, least);
+        EXPECT_GT(call.end.duration_ns, call.threshold_ns);
+        EXPECT_GE(call.threshold_ns, least);
     }
     EXPECT_GT(judged, 50u);
     service.signal(SIGTERM);

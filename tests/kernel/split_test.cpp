@@ -6,6 +6,8 @@
 #include "tests/kernel/session.h"
 #include "views/model/classifier.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -58,24 +60,26 @@ class Split : public KernelTest {
                 sampled[moments[i].request]++;
         }
         std::map<CallClass, size_t> checked;
-        size_t unsure = 0;
+        size_t edges = 0, near_threshold = 0;
         for (size_t i = 0; i < samples.size(); i++) {
             const Moment& moment = moments[i];
             CallClass truly = CallClass::outside;
             if (moment.place == Moment::Place::edge) {
-                unsure++;
+                edges++;
                 continue;
             }
             if (moment.place == Moment::Place::inside) {
                 const Request& request = *moment.request;
-                // One more: of the tick that came when the call had not quite begun or ended.
-                const uint64_t corrected = (sampled[&request] + 1) * model.ledger().sample_gap_ns;
+                // No tick takes more than that out, however long the hypervisor held it up
+                // (bpf/maps.h, LONGEST_OWN_NS). One more: of the tick that came when the call had
+                // not quite begun or ended.
+                const uint64_t corrected = (sampled[&request] + 1) * longest_tick_ns;
                 if (request.inside_ns() > threshold_ns + corrected) {
                     truly = CallClass::slow;
                 } else if (request.outside_ns() <= threshold_ns) {
                     truly = CallClass::fast;
                 } else {
-                    unsure++;
+                    near_threshold++;
                     continue;
                 }
             }
@@ -88,8 +92,9 @@ class Split : public KernelTest {
         EXPECT_GT(checked[CallClass::fast], 100u);
         EXPECT_GT(checked[CallClass::outside], 10u);
         // Edges are microseconds, requests hundreds of them.
-        EXPECT_LT(unsure, samples.size() / 4);
-        RecordProperty("unsure", std::to_string(unsure) + "/" + std::to_string(samples.size()));
+        EXPECT_LT(edges, samples.size() / 4);
+        RecordProperty("unsure", fmt::format("{} edges, {} near the threshold, of {}", edges,
+                                             near_threshold, samples.size()));
     }
 
     std::vector<uint64_t> durations(uint64_t (Request::*of)() const) const {
@@ -103,6 +108,7 @@ class Split : public KernelTest {
         return static_cast<double>(beyond) / static_cast<double>(all.size());
     }
 
+    static constexpr uint64_t longest_tick_ns = 100'000;
     static constexpr Threshold fixed_2ms = {Threshold::Kind::fixed, 2'000'000, 0};
     std::string truth_path_;
     std::unique_ptr<Session> session_;

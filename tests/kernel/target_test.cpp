@@ -168,8 +168,7 @@ TEST_F(Targets, AnotherTargetLeavesNoProbeBehind) {
     Session session;
     const std::vector<uint64_t> none = session.backend().links();
     session.observe(program.pid());
-    const ProbeId descend = session.time("descend"),
-                  sleeps = session.time("libc:clock_nanosleep");
+    const ProbeId descend = session.time("descend"), sleeps = session.time("libc:clock_nanosleep");
     const size_t both = session.backend().links().size();
     EXPECT_GT(both, none.size());
     session.observe(TargetSpec{});

@@ -186,6 +186,30 @@ TEST_P(Values, SplitByValueAndByPredicate) {
     const uint64_t failed = account_["described_failed"];
     EXPECT_EQ(counted.taken, failed);
     EXPECT_EQ(counted.not_taken, truth_["describe"].size() - failed);
+    // Each slow call has the label of its own value, samples or not.
+    ASSERT_GT(session_->log.slow_calls.size(), 50u);
+    for (const StreamLog::SlowCall& call : session_->log.slow_calls) {
+        ASSERT_TRUE(call.end.label);
+        EXPECT_EQ(session_->log.labels.at(call.end.label->index()),
+                  type_name(truth_of("describe", call)["type"]));
+    }
+}
+
+TEST_P(Values, SplitByAString) {
+    start("100");
+    const ProbeId probe = session_->time("describe");
+    SplitInfo split{true, probe, {}, false};
+    split.label = "str(arg3)";
+    must(session_->backend().set_split(split));
+    must(session_->backend().set_slow(probe, every_call));
+    finish();
+    ASSERT_GT(session_->log.slow_calls.size(), 50u);
+    for (const StreamLog::SlowCall& call : session_->log.slow_calls) {
+        ASSERT_TRUE(call.end.label);
+        const std::string text = truth_of("describe", call)["text"];
+        EXPECT_EQ(session_->log.labels.at(call.end.label->index()),
+                  text.empty() ? "\"\"" : text.substr(0, 63));
+    }
 }
 
 // Neither the calls of before nor those of after the edit are lost.
