@@ -47,7 +47,9 @@ Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& mod
     if (!options.replay.empty())
         return open_replay(options.replay, model, options.replay_options);
     LiveOptions live_options = options.live;
-    live_options.retention = {options.store_samples, Model::default_slow_calls};
+    live_options.retention = [&model] {
+        return Retention{model.samples().capacity(), Model::default_slow_calls};
+    };
     auto live = make_live_backend(live_options, model);
     if (!live && live.error().kind == Error::Kind::unsupported)
         return std::unique_ptr<Backend>(
@@ -202,6 +204,7 @@ ExitCode run(const Options& options, bool input_closed) {
     session_options.json = options.json;
     session_options.keep_going = options.keep_going;
     session_options.batch = !interactive;
+    session_options.store_bytes = options.store_bytes;
     if (!interactive)
         session_options.settle = std::chrono::seconds(10);
     session_options.view = view_of_stdout();

@@ -91,10 +91,10 @@ class LiveBackend final : public Backend {
   public:
     LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
                 ProcessWatch watch, std::unique_ptr<FileGuard> guard, const Features& features,
-                AttachWay way, Retention retention, SymbolizerOptions symbols, EventSink& sink)
+                AttachWay way, RetentionOf retention, SymbolizerOptions symbols, EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), guard_(std::move(guard)), target_(*programs_),
-          filter_(*programs_), names_(tee_, retention, std::move(symbols)),
+          filter_(*programs_), names_(tee_, std::move(retention), std::move(symbols)),
           unwind_(*programs_, names_.modules(), names_.mappings()),
           probes_(*programs_, features_, catalogue_, *guard_, tee_, way),
           marks_(*programs_, *guard_, tee_, way), gates_(*programs_, probes_),

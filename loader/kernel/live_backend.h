@@ -13,7 +13,8 @@ struct LiveOptions {
     enum class Attach { automatic, multi, perf };
     // How probes are attached; automatic: uprobe_multi links where the kernel has them.
     Attach attach = Attach::automatic;
-    Retention retention{}; // of the sink: how much of the stream it holds
+    // How much of the stream the sink holds.
+    RetentionOf retention = [] { return Retention(); };
     // Debug information that is not on this machine is fetched from the servers of DEBUGINFOD_URLS.
     bool debuginfod = false;
 };

@@ -36,9 +36,9 @@ std::string_view stack_cut_cause(uint64_t cause) {
 
 } // namespace
 
-LiveNames::LiveNames(EventSink& sink, Retention retention, SymbolizerOptions options)
+LiveNames::LiveNames(EventSink& sink, RetentionOf retention, SymbolizerOptions options)
     : sink_(sink), mappings_(modules_), symbolizer_(modules_, std::move(options)),
-      interner_(sink, retention) {}
+      interner_(sink, std::move(retention)) {}
 
 LocationId LiveNames::intern(const Location& location) {
     for (; modules_told_ < modules_.size(); modules_told_++) {

@@ -22,7 +22,9 @@ namespace auger {
 
 class LiveNames {
   public:
-    explicit LiveNames(EventSink& sink, Retention retention = {}, SymbolizerOptions options = {});
+    explicit LiveNames(
+        EventSink& sink, RetentionOf retention = [] { return Retention(); },
+        SymbolizerOptions options = {});
 
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }

@@ -50,8 +50,9 @@ void Interner::touch(Use& use) const {
 }
 
 bool Interner::held(const Use& use) const {
-    return !long_ago(samples_ - use.sample, retention_.samples) ||
-           (use.slow_call && !long_ago(slow_calls_ - use.slow_call, retention_.slow_calls));
+    const Retention kept = retention_();
+    return !long_ago(samples_ - use.sample, kept.samples) ||
+           (use.slow_call && !long_ago(slow_calls_ - use.slow_call, kept.slow_calls));
 }
 
 template <typename Entry, typename Free>

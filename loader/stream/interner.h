@@ -8,11 +8,13 @@
 #include "loader/stream/events.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -23,10 +25,16 @@ struct Retention {
     uint64_t slow_calls = UINT64_MAX;
 };
 
+// Asked for again and again: a sink may come to hold fewer.
+using RetentionOf = std::function<Retention()>;
+
 class Interner {
   public:
-    explicit Interner(EventSink& sink, Retention retention = {})
-        : sink_(sink), retention_(retention) {}
+    explicit Interner(
+        EventSink& sink, RetentionOf retention = [] { return Retention(); })
+        : sink_(sink), retention_(std::move(retention)) {}
+    Interner(EventSink& sink, Retention retention)
+        : Interner(sink, [retention] { return retention; }) {}
 
     // What is asked for from now on is of another sample, or of another slow call.
     void next_sample();
@@ -82,7 +90,7 @@ class Interner {
     static uint64_t hash_of(std::span<const LocationId> stack);
 
     EventSink& sink_;
-    Retention retention_;
+    RetentionOf retention_;
     uint64_t samples_ = 0, slow_calls_ = 0;
     bool in_slow_call_ = false;
 

@@ -18,7 +18,7 @@ namespace auger {
 Session::Session(Backend& backend, Model& model, Output& output, Interrupts& interrupts,
                  SessionOptions options)
     : backend_(backend), model_(model), output_(output), interrupts_(interrupts),
-      options_(std::move(options)),
+      options_(std::move(options)), store_limit_(options_.store_bytes),
       services_(backend, model,
                 {[this] { return status_context(); }, [this] { return settings_.window; }}),
       executor_(backend, services_) {}
@@ -159,6 +159,9 @@ void Session::adopt_recorded() {
 Result<bool> Session::pump(std::chrono::nanoseconds timeout, int wake_fd) {
     auto more = guarded(
         [&] { return backend_.poll(services_.idle_time(timeout), services_.wake_fd(wake_fd)); });
+    if (const auto news =
+            store_limit_.keep(model_, [&] { return backend_.symbol_progress().bytes; }))
+        show_notice(backend_.now_ns(), *news);
     show_notices();
     tend();
     return more;

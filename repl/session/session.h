@@ -12,6 +12,7 @@
 #include "repl/session/output.h"
 #include "repl/session/reply.h"
 #include "repl/session/settings.h"
+#include "repl/session/store_limit.h"
 #include "views/model/model.h"
 #include "views/screen/screen.h"
 #include "views/text/views.h"
@@ -33,6 +34,7 @@ struct SessionOptions {
     bool batch = false;
     // The longest time that a view waits for names.
     std::chrono::nanoseconds settle = std::chrono::milliseconds(200);
+    size_t store_bytes = StoreLimit::default_bytes;
     ViewOptions view; // width, colour, unicode; the window comes from the settings
 };
 
@@ -130,6 +132,7 @@ class Session {
     Output& output_;
     Interrupts& interrupts_;
     SessionOptions options_;
+    StoreLimit store_limit_;
 
     Settings settings_;
     Services services_;

@@ -132,6 +132,12 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                                SampleStore::default_capacity))
         ->type_name("N")
         ->check(CLI::Range(size_t{1'000}, size_t{1'000'000'000}));
+    app.add_option("--store-memory", options.store_bytes,
+                   "Memory for samples, calls, stacks and names, as 512M or 2G (default 1G): no "
+                   "more samples are kept than fit")
+        ->type_name("SIZE")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(uint64_t{1} << 20, uint64_t{1} << 50));
     // For packages; the hidden group.
     auto* manual_option = app.add_flag("--manual-page")->group("");
     auto* completion_option = app.add_flag("--bash-completion")->group("");

@@ -7,6 +7,7 @@
 #include "loader/recording/replay_backend.h"
 #include "repl/exit_code.h"
 #include "repl/language/complaint.h"
+#include "repl/session/store_limit.h"
 #include "views/model/sample_store.h"
 
 #include <optional>
@@ -27,6 +28,7 @@ struct Options {
     ReplayOptions replay_options;
     LiveOptions live;
     size_t store_samples = SampleStore::default_capacity;
+    uint64_t store_bytes = StoreLimit::default_bytes;
     bool batch = false;
     bool json = false;
     bool keep_going = false;

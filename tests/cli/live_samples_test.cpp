@@ -200,6 +200,21 @@ TEST_F(LiveSamples, TheStoreHoldsAsManyAsItWasGiven) {
     EXPECT_EQ(status["evicted"].get<uint64_t>() + 1000, status["samples"].get<uint64_t>());
 }
 
+// Names alone take more than that: as few samples are kept as there may be.
+TEST_F(LiveSamples, TheStoreTakesNoMoreMemoryThanItWasGiven) {
+    Shop shop;
+    LiveAuger auger({"--store-memory", "1M", "-p", shop.pid()});
+    auger.run({"time serve", "sample 49999"});
+    see_all(auger, shop);
+    auger.run({"sample off"});
+    const json status = auger.ask("status");
+    EXPECT_GE(status["kept"], 1000);
+    EXPECT_LT(status["kept"], status["samples"]);
+    EXPECT_EQ(status["evicted"].get<uint64_t>() + status["kept"].get<uint64_t>(),
+              status["samples"].get<uint64_t>());
+    EXPECT_EQ(status["store"]["capacity"], status["kept"]);
+}
+
 TEST_F(LiveSamples, AreExportedInEveryForm) {
     Shop shop;
     LiveAuger auger({"-p", shop.pid()});

@@ -50,6 +50,8 @@ const std::vector<Wrong> options{
     {"UnknownExit", {"--batch", "--exit", "bogus"}, 2, {"\"bogus\" is not", "auto, ret, tramp"}},
     {"StoreTooSmall", {"--store-samples", "3"}, 2, {"--store-samples", "1000"}},
     {"StoreNoNumber", {"--store-samples", "many"}, 2, {"--store-samples", "many"}},
+    {"MemoryTooSmall", {"--store-memory", "3k"}, 2, {"--store-memory", "1048576"}},
+    {"MemoryNoNumber", {"--store-memory", "much"}, 2, {"--store-memory", "much"}},
     {"PidNoNumber", {"--batch", "-p", "1,abc"}, 2, {"\"abc\" is no pid", "from 1 to 4194304"}},
     {"PidZero", {"--batch", "-p", "0"}, 2, {"\"0\" is no pid"}},
     {"PidTooLarge", {"--batch", "-p", "99999999999999"}, 2, {"is no pid", "from 1 to 4194304"}},

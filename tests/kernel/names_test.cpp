@@ -23,7 +23,7 @@ class Names : public KernelTest {};
 // As in deep code, of which every look shows another part.
 TEST_F(Names, ComeThoughNewLocationsKeepComing) {
     Model model;
-    LiveNames names(model, {});
+    LiveNames names(model);
     uint64_t address = reinterpret_cast<uint64_t>(&std::malloc);
     std::vector<LocationId> locations;
     const auto look_once_more = [&] {

@@ -96,6 +96,8 @@ class Model final : public EventSink {
     // For whatever is shown from now on; what is kept stays as it came.
     void set_rules(Rules rules) { symbols_.set_rules(std::move(rules)); }
     const SampleStore& samples() const { return samples_; }
+    // For each that comes from now on the oldest goes.
+    void keep_no_more_samples() { samples_.keep_no_more(); }
     const CallTable& calls() const { return calls_; }
     // Without a name when it was never told.
     const MachineInfo& machine(MachineId) const;

@@ -37,6 +37,9 @@ class SampleStore {
     // Overwrites the oldest when full: the caller has let go of what it referred to.
     void push(const StoredSample&);
 
+    // Is full from now on.
+    void keep_no_more() { capacity_ = full() || !size_ ? capacity_ : size_; }
+
     // Columns in storage order, size() long: the order of arrival, but for one wrap of the ring.
     const uint64_t* times() const { return times_.data(); }
     const uint64_t* weights() const { return weights_.data(); }

@@ -29,6 +29,10 @@ T* slot(std::vector<T>& table, size_t index) {
     return &table[index];
 }
 
+size_t heap_bytes(const std::vector<LocationId>& stack) {
+    return stack.capacity() ? stack.capacity() * sizeof(LocationId) + heap_block : 0;
+}
+
 std::string_view base_name(std::string_view path) {
     size_t slash = path.rfind('/');
     return slash == path.npos ? path : path.substr(slash + 1);
@@ -38,17 +42,16 @@ std::string_view base_name(std::string_view path) {
 
 StringId StringTable::intern(std::string_view text) {
     auto [it, is_new] = ids_.try_emplace(std::string(text), StringId{uint32_t(texts_.size())});
-    if (is_new)
+    if (is_new) {
         texts_.push_back(&it->first);
+        text_bytes_ += it->first.capacity();
+    }
     return it->second;
 }
 
 size_t StringTable::memory_bytes() const {
-    size_t bytes = texts_.size() * (sizeof(std::string) + hashed) +
-                   texts_.capacity() * sizeof(const std::string*);
-    for (const std::string* text : texts_)
-        bytes += text->capacity();
-    return bytes;
+    return texts_.size() * (sizeof(std::string) + hashed) +
+           texts_.capacity() * sizeof(const std::string*) + text_bytes_;
 }
 
 SymbolTables::SymbolTables() {
@@ -180,8 +183,12 @@ void SymbolTables::show_frames(LocationEntry& entry) {
 }
 
 void SymbolTables::add_stack(StackId id, std::span<const LocationId> locations) {
-    if (std::vector<LocationId>* stack = slot(stacks_, id.index()))
-        *stack = std::vector<LocationId>(locations.begin(), locations.end());
+    std::vector<LocationId>* stack = slot(stacks_, id.index());
+    if (!stack)
+        return;
+    stack_bytes_ -= heap_bytes(*stack);
+    *stack = std::vector<LocationId>(locations.begin(), locations.end());
+    stack_bytes_ += heap_bytes(*stack);
 }
 
 void SymbolTables::add_thread(ThreadId id, const ThreadInfo& info) {
@@ -243,11 +250,8 @@ size_t SymbolTables::memory_bytes() const {
         strings_.memory_bytes() + locations_.capacity() * sizeof(LocationEntry) +
         (found_frames_.capacity() + shown_frames_.capacity()) * sizeof(FrameEntry) +
         functions_.capacity() * (sizeof(Function) + sizeof(Verdict) + sizeof(ProbeRole)) +
-        function_ids_.size() * hashed + stacks_.capacity() * sizeof(stacks_[0]) +
+        function_ids_.size() * hashed + stacks_.capacity() * sizeof(stacks_[0]) + stack_bytes_ +
         threads_.capacity() * sizeof(ThreadInfo);
-    for (const std::vector<LocationId>& stack : stacks_)
-        if (stack.capacity())
-            bytes += stack.capacity() * sizeof(LocationId) + heap_block;
     for (const ThreadInfo& thread : threads_)
         bytes += thread.comm.capacity() + thread.cgroup.capacity();
     return bytes;

@@ -36,6 +36,7 @@ class StringTable {
   private:
     std::unordered_map<std::string, StringId> ids_;
     std::vector<const std::string*> texts_; // keys of ids_, whose addresses are stable
+    size_t text_bytes_ = 0;
 };
 
 struct Function {
@@ -174,6 +175,7 @@ class SymbolTables {
     std::vector<FrameEntry> found_frames_;
     std::vector<FrameEntry> shown_frames_;
     std::vector<std::vector<LocationId>> stacks_;
+    size_t stack_bytes_ = 0; // of their locations
     std::vector<Function> functions_;
     std::vector<ProbeRole> probe_roles_;                    // by function
     std::optional<FunctionId> probe_;                       // as found
