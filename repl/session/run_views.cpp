@@ -114,7 +114,10 @@ Parsed<Reply> Session::Runner::operator()(const TopCommand& command) {
         [&] {
             return top_view(session.model_, session.view_options(command.limit), command.filter);
         },
-        [&] { return Lines{top_json(session.model_, session.settings_.window, command.filter)}; });
+        [&] {
+            return Lines{
+                top_json(session.model_, session.settings_.window, command.filter, command.limit)};
+        });
 }
 
 Parsed<Reply> Session::Runner::operator()(const ThreadsCommand& command) {
@@ -126,7 +129,8 @@ Parsed<Reply> Session::Runner::operator()(const ThreadsCommand& command) {
                                 command.filter);
         },
         [&] {
-            return Lines{threads_json(session.model_, session.settings_.window, command.filter)};
+            return Lines{threads_json(session.model_, session.settings_.window, command.filter,
+                                      command.limit)};
         });
 }
 

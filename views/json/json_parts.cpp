@@ -44,7 +44,8 @@ Line class_sums(const ClassSums& classes) {
 
 Line window_line(const Window& window) {
     static const char* const kinds[] = {"all", "last", "ewma"};
-    return {{"kind", kinds[static_cast<size_t>(window.kind)]}, {"span", window.span_ns},
+    return {{"kind", kinds[static_cast<size_t>(window.kind)]},
+            {"span", window.span_ns},
             {"until", window.end_ns ? Line(window.end_ns) : Line(nullptr)}};
 }
 

@@ -81,12 +81,15 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     return finish(line);
 }
 
-std::string top_json(const Model& model, const Window& window, const ClassFilter& filter) {
+std::string top_json(const Model& model, const Window& window, const ClassFilter& filter,
+                     std::optional<size_t> limit) {
     std::vector<FunctionSums> functions = sum_functions(model, window, filter);
     std::sort(functions.begin(), functions.end(), [](const FunctionSums& a, const FunctionSums& b) {
         double x = a.self.sum().weight_ns, y = b.self.sum().weight_ns;
         return x != y ? x > y : a.function < b.function;
     });
+    if (limit && functions.size() > *limit)
+        functions.resize(*limit);
     Line list = Line::array();
     for (const FunctionSums& f : functions)
         list.push_back(

@@ -13,8 +13,11 @@ std::string flame_json(const Model&, const Window&, const ClassFilter& filter = 
                        GroupBy by = GroupBy::process, const std::string& under = {});
 std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
                             const ClassFilter& filter = {});
-std::string top_json(const Model&, const Window&, const ClassFilter& filter = {});
-std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {});
+// `limit`: of functions or threads, those with most; all without one.
+std::string top_json(const Model&, const Window&, const ClassFilter& filter = {},
+                     std::optional<size_t> limit = {});
+std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {},
+                         std::optional<size_t> limit = {});
 std::string status_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
                               const ClassFilter& second);

@@ -7,10 +7,14 @@
 
 namespace auger {
 
-std::string threads_json(const Model& model, const Window& window, const ClassFilter& filter) {
+std::string threads_json(const Model& model, const Window& window, const ClassFilter& filter,
+                         std::optional<size_t> limit) {
     using namespace json_parts;
+    std::vector<ThreadSum> threads = sum_threads(model, window, filter);
+    if (limit && threads.size() > *limit)
+        threads.resize(*limit);
     Line list = Line::array();
-    for (const ThreadSum& thread : sum_threads(model, window, filter))
+    for (const ThreadSum& thread : threads)
         list.push_back({{"machine", text_or_null(model.machine(thread.machine).name)},
                         {"pid", thread.pid},
                         {"tid", thread.tid},
