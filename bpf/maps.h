@@ -53,14 +53,14 @@ struct open_call {
     u32 traced_inside;  /* slow calls inside it that were traced: they ask for its end */
     u32 state;          /* call_state. Tracker only. */
     u32 padding;
-    u64 blocked_ns;     /* the thread's totals at entry */
+    u64 blocked_ns; /* the thread's totals at entry */
     u64 runnable_ns;
     u64 own_ns;
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
 
-/* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and, at
- * an exit, the call that ends there. */
+/* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and,
+ * at an exit, the call that ends there. */
 struct settlement {
     u64 now;
     u64 gone_below;      /* calls with a lower stack pointer on the same stack are gone */
@@ -73,7 +73,8 @@ struct settlement {
     u16 entry_spec;      /* at an entry: whose it is ... */
     u16 again;           /* ... 1: it has a call open there already, which is an older one */
     u32 entry_place;     /* ... and the low half of the instruction's address; 0: not at an entry */
-    u32 at_call_site;    /* 1: the instruction is a call ... */
+    u16 at_call_site;    /* 1: the instruction is a call ... */
+    u16 at_jump;         /* ... or a jump by which a function ends */
     u32 goes_elsewhere;  /* ... 1: through a pointer, of another function than the spec's */
     u64 stack_base;      /* see open_calls */
 };
@@ -105,7 +106,7 @@ struct open_calls {
      * program's stack is small. */
     struct open_call ending;
     struct settlement settlement; /* likewise */
-    struct stack_place here;      /* likewise: where the thread is, when calls are found to be gone */
+    struct stack_place here; /* likewise: where the thread is, when calls are found to be gone */
     struct wire_call_end end;
     char label[WIRE_STRING]; /* behind `end`: of WIRE_LABEL_STRING */
 };
