@@ -248,6 +248,9 @@ static __always_inline bool lives_beside_entry(const struct open_call* call, str
     // jump to each other in turn, which is not told from that.
     if (call->state & CALL_HAS_JUMPED)
         return call->spec != s->entry_spec;
+    // The function that jumps has it, too.
+    if (s->at_jump)
+        return call->spec != s->entry_spec;
     if (call->place != s->entry_place)
         return s->at_call_site && has_returned(call, s->stack_base);
     // What other probes see begin here may have begun just now.
@@ -423,6 +426,15 @@ __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
     return 0;
 }
 
+// Whether a call that begins with a jump can be timed: the jump leaves, and where the function that
+// jumps was called is known.
+__noinline int begins_by_jump(struct pt_regs* ctx, u64 cookie) {
+    if ((cookie & WIRE_COOKIE_CONDITIONAL) &&
+        !condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags))
+        return 0;
+    return returns_to_known_place(ctx, cookie);
+}
+
 // `in_go`: a Go function's probe. One that has no room on its stack for what it does (which the
 // condition in the cookie of its entry tells) begins again on a larger one.
 static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
@@ -444,6 +456,8 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         pass_by(cookie, sp, place);
         return 1;
     }
+    if (!in_go && (cookie & WIRE_COOKIE_TAIL) && !begins_by_jump(ctx, cookie))
+        return 1;
     counters = counters_of(spec_index(cookie));
     if (!counters)
         return 1;
@@ -478,6 +492,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         s->entry_spec = spec_index(cookie);
         s->entry_place = place;
         s->at_call_site = at_call_site;
+        s->at_jump = !in_go && (cookie & WIRE_COOKIE_TAIL);
         s->stack_base = calls->stack_base;
 
         settle(calls, s);
@@ -499,7 +514,9 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     call->value_slot = NO_VALUE_SLOT;
     call->traced_inside = 0;
     call->state = begins_again ? CALL_BEGINS_AGAIN : 0;
-    if (!in_go && (spec->flags & WIRE_SPEC_TAILS) && returns_to_known_place(ctx, cookie))
+    if (!in_go && (cookie & WIRE_COOKIE_TAIL))
+        call->state = CALL_ENDS_IN_CALLER | CALL_HAS_JUMPED;
+    else if (!in_go && (spec->flags & WIRE_SPEC_TAILS) && returns_to_known_place(ctx, cookie))
         call->state = CALL_ENDS_IN_CALLER;
     if (spec->program) {
         // Where the return address will lie, or lies: above it was the stack pointer.

@@ -73,7 +73,8 @@ struct settlement {
     u16 entry_spec;      /* at an entry: whose it is ... */
     u16 again;           /* ... 1: it has a call open there already, which is an older one */
     u32 entry_place;     /* ... and the low half of the instruction's address; 0: not at an entry */
-    u32 at_call_site;    /* 1: the instruction is a call ... */
+    u16 at_call_site;    /* 1: the instruction is a call ... */
+    u16 at_jump;         /* ... or a jump by which a function ends */
     u32 goes_elsewhere;  /* ... 1: through a pointer, of another function than the spec's */
     u64 stack_base;      /* see open_calls */
 };

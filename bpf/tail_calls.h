@@ -9,7 +9,9 @@
 
 #include "wire.h"
 
-/* In a cookie: of a probe on such a jump or, behind a call instruction, where it comes back to. */
+/* In a cookie: of a probe on such a jump or, behind a call instruction, where it comes back to. Of
+ * an entry probe: a call begins with the jump, of what is jumped to; where it would come back to is
+ * where the jumping function would. */
 #define WIRE_COOKIE_TAIL (1u << 28)
 
 /* In wire_spec.flags: `call_targets` has places that the function is known to return to, by their

@@ -117,6 +117,8 @@ Result<std::vector<CallInstruction>> find_calls(const CodePart& bytes,
         call.address = at.address;
         call.length = at.length;
         call.jump = at.flow != Flow::call;
+        call.conditional = at.flow == Flow::conditional;
+        call.condition = at.condition;
         call.kind = CallInstruction::Target::unknown;
         call.cost = at.cost;
         call.last = i + 1 == part.code.size();

@@ -34,9 +34,11 @@ struct CallInstruction {
         ProbeCost cost;
     };
 
-    uint64_t address; // as linked
-    uint8_t length;   // bytes: it returns to address + length
-    bool jump;        // leaves by a jump (a tail call): nothing comes back here
+    uint64_t address;  // as linked
+    uint8_t length;    // bytes: it returns to address + length
+    bool jump;         // leaves by a jump (a tail call): nothing comes back here
+    bool conditional;  // such a jump that may also fall through
+    uint8_t condition; // ... when, as Instruction has it
     Target kind;
     uint64_t target; // 0 when unknown
     // Of one that does not say its target itself; nothing when it is more than can be told.

@@ -2,9 +2,7 @@
 #include "loader/kernel/attachment.h"
 
 #include "loader/kernel/bpf_calls.h"
-#include "loader/kernel/close_links.h"
-
-#include <fmt/format.h>
+#include "loader/kernel/links.h"
 
 #include <algorithm>
 #include <iterator>
@@ -44,7 +42,10 @@ std::vector<Part> parts_of(const AttachmentRequest& request) {
     return {};
 }
 
+// What the file refuses says so itself.
 Error describe(Error error, const std::string& subject) {
+    if (error.operation == "attach probes")
+        return error;
     error.operation = "attach probes";
     error.subject = subject;
     if (error.hint.empty())
@@ -52,29 +53,24 @@ Error describe(Error error, const std::string& subject) {
     return error;
 }
 
-Result<ProbedFile::Links> make_links(const Programs& programs, const AttachmentRequest& request) {
-    ProbedFile::Links links;
-    // The kernel opens the path itself, so it gets exactly the file that was analysed.
-    std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
+std::vector<LinkRequest> links_of(const Programs& programs, const AttachmentRequest& request) {
+    std::vector<LinkRequest> links;
     for (const Part& part : parts_of(request)) {
-        if (part.sites.empty())
-            continue;
-        int program = programs.program_fd(part.program);
-        if (request.way == AttachWay::multi) {
-            auto link =
-                create_uprobe_multi_link(program, part.attach_type, path, part.sites.offsets,
-                                         part.sites.cookies, request.pid, part.returns);
-            if (!link)
-                return describe(link.error(), request.subject);
-            links.push_back(std::move(*link));
-            continue;
-        }
-        for (size_t i = 0; i < part.sites.offsets.size(); i++) {
-            auto probe = create_perf_uprobe(program, path, part.sites.offsets[i],
-                                            part.sites.cookies[i], request.pid, part.returns);
-            if (!probe)
-                return describe(probe.error(), request.subject);
-            links.push_back(std::move(*probe));
+        LinkRequest link{.perf = request.way == AttachWay::perf,
+                         .attach_type = part.attach_type,
+                         .program_fd = programs.program_fd(part.program),
+                         .file_fd = request.file_fd,
+                         .offsets = part.sites.offsets,
+                         .cookies = part.sites.cookies,
+                         .pid = request.pid,
+                         .returns = part.returns};
+        // A link for all of them, or for each.
+        const size_t places = part.sites.offsets.size();
+        const size_t step = link.perf ? 1 : std::max<size_t>(places, 1);
+        for (size_t at = 0; at < places; at += step) {
+            link.offsets = std::span(part.sites.offsets).subspan(at, step);
+            link.cookies = std::span(part.sites.cookies).subspan(at, step);
+            links.push_back(link);
         }
     }
     return links;
@@ -88,9 +84,9 @@ Result<Attachment> Attachment::make(const Programs& programs, const AttachmentRe
     attachment.way_ = request.way;
     attachment.guard_ = request.guard;
     auto file = request.file ? request.file : std::make_shared<ProbedFile>();
-    auto id = file->attach([&] { return make_links(programs, request); });
+    auto id = file->attach(links_of(programs, request));
     if (!id)
-        return id.error();
+        return describe(id.error(), request.subject);
     attachment.id_ = *id;
     attachment.file_ = std::move(file);
     return attachment;
@@ -113,7 +109,7 @@ Attachment::~Attachment() {
         detach_later();
         return;
     }
-    close_links(file_->begin_detaching(id_));
+    close_links(file_->processes(), file_->begin_detaching(id_));
     file_->detached();
 }
 
@@ -127,7 +123,8 @@ void Attachment::detach(std::vector<Attachment> attachments) {
                           std::back_inserter(links));
         files.push_back(std::exchange(attachment.file_, nullptr));
     }
-    close_links(std::move(links));
+    // Files of one backend have the same.
+    close_links(files.empty() ? nullptr : files.front()->processes(), std::move(links));
     for (const auto& file : files)
         file->detached();
 }
@@ -141,7 +138,7 @@ void Attachment::detach_later() {
         guard_->close_later(std::move(file), std::move(links));
         return;
     }
-    close_links(std::move(links));
+    close_links(file->processes(), std::move(links));
     file->detached();
 }
 

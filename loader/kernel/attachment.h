@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attachment: the probes of some functions of one file, in one process or in all. Made whole or not
 // at all; gone with the object, or before, when somebody is about to write to the file. Only
-// descriptors hold it, so that nothing remains after SIGKILL.
+// descriptors hold it, so that nothing remains after SIGKILL; they are made and closed by processes
+// that it does not hit (LinkProcesses).
 #pragma once
 
 #include "loader/base/result.h"

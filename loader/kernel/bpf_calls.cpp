@@ -143,6 +143,25 @@ Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uin
     return UniqueFd(link);
 }
 
+Result<UniqueFd> make_link(const LinkRequest& request) {
+    // The kernel opens the path itself, so it gets exactly this file.
+    const std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
+    return request.perf ? create_perf_uprobe(request.program_fd, path, request.offsets.front(),
+                                             request.cookies.front(), request.pid, request.returns)
+                        : create_uprobe_multi_link(request.program_fd, request.attach_type, path,
+                                                   request.offsets, request.cookies, request.pid,
+                                                   request.returns);
+}
+
+Result<void> may_make(const LinkRequest& request) {
+    const int operations = request.perf ? 2 : 1; // a perf event and its link
+    for (int i = 0; i < operations; i++) {
+        if (refused())
+            return system_error("attach uprobes", "");
+    }
+    return {};
+}
+
 uint64_t link_id(int link_fd) {
     bpf_link_info info = {};
     uint32_t size = sizeof(info);

@@ -54,6 +54,20 @@ Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
 Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
                                     uint64_t cookie, pid_t pid, bool returns);
 
+// What a link is made of, by either of the two above.
+struct LinkRequest {
+    bool perf = false;        // for one place
+    uint32_t attach_type = 0; // of a uprobe_multi link
+    int program_fd = -1;
+    int file_fd = -1;
+    std::span<const uint64_t> offsets, cookies;
+    pid_t pid = 0;
+    bool returns = false;
+};
+Result<UniqueFd> make_link(const LinkRequest& request);
+// For a request that another process carries out: whether the kernel's stand-in refuses it.
+Result<void> may_make(const LinkRequest& request);
+
 // perf_event_open with PERF_FLAG_FD_CLOEXEC.
 Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,
                                  const std::string& subject);

@@ -129,14 +129,14 @@ std::string fault_of(const Result<UprobeFindings>& tried) {
                : "a probe for one process does not fire in all of its threads";
 }
 
-void detect_uprobes(Features& features) {
+void detect_uprobes(Features& features, LinkProcesses* processes) {
     bool known = knows_uprobe_multi(bpf_trace_uprobe_multi);
-    auto tried = try_uprobes(known ? AttachWay::multi : AttachWay::perf);
+    auto tried = try_uprobes(known ? AttachWay::multi : AttachWay::perf, processes);
     features.uprobe_multi_fault = known ? fault_of(tried) : "this kernel has none";
     features.uprobe_multi = features.uprobe_multi_fault.empty();
     features.uprobe_session = features.uprobe_multi && knows_uprobe_multi(bpf_trace_uprobe_session);
     if (known && !features.uprobe_multi)
-        tried = try_uprobes(AttachWay::perf);
+        tried = try_uprobes(AttachWay::perf, processes);
     features.uprobes_fault = fault_of(tried);
     features.uprobes = features.uprobes_fault.empty();
     features.stacks_under_return = tried && tried->stack_shows_caller;
@@ -150,12 +150,12 @@ Capability line(std::string name, bool available, std::string yes, std::string n
 
 } // namespace
 
-Features Features::detect() {
+Features Features::detect(LinkProcesses* processes) {
     Features features;
     features.btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
     features.privileged = static_cast<bool>(load_empty_program(0));
     if (features.privileged) {
-        detect_uprobes(features);
+        detect_uprobes(features, processes);
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
     }

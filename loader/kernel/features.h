@@ -10,6 +10,8 @@
 
 namespace auger {
 
+class LinkProcesses;
+
 struct Features {
     bool privileged = false;          // may load tracing programs
     bool btf = false;                 // /sys/kernel/btf/vmlinux
@@ -26,7 +28,8 @@ struct Features {
     // Why not, where there is more than one reason.
     std::string uprobes_fault, uprobe_multi_fault, privilege_fault;
 
-    static Features detect();
+    // `processes` take off what is tried; null: a thread does.
+    static Features detect(LinkProcesses* processes = nullptr);
     std::vector<Capability> describe() const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/file_guard.h"
 
-#include "loader/kernel/close_links.h"
+#include "loader/kernel/links.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -45,8 +45,9 @@ sigset_t block_all_signals() {
 
 } // namespace
 
-Result<std::unique_ptr<FileGuard>> FileGuard::make() {
+Result<std::unique_ptr<FileGuard>> FileGuard::make(std::shared_ptr<LinkProcesses> processes) {
     std::unique_ptr<FileGuard> guard(new FileGuard);
+    guard->processes_ = std::move(processes);
     for (UniqueFd* event : {&guard->changed_event_, &guard->wake_event_}) {
         event->reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         if (!*event)
@@ -91,7 +92,7 @@ Result<std::shared_ptr<ProbedFile>> FileGuard::guard(int fd, const FileContent& 
     }
     if (!watcher_.joinable())
         start();
-    auto leased = ProbedFile::lease(fd, analysed, path, tid_);
+    auto leased = ProbedFile::lease(fd, analysed, path, tid_, processes_);
     if (!leased) {
         refused_++;
         return leased.error();
@@ -176,7 +177,7 @@ void FileGuard::close_waiting() {
         ProbedFile::Links links;
         for (auto& [file, some] : batch)
             std::move(some.begin(), some.end(), std::back_inserter(links));
-        close_links(std::move(links));
+        close_links(processes_.get(), std::move(links));
         for (auto& [file, some] : batch)
             file->detached();
         batch.clear();

@@ -21,7 +21,8 @@ namespace auger {
 
 class FileGuard {
   public:
-    static Result<std::unique_ptr<FileGuard>> make();
+    // `processes` make and close the links of its files; null: we do.
+    static Result<std::unique_ptr<FileGuard>> make(std::shared_ptr<LinkProcesses> processes);
     ~FileGuard();
 
     // The file that `fd` is of, as it was analysed; one object for all of its probes. Fails as
@@ -51,6 +52,7 @@ class FileGuard {
     void close_waiting();
     std::vector<std::shared_ptr<ProbedFile>> files();
 
+    std::shared_ptr<LinkProcesses> processes_;
     UniqueFd changed_event_, wake_event_;
     UniqueFd written_; // inotify, of files that cannot be leased
     std::atomic<pid_t> tid_ = 0;

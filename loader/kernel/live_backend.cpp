@@ -730,7 +730,13 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
             return debuginfod.error();
         symbols.debuginfod = *std::move(debuginfod);
     }
-    Features features = Features::detect();
+    raise_file_limit();
+    // Before there is anything for others to have their share of. Where they cannot be had, a kill
+    // in the middle of detaching leaves breakpoints behind.
+    std::shared_ptr<LinkProcesses> links;
+    if (auto started = LinkProcesses::start())
+        links = *std::move(started);
+    Features features = Features::detect(links.get());
     if (!features.privileged)
         return Error{"observe this machine", "", "tracing programs may not be loaded",
                      "run as root, or with CAP_BPF and CAP_PERFMON", Error::Kind::unsupported};
@@ -744,7 +750,6 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     AttachWay way = options.attach != LiveOptions::Attach::perf && features.uprobe_multi
                         ? AttachWay::multi
                         : AttachWay::perf;
-    raise_file_limit();
     auto programs =
         Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
                         features.context_switches, features.task_iterators});
@@ -756,7 +761,7 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     auto watch = ProcessWatch::make();
     if (!watch)
         return watch.error();
-    auto guard = FileGuard::make();
+    auto guard = FileGuard::make(std::move(links));
     if (!guard)
         return guard.error();
     return std::unique_ptr<Backend>(new LiveBackend(

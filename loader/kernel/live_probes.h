@@ -64,7 +64,8 @@ class LiveProbes {
     // Probes in files that were withdrawn are no more; update() makes new ones for what is mapped
     // then. The statistics were read before.
     void forget_withdrawn();
-    // Takes off what is attached to the file for every process, for good. `why` is told of each probe.
+    // Takes off what is attached to the file for every process, for good. `why` is told of each
+    // probe.
     void withdraw(FileIdentity file, const std::string& why, uint64_t now_ns);
     bool empty() const { return probes_.empty(); }
     // Some probe is in the target's processes one by one, so that it comes late to new ones.
@@ -103,9 +104,12 @@ class LiveProbes {
         ValueScope values{};
         uint32_t program = 0;      // its call program; see wire_spec
         bool at_arguments = false; // its entry probe is where arguments can be read
-        size_t returns = 0;        // of a function that ends by jumps: call instructions known
+        // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
+        size_t returns = 0;
 
         bool through_pointer() const { return match.site && match.site->pointer; }
+        // A call site that is a jump.
+        bool jumps() const { return match.site && match.site->jump; }
     };
     struct Probe {
         ProbeInfo info;
@@ -134,11 +138,21 @@ class LiveProbes {
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
+    static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
+    // Call instructions that call a function, by its name; each name is looked up once.
+    using Callers = std::map<std::string, std::vector<PlaceMatch>>;
+    static const std::vector<PlaceMatch>& callers_of(const std::string& function,
+                                                     const TargetView& view, Callers& known);
+    static bool calls(const PlaceMatch& caller, size_t module, uint64_t function);
+    // Why a jump cannot be timed; empty when it can.
+    static std::string no_way_back(const PlaceMatch& match, const TargetView& view, Callers& known);
     // Of those that end by jumps: probes where their calls come back to, in groups of their own.
     Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
-                              std::vector<PlaceGroup>& groups, const TargetView& view);
+                              std::vector<PlaceGroup>& groups, const TargetView& view,
+                              Callers& known);
+    static std::string tail_note(const Place& place);
     void fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                             uint64_t now_ns);
     void widen(Probe& probe, PlaceGroup& group, const TargetView& view, const std::string& reason,

@@ -27,10 +27,6 @@ uint64_t condition_bits(uint8_t condition) {
                : 0;
 }
 
-bool is_tail_jump(const ExitPlace& exit) {
-    return exit.code.kind == ExitKind::jump && !exit.code.to_itself;
-}
-
 // Why a place's executions have no duration; empty when they have one.
 std::string no_duration(PlaceKind kind) {
     switch (kind) {
@@ -98,7 +94,9 @@ AttachmentRequest LiveProbes::request_for(ExitWay exit) const {
 }
 
 void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint64_t cookie) {
-    if (place.match.site)
+    if (place.jumps())
+        cookie |= WIRE_COOKIE_TAIL;
+    else if (place.match.site)
         cookie |= WIRE_COOKIE_CALL_SITE | uint64_t{place.match.site->length}
                                               << WIRE_COOKIE_CALL_LENGTH_SHIFT;
     if (place.through_pointer())
@@ -122,6 +120,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     std::vector<Place> places;
     std::vector<PlaceGroup> groups;
     std::set<std::string> reasons;
+    Callers callers;
     auto give_up = [&](const Error& error) {
         groups.clear();
         for (const Place& place : places)
@@ -152,6 +151,10 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (probe.way_out == WayOut::trampoline && !match.no_return_probe.empty()) {
             report.skipped.push_back(fmt::format("{}: no return probe here: {}; `exit ret` works",
                                                  match.name, match.no_return_probe));
+            continue;
+        }
+        if (const std::string why = no_way_back(match, view, callers); !why.empty()) {
+            report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
         }
         Choice choice = choose_exit(match, module, probe.way_out, proof);
@@ -204,7 +207,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         }
         add_sites(group->request(), places.back(), specs_.cookie(*spec));
     }
-    if (auto attached = attach_tails(probe, places, groups, view); !attached)
+    if (auto attached = attach_tails(probe, places, groups, view, callers); !attached)
         return give_up(attached.error());
     for (PlaceGroup& group : groups) {
         if (auto attached = group.attach(programs_, view); !attached)
@@ -219,19 +222,17 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         shown.module = module.path;
         shown.offset = place.match.file_offset;
         shown.kind = place_kind(place.match, place.exit);
-        if (is_without_tail(place))
-            place.match.notes.push_back(
-                fmt::format("what it jumps to is in its times when one of {} known call "
-                            "instructions calls it; calls that come by a pointer or a jump end at "
-                            "its own jump",
-                            place.returns));
+        if (std::string note = tail_note(place); !note.empty())
+            place.match.notes.push_back(std::move(note));
         shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
         report.places.push_back(shown);
-        sink_.on_spec(place.spec,
-                      {probe.info.id, place.match.name, module.path, place.match.file_offset,
-                       place.returns > 0        ? way_out_by_callers
-                       : is_without_tail(place) ? way_out_without_tail
-                                                : way_out_of(place.match, place.exit)});
+        sink_.on_spec(
+            place.spec,
+            {probe.info.id, place.match.name, module.path, place.match.file_offset,
+             is_without_tail(place)
+                 ? way_out_with(place.returns > 0 ? way_out_by_callers : way_out_without_tail,
+                                fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
+                 : way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
         FunctionPlace function{module.identity(), place.match.address};
         if (place.match.site && place.match.site->callee) {
@@ -260,66 +261,6 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                            "them, for which the end of auger waits too",
                                            perf_events, perf_events / 10));
     report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
-    return {};
-}
-
-bool LiveProbes::is_without_tail(const Place& place) {
-    return place.match.kind == PlaceKind::function && place.exit == ExitWay::instructions &&
-           std::ranges::any_of(place.match.exits, is_tail_jump);
-}
-
-Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& places,
-                                      std::vector<PlaceGroup>& groups, const TargetView& view) {
-    if (std::ranges::none_of(places, is_without_tail))
-        return {};
-    const ParsedProbe sites = parse_probe(probe.info.text + "@*");
-    if (sites.error)
-        return {};
-    MatchOptions all;
-    all.limit = WIRE_MAX_CALLEES;
-    const auto matches = match_probe(*sites.pattern, view.probe_modules(), all);
-    if (!matches)
-        return {}; // nobody calls it but through pointers
-    std::vector<PlaceGroup> callers;
-    for (const PlaceMatch& site : matches->places) {
-        if (!site.site || site.site->pointer || !site.site->callee || site.exits.empty() ||
-            site.in_go)
-            continue;
-        for (Place& place : places) {
-            if (!is_without_tail(place) || place.match.module != site.site->callee->module ||
-                place.match.address != site.site->callee->address)
-                continue;
-            const TargetModule& module = view.modules[site.module];
-            const uint64_t cookie = specs_.cookie(place.spec);
-            // The entry probe may come to be at either.
-            std::vector<uint64_t> entries = {place.match.entry.address};
-            if (place.match.argument_entry)
-                entries.push_back(place.match.argument_entry->address);
-            for (const uint64_t entry : entries)
-                if (auto entered =
-                        pointer_calls_.enter_return(cookie, site, place.match, entry, view);
-                    !entered)
-                    return entered;
-            auto group = std::ranges::find_if(callers, [&](const PlaceGroup& candidate) {
-                return candidate.file() == module.identity();
-            });
-            if (group == callers.end()) {
-                AttachmentRequest attachments = request_for(ExitWay::caller);
-                attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
-                callers.emplace_back(module, view, std::move(attachments));
-                group = std::prev(callers.end());
-            }
-            group->request().entries.add(site.exits.front().file_offset, cookie | WIRE_COOKIE_TAIL);
-            place.returns++;
-        }
-    }
-    for (const Place& place : places)
-        if (place.returns > 0)
-            if (auto told = specs_.set(place.spec, settings_of(probe, place)); !told)
-                return told;
-    // The ends first: a call that begins in between is seen whole or not at all.
-    groups.insert(groups.begin(), std::make_move_iterator(callers.begin()),
-                  std::make_move_iterator(callers.end()));
     return {};
 }
 
@@ -379,8 +320,7 @@ void LiveProbes::withdraw(FileIdentity file, const std::string& why, uint64_t no
             return !group.per_process() && group.file() == file;
         });
         if (gone > 0)
-            sink_.on_notice(now_ns,
-                            fmt::format("{} is no longer timed: {}", probe.info.text, why));
+            sink_.on_notice(now_ns, fmt::format("{} is no longer timed: {}", probe.info.text, why));
     }
 }
 

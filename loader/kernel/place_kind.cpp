@@ -24,6 +24,8 @@ std::string stepped(const char* place, ProbeCost cost) {
 std::string place_kind(const PlaceMatch& match, ExitWay exit) {
     if (match.kind != PlaceKind::call_site)
         return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit);
+    if (match.site->jump)
+        return stepped("jump", match.entry.cost) + "+return in callers";
     std::string kind =
         stepped(match.site->pointer ? "call through pointer" : "call", match.entry.cost);
     for (const ExitPlace& back : match.exits)

@@ -2,7 +2,7 @@
 #include "loader/kernel/probed_file.h"
 
 #include "loader/kernel/bpf_calls.h"
-#include "loader/kernel/close_links.h"
+#include "loader/kernel/links.h"
 
 #include <fcntl.h>
 
@@ -24,8 +24,10 @@ Error changed(const std::string& path) {
 } // namespace
 
 Result<std::unique_ptr<ProbedFile>> ProbedFile::lease(int fd, const FileContent& analysed,
-                                                      std::string path, pid_t told_tid) {
+                                                      std::string path, pid_t told_tid,
+                                                      std::shared_ptr<LinkProcesses> processes) {
     auto probed = std::make_unique<ProbedFile>();
+    probed->processes_ = std::move(processes);
     probed->path_ = std::move(path);
     probed->file_.reset(
         open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -53,14 +55,14 @@ Result<std::unique_ptr<ProbedFile>> ProbedFile::lease(int fd, const FileContent&
 ProbedFile::~ProbedFile() {
     // Before the lease ends.
     for (auto& [id, links] : links_)
-        close_links(std::move(links));
+        close_links(processes(), std::move(links));
 }
 
-Result<uint64_t> ProbedFile::attach(const std::function<Result<Links>()>& make) {
+Result<uint64_t> ProbedFile::attach(std::span<const LinkRequest> requests) {
     std::lock_guard lock(mutex_);
     if (withdrawn_)
         return changed(path_);
-    auto links = make();
+    auto links = make_links(processes(), requests);
     if (!links)
         return links.error();
     links_[next_id_] = *std::move(links);
@@ -112,7 +114,7 @@ void ProbedFile::withdraw() {
     for (auto& [id, links] : links_)
         std::move(links.begin(), links.end(), std::back_inserter(all));
     links_.clear();
-    close_links(std::move(all));
+    close_links(processes(), std::move(all));
     none_detaching_.wait(lock, [&] { return detaching_ == 0; });
     if (leased_)
         fcntl(file_.get(), F_SETLEASE, F_UNLCK);

@@ -7,15 +7,17 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/kernel/link_processes.h"
 #include "loader/process/file_content.h"
 
 #include <sys/types.h>
 
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,14 +25,15 @@ namespace auger {
 
 class ProbedFile {
   public:
-    // Of a file that nobody watches, for benchmarks.
+    // Of a file that nobody watches, for benchmarks. Its links are made and closed here.
     ProbedFile() = default;
     // Leases the file that `fd` is of; breaks of the lease are signalled (SIGIO) to thread
     // `told_tid`. Where the file system or our rights do not allow leases, leased() is false and
-    // it has to be looked at. Fails when its content is not `analysed` any more, or when somebody
-    // has it open for writing.
+    // it has to be looked at. `processes` make and close the links; null: we do. Fails when its
+    // content is not `analysed` any more, or when somebody has it open for writing.
     static Result<std::unique_ptr<ProbedFile>> lease(int fd, const FileContent& analysed,
-                                                     std::string path, pid_t told_tid);
+                                                     std::string path, pid_t told_tid,
+                                                     std::shared_ptr<LinkProcesses> processes);
     ~ProbedFile();
 
     const std::string& path() const { return path_; }
@@ -39,12 +42,13 @@ class ProbedFile {
     bool leased() const { return leased_; }
 
     using Links = std::vector<UniqueFd>;
-    // Keeps what `make` makes, which may take as long as it likes: nobody writes meanwhile. The id
-    // is for the functions below. Fails when the file has been withdrawn.
-    Result<uint64_t> attach(const std::function<Result<Links>()>& make);
-    // Takes the links out; they are to be closed and then said to be by closed(): until then
-    // nobody may write.
+    // Makes links, which may take as long as it likes: nobody writes meanwhile. The id is for the
+    // functions below. Fails when the file has been withdrawn.
+    Result<uint64_t> attach(std::span<const LinkRequest> requests);
+    // Takes the links out; they are to be closed, with this file's processes, and then said to be
+    // by detached(): until then nobody may write.
     Links begin_detaching(uint64_t id);
+    LinkProcesses* processes() const { return processes_.get(); }
     void detached();
     std::vector<uint64_t> link_ids(uint64_t id) const;
     size_t links(uint64_t id) const;
@@ -60,6 +64,7 @@ class ProbedFile {
     FileContent content_;
     UniqueFd file_; // a description of its own, that of the lease
     bool leased_ = false;
+    std::shared_ptr<LinkProcesses> processes_;
 
     mutable std::mutex mutex_;
     std::condition_variable none_detaching_;

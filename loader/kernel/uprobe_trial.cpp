@@ -12,6 +12,8 @@
 #include <array>
 #include <span>
 #include <thread>
+#include <utility>
+#include <vector>
 
 // A caller, the function that it calls, and the place in it that is probed. The frame pointers are
 // what the kernel walks. Both probed instructions are ones that it emulates.
@@ -89,7 +91,7 @@ Result<UniqueFd> attach(AttachWay way, const UniqueFd& program, const char* labe
 
 } // namespace
 
-Result<UprobeFindings> try_uprobes(AttachWay way) {
+Result<UprobeFindings> try_uprobes(AttachWay way, LinkProcesses* processes) {
     using Stack = std::array<uint64_t, 8>;
     int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "auger_try", sizeof(uint32_t), sizeof(Stack), 1,
                             nullptr);
@@ -120,7 +122,14 @@ Result<UprobeFindings> try_uprobes(AttachWay way) {
     // In another thread than the one that attached them.
     std::thread(auger_trial_caller).join();
     // Detaching takes up to 0.1 s, for which nobody should wait.
-    std::thread([one = std::move(*at_return), other = std::move(*inside)] {}).detach();
+    if (processes) {
+        std::vector<UniqueFd> links;
+        links.push_back(std::move(*at_return));
+        links.push_back(std::move(*inside));
+        processes->close_later(std::move(links));
+    } else {
+        std::thread([one = std::move(*at_return), other = std::move(*inside)] {}).detach();
+    }
 
     Stack stack = {};
     uint32_t key = 0;

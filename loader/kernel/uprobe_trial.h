@@ -19,6 +19,7 @@ struct UprobeFindings {
 };
 
 // With probes that are attached in this way. Fails when they cannot be.
-Result<UprobeFindings> try_uprobes(AttachWay way);
+// `processes` take the probes off; null: a thread does.
+Result<UprobeFindings> try_uprobes(AttachWay way, LinkProcesses* processes);
 
 } // namespace auger

@@ -56,7 +56,8 @@ class SiteMatcher {
             if (!name.empty())
                 add(calls, call,
                     {demangle_without_parameters(name), wanted_.place(callee, calls.number(), name),
-                     caller, std::string(file), line, call.length, std::nullopt},
+                     caller, std::string(file), line, call.length, call.jump, function.address,
+                     std::nullopt},
                     name, inside,
                     callee.ifunc ? "through an ifunc, which chose an implementation at the start"
                                  : "");
@@ -110,7 +111,7 @@ class SiteMatcher {
         add(calls, call,
             {several ? pattern_.function : *names.begin(),
              several ? std::nullopt : std::optional(first->place), caller, std::string(file), line,
-             call.length, std::move(pointer)},
+             call.length, false, 0, std::move(pointer)},
             first->name, inside,
             several ? fmt::format("counts calls of any of {} functions", names.size()) : "");
     }
@@ -126,13 +127,18 @@ class SiteMatcher {
             result.skipped.push_back({calls.number(), where, std::move(reason)});
         };
         const auto offset = file.offset_of_address(call.address);
-        if (call.jump)
-            return skip("is a tail call: it leaves by a jump, and nothing comes back to this line; "
-                        "time " +
-                        site.function + " itself");
+        if (call.jump && !pattern_.line)
+            return skip(
+                fmt::format("is a tail call: it leaves by a jump, and nothing comes back to "
+                            "this line; time {} itself, or name the line",
+                            site.function));
+        if (call.jump && is_go_code(file, call.address))
+            return skip("is a tail call in Go's code");
+        if (call.jump && call.conditional && call.condition == Instruction::no_condition)
+            return skip("leaves by a loop or jrcxz instruction");
         if (!offset || call.cost == ProbeCost::refused)
             return skip("the kernel takes no probe on this call instruction");
-        if (!call.last && !call.returns)
+        if (!call.jump && !call.last && !call.returns)
             return skip("the kernel takes no probe where the call returns to");
         PlaceMatch match{};
         match.kind = PlaceKind::call_site;
@@ -143,6 +149,8 @@ class SiteMatcher {
         match.size = call.length;
         match.file_offset = *offset;
         match.entry = {call.address, *offset, call.cost};
+        if (call.conditional)
+            match.entry.repeats = call.condition;
         match.in_go = is_go_code(file, call.address);
         if (call.returns)
             if (const auto back = file.offset_of_address(call.returns->address)) {
@@ -152,7 +160,7 @@ class SiteMatcher {
                 exit.condition = Instruction::no_condition;
                 match.exits.push_back({exit, *back});
             }
-        if (call.last)
+        if (call.last && !call.jump)
             match.notes.push_back("never returns: its calls have no duration");
         if (!note.empty())
             match.notes.push_back(std::move(note));

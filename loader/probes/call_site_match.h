@@ -2,7 +2,7 @@
 // Call sites: the call instructions by which a function is called, from one line (`recv@main.cc:9`)
 // or from anywhere (`recv@*`). The name of the callee decides, through the PLT and the GOT too. A
 // call through a pointer on the line may be meant: it is a place with the functions to which it
-// must go. A tail call is skipped with its reason.
+// must go. A tail call has no such place: it is a match that says so.
 #pragma once
 
 #include "loader/probes/probe_match.h"

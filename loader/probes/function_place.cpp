@@ -3,6 +3,7 @@
 
 #include "loader/code/code_extent.h"
 #include "loader/code/outlined_parts.h"
+#include "loader/probes/callees.h"
 #include "loader/symbols/demangle.h"
 #include "loader/unwind/go_runtime.h"
 
@@ -109,21 +110,30 @@ std::string nearest_boundaries(const FunctionCode& code, uint64_t start, uint64_
     return fmt::format("{}", fmt::join(near, ", "));
 }
 
-// " of g, h"; empty when the code does not tell.
-std::string tail_targets(const PlaceMatch& match, const FunctionIndex& index) {
+// What it jumps to, where the code tells; through the PLT, too.
+std::vector<std::string> tail_targets(const PlaceMatch& match, const ProbeModule& module) {
     std::vector<std::string> names;
+    std::optional<Callees> imported;
     for (const ExitPlace& exit : match.exits) {
-        const auto* target = exit.code.target ? index.containing(exit.code.target) : nullptr;
-        if (exit.code.kind != ExitKind::jump || exit.code.to_itself || !target)
+        if (exit.code.kind != ExitKind::jump || exit.code.to_itself || !exit.code.target)
             continue;
-        std::string name = demangle(index.best_name(*target));
-        if (names.size() < 4 && std::ranges::find(names, name) == names.end())
+        std::string name;
+        if (const auto* target = module.index->containing(exit.code.target)) {
+            name = demangle_without_parameters(module.index->best_name(*target));
+        } else {
+            if (!imported)
+                imported.emplace(module.index);
+            if (const Callee& callee = imported->at_code(exit.code.target); callee.known())
+                name = demangle_without_parameters(callee.names.front());
+        }
+        if (!name.empty() && names.size() < 4 && std::ranges::find(names, name) == names.end())
             names.push_back(std::move(name));
     }
-    return names.empty() ? "" : fmt::format(" of {}", fmt::join(names, ", "));
+    return names;
 }
 
-void add_notes(PlaceMatch& match, const FunctionIndex& index, const FunctionCandidate& candidate) {
+void add_notes(PlaceMatch& match, const ProbeModule& module, const FunctionCandidate& candidate) {
+    const FunctionIndex& index = *module.index;
     std::vector<std::string> aliases;
     for (const ElfFunction& symbol : index.names(*candidate.function))
         if (symbol.name != candidate.symbol && aliases.size() < 4)
@@ -139,9 +149,12 @@ void add_notes(PlaceMatch& match, const FunctionIndex& index, const FunctionCand
         jumps += exit.code.kind == ExitKind::jump && !exit.code.to_itself;
         to_itself += exit.code.to_itself;
     }
-    if (jumps > 0)
-        match.notes.push_back(fmt::format("{} of {} exits are tail calls{}", jumps,
-                                          match.exits.size(), tail_targets(match, index)));
+    if (jumps > 0) {
+        match.jumps_to = tail_targets(match, module);
+        match.notes.push_back(fmt::format(
+            "{} of {} exits are tail calls{}", jumps, match.exits.size(),
+            match.jumps_to.empty() ? "" : fmt::format(" of {}", fmt::join(match.jumps_to, ", "))));
+    }
     if (to_itself > 0)
         match.notes.push_back("calls itself by a jump: each turn counts as a call");
     if (match.kind == PlaceKind::function && match.exits.empty())
@@ -152,7 +165,7 @@ void add_notes(PlaceMatch& match, const FunctionIndex& index, const FunctionCand
 class Placing {
   public:
     Placing(const FunctionCandidate& candidate, const ProbeModule& module)
-        : candidate_(candidate), index_(*module.index), file_(index_.file()),
+        : candidate_(candidate), module_(module), index_(*module.index), file_(index_.file()),
           function_(*candidate.function), name_(demangle(candidate.symbol)) {}
 
     PlaceOutcome skip(std::string reason) const {
@@ -199,7 +212,7 @@ class Placing {
         for (const CodeExit& exit : code_.exits)
             if (std::optional<uint64_t> exit_offset = file_.offset_of_address(exit.address))
                 match.exits.push_back({exit, *exit_offset});
-        add_notes(match, index_, candidate_);
+        add_notes(match, module_, candidate_);
         return match;
     }
 
@@ -224,7 +237,7 @@ class Placing {
                                     "its stack",
                                     offset));
         match.entry = {address, *first_offset_ + offset, instruction->cost};
-        add_notes(match, index_, candidate_);
+        add_notes(match, module_, candidate_);
         return match;
     }
 
@@ -251,6 +264,7 @@ class Placing {
     }
 
     const FunctionCandidate& candidate_;
+    const ProbeModule& module_;
     const FunctionIndex& index_;
     const ElfFile& file_;
     const FunctionIndex::Function& function_;

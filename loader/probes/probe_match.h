@@ -45,7 +45,7 @@ enum class PlaceKind : uint8_t {
     function,    // its entry place and its exits
     instruction, // `function+offset`, or an address inside a function: no exits
     line,        // `FILE:LINE`, where a copy of the line's code begins: no exits
-    call_site,   // a call instruction, and where the call comes back to
+    call_site,   // a call instruction, and where the call comes back to; or a jump
 };
 
 // What is known of a call instruction besides its place.
@@ -60,6 +60,10 @@ struct CallSite {
     std::string file;             // of the innermost inlined function; empty: no line information
     uint32_t line;
     uint8_t length; // bytes of the instruction
+    // It is a jump by which the caller ends (a tail call): what it calls comes back to where the
+    // caller was called.
+    bool jump = false;
+    uint64_t caller_address = 0; // first byte of the function that holds it, as linked
     // Of a call through a pointer: it is one of the function when it goes to one of `callees`.
     struct Pointer {
         CallOperand operand;
@@ -84,8 +88,9 @@ struct PlaceMatch {
     // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
     // in the function itself (see also unwind_proof.h).
     std::string no_return_probe;
-    bool in_go = false; // the code is Go's, not C's in a Go program
-    std::vector<std::string> notes; // aliases, tail calls, clones ...: one sentence each
+    bool in_go = false;                // the code is Go's, not C's in a Go program
+    std::vector<std::string> jumps_to; // by tail calls, without parameters; where that is known
+    std::vector<std::string> notes;    // aliases, tail calls, clones ...: one sentence each
 };
 
 struct SkippedPlace {

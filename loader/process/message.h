@@ -21,7 +21,7 @@ struct Message {
 };
 
 // Of what one message may bring.
-inline constexpr size_t most_descriptors = 4;
+inline constexpr size_t most_descriptors = 64;
 
 // Asked every tenth of a second or so whether to go on waiting; an empty one: for as long as it
 // takes.

@@ -3,6 +3,10 @@
 // what they jump to takes at least, and measures each call itself.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/kernel/source_lines.h"
+#include "views/canvas.h"
+#include "views/json/json_views.h"
+#include "views/text/draw.h"
 
 #include <gmock/gmock.h>
 
@@ -50,6 +54,96 @@ TEST_F(TailCalls, AreTimedThroughTheJump) {
     }
     EXPECT_GE(session.model().probe_statistics(probes.at("forward")).max_ns,
               account["shortest_ns"].get<uint64_t>());
+}
+
+// A jump is timed like a call: it ends where the function that jumps comes back to. With probes on
+// all that is involved, which have the same stack pointer.
+TEST_F(TailCalls, AreCallSites) {
+    Program program("tail_times", {"--calls", "100", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::ret));
+    // The callee, and the function that jumps to it.
+    const std::map<std::string, std::string> jumps = {
+        {"sleeper", "forward"}, {"usleep", "outward"}, {"thrower", "throwing"}};
+    std::map<std::string, ProbeId> sites;
+    std::map<std::string, ProbeId> functions;
+    for (const auto& [callee, caller] : jumps) {
+        sites[callee] =
+            session.time(callee + "@" + marked_line("tail_times.cpp", "TAIL " + callee));
+        ASSERT_EQ(session.report.places.size(), 1u);
+        EXPECT_THAT(session.report.places[0].note, testing::HasSubstr("a tail call: timed from"));
+        functions[caller] = session.time(caller);
+    }
+    session.time("sleeper");
+    session.time("chain");
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    EXPECT_EQ(program.wait_exit(), 0);
+    ASSERT_TRUE(account["ok"].get<bool>()) << account;
+    const auto shortest = account["shortest_ns"].get<uint64_t>();
+    for (const auto& [callee, caller] : jumps) {
+        SCOPED_TRACE(callee);
+        nlohmann::json truth = account["functions"][caller];
+        // Those that come to it by chain's jump come back to nobody knows where.
+        const uint64_t by_jump =
+            caller == "forward" ? account["functions"]["chain"]["entries"].get<uint64_t>() : 0;
+        const Calls calls = session.calls(sites.at(callee));
+        EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>() - by_jump);
+        EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>() - by_jump);
+        EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
+        EXPECT_EQ(calls.open, 0);
+        EXPECT_EQ(calls.dropped, 0u);
+        const CallStatistics statistics = session.model().probe_statistics(sites.at(callee));
+        EXPECT_GE(statistics.min_ns, shortest);
+        EXPECT_LE(statistics.max_ns, account["longest_ns"][caller].get<uint64_t>());
+        // The function's own calls are what they are without it.
+        const Calls jumping = session.calls(functions.at(caller));
+        EXPECT_EQ(jumping.entries, truth["entries"].get<uint64_t>());
+        EXPECT_EQ(jumping.returns, truth["returns"].get<uint64_t>());
+        EXPECT_EQ(jumping.unwound, truth["unwound"].get<uint64_t>());
+    }
+}
+
+// `second` is reached by a jump, so its times end at its own: every figure of it says so, and where
+// the rest is.
+TEST_F(TailCalls, AreNamedWhereTheyAreNotTimed) {
+    Program program("tailcalls", {"--calls", "20", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::ret));
+    const ProbeId probe = session.time("second");
+    must(session.backend().set_split({true, probe, {Threshold::Kind::fixed, 1'000, 0}, false}));
+    program.go();
+    session.pump_to_end();
+    const Model& model = session.model();
+    EXPECT_GT(session.calls(probe).returns, 0u);
+    ViewOptions wide;
+    wide.width = 200;
+    const std::string hist = to_text(must(hist_view(model, wide, probe)));
+    EXPECT_THAT(hist, testing::HasSubstr("hist second (without its tail)"));
+    EXPECT_THAT(hist, testing::HasSubstr("jumps to at its end, third, is not in these times"));
+    EXPECT_THAT(split_text(model), testing::HasSubstr("second (without its tail)"));
+    const auto json = nlohmann::json::parse(must(hist_json(model, {}, probe)));
+    EXPECT_THAT(json["tail"].get<std::string>(), testing::HasSubstr("third"));
+    EXPECT_THAT(to_text(probes_view(model, wide)),
+                testing::HasSubstr("without its tail; jumps to third"));
+}
+
+// A function to which all come by jumps: where they would come back to is not known.
+TEST_F(TailCalls, OfFunctionsThatNobodyCallsAreRefusedWithAWayOut) {
+    Program program("tailcalls", {"--calls", "1", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const auto refused = session.try_time("third@" + marked_line("tailcalls.c", "TAIL third"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().message(),
+                testing::AllOf(testing::HasSubstr("comes back to where second was called"),
+                               testing::HasSubstr("time third itself")));
 }
 
 } // namespace

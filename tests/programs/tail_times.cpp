@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 enum { FORWARD, CHAIN, OUTWARD, THROWING, SLEEPER };
-static truth_function functions[] = {{.name = "forward"},
-                                     {.name = "chain"},
-                                     {.name = "outward"},
-                                     {.name = "throwing"},
-                                     {.name = "sleeper"}};
+static truth_function functions[] = {{"forward", 0, 0, 0},
+                                     {"chain", 0, 0, 0},
+                                     {"outward", 0, 0, 0},
+                                     {"throwing", 0, 0, 0},
+                                     {"sleeper", 0, 0, 0}};
 enum { function_count = sizeof functions / sizeof *functions, sleep_us = 1000 };
 static uint64_t longest[function_count];
 static volatile uint64_t sink;
@@ -37,17 +37,17 @@ TIMED int sleeper(int value) {
 
 TIMED int forward(int value) {
     sink = sink + 1;
-    return sleeper(value * 2);
+    return sleeper(value * 2); // TAIL sleeper
 }
 
 TIMED int chain(int value) {
     sink = sink + 1;
-    return forward(value + 3);
+    return forward(value + 3); // TAIL forward
 }
 
 TIMED int outward(int us) {
     sink = sink + 1;
-    return usleep(us);
+    return usleep(us); // TAIL usleep
 }
 
 TIMED int thrower(int value) {
@@ -60,7 +60,7 @@ TIMED int thrower(int value) {
 
 TIMED int throwing(int value) {
     sink = sink + 1;
-    return thrower(value);
+    return thrower(value); // TAIL thrower
 }
 }
 

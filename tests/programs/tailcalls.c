@@ -36,7 +36,7 @@ TIMED uint64_t third(uint64_t value) {
 
 TIMED uint64_t second(uint64_t value) {
     count_call(SECOND);
-    return third(value + 2);
+    return third(value + 2); // TAIL third
 }
 
 TIMED uint64_t first(uint64_t value) {

@@ -23,6 +23,7 @@ using test::marked_line;
 using test::sites_program;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class Sites : public testing::Test {
   protected:
@@ -122,8 +123,23 @@ TEST_P(SiteForms, Places) {
               "callee@main.cc:" + std::to_string(marked_line("main.cc", "one")) + " in one_site");
 }
 
+// A tail call has no place to come back to here, but its caller has.
+TEST_P(SiteForms, TailCalls) {
+    auto found = calls("callee", "tail");
+    ASSERT_TRUE(found.ok()) << failure(found);
+    const PlaceMatch& site = found->places.at(0);
+    EXPECT_TRUE(site.site->jump);
+    EXPECT_THAT(site.exits, IsEmpty());
+    const auto* caller = modules_[0].index->containing(site.address);
+    ASSERT_TRUE(caller);
+    EXPECT_EQ(site.site->caller_address, caller->address);
+    const auto jump =
+        decode(modules_[0].index->file().read_code(site.address, site.size), site.address);
+    ASSERT_TRUE(jump);
+    EXPECT_EQ(jump->flow, Instruction::Flow::jump);
+}
+
 TEST_P(SiteForms, WhatCannotBeTimedSaysWhy) {
-    EXPECT_THAT(failure(calls("callee", "tail")), HasSubstr("tail call"));
     EXPECT_THAT(failure(calls("nobody", "indirect")),
                 HasSubstr("through a pointer (a function pointer or virtual function), and no "
                           "function nobody"));

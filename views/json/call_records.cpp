@@ -3,6 +3,7 @@
 
 #include "views/escape.h"
 #include "views/model/slow_call_query.h"
+#include "views/tail.h"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,7 @@ void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const
     line["dropped"] = number(calls.dropped);
     line["filtered"] = number(calls.filtered);
     line["only_if"] = text_or_null(probe.conditions.only_if);
+    line["tail"] = text_or_null(tail_advice(model, probe));
     line["min"] = calls.min_ns;
     line["max"] = calls.max_ns;
     line["p50"] = nanoseconds(calls.quantile(0.5));

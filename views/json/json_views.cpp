@@ -267,7 +267,7 @@ std::vector<std::string> probes_json(const Model& model) {
             if (spec.probe == id) {
                 any = true;
                 put_place(escape_untrusted(spec.module), spec.offset,
-                          escape_untrusted(spec.function), spec.way_out);
+                          escape_untrusted(spec.function), escape_untrusted(spec.way_out));
             }
         if (!any) // pending
             put_place(nullptr, nullptr, nullptr, nullptr);

@@ -6,6 +6,7 @@
 #include "views/screen/pace.h"
 #include "views/short_name.h"
 #include "views/spell.h"
+#include "views/tail.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -89,6 +90,7 @@ void HistogramPane::look_at(const Model& model, const Scope& scope) {
     TimedCalls shown;
     shown.probe = (*probe)->id;
     shown.text = (*probe)->text;
+    shown.tail = tail_text(model, **probe);
     shown.index = static_cast<size_t>(probe - timed.begin());
     shown.of = timed.size();
     shown.calls = model.probe_statistics(shown.probe, scope.window);

@@ -45,6 +45,8 @@ size_t HistogramPicture::draw_head(Area& area) const {
     Canvas head(area.width());
     std::vector<Part> parts;
     parts.push_back({escape_untrusted(shown.text), "", Style::title});
+    if (!shown.tail.empty())
+        parts.push_back({shown.tail, "", Style::warning});
     parts.push_back({format_count(calls.entries), " calls", Style::number});
     for (const auto& [text, q] :
          {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}})

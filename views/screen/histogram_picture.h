@@ -12,6 +12,7 @@ namespace auger {
 struct TimedCalls {
     ProbeId probe;
     std::string text;         // of the probe, raw
+    std::string tail;         // see tail_text()
     size_t index = 0, of = 0; // among the timed ones
     CallStatistics calls;
     ThresholdState split, slow; // in force on this probe

@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/short_name.h"
+#include "views/tail.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -56,6 +57,8 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
                 {fmt::format("{} > {}", elide_middle(name, 24, ellipsis(unicode)),
                              threshold_text(model.split().threshold, model.split_state())),
                  Style::number, 1});
+        if (const std::string tail = probe ? tail_text(model, *probe) : ""; !tail.empty())
+            items.push_back({tail, Style::warning, 1});
         if (model.split_near_sample_gap())
             items.push_back({"threshold too short to be seen", Style::warning, 1});
         for (CallClass c : all_call_classes) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/text/draw.h"
-#include "loader/stream/way_out.h"
 
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/short_name.h"
 #include "views/spell.h"
+#include "views/tail.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,27 +58,12 @@ std::string_view ellipsis(bool unicode) {
     return unicode ? "…" : "...";
 }
 
-namespace {
-
-// What must stand beside every figure of a probe whose functions end by jumps.
-std::string_view tail_text(const Model& model, const ProbeInfo& probe) {
-    std::string_view text;
-    for (const SpecId spec : probe.specs) {
-        const std::string& way_out = model.specs()[spec.index()].way_out;
-        if (way_out == way_out_without_tail)
-            return " (without its tail)";
-        if (way_out == way_out_by_callers)
-            text = " (tail: of known callers)";
-    }
-    return text;
-}
-
-} // namespace
-
 std::string probe_text(const Model& model, ProbeId id) {
     const ProbeInfo* probe = model.find_probe(id);
-    return probe ? display_name(probe->text).append(tail_text(model, *probe))
-                 : "#" + std::to_string(id.value);
+    if (!probe)
+        return "#" + std::to_string(id.value);
+    const std::string tail = tail_text(model, *probe);
+    return display_name(probe->text) + (tail.empty() ? "" : fmt::format(" ({})", tail));
 }
 
 std::string threshold_text(const Threshold& threshold, const ThresholdState& state) {

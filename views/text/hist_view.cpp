@@ -3,6 +3,7 @@
 // where they lie.
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/tail.h"
 #include "views/text/draw.h"
 #include "views/text/histogram_rows.h"
 
@@ -95,6 +96,8 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
         format_count(calls.returns), format_count(calls.unwound),
         format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
         calls.filtered > 0 ? fmt::format(", {} filtered", format_count(calls.filtered)) : ""));
+    if (const std::string tail = tail_advice(model, *probe); !tail.empty())
+        canvas.add_line(tail, Style::warning);
     if (!probe->conditions.only_if.empty())
         canvas.add_line("only if " + escape_untrusted(probe->conditions.only_if), Style::dim);
     if (calls.durations.total() <= 0) {

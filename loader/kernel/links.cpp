@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loader/kernel/close_links.h"
+#include "loader/kernel/links.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,23 @@ constexpr size_t max_threads = 64;
 
 } // namespace
 
-void close_links(std::vector<UniqueFd> links) {
+Result<std::vector<UniqueFd>> make_links(LinkProcesses* processes,
+                                         std::span<const LinkRequest> requests) {
+    if (processes)
+        return processes->make(requests);
+    std::vector<UniqueFd> links;
+    for (const LinkRequest& request : requests) {
+        auto link = make_link(request);
+        if (!link)
+            return link.error();
+        links.push_back(std::move(*link));
+    }
+    return links;
+}
+
+void close_links(LinkProcesses* processes, std::vector<UniqueFd> links) {
+    if (processes)
+        return processes->close(std::move(links));
     std::atomic<size_t> next = 0;
     auto close_some = [&] {
         for (size_t at = next++; at < links.size(); at = next++)
