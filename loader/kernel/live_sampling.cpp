@@ -9,6 +9,14 @@
 
 namespace auger {
 
+namespace {
+
+// Where waits have a rate of their own: see wire_config. A thread whose waits vary as those for
+// random arrivals do (exponentially) has stacks for all but e^-3, a twentieth, of its samples.
+constexpr uint32_t stacks_within = 3;
+
+} // namespace
+
 Result<LiveSampling::Prepared> LiveSampling::prepare(uint32_t rate_hz, bool everything,
                                                      const std::vector<pid_t>& pids) {
     if (!rate_hz)
@@ -79,11 +87,13 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
     programs_.config().with_wakers = settings.wall && settings.wakers;
     programs_.config().base_every =
         settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
+    const uint32_t waits_hz = settings.waits_hz ? settings.waits_hz : ticks_hz;
+    programs_.config().wait_stacks_within = settings.waits_hz ? stacks_within : 0;
     if (off_cpu) {
         off_cpu_.emplace(std::move(*off_cpu));
-        off_cpu_->start(ticks_hz, ++wall_epoch_);
+        off_cpu_->start(waits_hz, ++wall_epoch_);
     } else if (waits) {
-        off_cpu_->set_rate(ticks_hz);
+        off_cpu_->set_rate(waits_hz);
     } else {
         off_cpu_.reset();
     }
@@ -141,6 +151,7 @@ void LiveSampling::report(LedgerEvent& ledger) const {
     ledger.wait_samples = waits.samples;
     ledger.gated_waits = waits.gated;
     ledger.wall = off_cpu_.has_value();
+    ledger.waits_hz = off_cpu_ ? settings_.waits_hz : 0;
     const uint64_t running_ns = sampling_ ? sampling_->running_ns() : 0;
     ledger.on_cpu_ns = on_cpu_before_ns_ + running_ns;
     ledger.rate_hz = sampling_ ? sampling_->rate_hz() : 0;
