@@ -492,11 +492,11 @@ int off_cpu_waking(u64* ctx) {
         return 0;
     now = bpf_ktime_get_ns();
     wait->woken_ns = now;
-    if (config.with_wakers) {
+    if (config.with_wakers)
         note_waker(ctx, wait);
-        now = bpf_ktime_get_ns() - now;
+    now = bpf_ktime_get_ns() - now;
+    if (config.with_wakers)
         charge_thread_and_goroutines(bpf_get_current_task_btf(), now);
-        count_cost(now);
-    }
+    count_cost(now);
     return 0;
 }

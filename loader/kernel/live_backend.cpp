@@ -167,6 +167,7 @@ class LiveBackend final : public Backend {
     // Records of births and ends were lost.
     void reconcile_target();
     void on_thread_birth(uint64_t time_ns);
+    void sample_cpus(const std::string& why);
     void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
     void on_written_file(const ProbedFile& file);
     void update_probes(uint64_t now_ns);
@@ -575,9 +576,14 @@ void LiveBackend::on_thread_birth(uint64_t time_ns) {
     if (threads_are_short_lived_ || !births_.often(time_ns) || !ends_.often(time_ns))
         return;
     threads_are_short_lived_ = true;
+    sample_cpus("threads of the target are born and end often");
+}
+
+void LiveBackend::sample_cpus(const std::string& why) {
     auto set = sampling_.sample_cpus();
-    notice(set ? "threads of the target are born and end often: the CPUs are sampled, of which "
-                 "only what the target runs counts, so that short-lived ones are not missed"
+    notice(set ? why + ": the CPUs are sampled, of which only what the target runs counts, so that "
+                       "short-lived ones are not missed, and others not slowed down by clocks of "
+                       "their own"
                : set.error().message());
 }
 
@@ -631,7 +637,10 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
         read_statistics(now);
         names_.deliver(TimeSlice(clock_ns, slice));
     }
-    if (overhead_.update(now) || now >= next_ledger_ns_)
+    const bool measured = overhead_.update(now);
+    if (measured && sampling_.wants_cpus())
+        sample_cpus("the target has many threads");
+    if (measured || now >= next_ledger_ns_)
         report_ledger(now);
     if (recording_) {
         if (auto error = recording_->take_error())

@@ -143,24 +143,21 @@ std::vector<BrakeAction> Brake::judge(const Overhead& span, const OverheadLimit&
     double total = 0;
     for (const Cause& cause : span.causes)
         total += static_cast<double>(cause.cost_ns);
-    if (span.target_ns && total >= least_ns) {
-        if (limit.brakes)
-            reduce(actions, span, limit.percent / 100 * static_cast<double>(span.target_ns),
-                   sampling);
-        warn(actions, span, limit);
-    }
+    // What is lost comes first: much of what the others cost then is the ring's being full.
     const auto is_lossy = [](uint64_t lost, uint64_t kept) {
         return static_cast<double>(lost) > most_lost * static_cast<double>(lost + kept);
     };
-    const bool slows_waits = std::ranges::any_of(actions, [](const BrakeAction& action) {
-        return action.kind == BrakeAction::Kind::lower_waits ||
-               action.kind == BrakeAction::Kind::end_waits;
-    });
     const auto waits = std::ranges::find(span.causes, Cause::Kind::waits, &Cause::kind);
-    if (limit.brakes && !slows_waits && sampling.wall && waits != span.causes.end() &&
+    if (limit.brakes && sampling.wall && waits != span.causes.end() &&
         is_lossy(span.lost_wait_samples, span.wait_samples)) {
         actions.push_back(slow_down_waits(span, *waits, sampling));
         actions.back().for_losses = true;
+    }
+    if (span.target_ns && total >= least_ns) {
+        if (limit.brakes && actions.empty())
+            reduce(actions, span, limit.percent / 100 * static_cast<double>(span.target_ns),
+                   sampling);
+        warn(actions, span, limit);
     }
     return actions;
 }

@@ -141,7 +141,7 @@ TEST_F(LiveOverhead, IsKeptWithThousandsOfThreads) {
     constexpr double threads = 2'000;
     Program program("crowd", {"--threads", "2000", "--sleep-us", "10000"});
     program.wait_ready();
-    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "15"});
+    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "4"});
     auger.run({"sample wall 4999"});
     // Until a span has gone by in which nothing had to be done.
     uint64_t rate = 0;
