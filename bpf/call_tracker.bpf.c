@@ -65,6 +65,21 @@ struct {
     __type(value, struct wire_go_runtime);
 } go_runtimes SEC(".maps");
 
+/* Of lines and goroutines' ends, by what wire.h says; written by the tracker, read by user space. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, WIRE_OTHER_HITS);
+    __type(key, u32);
+    __type(value, u64);
+} other_hits SEC(".maps");
+
+static __always_inline void count_other_hit(u32 index) {
+    u64* hits = bpf_map_lookup_elem(&other_hits, &index);
+
+    if (hits)
+        __sync_fetch_and_add(hits, 1);
+}
+
 static __always_inline struct wire_call_counters* counters_of(u32 spec) {
     u32 index = spec * cpu_ids + bpf_get_smp_processor_id();
 
@@ -452,14 +467,15 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
 
     if (!spec || !(cookie & WIRE_COOKIE_SECOND) != !(spec->flags & WIRE_SPEC_SECOND))
         return 1;
+    counters = counters_of(spec_index(cookie));
+    if (!counters)
+        return 1;
+    __sync_fetch_and_add(&counters->entry_hits, 1);
     if ((cookie & WIRE_COOKIE_POINTER) && !calls_timed_function(ctx, cookie)) {
         pass_by(cookie, sp, place);
         return 1;
     }
     if (!in_go && (cookie & WIRE_COOKIE_TAIL) && !begins_by_jump(ctx, cookie))
-        return 1;
-    counters = counters_of(spec_index(cookie));
-    if (!counters)
         return 1;
     if (in_go) {
         u32 index = spec_index(cookie);
@@ -665,12 +681,12 @@ static __always_inline bool take_out(struct open_calls* calls, u64 cookie, u64 s
     }
 }
 
-// `sp` as in open_call. `in_caller`: the function has returned already.
+// `sp` as in open_call. `in_caller`: the function has returned already. `counters` are looked up
+// where they are null.
 static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* calls,
                                       const struct wire_spec* spec, u64 cookie, u64 sp,
-                                      bool in_caller) {
+                                      bool in_caller, struct wire_call_counters* counters) {
     u64 now = bpf_ktime_get_ns();
-    struct wire_call_counters* counters;
     struct wire_call_histogram* histogram;
     struct open_call* call;
     u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : 0;
@@ -686,7 +702,8 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
         end_unwound(calls, call, now);
         return 0;
     }
-    counters = counters_of(spec_index(cookie));
+    if (!counters)
+        counters = counters_of(spec_index(cookie));
     histogram = histogram_of(spec_index(cookie));
     if (!counters || !histogram)
         return 0;
@@ -751,14 +768,21 @@ __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool i
 
 static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool in_caller) {
     struct wire_spec* spec = spec_of_cookie(cookie);
+    struct wire_call_counters* counters;
     struct open_calls* calls;
 
-    if (!spec || !is_leaving(ctx, cookie))
+    if (!spec)
+        return 0;
+    counters = counters_of(spec_index(cookie));
+    if (!counters)
+        return 0;
+    __sync_fetch_and_add(&counters->exit_hits, 1);
+    if (!is_leaving(ctx, cookie))
         return 0;
     calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
     if (calls && (cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
         return 0;
-    return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller) : 0;
+    return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller, counters) : 0;
 }
 
 // A goroutine that has no open calls any more. A function of its own: where it is called, the stack
@@ -773,12 +797,24 @@ __noinline int forget_goroutine(struct open_calls* calls) {
     return 0;
 }
 
+// A function of its own, which is over before the stack is needed: see forget_goroutine().
+__noinline int count_exit_hit(u32 spec) {
+    struct wire_call_counters* counters = counters_of(spec);
+
+    if (counters)
+        __sync_fetch_and_add(&counters->exit_hits, 1);
+    return 0;
+}
+
 static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_call_site) {
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct open_calls* calls = NULL;
     u64 sp = 0;
 
-    if (!spec || !is_leaving(ctx, cookie))
+    if (!spec)
+        return 0;
+    count_exit_hit(spec_index(cookie));
+    if (!is_leaving(ctx, cookie))
         return 0;
     {
         u32 index = spec_index(cookie);
@@ -793,7 +829,7 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
         calls->stack_base = owner.stack_end;
         sp = owner.sp;
     }
-    leave_call(ctx, calls, spec, cookie, call_stack_pointer(sp, at_call_site), at_call_site);
+    leave_call(ctx, calls, spec, cookie, call_stack_pointer(sp, at_call_site), at_call_site, NULL);
     if (!calls->depth)
         forget_goroutine(calls);
     return 0;
@@ -877,6 +913,7 @@ int line_reached(struct pt_regs* ctx) {
     struct stack_place here = {.sp = PT_REGS_SP(ctx)};
     struct goroutines goroutines;
 
+    count_other_hit(bpf_get_attach_cookie(ctx) & (WIRE_MAX_MARKS - 1));
     if (calls)
         note_line_in_all(calls, &here, marks);
     if (find_goroutines(PT_REGS_SP(ctx), &goroutines)) {
@@ -912,6 +949,7 @@ int goroutine_end(struct pt_regs* ctx) {
     struct goroutine_key key = {.g = ctx->rax, .tgid = bpf_get_current_pid_tgid() >> 32};
     struct open_calls* calls = bpf_map_lookup_elem(&goroutine_calls, &key);
 
+    count_other_hit(WIRE_HITS_GOROUTINE_ENDS);
     if (!calls)
         return 0;
     leave_all_of(calls);

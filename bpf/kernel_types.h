@@ -50,6 +50,11 @@ struct signal_struct {
     struct {
         int counter;
     } live; /* threads of the process that have not exited */
+    unsigned long long sum_sched_runtime; /* CPU time of those that have ended */
+};
+
+struct sched_entity {
+    unsigned long long sum_exec_runtime; /* as of the last tick or switch */
 };
 
 /* Where instructions that probes have replaced are executed, and where functions return to whose
@@ -109,6 +114,10 @@ struct task_struct {
     char comm[16];
     struct signal_struct* signal;
     struct mm_struct* mm;
+    struct sched_entity se;
+    unsigned long nvcsw; /* context switches */
+    unsigned long nivcsw;
+    unsigned long long start_time; /* CLOCK_MONOTONIC */
     struct thread_struct thread;
 };
 

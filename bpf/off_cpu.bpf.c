@@ -22,12 +22,15 @@
 #include "sample.h"
 #include "unwind.h"
 
+enum { MEAN_OF_WAITS = 16 }; /* so many, about, are in a thread's mean */
+
 /* A thread's wait: written when it begins by the thread that goes, read when it ends. */
 struct wait {
     u64 since_ns;  /* 0: not waiting, since before it was observed, or its stack is being taken */
     u64 woken_ns;  /* when it was made runnable; 0: not yet, or before since_ns was set */
     u64 own_ns;    /* what was done when it began took */
     u64 clock_ns;  /* how long the thread has waited before, in all */
+    u64 mean_ns;   /* of its waits, the last ones above all; 0: there were none */
     u32 epoch;     /* of wire_config, when it began */
     u32 scope;     /* ... in which the thread was found to be observed */
     u32 preempted; /* 1: it never ceased to be runnable */
@@ -148,8 +151,40 @@ static __always_inline void note_goroutines(struct wait* wait, u64 sp) {
     wait->in_on_stack = note_goroutine(&goroutines.on_stack, wait);
 }
 
-// The current thread goes off the CPU.
-static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool preempted,
+// How often the clock has ticked by then: once in each period, at a moment of its own that is as
+// good as random (the finalizer of MurmurHash3, by Austin Appleby), so that it is in step with
+// nothing.
+static __noinline u64 ticks_by(u64 clock_ns, u32 tid, u64 period_ns) {
+    u64 periods = period_ns ? clock_ns / period_ns : 0;
+    u64 moment = periods + ((u64)tid << 32);
+
+    moment = (moment ^ (moment >> 33)) * 0xff51afd7ed558ccd;
+    moment = (moment ^ (moment >> 33)) * 0xc4ceb9fe1a85ec53;
+    moment = ((moment >> 32) * period_ns) >> 32;
+    return periods + (clock_ns - periods * period_ns > moment);
+}
+
+// Whether a sample is to be expected of the wait that begins, so that its stack is worth being
+// taken: which costs most of what is done here. One that turns out to be much longer than those
+// before it comes to be a sample all the same, with a frame that says why it has no others.
+static __always_inline bool is_stack_wanted(const struct wait* wait, u32 tid) {
+    u64 period = config.wall_period_ns, near = wait->mean_ns * config.wait_stacks_within;
+
+    return !near || near >= period ||
+           ticks_by(wait->clock_ns + near, tid, period) != ticks_by(wait->clock_ns, tid, period);
+}
+
+static __always_inline u32 note_cut(struct wait* wait, u32 offset) {
+    u64 word = WIRE_STACK_CUT | WIRE_STOP_SPARED;
+
+    if (offset > SAMPLE_WORDS - WIRE_STACK_WORDS)
+        return 0;
+    wait->buffer.words[offset] = word;
+    return 1;
+}
+
+// The current thread goes off the CPU. Whether it is observed.
+static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool preempted,
                                        u64 now) {
     struct wait* wait = wait_of_observed(task);
     const struct pt_regs___kernel* regs;
@@ -158,7 +193,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
     u32 offset;
 
     if (!wait)
-        return;
+        return false;
     wait->preempted = preempted;
     wait->woken_ns = 0;
     wait->epoch = config.wall_epoch;
@@ -180,7 +215,8 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
         sample->syscall = WIRE_SYSCALL_NONE;
     wait->argument = regs->di;
     offset = words_of_calls(sample);
-    sample->user_frames = note_user_stack(wait, offset);
+    sample->user_frames =
+        is_stack_wanted(wait, task->pid) ? note_user_stack(wait, offset) : note_cut(wait, offset);
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
     wait->own_ns = bpf_ktime_get_ns() - now;
@@ -188,6 +224,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, bool
     // that came too early is known by having left nothing: no thread that was blocked comes back
     // without having been woken.
     store_release(&wait->since_ns, now);
+    return true;
 }
 
 // How many words calls and the waiting thread's own frames take.
@@ -300,19 +337,6 @@ static __noinline bool is_wait_kept(struct task_struct* task, const struct wait*
     return gate_holds(gate, &thread, fulfilled);
 }
 
-// How often the clock has ticked by then: once in each period, at a moment of its own that is as
-// good as random (the finalizer of MurmurHash3, by Austin Appleby), so that it is in step with
-// nothing.
-static __noinline u64 ticks_by(u64 clock_ns, u32 tid, u64 period_ns) {
-    u64 periods = period_ns ? clock_ns / period_ns : 0;
-    u64 moment = periods + ((u64)tid << 32);
-
-    moment = (moment ^ (moment >> 33)) * 0xff51afd7ed558ccd;
-    moment = (moment ^ (moment >> 33)) * 0xc4ceb9fe1a85ec53;
-    moment = ((moment >> 32) * period_ns) >> 32;
-    return periods + (clock_ns - periods * period_ns > moment);
-}
-
 // Adds a wait up to the totals of the thread. What we took for its beginning has held up one that
 // was runnable all the time; one that was blocked waited anyway.
 static __always_inline void charge_thread(struct open_calls* calls, const struct wait* wait,
@@ -326,8 +350,8 @@ static __always_inline void charge_thread(struct open_calls* calls, const struct
     charge(calls, own_ns);
 }
 
-// A thread comes back.
-static __always_inline void end_wait(struct task_struct* task, u64 now) {
+// A thread comes back. Whether it is observed.
+static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
     u64 since, woken, period, clock, ticks_since, ticks_woken, ticks_now;
     u32 tid = task->pid;
@@ -337,11 +361,11 @@ static __always_inline void end_wait(struct task_struct* task, u64 now) {
     u32 zero = 0;
 
     if (!wait || !wait->since_ns)
-        return;
+        return false;
     since = wait->since_ns;
     wait->since_ns = 0;
     if (wait->epoch != config.wall_epoch)
-        return;
+        return false;
     // Clocks of several CPUs.
     if (now < since)
         now = since;
@@ -354,8 +378,13 @@ static __always_inline void end_wait(struct task_struct* task, u64 now) {
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
     period = config.wall_period_ns;
     if (!stats || !period)
-        return;
+        return true;
     stats->waits++;
+    stats->waited_ns += now - since;
+    if (wait->mean_ns)
+        wait->mean_ns += (now - since) / MEAN_OF_WAITS - wait->mean_ns / MEAN_OF_WAITS;
+    else
+        wait->mean_ns = now - since;
     clock = wait->clock_ns;
     wait->clock_ns += now - since;
     ticks_since = ticks_by(clock, tid, period);
@@ -366,18 +395,18 @@ static __always_inline void end_wait(struct task_struct* task, u64 now) {
     charge_goroutines(wait, woken - since, sampled);
     if (!sampled) {
         stats->gated += ticks_now != ticks_since;
-        return;
+        return true;
     }
     ticks_woken = ticks_by(clock + woken - since, tid, period);
     send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
     send_wait(task, wait, now, ticks_now - ticks_woken, WIRE_SAMPLE_RUNNABLE, stats);
+    return true;
 }
 
-// What was done since then has held up a thread, and the goroutines that it last waited with.
-static __always_inline void charge_since(struct task_struct* task, u64 since) {
+// What was done has held up a thread, and the goroutines that it last waited with.
+static __always_inline void charge_thread_and_goroutines(struct task_struct* task, u64 own_ns) {
     struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
-    u64 own_ns = bpf_ktime_get_ns() - since;
 
     if (calls)
         charge(calls, own_ns);
@@ -391,20 +420,33 @@ static __always_inline void charge_since(struct task_struct* task, u64 since) {
         charge(calls, own_ns);
 }
 
+// What was done for observed threads, whoever was held up by it: a thread that blocks is not, but
+// the CPU is.
+static __always_inline void count_cost(u64 own_ns) {
+    u32 zero = 0;
+    struct wire_wait_stats* stats = bpf_map_lookup_elem(&wait_stats, &zero);
+
+    if (stats)
+        stats->own_ns += own_ns;
+}
+
 SEC("tp_btf/sched_switch")
 int off_cpu_switch(u64* ctx) {
-    u64 now = bpf_ktime_get_ns();
-    bool preempted = ctx[0];
+    u64 now = bpf_ktime_get_ns(), own_ns;
+    bool preempted = ctx[0], observed = false;
     struct task_struct* prev = (void*)ctx[1];
     struct task_struct* next = (void*)ctx[2];
 
     // The idle thread is nobody's.
     if (prev->pid)
-        begin_wait(ctx, prev, preempted || !prev->__state, now);
-    if (next->pid) {
-        end_wait(next, now);
-        charge_since(next, now);
-    }
+        observed = begin_wait(ctx, prev, preempted || !prev->__state, now);
+    if (next->pid && end_wait(next, now))
+        observed = true;
+    own_ns = bpf_ktime_get_ns() - now;
+    if (next->pid)
+        charge_thread_and_goroutines(next, own_ns);
+    if (observed)
+        count_cost(own_ns);
     return 0;
 }
 
@@ -451,9 +493,11 @@ int off_cpu_waking(u64* ctx) {
         return 0;
     now = bpf_ktime_get_ns();
     wait->woken_ns = now;
-    if (config.with_wakers) {
+    if (config.with_wakers)
         note_waker(ctx, wait);
-        charge_since(bpf_get_current_task_btf(), now);
-    }
+    now = bpf_ktime_get_ns() - now;
+    if (config.with_wakers)
+        charge_thread_and_goroutines(bpf_get_current_task_btf(), now);
+    count_cost(now);
     return 0;
 }

@@ -4,6 +4,17 @@
 #include "events.h"
 #include "maps.h"
 
+// Of a process whose last thread ends now. The kernel adds up at ticks and switches: one that has
+// not been off the CPU since it began has run for as long as it has been.
+static __always_inline u64 cpu_time_of_process(void) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    u64 own = task->se.sum_exec_runtime, lifetime = bpf_ktime_get_ns() - task->start_time;
+
+    if (task->nvcsw + task->nivcsw == 0 && own < lifetime)
+        own = lifetime;
+    return own + BPF_CORE_READ(task, signal, sum_sched_runtime);
+}
+
 static __always_inline void send_process(u32 change, u32 pid, u32 child_pid) {
     struct wire_process* process = bpf_ringbuf_reserve(&events, sizeof(*process), 0);
 
@@ -16,6 +27,7 @@ static __always_inline void send_process(u32 change, u32 pid, u32 child_pid) {
     bpf_get_current_comm(process->comm, sizeof(process->comm));
     process->change = change;
     process->child_pid = child_pid;
+    process->cpu_ns = change == WIRE_PROCESS_EXITED ? cpu_time_of_process() : 0;
     bpf_ringbuf_submit(process, BPF_RB_FORCE_WAKEUP);
 }
 

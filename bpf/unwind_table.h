@@ -139,6 +139,7 @@ enum wire_unwind_stop {
     WIRE_STOP_UNSUPPORTED = 6, /* by a rule that tables cannot say */
     WIRE_STOP_STUCK = 7,       /* the caller's frame does not lie above: the stack is damaged */
     WIRE_STOP_LATE = 8,        /* the walk was held up for so long that its tables may be others' */
+    WIRE_STOP_SPARED = 9,      /* of a wait in which no sample was expected: nothing was walked */
     WIRE_STOPS,
 };
 

@@ -334,7 +334,13 @@ struct wire_call_counters {
     __wire_u64 sum_ns;   /* of returned calls, as are the following */
     __wire_u64 min_ns;   /* 0: none yet (a call of 0 ns counts as 1) */
     __wire_u64 max_ns;
+    /* How often the spec's probes were hit, by whatever process and whatever came of it. */
+    __wire_u64 entry_hits;
+    __wire_u64 exit_hits;
 };
+
+/* Hits that belong to no spec: of a mark's line by its bit, and of where goroutines end. */
+enum { WIRE_HITS_GOROUTINE_ENDS = WIRE_MAX_MARKS, WIRE_OTHER_HITS };
 
 /* Durations of a spec's returned calls on one CPU, written and read likewise. Buckets wrap at 2^32;
  * user space reads them often enough to add the differences up. */
@@ -383,6 +389,8 @@ struct wire_wait_stats {
     __wire_u64 waits;   /* of observed threads, that ended */
     __wire_u64 samples; /* sent; a wait has up to two: its blocked and its runnable part */
     __wire_u64 gated;   /* in which the clock ticked, and that a gate kept back */
+    __wire_u64 own_ns;  /* what was done at context switches and wake-ups of observed threads took */
+    __wire_u64 waited_ns; /* sum of the waits */
 };
 
 /* Live values, written by user space whenever they change, read by every program. */
@@ -408,6 +416,10 @@ struct wire_config {
     __wire_u64
         slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
     __wire_u64 wall_period_ns; /* between the ticks of the clock by which waits are sampled */
+    /* Stacks of waits are only taken where a tick is this near, counted in mean waits of the
+     * thread; 0: of all. */
+    __wire_u32 wait_stacks_within;
+    __wire_u32 padding;
     /* Another number whenever sampling of waits begins, 0 while it is off: a wait or call that
      * began under another one was not watched from its beginning. */
     __wire_u32 wall_epoch;
@@ -580,6 +592,7 @@ struct wire_process {
     char comm[WIRE_COMM];
     __wire_u32 change;
     __wire_u32 child_pid;
+    __wire_u64 cpu_ns; /* of WIRE_PROCESS_EXITED: CPU time that all its threads took */
 };
 
 WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
@@ -589,6 +602,6 @@ WIRE_ASSERT(sizeof(struct wire_call_end) == 88, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_fetch) == 32, "wire_fetch");
 WIRE_ASSERT(sizeof(struct wire_comparison) == 16, "wire_comparison");
 WIRE_ASSERT(sizeof(struct wire_open_call) == 112, "wire_open_call");
-WIRE_ASSERT(sizeof(struct wire_process) == 48, "wire_process");
+WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 
 #endif

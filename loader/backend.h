@@ -139,6 +139,9 @@ struct SamplingSettings {
     uint32_t raised_hz = 0;
     Gate raised{};
     bool wakers = false; // with `wall`: blocked stacks go on with the stack of who woke them
+    // With `wall`: waits at a lower rate than what runs, and stacks only of waits in which a sample
+    // is to be expected; 0: as everything else.
+    uint32_t waits_hz = 0;
     friend bool operator==(const SamplingSettings&, const SamplingSettings&) = default;
 };
 
@@ -162,6 +165,9 @@ class Backend {
 
     virtual Result<ProbeReport> add_probe(const ProbeRequest&) = 0;
     virtual Result<void> remove_probe(ProbeId) = 0;
+    // Takes off what is attached for a probe, which keeps all that was collected; or attaches it
+    // anew. Calls that are open when it goes off are counted as `dropped`.
+    virtual Result<void> set_attached(ProbeId, bool attached) = 0;
     // From where the code of the target calls a function (calls through pointers cannot be seen).
     virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
     // Edits the threshold of slow calls (kind none stops tracing them), and what is asked of calls
@@ -176,6 +182,8 @@ class Backend {
     virtual Result<void> set_sampling(const SamplingSettings& settings) = 0;
     virtual Result<void> set_filter(const FilterSpec&) = 0;
     virtual Result<void> set_way_out(WayOut) = 0; // of probes added from now on
+    // A line for the user, as part of the stream.
+    virtual void add_notice(const std::string& text) = 0;
     // Writes the stream from now on, with all definitions so far; an empty path ends the recording.
     virtual Result<void> record(const std::string& path) = 0;
     // Keeps the stream's last `span` in memory from now on; zero: no longer.

@@ -13,6 +13,7 @@
 #include "loader/kernel/live_gates.h"
 #include "loader/kernel/live_marks.h"
 #include "loader/kernel/live_names.h"
+#include "loader/kernel/live_overhead.h"
 #include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/live_split.h"
@@ -104,6 +105,7 @@ class LiveBackend final : public Backend {
         tee_.add(definitions_);
         tee_.on_machine(MachineId{}, this_machine());
         programs_->config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
+        overhead_.set_costs(probes_.measure_costs());
     }
 
     bool replaying() const override { return false; }
@@ -115,16 +117,20 @@ class LiveBackend final : public Backend {
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
     Result<void> remove_probe(ProbeId id) override;
+    Result<void> set_attached(ProbeId id, bool attached) override;
     Result<void> set_slow(ProbeId id, const Threshold& threshold,
                           const CallConditions& conditions) override;
     Result<void> set_only(const OnlyInfo& only) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
     Result<void> set_split(const SplitInfo& split) override;
     Result<void> set_sampling(const SamplingSettings& settings) override {
-        return sampling_.set(settings);
+        auto set = sampling_.set(settings);
+        overhead_.begin(clock_ns());
+        return set;
     }
     Result<void> set_filter(const FilterSpec& filter) override { return filter_.set(filter); }
     Result<void> set_way_out(WayOut way_out) override;
+    void add_notice(const std::string& text) override { notice(text); }
     Result<void> record(const std::string& path) override;
     Result<void> keep_last(nanoseconds span) override;
     Result<void> write_last(const std::string& path) const override;
@@ -161,6 +167,7 @@ class LiveBackend final : public Backend {
     // Records of births and ends were lost.
     void reconcile_target();
     void on_thread_birth(uint64_t time_ns);
+    void sample_cpus(const std::string& why);
     void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
     void on_written_file(const ProbedFile& file);
     void update_probes(uint64_t now_ns);
@@ -185,6 +192,7 @@ class LiveBackend final : public Backend {
     LiveGates gates_;
     LiveSplit split_;
     LiveSampling sampling_;
+    LiveOverhead overhead_{*programs_, probes_, marks_};
     LiveEvents events_;
     OpenCallList open_calls_;
 
@@ -263,6 +271,8 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
     probes_.update(view(), now);
     marks_.update(view(), now);
     sampling_.set_target(everything, target_.running(), std::move(*ticks));
+    overhead_.clock().set_target(everything, target_.running());
+    overhead_.begin(clock_ns());
     return {};
 }
 
@@ -288,6 +298,7 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     return probes_.add(request, view());
 }
 
+
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"sites", function, "there is no target", "set one first: `target PID`"};
@@ -300,6 +311,18 @@ Result<void> LiveBackend::remove_probe(ProbeId id) {
     deliver_all();
     read_statistics(clock_ns());
     return probes_.remove(id);
+}
+
+Result<void> LiveBackend::set_attached(ProbeId id, bool attached) {
+    deliver_all();
+    view_is_old_ |= attached;
+    if (attached)
+        if (auto refused = refuse_emulators(view(), "time", fmt::format("#{}", id.value)); !refused)
+            return refused;
+    read_statistics(clock_ns());
+    auto set = probes_.set_attached(id, attached, view(), clock_ns());
+    overhead_.begin(clock_ns());
+    return set;
 }
 
 Result<void> LiveBackend::set_slow(ProbeId id, const Threshold& threshold,
@@ -411,6 +434,7 @@ std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
 
 void LiveBackend::add_process(pid_t pid, const std::string& comm, bool inherits_sampling) {
     target_.on_started(pid, comm);
+    overhead_.clock().on_started(pid);
     view_is_old_ = true;
     probes_are_old_ = true;
     if (auto added = sampling_.add_process(pid, inherits_sampling); !added)
@@ -513,8 +537,10 @@ void LiveBackend::on_process(const wire_process& process) {
         add_process(pid, comm, target_.contains(pid));
         break;
     case WIRE_PROCESS_EXITED:
-        if (target_.contains(pid))
+        if (target_.contains(pid)) {
+            overhead_.clock().on_exited(pid, process.cpu_ns);
             on_exited(pid);
+        }
         break;
     default:
         break;
@@ -523,6 +549,7 @@ void LiveBackend::on_process(const wire_process& process) {
 
 void LiveBackend::on_exited(pid_t pid) {
     target_.on_exited(pid);
+    overhead_.clock().on_exited(pid, 0);
     probes_.forget_process(pid);
     marks_.forget_process(pid);
     sampling_.forget_process(pid);
@@ -549,9 +576,14 @@ void LiveBackend::on_thread_birth(uint64_t time_ns) {
     if (threads_are_short_lived_ || !births_.often(time_ns) || !ends_.often(time_ns))
         return;
     threads_are_short_lived_ = true;
+    sample_cpus("threads of the target are born and end often");
+}
+
+void LiveBackend::sample_cpus(const std::string& why) {
     auto set = sampling_.sample_cpus();
-    notice(set ? "threads of the target are born and end often: the CPUs are sampled, of which "
-                 "only what the target runs counts, so that short-lived ones are not missed"
+    notice(set ? why + ": the CPUs are sampled, of which only what the target runs counts, so that "
+                       "short-lived ones are not missed, and others not slowed down by clocks of "
+                       "their own"
                : set.error().message());
 }
 
@@ -605,7 +637,10 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
         read_statistics(now);
         names_.deliver(TimeSlice(clock_ns, slice));
     }
-    if (now >= next_ledger_ns_)
+    const bool measured = overhead_.update(now);
+    if (measured && sampling_.wants_cpus())
+        sample_cpus("the target has many threads");
+    if (measured || now >= next_ledger_ns_)
         report_ledger(now);
     if (recording_) {
         if (auto error = recording_->take_error())
@@ -658,6 +693,7 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
     LedgerEvent ledger;
     ledger.time_ns = now_ns;
     sampling_.report(ledger);
+    ledger.overhead = overhead_.last();
     ledger.gated_slow_calls = programs_->gated_slow_calls();
     auto losses = programs_->losses();
     for (size_t cause = 0; cause < losses.size(); cause++)

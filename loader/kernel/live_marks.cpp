@@ -49,6 +49,7 @@ Result<size_t> LiveMarks::attach_new(Mark& mark, const TargetView& view) {
             group = std::prev(groups.end());
         }
         group->request().entries.add(match.entry.file_offset, mark.info.bit);
+        mark.costs.push_back(match.entry.cost);
         places++;
     }
     for (PlaceGroup& group : groups) {
@@ -69,6 +70,7 @@ Result<MarkInfo> LiveMarks::watch_line(const std::string& line, const TargetView
     Mark mark;
     mark.info = {*bit, "at " + line, 0};
     mark.line = line;
+    mark.hits_before = programs_.other_hits()[*bit];
     auto places = attach_new(mark, view);
     if (!places)
         return places.error();
@@ -85,7 +87,7 @@ Result<MarkInfo> LiveMarks::watch(const std::string& text) {
     auto bit = free_bit();
     if (!bit)
         return bit.error();
-    marks_[*bit] = Mark{{*bit, text, clock_ns()}, {}, {}};
+    marks_[*bit] = Mark{{*bit, text, clock_ns()}, {}, {}, {}};
     return marks_[*bit]->info;
 }
 
@@ -152,6 +154,24 @@ void LiveMarks::add_link_ids(std::vector<uint64_t>& ids) const {
         for (const PlaceGroup& group : mark->groups)
             group.add_link_ids(ids);
     }
+}
+
+LiveMarks::Hits LiveMarks::hits(const HitCosts& costs) const {
+    Hits sum;
+    if (empty())
+        return sum;
+    const auto counted = programs_.other_hits();
+    for (const auto& mark : marks_) {
+        if (!mark || mark->costs.empty())
+            continue;
+        uint64_t each = 0;
+        for (const ProbeCost cost : mark->costs)
+            each += costs.of(cost);
+        const uint64_t hits = counted[mark->info.bit] - mark->hits_before;
+        sum.hits += hits;
+        sum.cost_ns += hits * each / mark->costs.size();
+    }
+    return sum;
 }
 
 bool LiveMarks::empty() const {

@@ -3,6 +3,7 @@
 // a line's is set by probes on every copy of the line, a predicate's by the call tracker.
 #pragma once
 
+#include "loader/kernel/hit_costs.h"
 #include "loader/kernel/place_group.h"
 #include "loader/stream/events.h"
 
@@ -37,12 +38,20 @@ class LiveMarks {
     void withdraw(FileIdentity file, const std::string& why, uint64_t now_ns);
     void add_link_ids(std::vector<uint64_t>& ids) const;
     bool empty() const;
+    // How often the lines were reached since the beginning, and what that has cost.
+    struct Hits {
+        uint64_t hits = 0;
+        uint64_t cost_ns = 0;
+    };
+    Hits hits(const HitCosts& costs) const;
 
   private:
     struct Mark {
         MarkInfo info;
         std::string line; // empty: a predicate's
         std::vector<PlaceGroup> groups;
+        std::vector<ProbeCost> costs; // of its copies
+        uint64_t hits_before = 0;     // those of marks that had the bit before
     };
     Result<uint32_t> free_bit();
     Result<size_t> attach_new(Mark& mark, const TargetView& view);

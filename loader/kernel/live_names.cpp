@@ -30,6 +30,7 @@ std::string_view stack_cut_cause(uint64_t cause) {
         "unsupported rule",
         "damaged stack",
         "held up too long",
+        "no sample was expected of this wait",
     };
     return cause < causes.size() ? causes[cause] : "unknown cause";
 }

@@ -13,7 +13,7 @@ namespace auger {
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        FileGuard& guard, EventSink& sink, AttachWay way)
-    : programs_(programs), features_(features), catalogue_(catalogue), guard_(guard), sink_(sink),
+    : programs_(programs), measured_(programs), features_(features), catalogue_(catalogue), guard_(guard), sink_(sink),
       way_(way), specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
@@ -94,11 +94,88 @@ Result<void> LiveProbes::remove(ProbeId id) {
     return {};
 }
 
+// First the specs, so that what still fires does nothing; then the links; and when nothing fires any
+// more, what was counted up to then.
+void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
+    for (const Place& place : probe.places)
+        specs_.disable(place.spec);
+    probe.groups.clear();
+    for (const Place& place : probe.places) {
+        StatsEvent rest;
+        rest.time_ns = now_ns;
+        rest.spec = place.spec;
+        if (auto event = specs_.read(place.spec, now_ns)) {
+            sink_.on_stats(*event);
+            rest.min_ns = event->min_ns;
+            rest.max_ns = event->max_ns;
+        }
+        // Nobody will see the ends of those.
+        rest.open = -specs_.open(place.spec);
+        rest.dropped = static_cast<uint64_t>(-rest.open);
+        if (rest.open < 0)
+            sink_.on_stats(rest);
+        remove_spec(place.spec);
+        spec_places_.erase(place.spec);
+    }
+    probe.places.clear();
+}
+
+Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetView& view,
+                                      uint64_t now_ns) {
+    auto found = probes_.find(id);
+    if (found == probes_.end())
+        return Error{attached ? "attach probe" : "take off probe", fmt::format("#{}", id.value),
+                     "there is no such probe", "`probes` lists them"};
+    Probe& probe = found->second;
+    if (attached != probe.info.off)
+        return {};
+    if (!attached) {
+        take_off(probe, now_ns);
+    } else if (auto matches = match_probe(probe.pattern, view.probe_modules())) {
+        ProbeReport report;
+        if (auto made = attach_new(probe, *matches, view, report); !made)
+            return made;
+    }
+    probe.info.off = !attached;
+    sink_.on_probe(probe.info);
+    return {};
+}
+
+std::vector<LiveProbes::SpecHits> LiveProbes::hits(const HitCosts& costs) const {
+    std::vector<SpecHits> all;
+    uint64_t goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
+    for (const auto& [id, probe] : probes_)
+        for (const Place& place : probe.places) {
+            const SpecTable::Hits hits = specs_.hits(place.spec);
+            uint64_t exit_ns = costs.return_ns;
+            if (!is_trampoline(place.exit) && !place.match.exits.empty()) {
+                exit_ns = 0;
+                for (const ExitPlace& exit : place.match.exits)
+                    exit_ns += costs.of(exit.code.cost);
+                exit_ns /= place.match.exits.size();
+            }
+            const EntryPlace& entry =
+                place.at_arguments ? *place.match.argument_entry : place.match.entry;
+            SpecHits one{id, place.spec, hits.entries + hits.exits,
+                         hits.entries * costs.of(entry.cost) + hits.exits * exit_ns};
+            // They are nobody's in particular.
+            if (place.exit == ExitWay::go) {
+                const uint64_t ends = std::exchange(goroutine_ends, 0);
+                one.hits += ends;
+                one.cost_ns += ends * costs.stepped_ns;
+            }
+            all.push_back(one);
+        }
+    return all;
+}
+
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
     std::vector<ProbeModule> modules = view.probe_modules();
     std::optional<UnwindProof> proof;
     std::set<std::string> problems;
     for (auto& [id, probe] : probes_) {
+        if (probe.info.off)
+            continue;
         bool automatic_trampoline = probe.way_out == WayOut::automatic &&
                                     std::ranges::any_of(probe.groups, [](const PlaceGroup& group) {
                                         return is_trampoline(group.request().exit);

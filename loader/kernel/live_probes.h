@@ -8,6 +8,7 @@
 #include "loader/base/transaction.h"
 #include "loader/kernel/call_programs.h"
 #include "loader/kernel/features.h"
+#include "loader/kernel/hit_costs.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/pointer_calls.h"
 #include "loader/kernel/spec_table.h"
@@ -44,6 +45,8 @@ class LiveProbes {
     static Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
+    // Takes off what is attached, or attaches it anew; what was collected stays.
+    Result<void> set_attached(ProbeId id, bool attached, const TargetView& view, uint64_t now_ns);
     // Both fail for predicates and expressions that the calls have no values for.
     Result<void> set_slow(ProbeId id, const Threshold& threshold, const CallConditions& conditions,
                           const TargetView& view);
@@ -93,6 +96,15 @@ class LiveProbes {
     }
     const CallProgram* newest_program_of(SpecId spec) const { return call_programs_.newest(spec); }
     std::vector<uint64_t> link_ids() const;
+    // How often the probes were hit for each function since it is timed, and what that has cost.
+    struct SpecHits {
+        ProbeId probe;
+        SpecId spec;
+        uint64_t hits;
+        uint64_t cost_ns;
+    };
+    std::vector<SpecHits> hits(const HitCosts& costs) const;
+    HitCosts measure_costs() { return measure_hit_costs(measured_, specs_, features_, way_); }
 
   private:
     struct Place {
@@ -170,12 +182,14 @@ class LiveProbes {
     // What is asked of the calls of a new place.
     Result<void> ask(const Probe& probe, Place& place, std::optional<CallProgram> program);
     void remove_spec(SpecId spec);
+    void take_off(Probe& probe, uint64_t now_ns);
     // Tells the kernel what is to be in force of the probe's places.
     Result<void> publish(const Probe& probe, Transaction& edit);
     AttachmentRequest request_for(ExitWay exit) const;
     static void add_sites(AttachmentRequest& request, const Place& place, uint64_t cookie);
 
     const Programs& programs_;
+    Programs& measured_; // the same
     const Features& features_;
     ModuleCatalogue& catalogue_;
     FileGuard& guard_;

@@ -2,12 +2,26 @@
 #include "loader/kernel/live_sampling.h"
 
 #include "loader/kernel/calibration.h"
+#include "loader/process/proc_info.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 namespace auger {
+
+namespace {
+
+// Where waits have a rate of their own: see wire_config. A thread whose waits vary as those for
+// random arrivals do (exponentially) has stacks for all but e^-3, a twentieth, of its samples.
+constexpr uint32_t stacks_within = 3;
+
+// With more, the CPUs' clocks are sampled: one of its own in each thread is taken off the CPU and
+// put on it again with the thread, and ticks for the first time when that has run for a period,
+// which threads that mostly sleep do once in a quarter of an hour.
+constexpr size_t most_clocks = 256;
+
+} // namespace
 
 Result<LiveSampling::Prepared> LiveSampling::prepare(uint32_t rate_hz, bool everything,
                                                      const std::vector<pid_t>& pids) {
@@ -60,8 +74,9 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
 
     // Whatever may fail comes before anything is changed.
     Prepared prepared;
+    const bool cpus = cpus_ || (other_ticks && has_many_threads(pids_));
     if (other_ticks) {
-        auto made = prepare(ticks_hz, everything_ || cpus_, pids_);
+        auto made = prepare(ticks_hz, everything_ || cpus, pids_);
         if (!made)
             return made.error();
         prepared = std::move(*made);
@@ -79,28 +94,40 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
     programs_.config().with_wakers = settings.wall && settings.wakers;
     programs_.config().base_every =
         settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
+    const uint32_t waits_hz = settings.waits_hz ? settings.waits_hz : ticks_hz;
+    programs_.config().wait_stacks_within = settings.waits_hz ? stacks_within : 0;
     if (off_cpu) {
         off_cpu_.emplace(std::move(*off_cpu));
-        off_cpu_->start(ticks_hz, ++wall_epoch_);
+        off_cpu_->start(waits_hz, ++wall_epoch_);
     } else if (waits) {
-        off_cpu_->set_rate(ticks_hz);
+        off_cpu_->set_rate(waits_hz);
     } else {
         off_cpu_.reset();
     }
     if (other_ticks)
         put_in_force(std::move(prepared));
+    cpus_ = cpus;
     settings_ = settings;
     return {};
 }
 
+bool LiveSampling::has_many_threads(const std::vector<pid_t>& pids) {
+    size_t sum = 0;
+    for (const pid_t pid : pids)
+        if (const auto threads = threads_of(pid))
+            sum += threads->size();
+    return sum > most_clocks;
+}
+
 Result<LiveSampling::Prepared> LiveSampling::prepare_target(bool everything,
                                                             const std::vector<pid_t>& pids) {
-    return prepare(sampling_ ? sampling_->rate_hz() : 0, everything, pids);
+    next_cpus_ = has_many_threads(pids);
+    return prepare(sampling_ ? sampling_->rate_hz() : 0, everything || next_cpus_, pids);
 }
 
 void LiveSampling::set_target(bool everything, std::vector<pid_t> pids, Prepared prepared) {
     everything_ = everything;
-    cpus_ = false;
+    cpus_ = next_cpus_;
     pids_ = std::move(pids);
     if (prepared)
         put_in_force(std::move(prepared));
@@ -141,6 +168,7 @@ void LiveSampling::report(LedgerEvent& ledger) const {
     ledger.wait_samples = waits.samples;
     ledger.gated_waits = waits.gated;
     ledger.wall = off_cpu_.has_value();
+    ledger.waits_hz = off_cpu_ ? settings_.waits_hz : 0;
     const uint64_t running_ns = sampling_ ? sampling_->running_ns() : 0;
     ledger.on_cpu_ns = on_cpu_before_ns_ + running_ns;
     ledger.rate_hz = sampling_ ? sampling_->rate_hz() : 0;

@@ -33,6 +33,10 @@ class LiveSampling {
     // sampled. The CPUs' clocks, of which only ticks within the target count, hit all threads
     // alike. Until there is another target.
     Result<void> sample_cpus();
+    // Whether that would be better, because the target has so many threads now.
+    bool wants_cpus() const {
+        return sampling_ && !cpus_ && !everything_ && has_many_threads(pids_);
+    }
 
     // The ledger's account of samples.
     void report(LedgerEvent& ledger) const;
@@ -40,6 +44,7 @@ class LiveSampling {
 
   private:
     Result<Prepared> prepare(uint32_t rate_hz, bool everything, const std::vector<pid_t>& pids);
+    static bool has_many_threads(const std::vector<pid_t>& pids);
     // The ticks so far end.
     void put_in_force(Prepared prepared);
 
@@ -48,6 +53,7 @@ class LiveSampling {
     LiveGates& gates_;
     bool everything_ = false;
     bool cpus_ = false; // of the CPUs, though only some processes are observed
+    bool next_cpus_ = false; // of the target that was prepared
     std::vector<pid_t> pids_;
     SamplingSettings settings_;
     std::optional<Sampling> sampling_;

@@ -298,8 +298,19 @@ wire_wait_stats Programs::wait_stats() const {
                                             sum.waits += one.waits;
                                             sum.samples += one.samples;
                                             sum.gated += one.gated;
+                                            sum.own_ns += one.own_ns;
+                                            sum.waited_ns += one.waited_ns;
                                         });
     return sum;
+}
+
+std::array<uint64_t, WIRE_OTHER_HITS> Programs::other_hits() const {
+    std::array<uint64_t, WIRE_OTHER_HITS> sums = {};
+    const int fd = bpf_map__fd(state_->skeleton->maps.other_hits);
+    for (uint32_t index = 0; index < WIRE_OTHER_HITS; index++)
+        for_each_cpu_value<uint64_t>(fd, index, state_->cpus,
+                                     [&](uint64_t count) { sums[index] += count; });
+    return sums;
 }
 
 uint64_t Programs::gated_slow_calls() const {

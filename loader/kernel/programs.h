@@ -82,6 +82,8 @@ class Programs {
     wire_sampler_stats sampler_stats() const;
     wire_wait_stats wait_stats() const;
     uint64_t gated_slow_calls() const;
+    // By what wire.h says.
+    std::array<uint64_t, WIRE_OTHER_HITS> other_hits() const;
 
     uint32_t possible_cpus() const; // values of an element of a per-CPU map
     uint32_t cpu_ids() const;       // numbers of CPUs are below it; some may be missing

@@ -135,6 +135,27 @@ const SpecSettings& SpecTable::settings(SpecId spec) const {
     return slots_[slot_of_.at(spec)].settings;
 }
 
+void SpecTable::disable(SpecId spec) {
+    const uint16_t index = slot_of_.at(spec);
+    (void)write(index, slots_[index].settings, false);
+}
+
+SpecTable::Hits SpecTable::hits(SpecId spec) const {
+    const wire_call_counters* counters = programs_.call_counters(slot_of_.at(spec));
+    Hits sum;
+    for (uint32_t cpu = 0; cpu < programs_.cpu_ids(); cpu++) {
+        sum.entries += load(counters[cpu].entry_hits);
+        sum.exits += load(counters[cpu].exit_hits);
+    }
+    return sum;
+}
+
+void SpecTable::retract(SpecId spec) {
+    remove(spec);
+    if (spec.value + 1 == next_id_)
+        next_id_--;
+}
+
 void SpecTable::remove(SpecId spec) {
     auto found = slot_of_.find(spec);
     if (found == slot_of_.end())

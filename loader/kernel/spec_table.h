@@ -40,8 +40,20 @@ class SpecTable {
     // Takes effect at the next call; nothing else changes.
     Result<void> set(SpecId spec, const SpecSettings& settings);
     const SpecSettings& settings(SpecId spec) const; // in force
-    // Probes of it that still fire do nothing from now on. Read its statistics before.
+    // Probes of it that still fire do nothing from now on. Its statistics can still be read.
+    void disable(SpecId spec);
+    // Likewise, and they cannot.
     void remove(SpecId spec);
+    // Likewise of the one that was added last and that nobody has been told of: its id is free.
+    void retract(SpecId spec);
+    // How often its probes were hit since it was added.
+    struct Hits {
+        uint64_t entries = 0;
+        uint64_t exits = 0;
+    };
+    Hits hits(SpecId spec) const;
+    // Calls that were open when it was last read.
+    int64_t open(SpecId spec) const { return slots_[slot_of_.at(spec)].last.open; }
 
     // Counts returned calls that began at `since_ns` or later by whether they have this mark, from
     // zero; set() keeps it so. Until forgotten. Fails without a change.

@@ -27,6 +27,7 @@ ProbeInfo CommonStream::merged(MachineId machine, const ProbeInfo& info) {
     for (const auto& [id, part] : parts) {
         merged.specs.insert(merged.specs.end(), part.specs.begin(), part.specs.end());
         merged.deleted &= part.deleted;
+        merged.off &= part.off;
         if (merged.slow.kind == Threshold::Kind::none && !part.deleted)
             merged.slow = part.slow;
     }
@@ -86,6 +87,35 @@ OnlyInfo CommonStream::merged(MachineId machine, const OnlyInfo& info) {
     return merged;
 }
 
+namespace {
+
+// Of several machines at about the same time.
+void add(Overhead& sum, const Overhead& one) {
+    if (one.end_ns > sum.end_ns) {
+        sum.begin_ns = one.begin_ns;
+        sum.end_ns = one.end_ns;
+    }
+    sum.target_ns += one.target_ns;
+    sum.waits += one.waits;
+    sum.wait_samples += one.wait_samples;
+    sum.lost_wait_samples += one.lost_wait_samples;
+    sum.lost_samples += one.lost_samples;
+    sum.waited_ns += one.waited_ns;
+    for (const Overhead::Cause& cause : one.causes) {
+        const auto same = std::ranges::find_if(sum.causes, [&](const Overhead::Cause& other) {
+            return other.kind == cause.kind && other.probe == cause.probe;
+        });
+        if (same == sum.causes.end()) {
+            sum.causes.push_back(cause);
+        } else {
+            same->events += cause.events;
+            same->cost_ns += cause.cost_ns;
+        }
+    }
+}
+
+} // namespace
+
 LedgerEvent CommonStream::merged(MachineId machine, const LedgerEvent& event) {
     ledgers_[machine.index()] = event;
     LedgerEvent sum;
@@ -104,6 +134,8 @@ LedgerEvent CommonStream::merged(MachineId machine, const LedgerEvent& event) {
         sum.rate_hz = std::max(sum.rate_hz, one.rate_hz);
         sum.sample_gap_ns = std::max(sum.sample_gap_ns, one.sample_gap_ns);
         sum.wall |= one.wall;
+        sum.waits_hz = std::max(sum.waits_hz, one.waits_hz);
+        add(sum.overhead, one.overhead);
         achieved += one.rate_achieved_hz * static_cast<double>(one.on_cpu_ns);
         for (const auto& [cause, events] : one.lost)
             sum.lost[cause] += events;

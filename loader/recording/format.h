@@ -22,7 +22,7 @@ inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
 inline constexpr uint32_t version = 5;
 // The oldest that can be read: without marks, gates and values; 3 is without the machine, 4 without
-// the ends of calls that `only` leaves out.
+// the ends of calls that `only` leaves out, probes that are off, and what observing costs.
 inline constexpr uint32_t oldest_version = 2;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;
@@ -63,6 +63,7 @@ inline constexpr size_t max_stack = 1024;      // locations of one stack
 inline constexpr size_t max_calls = 256;       // open calls of one sample
 inline constexpr size_t max_probe_specs = 1 << 16;
 inline constexpr size_t max_causes = 256;
+inline constexpr size_t max_overhead_causes = 1 << 13; // probes, samples and waits
 inline constexpr size_t max_expressions = 64; // shown of one probe's calls, or values of one call
 inline constexpr size_t max_terms = 64;       // of a gate; and its clauses
 inline constexpr size_t max_probes = 1 << 20;

@@ -234,6 +234,13 @@ void MachineStream::on_stats(const StatsEvent& event) {
 void MachineStream::on_ledger(const LedgerEvent& event) {
     LedgerEvent told = event;
     told.time_ns = common_time(event.time_ns);
+    if (event.overhead.end_ns) {
+        told.overhead.begin_ns = common_time(event.overhead.begin_ns);
+        told.overhead.end_ns = common_time(event.overhead.end_ns);
+    }
+    for (Overhead::Cause& cause : told.overhead.causes)
+        if (const auto probe = probes_.find(cause.probe); probe != probes_.end())
+            cause.probe = probe->second;
     sink_->on_ledger(common_.merged(id_, told));
 }
 

@@ -264,6 +264,27 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
         sink.on_stats(event);
 }
 
+Overhead RecordDecoder::overhead() {
+    Overhead overhead;
+    for (uint64_t* field : {&overhead.begin_ns, &overhead.end_ns, &overhead.target_ns,
+                            &overhead.waits, &overhead.wait_samples, &overhead.lost_wait_samples,
+                            &overhead.lost_samples, &overhead.waited_ns})
+        *field = in_.varint();
+    if (overhead.end_ns < overhead.begin_ns)
+        in_.fail();
+    overhead.causes.resize(in_.count(recording::max_overhead_causes));
+    for (Overhead::Cause& cause : overhead.causes) {
+        const uint64_t kind = in_.varint();
+        if (kind > static_cast<uint64_t>(Overhead::Cause::Kind::lines))
+            in_.fail();
+        cause.kind = static_cast<Overhead::Cause::Kind>(kind);
+        cause.probe = ProbeId{in_.varint32()};
+        cause.events = in_.varint();
+        cause.cost_ns = in_.varint();
+    }
+    return overhead;
+}
+
 void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
     LedgerEvent event;
     event.time_ns = time_ns;
@@ -283,6 +304,10 @@ void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
         event.gated = in_.varint();
         event.gated_waits = in_.varint();
         event.gated_slow_calls = in_.varint();
+    }
+    if (has_overhead()) {
+        event.waits_hz = in_.varint();
+        event.overhead = overhead();
     }
     const size_t causes = in_.count(recording::max_causes);
     for (size_t i = 0; i < causes; ++i) {

@@ -55,6 +55,7 @@ class RecordDecoder {
     // Fields that format 2 did not have are then as if nobody had asked for them.
     bool has_marks() const { return version_ >= 3; }
     bool has_machine() const { return version_ >= 4; }
+    bool has_overhead() const { return version_ >= 5; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {
@@ -84,6 +85,7 @@ class RecordDecoder {
     void slow_call(uint64_t time_ns, EventSink& sink);
     void stats(uint64_t time_ns, EventSink& sink);
     void ledger(uint64_t time_ns, EventSink& sink);
+    Overhead overhead();
 
     uint32_t version_;
     ByteReader in_;

@@ -130,6 +130,8 @@ void RecordDecoder::probe(EventSink& sink) {
     info.deleted = in_.boolean();
     if (has_marks())
         info.conditions = conditions();
+    if (has_overhead())
+        info.off = in_.boolean();
     if (in_.failed())
         return;
     probes_.insert(info.id);

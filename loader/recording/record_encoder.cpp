@@ -170,6 +170,7 @@ void RecordEncoder::on_probe(const ProbeInfo& info) {
     put_threshold(info.slow);
     out_.varint(info.deleted);
     put_conditions(info.conditions);
+    out_.varint(info.off);
 }
 
 void RecordEncoder::on_split(const SplitInfo& info) {
@@ -288,6 +289,25 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
     out_.varint(event.filtered);
 }
 
+void RecordEncoder::put_overhead(const LedgerEvent& event) {
+    const Overhead& overhead = event.overhead;
+    out_.varint(event.waits_hz);
+    for (const uint64_t field :
+         {overhead.begin_ns, overhead.end_ns, overhead.target_ns, overhead.waits,
+          overhead.wait_samples, overhead.lost_wait_samples, overhead.lost_samples,
+          overhead.waited_ns})
+        out_.varint(field);
+    const size_t causes = std::min(overhead.causes.size(), recording::max_overhead_causes);
+    out_.varint(causes);
+    for (size_t i = 0; i < causes; ++i) {
+        const Overhead::Cause& cause = overhead.causes[i];
+        out_.varint(static_cast<uint64_t>(cause.kind));
+        out_.varint(cause.probe.value);
+        out_.varint(cause.events);
+        out_.varint(cause.cost_ns);
+    }
+}
+
 void RecordEncoder::on_ledger(const LedgerEvent& event) {
     put_timed(RecordKind::ledger, event.time_ns);
     out_.varint(event.ticks);
@@ -303,6 +323,7 @@ void RecordEncoder::on_ledger(const LedgerEvent& event) {
     out_.varint(event.gated);
     out_.varint(event.gated_waits);
     out_.varint(event.gated_slow_calls);
+    put_overhead(event);
     const size_t causes = std::min(event.lost.size(), recording::max_causes);
     out_.varint(causes);
     auto lost = event.lost.begin();

@@ -47,6 +47,7 @@ class RecordEncoder final : public EventSink {
     void put_call(const CallKey&, uint64_t time_ns);
     void put_call_end(const CallEndEvent&);
     void put_conditions(const CallConditions&);
+    void put_overhead(const LedgerEvent&);
     void put_clauses(std::span<const Clause>);
 
     std::string bytes_;

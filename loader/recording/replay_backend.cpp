@@ -68,6 +68,9 @@ class ReplayBackend final : public Backend {
                      "look at the program while it runs: `auger -p PID`"};
     }
     Result<void> remove_probe(ProbeId) override;
+    Result<void> set_attached(ProbeId id, bool) override {
+        return refuse("attach or take off probe", fmt::format("#{}", id.value));
+    }
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override;
     Result<void> set_only(const OnlyInfo&) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
@@ -86,6 +89,7 @@ class ReplayBackend final : public Backend {
             return {};
         return refuse("set way out", {});
     }
+    void add_notice(const std::string& text) override { stream_.on_notice(clock_, text); }
     Result<void> record(const std::string& path) override {
         if (path.empty())
             return {};

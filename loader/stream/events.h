@@ -184,6 +184,7 @@ struct ProbeInfo {
     Threshold slow; // of `slow PROBE > ...`; kind none when it is only timed
     bool deleted = false;
     CallConditions conditions{};
+    bool off = false; // nothing is attached for it; what was collected stays
 };
 
 // A yes-or-no fact that is watched of calls: a line was executed in them, or a predicate held. Its
@@ -279,6 +280,29 @@ struct StatsEvent {
 inline constexpr char lost_samples[] = "samples: event ring full";
 inline constexpr char lost_wait_samples[] = "samples of waits: event ring full";
 
+// What observing takes of the target's CPU time, over some second.
+struct Overhead {
+    struct Cause {
+        enum class Kind : uint8_t { samples = 0, waits = 1, probe = 2, lines = 3 };
+        Kind kind = Kind::samples;
+        ProbeId probe{};      // of its kind
+        uint64_t events = 0;  // ticks; waits that ended; hits of probes
+        uint64_t cost_ns = 0; // measured of samples and waits, else hits times what one costs
+        friend bool operator==(const Cause&, const Cause&) = default;
+    };
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = 0;   // 0: nothing was measured
+    uint64_t target_ns = 0; // CPU time of the target, with what observing takes of it
+    std::vector<Cause> causes{};
+    // In it: samples of waits that were lost, and what the figures of waits mean: see Brake.
+    uint64_t waits = 0;
+    uint64_t wait_samples = 0;
+    uint64_t lost_wait_samples = 0;
+    uint64_t lost_samples = 0;
+    uint64_t waited_ns = 0;
+    friend bool operator==(const Overhead&, const Overhead&) = default;
+};
+
 // The account of everything seen, as totals since the beginning.
 struct LedgerEvent {
     uint64_t time_ns = 0;
@@ -297,6 +321,8 @@ struct LedgerEvent {
     uint64_t gated_waits = 0;             // samples of waits that a gate kept back
     uint64_t gated_slow_calls = 0;        // likewise of slow calls
     bool wall = false;                    // waits are being sampled
+    uint64_t waits_hz = 0;                // at this rate; 0: at `rate_hz`
+    Overhead overhead{};                  // the last one that was measured
     std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
 };
 

@@ -44,8 +44,14 @@ struct SampleCommand {
     std::optional<KeepCondition> only;
 };
 
+// Without a value it shows the shares.
+struct OverheadCommand {
+    std::optional<OverheadLimit> limit;
+};
+
 struct TimeCommand {
     ProbeRef probe;
+    bool off = false; // what is attached for it goes
 };
 struct SlowCommand {
     ProbeRef probe;
@@ -187,7 +193,7 @@ struct QuitCommand {};
 
 using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
-                 TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
+                 OverheadCommand, TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
                  OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, ThreadsCommand,
                  HistCommand, CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand,
                  SitesCommand, StatusCommand, ViewCommand, RecordCommand, TriggerCommand,

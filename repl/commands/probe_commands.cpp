@@ -11,7 +11,8 @@ Parsed<Command> parse_time(Arguments& arguments) {
     auto probe = parse_probe(arguments);
     if (!probe)
         return probe.complaint();
-    return Command(TimeCommand{std::move(*probe)});
+    const bool off = arguments.take_if("off");
+    return Command(TimeCommand{std::move(*probe), off});
 }
 
 Parsed<Command> parse_slow(Arguments& arguments) {
@@ -76,7 +77,7 @@ std::vector<CommandRow> probe_commands() {
         {"time",
          "",
          "Calls",
-         "time PROBE",
+         "time PROBE [off]",
          "count and time the calls of a function",
          "PROBE is a function, library:function, path:function, ns::Class::method, or a glob such "
          "as\n"
@@ -85,9 +86,14 @@ std::vector<CommandRow> probe_commands() {
          "a pointer too, which costs other callers nothing; FUNCTION@* is every direct call of it, "
          "each\n"
          "counted by itself (`sites` lists them). What matched is listed. Its number, shown by\n"
-         "`probes`, stands for the probe in other commands. `hist PROBE` shows what was measured.",
-         "time handle\ntime libc:recv\ntime recv@main.cc:1312\ntime 'ns::Cache::*'",
-         {probe_or_function, {}},
+         "`probes`, stands for the probe in other commands. `hist PROBE` shows what was measured.\n\n"
+         "With `off` nothing is attached for it any more, so that it costs nothing, and what was "
+         "collected\n"
+         "stays; calls that run then are `dropped`. `time PROBE` attaches it again. \"help "
+         "overhead\" says when\n"
+         "auger does that by itself.",
+         "time handle\ntime handle off\ntime libc:recv\ntime recv@main.cc:1312\ntime 'ns::Cache::*'",
+         {probe_or_function, {.words = "off"}},
          parse_time},
         {"slow",
          "",

@@ -12,6 +12,22 @@ namespace {
 constexpr uint64_t default_rate_hz = 999; // not in step with timers of 100 or 1000 Hz
 constexpr uint64_t highest_rate_hz = 49'999;
 
+// "999", "999Hz", "999 Hz"
+Parsed<uint32_t> parse_rate(Arguments& arguments) {
+    Word word = arguments.take();
+    if (word.text.ends_with("Hz") || word.text.ends_with("hz"))
+        word.text.resize(word.text.size() - 2);
+    const auto rate = read_count(word.text);
+    if (!rate || *rate < 1 || *rate > highest_rate_hz)
+        return Complaint{word.span, fmt::format("\"{}\" is no rate", word.text),
+                         rate && *rate == 0 ? "\"sample off\" ends sampling"
+                                            : "samples a second, from 1 to 49,999",
+                         Error::Kind::usage};
+    if (!arguments.at_end() && arguments.peek().text == "Hz")
+        arguments.take();
+    return static_cast<uint32_t>(*rate);
+}
+
 Parsed<Command> parse_sample(Arguments& arguments) {
     SamplingSettings sampling;
     sampling.rate_hz = default_rate_hz;
@@ -24,18 +40,22 @@ Parsed<Command> parse_sample(Arguments& arguments) {
         return Command(SampleCommand{sampling, {}});
     if (!sampling.wall && arguments.take_if("off"))
         return Command(SampleCommand{});
-    Word word = arguments.take();
-    if (word.text.ends_with("Hz") || word.text.ends_with("hz"))
-        word.text.resize(word.text.size() - 2);
-    const auto rate = read_count(word.text);
-    if (!rate || *rate < 1 || *rate > highest_rate_hz)
-        return Complaint{word.span, fmt::format("\"{}\" is no rate", word.text),
-                         rate && *rate == 0 ? "\"sample off\" ends sampling"
-                                            : "samples a second, from 1 to 49,999",
-                         Error::Kind::usage};
-    if (!arguments.at_end() && arguments.peek().text == "Hz")
-        arguments.take();
-    sampling.rate_hz = static_cast<uint32_t>(*rate);
+    auto rate = parse_rate(arguments);
+    if (!rate)
+        return rate.complaint();
+    sampling.rate_hz = *rate;
+    if (!arguments.at_end() && arguments.peek().text == "waits") {
+        const Span at = arguments.take().span;
+        if (!sampling.wall)
+            return Complaint{at, "waits are sampled with wall only", "write sample wall RATE waits RATE",
+                             Error::Kind::usage};
+        if (arguments.at_end())
+            return arguments.missing("a rate");
+        auto waits = parse_rate(arguments);
+        if (!waits)
+            return waits.complaint();
+        sampling.waits_hz = *waits;
+    }
     if (!arguments.take_if("only"))
         return Command(SampleCommand{sampling, {}});
     auto condition = parse_keep_condition(arguments);
@@ -93,6 +113,25 @@ Parsed<Command> parse_ewma(Arguments& arguments) {
     return parse_span(arguments, Window::Kind::ewma);
 }
 
+Parsed<Command> parse_overhead(Arguments& arguments) {
+    if (arguments.at_end())
+        return Command(OverheadCommand{});
+    OverheadLimit limit;
+    if (arguments.take_if("off")) {
+        limit.brakes = false;
+        return Command(OverheadCommand{limit});
+    }
+    const Word& word = arguments.take();
+    const auto percent = read_percent(word.text.ends_with('%') ? word.text : word.text + "%");
+    if (!percent || !(*percent > 0) || *percent > 100)
+        return Complaint{word.span, fmt::format("\"{}\" is no share", word.text),
+                         "percent of the target's CPU time, above 0 to 100; \"overhead off\" only "
+                         "warns",
+                         Error::Kind::usage};
+    limit.percent = *percent;
+    return Command(OverheadCommand{limit});
+}
+
 } // namespace
 
 std::vector<CommandRow> sampling_commands() {
@@ -100,7 +139,7 @@ std::vector<CommandRow> sampling_commands() {
         {"sample",
          "",
          "Sampling",
-         "sample [wall [wakers]] [RATE [only CONDITION]] | sample off",
+         "sample [wall [wakers]] [RATE [waits RATE] [only CONDITION]] | sample off",
          "sample stacks RATE times a second (999)",
          "RATE is from 1 to 49,999 Hz; 999 when none is given. Changing it keeps what was "
          "collected.\n"
@@ -114,19 +153,51 @@ std::vector<CommandRow> sampling_commands() {
          "thread's\n"
          "own stack, from its innermost frame outwards. It costs a stack at each wake-up.\n"
          "`status` shows the rate that is really achieved.\n\n"
+         "With `waits`, waits are sampled at a rate of their own, and their stacks taken only where "
+         "a\n"
+         "sample is to be expected: of thousands of threads, or of millions of waits a second, that\n"
+         "costs a fraction. What a sample stands for is in its weight, so shares stay as they are. "
+         "A\n"
+         "wait that is much longer than its thread's others may then have no stack, and says so.\n\n"
          "With `only`, RATE is for what CONDITION lets through (\"help only\"; no lines), and the "
          "rate in\n"
          "force before, or none, stays for the rest: rare slow calls get many samples while\n"
          "everything else costs little. `sample RATE` without `only` ends that.",
-         "sample\nsample 9999\nsample wall 199\nsample wall wakers\nsample 4999 only handle > "
+         "sample\nsample 9999\nsample wall 199\nsample wall wakers\nsample wall 499 waits 9\nsample 4999 only handle > "
          "p95\nsample off",
          {{.words = "wall 99 999 9999 off"},
-          {.words = "wakers 99 999 9999 only"},
+          {.words = "wakers 99 999 9999 waits only"},
           {.probe = true, .words = "only in pid tid comm cgroup not"},
           {.probe = true,
            .function = true,
            .words = "> and or not in pid tid comm cgroup p95 p99"}},
          parse_sample},
+        {"overhead",
+         "",
+         "Sampling",
+         "overhead [PERCENT | off]",
+         "how much of the target's CPU time observing may take (25)",
+         "Alone it shows the shares of the last second by cause: samples, waits, each probe, lines "
+         "of\n"
+         "`split` and `only`. Those of samples and waits are measured. Those of probes are "
+         "estimates:\n"
+         "hits, of whatever process, times what a hit costs, as measured on this machine at the "
+         "start.\n\n"
+         "Beyond PERCENT of a second's CPU time the dearest cause is reduced, until the rest fits: "
+         "a rate\n"
+         "is halved (not below 1 Hz; waits get one of their own, \"help sample\"), a probe is taken "
+         "off\n"
+         "(\"help time\"), lines are no longer watched. What was collected stays. So it is with "
+         "waits\n"
+         "when their samples come faster than auger can take them in. A notice says what was done, "
+         "and\n"
+         "what brings it back; `undo` does, too. From a fifth of PERCENT on, a notice says so once.\n"
+         "What takes less than a hundredth of a CPU is left alone. `overhead off` measures and warns "
+         "(at\n"
+         "5 %), and does nothing.",
+         "overhead\noverhead 10\noverhead off",
+         {{.words = "5 10 25 50 off"}, {}},
+         parse_overhead},
         {"window",
          "",
          "Sampling",

@@ -31,4 +31,14 @@ struct Trigger {
     friend bool operator==(const Trigger&, const Trigger&) = default;
 };
 
+// `overhead`: the share of the target's CPU time that observing may take, in percent.
+struct OverheadLimit {
+    double percent = 25;
+    bool brakes = true; // false: nothing is done, but said
+
+    // From here on it is said.
+    double warn_percent() const { return brakes ? percent / 5 : 5; }
+    friend bool operator==(const OverheadLimit&, const OverheadLimit&) = default;
+};
+
 } // namespace auger

@@ -17,6 +17,9 @@ class SharedSampling {
     Result<void> set_user(const SamplingSettings& settings);
     // What others need, all together; rate 0: nothing.
     Result<void> set_demand(const SamplingSettings& demand);
+    // No more than this from now on for them; see Brake.
+    Result<void> limit_demand(const SamplingSettings& most);
+    bool is_for_others() const { return !samples(user_) && samples(demand_); }
     const SamplingSettings& in_force() const { return in_force_; }
 
   private:
@@ -26,7 +29,10 @@ class SharedSampling {
     Result<void> apply(const SamplingSettings& user, const SamplingSettings& demand);
 
     Backend& backend_;
+    SamplingSettings limited(const SamplingSettings& demand) const;
+
     SamplingSettings user_, demand_, in_force_;
+    std::optional<SamplingSettings> most_; // of `demand_`
 };
 
 } // namespace auger

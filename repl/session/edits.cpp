@@ -87,6 +87,10 @@ struct EditOf {
         edited.settings.way_out = command.way_out;
         return std::move(edited);
     }
+    Parsed<Edited> operator()(const OverheadCommand& command) {
+        edited.settings.overhead = *command.limit;
+        return std::move(edited);
+    }
     Parsed<Edited> operator()(const SampleCommand& command) {
         SamplingSettings& sampling = edited.settings.sampling;
         if (!command.only) {
@@ -103,6 +107,8 @@ struct EditOf {
         if (!gate)
             return gate.complaint();
         sampling.wall |= command.sampling.wall;
+        if (command.sampling.waits_hz)
+            sampling.waits_hz = command.sampling.waits_hz;
         sampling.raised_hz = command.sampling.rate_hz;
         sampling.raised = std::move(*gate);
         return std::move(edited);
@@ -168,10 +174,12 @@ struct EditOf {
         return std::move(edited);
     }
     Parsed<Edited> operator()(const TimeCommand& command) {
-        auto id = find_or_add(edited.settings, command.probe, context);
+        auto id = command.off ? existing(command.probe)
+                              : find_or_add(edited.settings, command.probe, context);
         if (!id)
             return id.complaint();
         edited.probe = *id;
+        at(edited.settings, *id).off = command.off;
         return std::move(edited);
     }
     Parsed<Edited> operator()(const SlowCommand& command) {
@@ -356,6 +364,7 @@ struct IsEdit {
     bool operator()(const FilterCommand& c) const { return c.kind != FilterCommand::Kind::show; }
     bool operator()(const WindowCommand& c) const { return c.window.has_value(); }
     bool operator()(const WayOutCommand&) const { return true; }
+    bool operator()(const OverheadCommand& c) const { return c.limit.has_value(); }
     bool operator()(const SampleCommand&) const { return true; }
     bool operator()(const TimeCommand&) const { return true; }
     bool operator()(const SlowCommand&) const { return true; }

@@ -93,6 +93,10 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
             return self.backend_.set_slow(renamed(edit.after.id, execution.renames),
                                           edit.after.slow, edit.after.conditions);
         }
+        Result<void> operator()(const SetAttached& edit) const {
+            return self.backend_.set_attached(renamed(edit.after.id, execution.renames),
+                                              !edit.after.off);
+        }
         Result<void> operator()(const RemoveProbe& edit) const {
             return self.backend_.remove_probe(renamed(edit.probe.id, execution.renames));
         }
@@ -109,7 +113,7 @@ Result<void> Executor::apply(Operation operation, Execution& execution) {
                 execution.renames.push_back({edit.probe.id, id});
             self.reserve_through(id);
             execution.reports.emplace(id, std::move(*report));
-            return {};
+            return edit.probe.off ? self.backend_.set_attached(id, false) : Result<void>{};
         }
     };
     return guarded([&] { return std::visit(Apply{*this, execution}, operation); });

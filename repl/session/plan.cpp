@@ -10,10 +10,17 @@ void add_if_changed(std::vector<auger::Operation>& operations, const T& before, 
         operations.push_back(Operation{before, after});
 }
 
+// But for whether something is attached.
+bool is_alike(ProbeSetting one, const ProbeSetting& other) {
+    one.off = other.off;
+    return one == other;
+}
+
 struct Reverse {
     Operation operator()(const AddProbe& add) const { return RemoveProbe{add.probe}; }
     Operation operator()(const RemoveProbe& remove) const { return AddProbe{remove.probe}; }
     Operation operator()(const SetSlow& slow) const { return SetSlow{slow.after, slow.before}; }
+    Operation operator()(const SetAttached& set) const { return SetAttached{set.after, set.before}; }
     Operation operator()(const auto& edit) const {
         auto other = edit;
         std::swap(other.before, other.after);
@@ -32,8 +39,10 @@ std::vector<Operation> plan(const Settings& from, const Settings& to) {
         const ProbeSetting* old = from.find(probe.id);
         if (!old)
             operations.push_back(AddProbe{probe});
-        else if (!(*old == probe))
+        else if (!is_alike(*old, probe))
             operations.push_back(SetSlow{*old, probe});
+        if (old && old->off != probe.off)
+            operations.push_back(SetAttached{*old, probe});
     }
     // After the probes that they need are there, and before those that they no longer need go.
     add_if_changed<SetSplit>(operations, from.split, to.split);

@@ -37,9 +37,15 @@ struct SetSlow {
     ProbeSetting after; // with the same id
 };
 
-using Operation = std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetSplit,
-                               SetOnly, RemoveProbe, SetSampling, SetRecording, SetIntervals, SetTriggers,
-                               SetServing>;
+// Whether something is attached for it.
+struct SetAttached {
+    ProbeSetting before;
+    ProbeSetting after; // with the same id
+};
+
+using Operation = std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetAttached,
+                               SetSplit, SetOnly, RemoveProbe, SetSampling, SetRecording,
+                               SetIntervals, SetTriggers, SetServing>;
 
 std::vector<Operation> plan(const Settings& from, const Settings& to);
 Operation reversed(const Operation& operation);

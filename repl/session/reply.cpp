@@ -109,6 +109,16 @@ std::string describe(const Trigger& trigger, const ProbeSetting& probe) {
                        spell_duration(trigger.rest_ns), trigger.keep);
 }
 
+std::string describe(const OverheadLimit& limit) {
+    return limit.brakes
+               ? fmt::format("observing may take {:g} % of the target's CPU time; it is said from "
+                             "{:g} % on",
+                             limit.percent, limit.warn_percent())
+               : fmt::format("observing may take any share of the target's CPU time; it is said "
+                             "from {:g} % on",
+                             limit.warn_percent());
+}
+
 std::string describe(WayOut way_out) {
     switch (way_out) {
     case WayOut::ret:

@@ -42,6 +42,7 @@ std::string describe(const FilterSpec& filter);
 std::string describe(WayOut way_out);
 std::string describe(const IntervalFiles& files);
 std::string describe(const Trigger& trigger, const ProbeSetting& probe);
+std::string describe(const OverheadLimit& limit);
 
 // For `target`: the processes, one a line, at most `limit` of them.
 std::string process_lines(const TargetStatus& status, size_t limit);

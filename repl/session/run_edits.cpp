@@ -55,13 +55,20 @@ struct Told {
         if (sampling.raised_hz)
             rate = fmt::format("{} Hz where the condition holds, {} elsewhere", sampling.raised_hz,
                                sampling.rate_hz ? rate : "not");
+        if (sampling.wall && sampling.waits_hz)
+            rate += fmt::format(", waits at {} Hz", sampling.waits_hz);
         return fmt::format(
             "sampling {}{} at {}{}",
             sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
             sampling.wakers ? " with who ends waits" : "", rate,
             now.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
     }
-    std::string operator()(const TimeCommand&) const {
+    std::string operator()(const OverheadCommand&) const { return describe(now.overhead); }
+    std::string operator()(const TimeCommand& command) const {
+        if (command.off)
+            return fmt::format("{} is off: what it collected stays", probe_name(*probe));
+        if (const ProbeSetting* old = before.find(probe->id); old && old->off)
+            return fmt::format("timing {} again", probe_name(*probe));
         return added() ? fmt::format("timing {}", probe_name(*probe))
                        : fmt::format("{} is timed already", probe_name(*probe));
     }
@@ -267,6 +274,12 @@ Execution Session::change(Settings to) {
     return execution;
 }
 
+void Session::note_undo(std::string command, Settings before) {
+    undo_.push_back({std::move(command), std::move(before)});
+    if (undo_.size() > undo_limit)
+        undo_.pop_front();
+}
+
 // Names are decided anew, which takes a while: once for a file of thousands of rules.
 void Session::tell_rules() {
     if (!std::exchange(rules_told_, true))
@@ -294,9 +307,7 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
     const bool ended_recording =
         record && record->kind == RecordCommand::Kind::off && !before.recording.empty();
     if (!(settings_ == before) && !ended_recording) {
-        undo_.push_back({line.text.substr(command.at.offset, command.at.length), before});
-        if (undo_.size() > undo_limit)
-            undo_.pop_front();
+        note_undo(line.text.substr(command.at.offset, command.at.length), before);
     }
     // The model learns of probes and splits through the stream.
     if (auto refreshed = backend_.refresh(); !refreshed)

@@ -186,7 +186,8 @@ uint64_t resident_bytes() {
 
 StatusContext Session::status_context() const {
     return {backend_.target_status(), backend_.links(), backend_.symbol_progress(),
-            backend_.unwind_status(), resident_bytes(), spell_raised(settings_)};
+            backend_.unwind_status(), resident_bytes(), spell_raised(settings_),
+            settings_.overhead.brakes ? settings_.overhead.percent : 0};
 }
 
 Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {

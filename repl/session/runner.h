@@ -16,6 +16,7 @@ struct Session::Runner {
     Parsed<Reply> operator()(const TargetCommand&);
     Parsed<Reply> operator()(const FilterCommand&);
     Parsed<Reply> operator()(const WindowCommand&);
+    Parsed<Reply> operator()(const OverheadCommand&);
     Parsed<Reply> operator()(const OnlyCommand&);
     Parsed<Reply> operator()(const RulesCommand&);
 

@@ -125,6 +125,7 @@ void Session::tend() {
     const auto news = guarded(work);
     for (const std::string& line : news ? *news : std::vector{news.error().message()})
         show_notice(backend_.now_ns(), line);
+    brake();
 }
 
 void Session::adopt_recorded() {

@@ -7,6 +7,7 @@
 #include "repl/commands/completion.h"
 #include "repl/commands/table.h"
 #include "repl/exit_code.h"
+#include "repl/services/brake.h"
 #include "repl/services/services.h"
 #include "repl/session/executor.h"
 #include "repl/session/output.h"
@@ -102,6 +103,11 @@ class Session {
     // Makes `to` the settings in force.
     void tell_rules();
     Execution change(Settings to);
+    // Takes less, when observing takes too much; see Brake.
+    void note_undo(std::string command, Settings before);
+    void brake();
+    // Whether something has changed.
+    bool act(const BrakeAction& action, const Overhead& span);
     void report(const ScriptLine& line, const Complaint& complaint, std::string_view command);
     void print(const Reply& reply);
     void show_notices();
@@ -137,6 +143,7 @@ class Session {
     Settings settings_;
     Services services_;
     Executor executor_;
+    Brake brake_;
     std::deque<UndoEntry> undo_;
     SplitInfo recorded_split_; // last adopted
     OnlyInfo recorded_only_;   // likewise

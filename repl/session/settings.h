@@ -18,6 +18,7 @@ struct ProbeSetting {
     std::string text;
     Threshold slow;
     CallConditions conditions{};
+    bool off = false; // nothing is attached for it
     friend bool operator==(const ProbeSetting&, const ProbeSetting&) = default;
 };
 
@@ -47,6 +48,7 @@ struct Settings {
     std::vector<std::string> serving; // addresses, as typed
     Window window;
     std::vector<Rule> rules; // in their order
+    OverheadLimit overhead;
 
     const ProbeSetting* find(ProbeId id) const;
     const ProbeSetting* find(std::string_view text) const;

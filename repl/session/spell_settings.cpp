@@ -87,6 +87,15 @@ struct Speller {
         }
         if (!conditions.only_if.empty())
             lines.push_back(fmt::format("only {} if {}", name, conditions.only_if));
+        if (probe.off)
+            lines.push_back(fmt::format("time {} off", name));
+    }
+
+    void overhead() {
+        const OverheadLimit& limit = settings.overhead;
+        if (!(limit == OverheadLimit()))
+            lines.push_back(limit.brakes ? fmt::format("overhead {:g}", limit.percent)
+                                         : "overhead off");
     }
 
     void split() {
@@ -174,14 +183,20 @@ struct Speller {
         const SamplingSettings& sampling = settings.sampling;
         const std::string wall = sampling.wall ? "wall " : "";
         if (sampling.rate_hz != 0)
-            lines.push_back(fmt::format("sample {}{}{}", wall, sampling.wakers ? "wakers " : "",
-                                        sampling.rate_hz));
+            lines.push_back(fmt::format("sample {}{}{}{}", wall, sampling.wakers ? "wakers " : "",
+                                        sampling.rate_hz, waits()));
         if (sampling.raised_hz != 0)
             lines.push_back(fmt::format("sample {}{}", wall, raised()));
     }
 
+    std::string waits() const {
+        return settings.sampling.wall && settings.sampling.waits_hz
+                   ? fmt::format(" waits {}", settings.sampling.waits_hz)
+                   : "";
+    }
+
     std::string raised() const {
-        return fmt::format("{} only {}", settings.sampling.raised_hz,
+        return fmt::format("{}{} only {}", settings.sampling.raised_hz, waits(),
                            gate(settings.sampling.raised));
     }
 
@@ -225,10 +240,17 @@ std::string spell_raised(const Settings& settings) {
     return settings.sampling.raised_hz ? Speller{settings}.raised() : std::string();
 }
 
+std::string spell_sampling(const Settings& settings) {
+    Speller speller{settings};
+    speller.sampling();
+    return speller.lines.empty() ? "sample off" : fmt::format("{}", fmt::join(speller.lines, "; "));
+}
+
 std::vector<std::string> spell_settings(const Settings& settings) {
     Speller speller{settings};
     if (settings.way_out != WayOut::automatic)
         speller.lines.push_back(settings.way_out == WayOut::ret ? "exit ret" : "exit trampoline");
+    speller.overhead();
     speller.target();
     speller.filter();
     for (const ProbeSetting& probe : settings.probes)

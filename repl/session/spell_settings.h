@@ -14,5 +14,7 @@ namespace auger {
 std::vector<std::string> spell_settings(const Settings& settings);
 // "4999 only handle > p95": the raised rate and its condition, behind `sample`. Empty without one.
 std::string spell_raised(const Settings& settings);
+// "sample wall 499 waits 9"; two commands with a raised rate.
+std::string spell_sampling(const Settings& settings);
 
 } // namespace auger

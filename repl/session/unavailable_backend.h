@@ -19,6 +19,7 @@ class UnavailableBackend final : public Backend {
     Result<void> start_command() override { return reason_; }
     Result<ProbeReport> add_probe(const ProbeRequest&) override { return reason_; }
     Result<void> remove_probe(ProbeId) override { return reason_; }
+    Result<void> set_attached(ProbeId, bool) override { return reason_; }
     Result<CallSites> find_call_sites(const std::string&) override { return reason_; }
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override {
         return reason_;
@@ -29,6 +30,7 @@ class UnavailableBackend final : public Backend {
     Result<void> set_sampling(const SamplingSettings&) override { return reason_; }
     Result<void> set_filter(const FilterSpec&) override { return reason_; }
     Result<void> set_way_out(WayOut) override { return reason_; }
+    void add_notice(const std::string&) override {}
     Result<void> record(const std::string&) override { return reason_; }
     Result<void> keep_last(std::chrono::nanoseconds) override { return reason_; }
     Result<void> write_last(const std::string&) const override { return reason_; }

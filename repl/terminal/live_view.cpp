@@ -82,7 +82,7 @@ uint64_t cpu_time_ns() {
 }
 
 // What auger costs, of one CPU, lately: its own time, and that which its samples take.
-class Overhead {
+class Load {
   public:
     double of(const LedgerEvent& ledger) {
         const auto now = steady_clock::now();
@@ -288,7 +288,7 @@ class LiveView::Run {
     std::unique_ptr<TerminalScreen> terminal_;
     CapturedOutput output_;
     std::optional<ModesKeeper> keeper_;
-    Overhead overhead_;
+    Load overhead_;
     ScreenState state_;
     bool pumping_ = session_.live();
     bool leaving_ = false;

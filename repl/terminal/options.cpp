@@ -66,7 +66,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
 
     Options options;
     std::vector<std::string> pids, files, texts, serve;
-    std::string name, record, exit, attach;
+    std::string name, record, exit, attach, overhead;
     bool everything = false;
     CLI::App app("Find the cause of slow calls in running programs.",
                  "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
@@ -120,6 +120,10 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     serve_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
         ->type_name("WAY");
+    app.add_option("--overhead", overhead,
+                   "How much of the target's CPU time observing may take, in percent (default 25); "
+                   "off: any, but it is said")
+        ->type_name("PERCENT");
     app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")
         ->type_name("WAY")
         ->check(CLI::IsMember({"auto", "multi", "perf"}));
@@ -176,7 +180,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     if (replay_option->count() > 0) {
         if (std::ranges::count(options.replay, std::string()) > 0)
             return usage("--replay needs a file", see_help);
-        for (const char* other : {"--record", "--exit", "--attach", "--debuginfod"}) {
+        for (const char* other : {"--record", "--exit", "--attach", "--overhead", "--debuginfod"}) {
             if (app.count(other) > 0)
                 return usage(fmt::format("{} makes no sense with --replay", other), see_help);
         }
@@ -197,6 +201,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                                              : LiveOptions::Attach::automatic;
     if (app.count("--exit") > 0)
         options.setup.push_back(command("--exit", "exit " + quote_word(exit)));
+    if (app.count("--overhead") > 0)
+        options.setup.push_back(command("--overhead", "overhead " + quote_word(overhead)));
     if (record_option->count() > 0)
         options.setup.push_back(command("--record", "record " + quote_word(record)));
     if (!pids.empty()) {

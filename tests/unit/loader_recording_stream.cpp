@@ -83,6 +83,7 @@ void Transcript::on_probe(const ProbeInfo& info) {
                             info.conditions.slow_if, info.conditions.show_default);
     for (const std::string& expression : info.conditions.show)
         line += " " + expression;
+    line += info.off ? " off" : "";
     lines.push_back(line);
 }
 void Transcript::on_split(const SplitInfo& info) {
@@ -155,6 +156,15 @@ void Transcript::on_ledger(const LedgerEvent& event) {
     line += fmt::format(" {} {} {}", event.gated, event.gated_waits, event.gated_slow_calls);
     for (const auto& [cause, count] : event.lost)
         line += fmt::format(" {}={}", cause, count);
+    const Overhead& overhead = event.overhead;
+    if (event.waits_hz || !(overhead == Overhead()))
+        line += fmt::format(" waits at {} overhead {} {} {} {} {} {} {} {}", event.waits_hz,
+                            overhead.begin_ns, overhead.end_ns, overhead.target_ns, overhead.waits,
+                            overhead.wait_samples, overhead.lost_wait_samples,
+                            overhead.lost_samples, overhead.waited_ns);
+    for (const Overhead::Cause& cause : overhead.causes)
+        line += fmt::format(" cause {} {} {} {}", static_cast<int>(cause.kind), cause.probe.value,
+                            cause.events, cause.cost_ns);
     lines.push_back(line);
 }
 void Transcript::on_notice(uint64_t time_ns, const std::string& text) {
@@ -263,6 +273,7 @@ ProbeInfo StreamGenerator::probe(uint32_t id) {
     info.slow = threshold();
     info.deleted = number(2);
     info.conditions = conditions();
+    info.off = number(2);
     return info;
 }
 
@@ -354,6 +365,17 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
             ledger.wall = number(2);
             for (size_t cause = number(5); cause-- > 0;)
                 ledger.lost[text(20)] = wide();
+            for (uint64_t* field :
+                 {&ledger.waits_hz, &ledger.overhead.begin_ns, &ledger.overhead.target_ns,
+                  &ledger.overhead.waits, &ledger.overhead.wait_samples,
+                  &ledger.overhead.lost_wait_samples, &ledger.overhead.lost_samples,
+                  &ledger.overhead.waited_ns})
+                *field = wide();
+            ledger.overhead.end_ns = std::max(wide(), ledger.overhead.begin_ns);
+            for (size_t cause = number(5); cause-- > 0;)
+                ledger.overhead.causes.push_back({static_cast<Overhead::Cause::Kind>(number(4)),
+                                                  ProbeId{static_cast<uint32_t>(number(9))}, wide(),
+                                                  wide()});
             sink.on_ledger(ledger);
             break;
         }

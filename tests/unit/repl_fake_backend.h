@@ -33,6 +33,7 @@ class FakeBackend final : public Backend {
     std::string failing_subject = "it";
     std::optional<Error::Range> failing_at;
     bool is_replay = false;
+    Overhead overhead; // what the ledger says
     bool command_started = false;
     uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
     std::vector<std::string> functions{"handle", "hand_over", "ns::f(int, char)"};
@@ -81,6 +82,15 @@ class FakeBackend final : public Backend {
         }
         return done;
     }
+    Result<void> set_attached(ProbeId id, bool attached) override {
+        auto done = act(fmt::format("{} {}", attached ? "attach" : "detach", id.value));
+        if (done) {
+            probes_[id.value].off = !attached;
+            announce(id.value, false);
+        }
+        return done;
+    }
+    void add_notice(const std::string& text) override { notice(text); }
     Result<CallSites> find_call_sites(const std::string& function) override {
         auto done = act("sites " + function);
         if (!done)
@@ -131,6 +141,8 @@ class FakeBackend final : public Backend {
     Result<void> set_sampling(const SamplingSettings& settings) override {
         std::string line =
             fmt::format("sample {}{}", settings.wall ? "wall " : "", settings.rate_hz);
+        if (settings.waits_hz)
+            line += fmt::format(" waits {}", settings.waits_hz);
         if (settings.raised_hz)
             line += fmt::format("/{} in {} clauses", settings.raised_hz,
                                 settings.raised.clauses.size());
@@ -180,7 +192,7 @@ class FakeBackend final : public Backend {
         return clock_ < ends_at;
     }
     Result<void> refresh() override {
-        stream_.ledger(clock_);
+        stream_.ledger(clock_, 0, 0, overhead);
         return {};
     }
     void settle_symbols(std::chrono::nanoseconds) override {}
@@ -200,6 +212,7 @@ class FakeBackend final : public Backend {
         SpecId spec;
         Threshold slow;
         CallConditions conditions{};
+        bool off = false;
     };
 
     Result<void> act(const std::string& line) {
@@ -218,7 +231,8 @@ class FakeBackend final : public Backend {
     void announce(uint32_t id, bool deleted) {
         const Probe& probe = probes_.at(id);
         sink_.on_probe(
-            {ProbeId{id}, probe.text, {probe.spec}, probe.slow, deleted, probe.conditions});
+            {ProbeId{id}, probe.text, {probe.spec}, probe.slow, deleted, probe.conditions,
+             probe.off});
     }
     void play(const Probe& probe) {
         std::vector<uint64_t> durations(19, ms);

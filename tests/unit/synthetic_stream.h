@@ -125,8 +125,10 @@ class SyntheticStream {
     }
 
     // A ledger that agrees with what was sent.
-    void ledger(uint64_t time_ns, uint64_t filtered = 0, uint64_t lost = 0) {
+    void ledger(uint64_t time_ns, uint64_t filtered = 0, uint64_t lost = 0,
+                const Overhead& overhead = {}) {
         LedgerEvent event;
+        event.overhead = overhead;
         event.time_ns = time_ns;
         event.samples = samples_;
         event.filtered = filtered;

@@ -8,6 +8,7 @@
 #include "views/model/frames_under.h"
 #include "views/model/slow_call_query.h"
 #include "views/model/stack_completeness.h"
+#include "views/overhead_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -144,6 +145,10 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["rate_achieved"] = number(ledger.rate_achieved_hz);
     line["wall"] = ledger.wall;
     line["waits"] = {{"ended", ledger.waits}, {"samples", ledger.wait_samples}};
+    line["waits_rate"] = ledger.waits_hz ? Line(ledger.waits_hz) : Line(nullptr);
+    line["overhead"] = {{"share", overhead_share(ledger.overhead, overhead_cost(ledger.overhead))},
+                        {"limit", context.overhead_limit > 0 ? Line(context.overhead_limit)
+                                                             : Line(nullptr)}};
     line["sample_gap"] = ledger.sample_gap_ns;
     line["links"] = context.links;
     line["split"] = split_line(model);
@@ -260,15 +265,18 @@ std::vector<std::string> probes_json(const Model& model) {
                 for (const std::string& expression : probe.conditions.show)
                     line["show"].push_back(escape_untrusted(expression));
             }
+            line["off"] = probe.off;
             lines.push_back(finish(line));
         };
         bool any = false;
-        for (const SpecInfo& spec : model.specs())
-            if (spec.probe == id) {
+        for (size_t i = 0; i < model.specs().size(); i++) {
+            const SpecInfo& spec = model.specs()[i];
+            if (spec.probe == id && !model.is_taken_over(SpecId{uint32_t(i)})) {
                 any = true;
                 put_place(escape_untrusted(spec.module), spec.offset,
                           escape_untrusted(spec.function), escape_untrusted(spec.way_out));
             }
+        }
         if (!any) // pending
             put_place(nullptr, nullptr, nullptr, nullptr);
     }

@@ -19,6 +19,7 @@ std::string top_json(const Model&, const Window&, const ClassFilter& filter = {}
 std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {},
                          std::optional<size_t> limit = {});
 std::string status_json(const Model&, const StatusContext&);
+std::string overhead_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
                               const ClassFilter& second);
 // One object a probe that was matched; a probe with several functions has one object.

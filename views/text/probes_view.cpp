@@ -26,6 +26,8 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
                 escape_untrusted(probe.conditions.only_if);
     if (what.empty())
         what = "timed";
+    if (probe.off)
+        what += ", off";
     size_t x = canvas.put(6, y, escape_untrusted(probe.text), Style::title);
     if (size_t at = std::max<size_t>(x + 2, 24); at + text_width(what) <= canvas.width())
         canvas.put(at, y, what, Style::dim);
@@ -34,7 +36,7 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
     size_t rows = 0, hidden = 0;
     for (size_t i = 0; i < model.specs().size(); i++) {
         const SpecInfo& spec = model.specs()[i];
-        if (spec.probe != probe.id)
+        if (spec.probe != probe.id || model.is_taken_over(SpecId{uint32_t(i)}))
             continue;
         if (options.limit && rows == options.limit) {
             hidden++;
@@ -42,7 +44,11 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
         }
         rows++;
         y = canvas.height();
-        CallStatistics calls = model.spec_statistics(SpecId{uint32_t(i)}, options.window);
+        // Those of former times, too, when it was taken off and timed again.
+        CallStatistics calls;
+        for (size_t former = 0; former <= i; former++)
+            if (is_same_place(model.specs()[former], spec))
+                calls.merge(model.spec_statistics(SpecId{uint32_t(former)}, options.window));
         canvas.put_right(16, y, format_count(calls.entries), Style::number);
         canvas.put_right(26, y,
                          calls.durations.total() > 0 ? format_duration(calls.quantile(0.5)) : "-");

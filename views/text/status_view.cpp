@@ -5,6 +5,7 @@
 #include "views/model/account.h"
 #include "views/model/slow_call_query.h"
 #include "views/model/stack_completeness.h"
+#include "views/overhead_text.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ class StatusDrawing {
         add_samples();
         add_calls();
         add_losses();
+        add_overhead();
         add_thresholds();
         add_only();
         add_rules();
@@ -107,6 +109,9 @@ class StatusDrawing {
                                      format_rate(static_cast<double>(ledger.rate_hz)),
                                      format_rate(ledger.rate_achieved_hz),
                                      format_duration(static_cast<double>(ledger.on_cpu_ns))));
+        if (ledger.waits_hz)
+            line("", fmt::format("waits at {}, with stacks where a sample is expected",
+                                 format_rate(static_cast<double>(ledger.waits_hz))));
         if (!context_.raised.empty())
             line("", "raised to " + context_.raised);
         if (ledger.sample_gap_ns)
@@ -169,6 +174,22 @@ class StatusDrawing {
         }
         if (!any)
             line("lost", "nothing", Style::good);
+    }
+
+    void add_overhead() {
+        const Overhead& overhead = model_.ledger().overhead;
+        if (!overhead.target_ns)
+            return;
+        const uint64_t cost = overhead_cost(overhead);
+        std::string text = fmt::format("{} of the target's CPU time",
+                                       format_percent(overhead_share(overhead, cost)));
+        if (const auto causes = dearest_causes(overhead); !causes.empty())
+            text += fmt::format(", {} of it for {}",
+                                format_percent(cost ? static_cast<double>(causes.front().cost_ns) /
+                                                          static_cast<double>(cost)
+                                                    : 0),
+                                overhead_cause(model_, causes.front()));
+        line("overhead", text);
     }
 
     void add_thresholds() {

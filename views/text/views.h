@@ -34,6 +34,8 @@ struct StatusContext {
     UnwindStatus unwinding{};
     uint64_t resident_bytes = 0; // auger's own memory, all of it; 0: not known
     std::string raised{}; // "4999 only handle > p95", as `sample` takes it; empty: no such rate
+    // Percent of the target's CPU time from which on auger takes less; 0: never.
+    double overhead_limit = 0;
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
@@ -44,6 +46,8 @@ Canvas threads_view(const Model&, const ViewOptions&, const ClassFilter& filter 
 Canvas neighbours_view(const Model&, const ViewOptions&, const FunctionFocus&,
                        const ClassFilter& filter = {});
 Canvas probes_view(const Model&, const ViewOptions&);
+// What observing takes of the target's CPU time, by cause; of `context` the limit.
+Canvas overhead_view(const Model&, const ViewOptions&, const StatusContext&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
 // Slow calls, the newest last; of every probe when there is none given. Fails for an unknown probe.
 Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {},

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/hit_costs.h"
+
+#include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/spec_table.h"
+#include "loader/process/proc_maps.h"
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// Four functions that differ in the instruction that they begin with: one that the kernel emulates,
+// one that it executes elsewhere in a single step, a 5-byte nop, which newer kernels turn into a
+// call; and one more of the first kind, for return probes. All leave by `ret`, which is stepped.
+asm(R"(
+    .pushsection .text
+    .macro auger_hit_function name, first:vararg
+    .globl auger_hit_\name, auger_hit_\name\()_exit
+    .type auger_hit_\name, @function
+    .balign 16
+auger_hit_\name:
+    \first
+    push %rbp
+    pop %rbp
+auger_hit_\name\()_exit:
+    ret
+    .size auger_hit_\name, . - auger_hit_\name
+    .endm
+    auger_hit_function emulated, nop
+    auger_hit_function stepped, mov %rdi, %rax
+    auger_hit_function optimised, .byte 0x0f, 0x1f, 0x44, 0, 0
+    auger_hit_function returns, nop
+    .popsection
+)");
+
+extern "C" {
+void auger_hit_emulated();
+void auger_hit_stepped();
+void auger_hit_optimised();
+void auger_hit_returns();
+extern const char auger_hit_emulated_exit[], auger_hit_stepped_exit[], auger_hit_optimised_exit[];
+}
+
+namespace auger {
+
+namespace {
+
+constexpr const char* own_program = "/proc/self/exe";
+// Calls that are measured together, and how often that is done: the middle one of these counts, so
+// that one that was interrupted does not.
+constexpr size_t calls = 50, batches = 7;
+
+using Function = void (*)();
+
+// CPU time: what others do meanwhile is no cost of ours.
+uint64_t thread_clock_ns() {
+    timespec now = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t ns_per_call(Function function) {
+    for (size_t i = 0; i < calls; i++)
+        function(); // memory for its calls, page faults
+    std::array<uint64_t, batches> taken = {};
+    for (uint64_t& ns : taken) {
+        const uint64_t begin = thread_clock_ns();
+        for (size_t i = 0; i < calls; i++)
+            function();
+        ns = (thread_clock_ns() - begin) / calls;
+    }
+    std::ranges::nth_element(taken, taken.begin() + batches / 2);
+    return taken[batches / 2];
+}
+
+std::optional<uint64_t> offset_of(const void* code) {
+    const auto address = reinterpret_cast<uintptr_t>(code);
+    const auto maps = read_maps(getpid());
+    if (!maps)
+        return {};
+    for (const Mapping& mapping : *maps)
+        if (address >= mapping.start && address < mapping.end)
+            return address - mapping.start + mapping.offset;
+    return {};
+}
+
+// This process, as one that is observed, while it lasts: for no longer than what is measured, since
+// whatever else it does would be observed, too. Its samples are not sent.
+class OwnTarget {
+  public:
+    explicit OwnTarget(Programs& programs) : programs_(programs) {
+        const uint32_t one = 1;
+        is_set_ = bpf_map_lookup_elem(map(), &pid_, &former_) != 0 &&
+                  update_element(map(), &pid_, &one) == 0;
+        programs_.renew_scope();
+        programs_.config().calibration_tid = static_cast<uint32_t>(gettid());
+    }
+    ~OwnTarget() {
+        programs_.config().calibration_tid = 0;
+        if (is_set_)
+            bpf_map_delete_elem(map(), &pid_);
+        programs_.renew_scope();
+    }
+
+  private:
+    int map() const { return programs_.map_fd(MapKind::targets); }
+
+    Programs& programs_;
+    uint32_t pid_ = static_cast<uint32_t>(getpid());
+    uint32_t former_ = 0;
+    bool is_set_ = false;
+};
+
+struct Place {
+    ProgramKind program;
+    const void* code;
+};
+
+// Some functions of ours, called with and without probes.
+class Measurement {
+  public:
+    Measurement(Programs& programs, AttachWay way, uint64_t cookie)
+        : programs_(programs), way_(way), cookie_(cookie) {}
+    ~Measurement() {
+        // Detaching takes up to 0.1 s.
+        std::thread([links = std::move(links_)] {}).detach();
+    }
+
+    bool attach(ProgramKind kind, std::span<const void* const> places,
+                uint32_t type = bpf_trace_uprobe_multi, bool returns = false) {
+        const int program = programs_.program_fd(kind);
+        std::vector<uint64_t> offsets;
+        for (const void* code : places) {
+            const auto offset = offset_of(code);
+            if (!offset || program < 0)
+                return false;
+            offsets.push_back(*offset);
+        }
+        const std::vector<uint64_t> cookies(offsets.size(), cookie_);
+        if (way_ == AttachWay::multi)
+            return keep(create_uprobe_multi_link(program, type, own_program, offsets, cookies,
+                                                 getpid(), returns));
+        return std::ranges::all_of(offsets, [&](uint64_t offset) {
+            return keep(create_perf_uprobe(program, own_program, offset, cookie_, getpid(), returns));
+        });
+    }
+    uint64_t ns_per_probed_call(Function function) {
+        const OwnTarget observed(programs_);
+        return ns_per_call(function);
+    }
+
+  private:
+    bool keep(Result<UniqueFd> link) {
+        if (link)
+            links_.push_back(std::move(*link));
+        return bool(link);
+    }
+
+    Programs& programs_;
+    AttachWay way_;
+    uint64_t cookie_;
+    std::vector<UniqueFd> links_;
+};
+
+uint64_t less(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
+const void* code_of(Function function) {
+    return reinterpret_cast<const void*>(function);
+}
+
+// With probes at both ends of the first three functions, and a return probe at the last one.
+HitCosts measure(Measurement& measurement, const Features& features, AttachWay way) {
+    const std::array<Function, 4> functions = {auger_hit_stepped, auger_hit_emulated,
+                                               auger_hit_optimised, auger_hit_returns};
+    const std::array<const void*, 3> entries = {code_of(functions[0]), code_of(functions[1]),
+                                                code_of(functions[2])};
+    const std::array<const void*, 3> exits = {auger_hit_stepped_exit, auger_hit_emulated_exit,
+                                              auger_hit_optimised_exit};
+    const std::array<const void*, 1> last = {code_of(functions[3])};
+    // Each of perf's takes 0.1 s to detach: only what cannot be done without.
+    const bool multi = way == AttachWay::multi;
+    const size_t pairs = multi ? 3 : 2;
+
+    HitCosts costs;
+    std::array<uint64_t, 4> taken = {};
+    std::ranges::transform(functions, taken.begin(), ns_per_call);
+    // The ends first: a call is seen whole or not at all.
+    if (!measurement.attach(ProgramKind::call_exit, std::span(exits).first(pairs)) ||
+        !measurement.attach(ProgramKind::call_entry, std::span(entries).first(pairs)))
+        return costs;
+    const bool returns =
+        multi && (features.uprobe_session
+                      ? measurement.attach(ProgramKind::call_session, last, bpf_trace_uprobe_session)
+                      : measurement.attach(ProgramKind::call_return, last, bpf_trace_uprobe_multi,
+                                           true) &&
+                            measurement.attach(ProgramKind::call_entry, last));
+    for (size_t i = 0; i < functions.size(); i++)
+        taken[i] = less(measurement.ns_per_probed_call(functions[i]), taken[i]);
+    if (!taken[0])
+        return costs;
+    // Two hits of one kind; then one of it with one of another.
+    costs.stepped_ns = taken[0] / 2;
+    costs.emulated_ns = less(taken[1], costs.stepped_ns);
+    costs.optimised_ns = multi ? less(taken[2], costs.stepped_ns) : costs.emulated_ns;
+    costs.return_ns = returns ? less(taken[3], costs.emulated_ns) : costs.stepped_ns;
+    costs.measured = true;
+    return costs;
+}
+
+} // namespace
+
+uint64_t HitCosts::of(ProbeCost cost) const {
+    switch (cost) {
+    case ProbeCost::optimised:
+        return optimised_ns;
+    case ProbeCost::emulated:
+        return emulated_ns;
+    case ProbeCost::single_stepped:
+    case ProbeCost::refused:
+        break;
+    }
+    return stepped_ns;
+}
+
+HitCosts measure_hit_costs(Programs& programs, SpecTable& specs, const Features& features,
+                           AttachWay way) {
+    auto spec = specs.add({});
+    if (!spec)
+        return {};
+    Measurement measurement(programs, way, specs.cookie(*spec));
+    const HitCosts costs = measure(measurement, features, way);
+    specs.retract(*spec);
+    return costs;
+}
+
+} // namespace auger

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a hit of a probe costs the thread that hits it. That depends on the kernel, the machine and
+// the kind of instruction, by a factor of ten and more, so it is measured: on functions of our own,
+// with the programs that probes of users run.
+#pragma once
+
+#include "loader/code/decoder.h"
+#include "loader/kernel/attachment.h"
+#include "loader/kernel/features.h"
+
+#include <cstdint>
+
+namespace auger {
+
+class SpecTable;
+
+struct HitCosts {
+    // Until it is measured, and where it cannot be: of a machine of some years ago.
+    uint64_t optimised_ns = 300;
+    uint64_t emulated_ns = 900;
+    uint64_t stepped_ns = 1'800;
+    uint64_t return_ns = 1'500; // of a return probe, beside the hit at the entry
+    bool measured = false;
+
+    uint64_t of(ProbeCost cost) const;
+};
+
+// Takes some milliseconds of the calling thread, which must be the process's first, before anybody
+// is told of specs. The links are taken off later, by a thread that nobody waits for.
+HitCosts measure_hit_costs(Programs& programs, SpecTable& specs, const Features& features,
+                           AttachWay way);
+
+} // namespace auger

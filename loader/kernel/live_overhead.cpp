@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_overhead.h"
+
+#include "loader/kernel/live_marks.h"
+#include "loader/kernel/live_probes.h"
+
+namespace auger {
+
+namespace {
+
+constexpr uint64_t span_ns = 1'000'000'000;
+
+} // namespace
+
+LiveOverhead::Counters LiveOverhead::read() const {
+    Counters now;
+    now.samples = programs_.sampler_stats();
+    now.waits = programs_.wait_stats();
+    const auto losses = programs_.losses();
+    now.lost_samples = losses[WIRE_LOSS_RING_SAMPLE];
+    now.lost_wait_samples = losses[WIRE_LOSS_RING_WAIT];
+    const LiveMarks::Hits lines = marks_.hits(costs_);
+    now.line_hits = lines.hits;
+    now.line_ns = lines.cost_ns;
+    for (const LiveProbes::SpecHits& spec : probes_.hits(costs_))
+        now.specs[spec.spec] = {spec.probe, spec.hits, spec.cost_ns};
+    return now;
+}
+
+void LiveOverhead::begin(uint64_t now_ns) {
+    before_ = read();
+    clock_.take();
+    begin_ns_ = now_ns;
+}
+
+bool LiveOverhead::update(uint64_t now_ns) {
+    if (!begin_ns_ || now_ns < begin_ns_ + span_ns)
+        return false;
+    using Kind = Overhead::Cause::Kind;
+    const Counters now = read();
+    Overhead overhead;
+    overhead.begin_ns = begin_ns_;
+    overhead.end_ns = now_ns;
+    overhead.target_ns = clock_.take();
+    overhead.waits = now.waits.waits - before_.waits.waits;
+    overhead.wait_samples = now.waits.samples - before_.waits.samples;
+    overhead.waited_ns = now.waits.waited_ns - before_.waits.waited_ns;
+    overhead.lost_samples = now.lost_samples - before_.lost_samples;
+    overhead.lost_wait_samples = now.lost_wait_samples - before_.lost_wait_samples;
+    const auto add = [&](Kind kind, ProbeId probe, uint64_t events, uint64_t cost_ns) {
+        if (events > 0)
+            overhead.causes.push_back({kind, probe, events, cost_ns});
+    };
+    add(Kind::samples, {}, now.samples.ticks - before_.samples.ticks,
+        now.samples.own_ns - before_.samples.own_ns);
+    add(Kind::waits, {}, overhead.waits, now.waits.own_ns - before_.waits.own_ns);
+    std::map<ProbeId, Counters::Probe> probes;
+    for (const auto& [spec, counted] : now.specs) {
+        const auto former = before_.specs.find(spec);
+        const Counters::Probe none, &last = former == before_.specs.end() ? none : former->second;
+        Counters::Probe& sum = probes[counted.probe];
+        sum.hits += counted.hits - last.hits;
+        // It may have got another entry meanwhile, of another cost.
+        sum.cost_ns += counted.cost_ns > last.cost_ns ? counted.cost_ns - last.cost_ns : 0;
+    }
+    for (const auto& [probe, sum] : probes)
+        add(Kind::probe, probe, sum.hits, sum.cost_ns);
+    if (now.line_hits > before_.line_hits && now.line_ns > before_.line_ns)
+        add(Kind::lines, {}, now.line_hits - before_.line_hits, now.line_ns - before_.line_ns);
+    before_ = now;
+    begin_ns_ = now_ns;
+    last_ = std::move(overhead);
+    return true;
+}
+
+} // namespace auger

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveOverhead: what observing takes of the target's CPU time, by cause, over a second at a time.
+//
+//   share of a cause = its cost / CPU time of the target
+//
+// Costs of samples and waits are measured by the programs themselves, by the clock at their
+// beginning and end; a sample's with the way into its interrupt and out of it. (A switch's way into
+// the program is not in it: some 50 ns.) Costs of probes are their hits, which the programs count,
+// times what one costs by its kind of instruction (hit_costs.h). That was measured with warm caches
+// and nothing asked of the calls, so in a program that has work of its own it is rather more: what
+// was tried lay within a third. Hits count whoever hits, observed or not, since both pay.
+//
+// The CPU time is the kernel's (target_clock.h), and holds these costs: the thread that is hit
+// pays.
+#pragma once
+
+#include "loader/kernel/hit_costs.h"
+#include "loader/kernel/target_clock.h"
+#include "loader/stream/events.h"
+
+#include <array>
+#include <map>
+
+namespace auger {
+
+class LiveMarks;
+class LiveProbes;
+
+class LiveOverhead {
+  public:
+    LiveOverhead(const Programs& programs, const LiveProbes& probes, const LiveMarks& marks)
+        : programs_(programs), probes_(probes), marks_(marks) {}
+
+    void set_costs(const HitCosts& costs) { costs_ = costs; }
+    TargetClock& clock() { return clock_; }
+    // Begins a new span: what was in force has changed, and a span should hold one state.
+    void begin(uint64_t now_ns);
+    // Ends the span when it is long enough, and begins the next one. Whether it did.
+    bool update(uint64_t now_ns);
+    const Overhead& last() const { return last_; }
+
+  private:
+    struct Counters {
+        wire_sampler_stats samples = {};
+        wire_wait_stats waits = {};
+        uint64_t lost_samples = 0, lost_wait_samples = 0;
+        uint64_t line_hits = 0, line_ns = 0;
+        struct Probe {
+            ProbeId probe;
+            uint64_t hits = 0, cost_ns = 0;
+        };
+        std::map<SpecId, Probe> specs{};
+    };
+    Counters read() const;
+
+    const Programs& programs_;
+    const LiveProbes& probes_;
+    const LiveMarks& marks_;
+    HitCosts costs_;
+    TargetClock clock_;
+    Overhead last_;
+    uint64_t begin_ns_ = 0; // of the span; 0: none has begun
+    Counters before_;
+};
+
+} // namespace auger

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What observing costs and how it is kept within its limit, on programs that know how much they get
+// done.
+#include "tests/cli/invocation.h"
+#include "tests/cli/live_auger.h"
+
+#include <csignal>
+
+namespace auger::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class LiveOverhead : public LiveTest {
+  protected:
+    // What the program has done since the last time it was asked.
+    struct Progress {
+        double calls, cpu_ns;
+        double per_cpu() const { return calls / cpu_ns; }
+    };
+    static json account_now(Program& program) {
+        program.signal(SIGUSR1);
+        return program.account();
+    }
+    // While auger does what the line says.
+    static Progress during(LiveAuger& auger, Program& program, const std::string& line) {
+        const json before = account_now(program);
+        auger.run({line});
+        const json after = account_now(program);
+        return {after["calls"].get<double>() - before["calls"].get<double>(),
+                after["cpu_ns"].get<double>() - before["cpu_ns"].get<double>()};
+    }
+    static json cause(const json& overhead, const std::string& kind) {
+        for (const json& one : overhead["causes"])
+            if (one["cause"] == kind)
+                return one;
+        ADD_FAILURE() << kind << " is not in " << overhead;
+        return json::object();
+    }
+    static bool is_off(LiveAuger& auger) { return auger.ask("probes")["off"]; }
+    static std::string told(LiveAuger& auger, const std::string& text) {
+        for (const std::string& notice : auger.notices)
+            if (notice.find(text) != notice.npos)
+                return notice;
+        return {};
+    }
+};
+
+TEST_F(LiveOverhead, IsShownByCauseAndSetLikeOtherSettings) {
+    Program program("hot_calls", {"--work", "100000"});
+    program.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "60"});
+    auger.run({"time hot", "sample 499", "wait 2500ms"});
+    const json shares = auger.ask("overhead");
+    EXPECT_EQ(shares["limit"], 60);
+    // One thread that runs whenever it may: its CPU time, by the program, cannot be more than went
+    // by.
+    EXPECT_GT(shares["target"], 0);
+    EXPECT_LE(shares["target"].get<double>(),
+              shares["end"].get<double>() - shares["begin"].get<double>() + 50e6);
+    const json samples = cause(shares, "samples"), probe = cause(shares, "probe");
+    EXPECT_EQ(probe["text"], "hot");
+    EXPECT_EQ(samples["measured"], true);
+    EXPECT_EQ(probe["measured"], false);
+    EXPECT_GT(samples["events"], 0);
+    EXPECT_GT(probe["events"], 0);
+    EXPECT_EQ(shares["cost"].get<uint64_t>(),
+              samples["cost"].get<uint64_t>() + probe["cost"].get<uint64_t>());
+    EXPECT_EQ(auger.ask("status")["overhead"]["limit"], 60);
+
+    auger.run({"overhead 10", "overhead off"});
+    EXPECT_EQ(auger.ask("overhead")["limit"], nullptr);
+    auger.run({"undo"});
+    EXPECT_EQ(auger.ask("overhead")["limit"], 10);
+    const std::string saved = folder_.path("saved.aug");
+    auger.run({"time hot off", "save " + saved});
+    EXPECT_THAT(text_of(saved), HasSubstr("overhead 10\n"));
+    EXPECT_THAT(text_of(saved), HasSubstr("time hot off\n"));
+    EXPECT_THAT(auger.error("overhead 0"), HasSubstr("share"));
+}
+
+TEST_F(LiveOverhead, IsKeptByTakingOffAProbeThatIsHitAllTheTime) {
+    Program program("hot_calls", {});
+    program.wait_ready();
+    const std::string recording = folder_.path("hot.auger");
+    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "off", "--record", recording});
+    const Progress plain = during(auger, program, "wait 1s");
+    auger.run({"time hot"});
+    const Progress probed = during(auger, program, "wait 2s");
+    EXPECT_GT(cause(auger.ask("overhead"), "probe")["share"], 0.5);
+    EXPECT_FALSE(is_off(auger));
+    EXPECT_THAT(told(auger, "overhead: "), HasSubstr("probe 1 (hot) took"));
+
+    auger.run({"overhead 25"});
+    EXPECT_TRUE(wait_until([&] {
+        auger.run({"wait 200ms"});
+        return is_off(auger);
+    }));
+    EXPECT_THAT(told(auger, "it is off"), HasSubstr("\"time hot\" brings it back"));
+    const uint64_t entries = auger.ask("status")["calls"]["entries"];
+    EXPECT_GT(entries, 0u);
+    const Progress after = during(auger, program, "wait 1s");
+    // Without a probe a call takes a hundredth of what it takes with one, and machines that are
+    // shared run at half their speed at times, not at a tenth.
+    EXPECT_LT(probed.per_cpu(), 0.2 * plain.per_cpu());
+    EXPECT_GT(after.per_cpu(), 0.4 * plain.per_cpu());
+    // What was collected is still there, and nothing is added.
+    EXPECT_EQ(auger.ask("status")["calls"]["entries"], entries);
+    EXPECT_EQ(auger.ask("status")["checks"]["calls"], true);
+    EXPECT_GT(auger.ask("hist hot")["calls"], 0);
+
+    auger.run({"overhead off", "time hot"});
+    EXPECT_FALSE(is_off(auger));
+    auger.run({"wait until entries hot > " + std::to_string(entries) + " for 30s", "undo"});
+    EXPECT_TRUE(is_off(auger));
+    auger.run({"record off"});
+    const Outcome replayed =
+        test::auger({"--batch", "--replay", recording, "-e", "status; overhead; probes"});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    EXPECT_THAT(replayed.out + replayed.err, HasSubstr("overhead: probe 1 (hot) took"));
+    EXPECT_THAT(replayed.out, HasSubstr("timed, off"));
+}
+
+TEST_F(LiveOverhead, IsKeptByALowerRate) {
+    Program program("hot_calls", {});
+    program.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "3"});
+    auger.run({"sample 20000"});
+    EXPECT_TRUE(wait_until([&] {
+        auger.run({"wait 200ms"});
+        return auger.ask("status")["rate"] < 20000;
+    }));
+    EXPECT_THAT(told(auger, "instead of 20000"), HasSubstr("\"sample 20000\" brings it back"));
+    EXPECT_THAT(auger.ask("undo")["undone"].get<std::string>(), HasSubstr("overhead: sample "));
+    EXPECT_EQ(auger.ask("status")["rate"], 20000);
+}
+
+// 2,000 threads that sleep for 10 ms each, at a rate at which every wait would be a sample.
+TEST_F(LiveOverhead, IsKeptWithThousandsOfThreads) {
+    constexpr double threads = 2'000;
+    Program program("crowd", {"--threads", "2000", "--sleep-us", "10000"});
+    program.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "4"});
+    auger.run({"sample wall 4999"});
+    // Until a span has gone by in which nothing had to be done.
+    uint64_t rate = 0;
+    EXPECT_TRUE(wait_until([&] {
+        const json before = auger.ask("status");
+        auger.run({"wait 2500ms"});
+        const json status = auger.ask("status");
+        rate = status["waits_rate"].is_null() ? 0 : status["waits_rate"].get<uint64_t>();
+        return rate > 0 && status["waits_rate"] == before["waits_rate"] &&
+               status["lost"] == before["lost"];
+    }));
+    EXPECT_LT(rate, 4999u);
+    EXPECT_FALSE(told(auger, "waits are sampled at").empty());
+    // What threads do nearly all the time, in the weights of few samples: n of them are off by
+    // 1 / sqrt(n), here less than a twentieth.
+    const json before = account_now(program);
+    auger.run({"wait 3s", "window 2s"});
+    const json flame = auger.ask("flame");
+    const json after = account_now(program);
+    double blocked = 0;
+    for (const json& entry : flame["stacks"])
+        blocked += entry["blocked"].get<double>();
+    const double dozing = (after["dozed_ns"].get<double>() - before["dozed_ns"].get<double>()) /
+                          (after["now_ns"].get<double>() - before["now_ns"].get<double>());
+    EXPECT_LE(blocked / 2e9, 1.2 * threads);
+    EXPECT_GT(blocked / 2e9, 0.5 * std::min(threads, dozing));
+}
+
+} // namespace
+} // namespace auger::test

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The share of a program's CPU time that goes into probes, as it is estimated, against the program's
+// own count of what it gets done in a second of that time with and without them.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "tests/support/wait.h"
+
+#include <csignal>
+
+namespace auger::test {
+namespace {
+
+class OverheadTest : public KernelTest {
+  protected:
+    static const Overhead& last(Session& session) { return session.model().ledger().overhead; }
+    // Until a span has gone by that began after now.
+    static void see_span(Session& session) {
+        const uint64_t now = session.backend().now_ns();
+        ASSERT_TRUE(session.pump_until([&] { return last(session).begin_ns > now; }));
+    }
+    // Nanoseconds of CPU time that a call takes the program, meanwhile.
+    static double ns_per_call(Session& session, Program& program) {
+        program.signal(SIGUSR1);
+        const auto before = program.account();
+        see_span(session);
+        program.signal(SIGUSR1);
+        const auto after = program.account();
+        return (after["cpu_ns"].get<double>() - before["cpu_ns"].get<double>()) /
+               (after["calls"].get<double>() - before["calls"].get<double>());
+    }
+    static double share_of(Session& session, Overhead::Cause::Kind kind) {
+        for (const Overhead::Cause& cause : last(session).causes)
+            if (cause.kind == kind)
+                return static_cast<double>(cause.cost_ns) /
+                       static_cast<double>(last(session).target_ns);
+        return 0;
+    }
+};
+
+TEST_F(OverheadTest, OfProbesIsWhatTheProgramLoses) {
+    // With this much work between calls, a probe at both ends of each takes about half of the time.
+    Program program("hot_calls", {"--work", "2000"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const double plain = ns_per_call(session, program);
+    must(session.backend().set_way_out(WayOut::ret));
+    const ProbeId probe = session.time("hot");
+    const double probed = ns_per_call(session, program);
+    const double share = share_of(session, Overhead::Cause::Kind::probe);
+    const double truth = 1 - plain / probed;
+    // Of the estimate it is said that it may be off by a half.
+    EXPECT_GT(share, 0.5 * truth);
+    EXPECT_LT(share, std::min(1.5 * truth, 1.0));
+
+    // Both ends of every call, and nothing else.
+    const Overhead span = last(session);
+    const Calls calls = session.calls(probe);
+    EXPECT_GT(calls.returns, 0u);
+    EXPECT_LE(span.causes.at(0).events, 2 * calls.entries + 1);
+
+    must(session.backend().set_attached(probe, false));
+    EXPECT_TRUE(session.calls(probe).add_up());
+    const uint64_t entries = session.calls(probe).entries;
+    const double off = ns_per_call(session, program);
+    EXPECT_EQ(session.calls(probe).entries, entries);
+    EXPECT_EQ(session.calls(probe).open, 0);
+    EXPECT_EQ(share_of(session, Overhead::Cause::Kind::probe), 0);
+    EXPECT_LT(off, (plain + probed) / 2);
+    must(session.backend().set_attached(probe, true));
+    EXPECT_TRUE(session.pump_until([&] { return session.calls(probe).entries > entries; }));
+}
+
+} // namespace
+} // namespace auger::test
