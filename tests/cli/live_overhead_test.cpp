@@ -77,7 +77,6 @@ TEST_F(LiveOverhead, IsShownByCauseAndSetLikeOtherSettings) {
     auger.run({"time hot off", "save " + saved});
     EXPECT_THAT(text_of(saved), HasSubstr("overhead 10\n"));
     EXPECT_THAT(text_of(saved), HasSubstr("time hot off\n"));
-    EXPECT_THAT(auger.error("overhead 0"), HasSubstr("share"));
 }
 
 TEST_F(LiveOverhead, IsKeptByTakingOffAProbeThatIsHitAllTheTime) {
@@ -108,7 +107,7 @@ TEST_F(LiveOverhead, IsKeptByTakingOffAProbeThatIsHitAllTheTime) {
     // What was collected is still there, and nothing is added.
     EXPECT_EQ(auger.ask("status")["calls"]["entries"], entries);
     EXPECT_EQ(auger.ask("status")["checks"]["calls"], true);
-    EXPECT_GT(auger.ask("hist hot")["calls"], 0);
+    EXPECT_GT(auger.ask("hist hot")["count"], 0);
 
     auger.run({"overhead off", "time hot"});
     EXPECT_FALSE(is_off(auger));
@@ -141,8 +140,10 @@ TEST_F(LiveOverhead, IsKeptWithThousandsOfThreads) {
     constexpr double threads = 2'000;
     Program program("crowd", {"--threads", "2000", "--sleep-us", "10000"});
     program.wait_ready();
-    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "4"});
-    auger.run({"sample wall 4999"});
+    // Between what 200,000 switches a second take with their stacks and without (here a fifth of the
+    // program's time and a twelfth).
+    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "14"});
+    auger.run({"sample wall 999"});
     // Until a span has gone by in which nothing had to be done.
     uint64_t rate = 0;
     EXPECT_TRUE(wait_until([&] {
@@ -153,7 +154,7 @@ TEST_F(LiveOverhead, IsKeptWithThousandsOfThreads) {
         return rate > 0 && status["waits_rate"] == before["waits_rate"] &&
                status["lost"] == before["lost"];
     }));
-    EXPECT_LT(rate, 4999u);
+    EXPECT_LT(rate, 999u);
     EXPECT_FALSE(told(auger, "waits are sampled at").empty());
     // What threads do nearly all the time, in the weights of few samples: n of them are off by
     // 1 / sqrt(n), here less than a twentieth.
