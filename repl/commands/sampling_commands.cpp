@@ -176,22 +176,22 @@ std::vector<CommandRow> sampling_commands() {
          "",
          "Sampling",
          "overhead [PERCENT | off]",
-         "how much of the target's CPU time observing may take (25)",
+         "how much of the target's CPU time observing may take (50)",
          "Alone it shows the shares of the last second by cause: samples, waits, each probe, lines "
          "of\n"
          "`split` and `only`. Those of samples and waits are measured. Those of probes are "
          "estimates:\n"
          "hits, of whatever process, times what a hit costs, as measured on this machine at the "
          "start.\n\n"
-         "Beyond PERCENT of a second's CPU time the dearest cause is reduced, until the rest fits: "
-         "a rate\n"
+         "After three seconds in a row beyond PERCENT the dearest cause is reduced, until the rest "
+         "fits: a rate\n"
          "is halved (not below 1 Hz; waits get one of their own, \"help sample\"), a probe is taken "
          "off\n"
          "(\"help time\"), lines are no longer watched. What was collected stays. So it is with "
          "waits\n"
          "when their samples come faster than auger can take them in. A notice says what was done, "
          "and\n"
-         "what brings it back; `undo` does, too. From a fifth of PERCENT on, a notice says so once.\n"
+         "what brings it back; `undo` does, too. From a tenth of PERCENT on, a notice says so once.\n"
          "What takes less than a hundredth of a CPU is left alone. `overhead off` measures and warns "
          "(at\n"
          "5 %), and does nothing.",

@@ -99,8 +99,10 @@ void Brake::reduce(std::vector<BrakeAction>& actions, const Overhead& span, doub
     double total = 0;
     for (const Cause& cause : span.causes)
         total += static_cast<double>(cause.cost_ns);
-    if (total <= limit_ns)
+    spans_beyond_ = total > limit_ns ? spans_beyond_ + 1 : 0;
+    if (spans_beyond_ < patience_)
         return;
+    spans_beyond_ = 0;
     std::vector<Cause> dearest = span.causes;
     std::ranges::stable_sort(dearest, std::greater(), &Cause::cost_ns);
     for (const Cause& cause : dearest) {
@@ -128,9 +130,8 @@ void Brake::warn(std::vector<BrakeAction>& actions, const Overhead& span,
             actions.push_back({BrakeAction::Kind::warn, cause, percent});
         warned_[key] = span.end_ns;
     }
-    std::erase_if(warned_, [&](const auto& cause) {
-        return cause.second + forget_ns <= span.end_ns;
-    });
+    std::erase_if(warned_,
+                  [&](const auto& cause) { return cause.second + forget_ns <= span.end_ns; });
 }
 
 std::vector<BrakeAction> Brake::judge(const Overhead& span, const OverheadLimit& limit,

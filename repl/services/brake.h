@@ -35,6 +35,10 @@ struct BrakeAction {
 
 class Brake {
   public:
+    // So many spans in a row have to be beyond the limit: what lasts less is soon over by itself.
+    static constexpr uint32_t usual_patience = 3;
+    explicit Brake(uint32_t patience = usual_patience) : patience_(patience) {}
+
     // `sampling` is what is in force. A span that was judged already, or that began before the last
     // action was carried out, is passed over.
     std::vector<BrakeAction> judge(const Overhead& span, const OverheadLimit& limit,
@@ -49,8 +53,10 @@ class Brake {
                 const SamplingSettings& sampling);
     void warn(std::vector<BrakeAction>& actions, const Overhead& span, const OverheadLimit& limit);
 
+    uint32_t patience_;
+    uint32_t spans_beyond_ = 0; // in a row
     uint64_t acted_ns_ = 0;
-    uint64_t judged_ns_ = 0;               // end of the last span
+    uint64_t judged_ns_ = 0;              // end of the last span
     std::map<CauseKey, uint64_t> warned_; // when it last took as much
 };
 

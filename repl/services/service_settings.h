@@ -33,11 +33,11 @@ struct Trigger {
 
 // `overhead`: the share of the target's CPU time that observing may take, in percent.
 struct OverheadLimit {
-    double percent = 25;
+    double percent = 50;
     bool brakes = true; // false: nothing is done, but said
 
     // From here on it is said.
-    double warn_percent() const { return brakes ? percent / 5 : 5; }
+    double warn_percent() const { return brakes ? percent / 10 : 5; }
     friend bool operator==(const OverheadLimit&, const OverheadLimit&) = default;
 };
 

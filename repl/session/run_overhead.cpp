@@ -151,7 +151,7 @@ bool Session::act(const BrakeAction& action, const Overhead& span) {
                 ? fmt::format("overhead: {}; beyond {:g} % in all, the dearest cause is reduced "
                               "(\"help overhead\")",
                               reason, settings_.overhead.percent)
-                : fmt::format("overhead: {}; \"overhead 25\" would keep it below that", reason));
+                : fmt::format("overhead: {}; \"overhead 50\" would keep it below that", reason));
         return false;
     }
     Settings before = settings_, in_force = settings_;

@@ -121,7 +121,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
         ->type_name("WAY");
     app.add_option("--overhead", overhead,
-                   "How much of the target's CPU time observing may take, in percent (default 25); "
+                   "How much of the target's CPU time observing may take, in percent (default 50); "
                    "off: any, but it is said")
         ->type_name("PERCENT");
     app.add_option("--attach", attach, "How probes are attached: auto, multi or perf")

@@ -17,7 +17,7 @@ using Cause = Overhead::Cause;
 using Kind = BrakeAction::Kind;
 
 constexpr uint64_t second = 1'000'000'000;
-constexpr OverheadLimit standard{};
+constexpr OverheadLimit standard{25, true};
 
 Cause cause(Cause::Kind kind, double share, uint32_t probe = 0) {
     return {kind, ProbeId{probe}, 1'000, static_cast<uint64_t>(share * 1e9)};
@@ -52,37 +52,51 @@ SamplingSettings sampling(uint32_t rate_hz, bool wall = false, uint32_t waits_hz
 }
 
 TEST(Brake, LeavesAloneWhatFits) {
-    Brake brake;
+    Brake brake{1};
     EXPECT_THAT(brake.judge(span(1, {probe(1, 0.04), cause(Cause::Kind::samples, 0.03)}), standard,
                             sampling(999)),
                 IsEmpty());
 }
 
-TEST(Brake, TakesOffTheDearestProbesUntilTheRestFits) {
+TEST(Brake, ActsOnWhatLasts) {
     Brake brake;
-    const auto actions = brake.judge(
-        span(1, {probe(1, 0.2), probe(2, 0.5), probe(3, 0.02)}), standard, sampling(0));
+    const auto act = [&](uint64_t begin_s, double share) {
+        return kinds(brake.judge(span(begin_s, {probe(1, share)}), standard, sampling(0)));
+    };
+    // A warning at once, and nothing more while every other span fits.
+    EXPECT_EQ(act(1, 0.9), std::vector{Kind::warn});
+    for (uint64_t s = 2; s < 20; s++)
+        EXPECT_THAT(act(s, s % 2 ? 0.9 : 0.1), IsEmpty());
+    act(20, 0.1);
+    for (uint64_t s = 21; s < 21 + Brake::usual_patience - 1; s++)
+        EXPECT_THAT(act(s, 0.9), IsEmpty());
+    EXPECT_EQ(act(21 + Brake::usual_patience - 1, 0.9), std::vector{Kind::take_off});
+}
+
+TEST(Brake, TakesOffTheDearestProbesUntilTheRestFits) {
+    Brake brake{1};
+    const auto actions =
+        brake.judge(span(1, {probe(1, 0.2), probe(2, 0.5), probe(3, 0.02)}), standard, sampling(0));
     ASSERT_EQ(kinds(actions), std::vector{Kind::take_off});
     EXPECT_EQ(actions[0].cause.probe, ProbeId{2});
     EXPECT_DOUBLE_EQ(actions[0].percent, 50);
 
-    Brake another;
-    const auto both =
-        another.judge(span(1, {probe(1, 0.4), probe(2, 0.5)}), standard, sampling(0));
+    Brake another{1};
+    const auto both = another.judge(span(1, {probe(1, 0.4), probe(2, 0.5)}), standard, sampling(0));
     EXPECT_EQ(kinds(both), (std::vector{Kind::take_off, Kind::take_off}));
 }
 
 TEST(Brake, HalvesTheRateUntilItFits) {
-    Brake brake;
+    Brake brake{1};
     auto actions =
         brake.judge(span(1, {cause(Cause::Kind::samples, 0.9)}), standard, sampling(8'000));
     ASSERT_EQ(kinds(actions), std::vector{Kind::lower_rate});
     EXPECT_EQ(actions[0].rate_hz, 2'000u); // 0.9 / 4 < 0.25
     // Not below 1 Hz, and then no further.
-    Brake low;
+    Brake low{1};
     actions = low.judge(span(1, {cause(Cause::Kind::samples, 1)}), {0.01}, sampling(3));
     EXPECT_EQ(actions[0].rate_hz, 1u);
-    Brake lowest;
+    Brake lowest{1};
     EXPECT_EQ(kinds(lowest.judge(span(1, {cause(Cause::Kind::samples, 1)}), {0.01}, sampling(1))),
               std::vector{Kind::warn});
 }
@@ -94,14 +108,14 @@ TEST(Brake, ComesToRest) {
         for (const double begin : {0.3, 0.6, 1.0})
             for (const double limit : {1.0, 10.0, 25.0}) {
                 SCOPED_TRACE(testing::Message() << power << " " << begin << " " << limit);
-                Brake brake;
+                Brake brake{1};
                 uint32_t rate = 4'999;
                 int acted = 0, acted_last = 0;
                 for (int s = 1; s <= 40; s++) {
                     const double share = begin * std::pow(rate / 4'999.0, power);
-                    const auto actions =
-                        brake.judge(span(static_cast<uint64_t>(s), {cause(Cause::Kind::samples, share)}),
-                                    {limit}, sampling(rate));
+                    const auto actions = brake.judge(
+                        span(static_cast<uint64_t>(s), {cause(Cause::Kind::samples, share)}),
+                        {limit}, sampling(rate));
                     for (const BrakeAction& action : actions) {
                         if (action.kind != Kind::lower_rate)
                             continue;
@@ -116,13 +130,12 @@ TEST(Brake, ComesToRest) {
                 }
                 EXPECT_LE(acted, 13); // halvings from 4,999 to 1
                 EXPECT_LE(acted_last, 26);
-                EXPECT_TRUE(rate == 1 ||
-                            100 * begin * std::pow(rate / 4'999.0, power) <= limit);
+                EXPECT_TRUE(rate == 1 || 100 * begin * std::pow(rate / 4'999.0, power) <= limit);
             }
 }
 
 TEST(Brake, WaitsForASpanThatBeganAfterItsLastAction) {
-    Brake brake;
+    Brake brake{1};
     EXPECT_EQ(brake.judge(span(1, {probe(1, 0.5)}), standard, sampling(0)).size(), 1u);
     brake.acted(2 * second + 1);
     EXPECT_THAT(brake.judge(span(2, {probe(2, 0.5)}), standard, sampling(0)), IsEmpty());
@@ -132,7 +145,7 @@ TEST(Brake, WaitsForASpanThatBeganAfterItsLastAction) {
 }
 
 TEST(Brake, GivesWaitsARateOfTheirOwn) {
-    Brake brake;
+    Brake brake{1};
     Overhead crowd = span(1, {cause(Cause::Kind::waits, 0.5), cause(Cause::Kind::samples, 0.01)});
     crowd.waits = 100'000; // of 5,000 threads, 50 ms each
     crowd.waited_ns = 5'000 * second;
@@ -166,7 +179,7 @@ TEST(Brake, SlowsWaitsDownWhenTheirSamplesAreLost) {
 }
 
 TEST(Brake, WarnsOnceAndAgainAfterAWhile) {
-    Brake brake;
+    Brake brake{1};
     size_t warned = 0;
     const auto judge = [&](uint64_t s, double share) {
         const auto actions = brake.judge(span(s, {probe(1, share)}), standard, sampling(0));
@@ -187,14 +200,14 @@ TEST(Brake, WarnsOnceAndAgainAfterAWhile) {
 }
 
 TEST(Brake, OnlyWarnsWhenItIsOff) {
-    Brake brake;
+    Brake brake{1};
     EXPECT_EQ(kinds(brake.judge(span(1, {probe(1, 0.9)}), {25, false}, sampling(0))),
               std::vector{Kind::warn});
 }
 
 // A tenth of a target that does nothing is no load.
 TEST(Brake, LeavesAloneWhatIsHardlyThere) {
-    Brake brake;
+    Brake brake{1};
     Overhead idle = span(1, {});
     idle.target_ns = second / 100;
     idle.causes = {{Cause::Kind::samples, {}, 10, second / 200}};
@@ -210,10 +223,11 @@ TEST(BrakedSession, TakesAProbeOffAsAnEditThatUndoTakesBack) {
     test.run("wait 100ms\nwait 100ms");
     EXPECT_THAT(test.backend.log, testing::Contains("detach 1"));
     EXPECT_THAT(test.backend.log, Not(testing::Contains("detach 2")));
-    EXPECT_THAT(test.output.notices,
-                HasSubstr("overhead: probe 1 (handle) took 93.0 % of the target's CPU time (1,000 a "
-                          "second of about 930 us each): it is off, and what it collected stays; "
-                          "\"time handle\" brings it back"));
+    EXPECT_THAT(
+        test.output.notices,
+        HasSubstr("overhead: probe 1 (handle) took 93.0 % of the target's CPU time (1,000 a "
+                  "second of about 930 us each): it is off, and what it collected stays; "
+                  "\"time handle\" brings it back"));
     EXPECT_THAT(test.run("probes"), HasSubstr("off"));
     EXPECT_THAT(test.run("hist handle"), Not(HasSubstr("error")));
     EXPECT_EQ(test.run("undo"), "undid \"overhead: time handle off\"\n");
