@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
+
 namespace auger::test {
 namespace {
 
@@ -33,49 +36,93 @@ TEST_P(Edits, KeepEveryAttachmentAndEveryCount) {
     const std::vector<uint64_t> links = backend.links();
     EXPECT_THAT(links, testing::Each(testing::Gt(0u)));
     EXPECT_GE(links.size(), 6u);
-    const std::vector<std::function<Result<void>()>> edits = {
-        [&] { return backend.set_slow(probe, fixed(100'000)); },
-        [&] { return backend.set_slow(probe, percentile(95)); },
-        [&] { return backend.set_slow(probe, fixed(0)); },
-        [&] { return backend.set_slow(probe, {}); },
-        [&] {
-            return backend.set_sampling({99, false});
-        },
-        [&] {
-            return backend.set_sampling({9'999, false});
-        },
-        [&] {
-            return backend.set_sampling({0, false});
-        },
-        [&] {
-            return backend.set_sampling({999, false});
-        },
-        [&] {
+    // What must be seen of calls and samples that come after an edit. The program's calls take 50
+    // us a level at least, of which there are three.
+    const uint64_t always = 0, never = UINT64_MAX;
+    struct Edit {
+        std::function<Result<void>()> make;
+        std::optional<uint64_t> slow_over = {}; // calls are told that took longer, and no others
+        std::optional<bool> samples = {};
+    };
+    const std::vector<Edit> edits = {
+        {[&] { return backend.set_slow(probe, fixed(100'000)); }, 100'000},
+        {[&] { return backend.set_slow(probe, percentile(95)); }},
+        {[&] { return backend.set_slow(probe, fixed(0)); }, always},
+        {[&] { return backend.set_slow(probe, {}); }, never},
+        {[&] {
+             return backend.set_sampling({99, false});
+         },
+         {},
+         true},
+        {[&] {
+             return backend.set_sampling({9'999, false});
+         },
+         {},
+         true},
+        {[&] {
+             return backend.set_sampling({0, false});
+         },
+         {},
+         false},
+        {[&] {
+             return backend.set_sampling({999, false});
+         },
+         {},
+         true},
+        // Filters by which everything passes: those that leave something out have tests of their
+        // own, and here every call is to be counted.
+        {[&] {
             return backend.set_filter({{program.pid()}, {}, {}, {}});
-        },
-        [&] {
+        }},
+        {[&] {
             return backend.set_filter({{}, {}, {"descend-0", "descend-1"}, {}});
-        },
-        [&] { return backend.set_filter({}); },
-        [&] {
+        }},
+        {[&] { return backend.set_filter({}); }},
+        {[&] {
             return backend.set_split({true, probe, percentile(95), false});
-        },
-        [&] {
+        }},
+        {[&] {
             return backend.set_split({true, probe, fixed(100'000), true});
-        },
-        [&] { return backend.set_split({}); },
-        [&] { return backend.set_way_out(WayOut::ret); },
-        [&] { return backend.set_way_out(WayOut::trampoline); },
+        }},
+        {[&] { return backend.set_split({}); }},
+        {[&] { return backend.set_way_out(WayOut::ret); }},
+        {[&] { return backend.set_way_out(WayOut::trampoline); }},
     };
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < edits.size(); i++) {
+            SCOPED_TRACE("edit " + std::to_string(i));
+            const Edit& edit = edits[i];
             Calls before = session.calls(probe);
-            must(edits[i]());
+            must(edit.make());
+            const uint64_t since = backend.now_ns();
+            session.log.slow_calls.clear();
+            const auto told = [&] {
+                return std::ranges::count_if(session.log.slow_calls, [&](const auto& call) {
+                    return call.end.time_ns > since;
+                });
+            };
+            const auto sampled = [&] {
+                return std::ranges::any_of(session.log.samples, [&](const SampleEvent& sample) {
+                    return sample.time_ns > since;
+                });
+            };
             ASSERT_TRUE(session.pump_until([&] {
-                return session.calls(probe).returns > before.returns + 50;
-            })) << "after edit "
-                << i;
-            EXPECT_EQ(backend.links(), links) << "after edit " << i;
+                return session.calls(probe).returns > before.returns + 500 &&
+                       (!edit.slow_over || *edit.slow_over == never || told() > 0) &&
+                       (!edit.samples || !*edit.samples || sampled());
+            }));
+            if (edit.slow_over == never) {
+                EXPECT_EQ(told(), 0);
+            }
+            for (const auto& call : session.log.slow_calls) {
+                if (edit.slow_over && call.end.time_ns > since) {
+                    EXPECT_GT(call.end.duration_ns, *edit.slow_over);
+                }
+            }
+            if (edit.samples == false) {
+                EXPECT_FALSE(sampled());
+            }
+            EXPECT_EQ(backend.links(), links);
         }
     }
     program.signal(SIGTERM);

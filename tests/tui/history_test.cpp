@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -14,13 +15,15 @@ namespace {
 
 class History : public TerminalTest {
   protected:
-    void session(const std::vector<std::string>& lines, std::vector<std::string> command) {
+    // What was on the screen in the end.
+    std::string session(const std::vector<std::string>& lines, std::vector<std::string> command) {
         Terminal terminal(folder_, command);
         terminal.expect_last_line("auger>");
         for (const std::string& line : lines)
             terminal.enter(line);
         terminal.enter("quit");
         EXPECT_EQ(terminal.wait_exit(), 0);
+        return terminal.screen();
     }
     std::string content() const {
         std::ifstream file(folder_.path("state/auger/history"));
@@ -67,7 +70,13 @@ TEST_F(History, UnderSudoIsTheInvokingUsers) {
 
 TEST_F(History, ThatCannotBeKeptIsSaid) {
     folder_.file("state", "a file where a folder should be");
-    session({"echo mine"}, {AUGER_BINARY, "-e", "echo begins"});
+    EXPECT_THAT(session({"echo mine"}, {AUGER_BINARY, "-e", "echo begins"}),
+                testing::AllOf(testing::HasSubstr("warning: read history"),
+                               testing::HasSubstr("quit\nwarning: make folder")));
+    // Where everything went well nothing is said.
+    ASSERT_TRUE(std::filesystem::remove(folder_.path("state")));
+    EXPECT_THAT(session({"echo mine"}, {AUGER_BINARY}),
+                testing::Not(testing::HasSubstr("warning")));
 }
 
 } // namespace

@@ -12,9 +12,13 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <thread>
 
 namespace auger {
 namespace {
@@ -266,14 +270,39 @@ TEST_F(Symbols, AFileThatIsNoElfHasOffsets) {
     fs::remove(path);
 }
 
+// A reader that never answers: whoever waited for it would wait for as long as readers are given.
+void never_answer(int) {
+    for (;;)
+        pause();
+}
+
+bool has_grandchild(pid_t pid) {
+    const auto children = [](const std::string& process) {
+        std::ifstream list("/proc/" + process + "/task/" + process + "/children");
+        return std::vector<std::string>(std::istream_iterator<std::string>(list), {});
+    };
+    return std::ranges::any_of(children(std::to_string(pid)),
+                               [&](const std::string& child) { return !children(child).empty(); });
+}
+
 TEST_F(Symbols, DestroyingItDoesNotWaitForTheWork) {
     Running program("symbols_compressed");
     const Location leaf = in(program);
-    for (int i = 0; i < 20; i++) {
-        Symbolizer symbolizer(modules);
+    SymbolizerOptions options;
+    options.read_dwarf = never_answer;
+    const auto begin = std::chrono::steady_clock::now();
+    {
+        Symbolizer symbolizer(modules, options);
         for (uint64_t offset = 0; offset < 2000; offset++)
             symbolizer.request({leaf.module, leaf.address + offset});
+        // Until it waits for the reader.
+        while (!has_grandchild(getpid()) &&
+               std::chrono::steady_clock::now() < begin + std::chrono::seconds(30))
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ASSERT_TRUE(has_grandchild(getpid()));
     }
+    // A minute is what a reader is given (DwarfReader::open).
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 } // namespace
