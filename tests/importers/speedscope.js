@@ -4,7 +4,7 @@
 // {name: document in speedscope's format, or null where the import failed}.
 (async () => {
   const until = async condition => {
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 20000; i++) {
       const found = condition();
       if (found) return found;
       await new Promise(done => setTimeout(done, 10));
