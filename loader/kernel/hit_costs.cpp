@@ -149,7 +149,8 @@ class Measurement {
             return keep(create_uprobe_multi_link(program, type, own_program, offsets, cookies,
                                                  getpid(), returns));
         return std::ranges::all_of(offsets, [&](uint64_t offset) {
-            return keep(create_perf_uprobe(program, own_program, offset, cookie_, getpid(), returns));
+            return keep(
+                create_perf_uprobe(program, own_program, offset, cookie_, getpid(), returns));
         });
     }
     uint64_t ns_per_probed_call(Function function) {
@@ -199,11 +200,11 @@ HitCosts measure(Measurement& measurement, const Features& features, AttachWay w
         !measurement.attach(ProgramKind::call_entry, std::span(entries).first(pairs)))
         return costs;
     const bool returns =
-        multi && (features.uprobe_session
-                      ? measurement.attach(ProgramKind::call_session, last, bpf_trace_uprobe_session)
-                      : measurement.attach(ProgramKind::call_return, last, bpf_trace_uprobe_multi,
-                                           true) &&
-                            measurement.attach(ProgramKind::call_entry, last));
+        multi &&
+        (features.uprobe_session
+             ? measurement.attach(ProgramKind::call_session, last, bpf_trace_uprobe_session)
+             : measurement.attach(ProgramKind::call_return, last, bpf_trace_uprobe_multi, true) &&
+                   measurement.attach(ProgramKind::call_entry, last));
     for (size_t i = 0; i < functions.size(); i++)
         taken[i] = less(measurement.ns_per_probed_call(functions[i]), taken[i]);
     if (!taken[0])

@@ -128,9 +128,8 @@ void Brake::warn(std::vector<BrakeAction>& actions, const Overhead& span,
             actions.push_back({BrakeAction::Kind::warn, cause, percent});
         warned_[key] = span.end_ns;
     }
-    std::erase_if(warned_, [&](const auto& cause) {
-        return cause.second + forget_ns <= span.end_ns;
-    });
+    std::erase_if(warned_,
+                  [&](const auto& cause) { return cause.second + forget_ns <= span.end_ns; });
 }
 
 std::vector<BrakeAction> Brake::judge(const Overhead& span, const OverheadLimit& limit,

@@ -50,7 +50,7 @@ class Brake {
     void warn(std::vector<BrakeAction>& actions, const Overhead& span, const OverheadLimit& limit);
 
     uint64_t acted_ns_ = 0;
-    uint64_t judged_ns_ = 0;               // end of the last span
+    uint64_t judged_ns_ = 0;              // end of the last span
     std::map<CauseKey, uint64_t> warned_; // when it last took as much
 };
 

@@ -83,7 +83,8 @@ TEST_F(LiveOverhead, IsKeptByTakingOffAProbeThatIsHitAllTheTime) {
     Program program("hot_calls", {});
     program.wait_ready();
     const std::string recording = folder_.path("hot.auger");
-    LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "off", "--record", recording});
+    LiveAuger auger(
+        {"-p", std::to_string(program.pid()), "--overhead", "off", "--record", recording});
     const Progress plain = during(auger, program, "wait 1s");
     auger.run({"time hot"});
     const Progress probed = during(auger, program, "wait 2s");
@@ -140,8 +141,8 @@ TEST_F(LiveOverhead, IsKeptWithThousandsOfThreads) {
     constexpr double threads = 2'000;
     Program program("crowd", {"--threads", "2000", "--sleep-us", "10000"});
     program.wait_ready();
-    // Between what 200,000 switches a second take with their stacks and without (here a fifth of the
-    // program's time and a twelfth).
+    // Between what 200,000 switches a second take with their stacks and without (here a fifth of
+    // the program's time and a twelfth).
     LiveAuger auger({"-p", std::to_string(program.pid()), "--overhead", "14"});
     auger.run({"sample wall 999"});
     // Until a span has gone by in which nothing had to be done.

@@ -60,15 +60,14 @@ TEST(Brake, LeavesAloneWhatFits) {
 
 TEST(Brake, TakesOffTheDearestProbesUntilTheRestFits) {
     Brake brake;
-    const auto actions = brake.judge(
-        span(1, {probe(1, 0.04), probe(2, 0.5), probe(3, 0.02)}), standard, sampling(0));
+    const auto actions = brake.judge(span(1, {probe(1, 0.04), probe(2, 0.5), probe(3, 0.02)}),
+                                     standard, sampling(0));
     ASSERT_EQ(kinds(actions), std::vector{Kind::take_off});
     EXPECT_EQ(actions[0].cause.probe, ProbeId{2});
     EXPECT_DOUBLE_EQ(actions[0].percent, 50);
 
     Brake another;
-    const auto both =
-        another.judge(span(1, {probe(1, 0.4), probe(2, 0.5)}), standard, sampling(0));
+    const auto both = another.judge(span(1, {probe(1, 0.4), probe(2, 0.5)}), standard, sampling(0));
     EXPECT_EQ(kinds(both), (std::vector{Kind::take_off, Kind::take_off}));
 }
 
@@ -99,9 +98,9 @@ TEST(Brake, ComesToRest) {
                 int acted = 0, acted_last = 0;
                 for (int s = 1; s <= 40; s++) {
                     const double share = begin * std::pow(rate / 4'999.0, power);
-                    const auto actions =
-                        brake.judge(span(static_cast<uint64_t>(s), {cause(Cause::Kind::samples, share)}),
-                                    {limit}, sampling(rate));
+                    const auto actions = brake.judge(
+                        span(static_cast<uint64_t>(s), {cause(Cause::Kind::samples, share)}),
+                        {limit}, sampling(rate));
                     for (const BrakeAction& action : actions) {
                         if (action.kind != Kind::lower_rate)
                             continue;
@@ -116,8 +115,7 @@ TEST(Brake, ComesToRest) {
                 }
                 EXPECT_LE(acted, 13); // halvings from 4,999 to 1
                 EXPECT_LE(acted_last, 26);
-                EXPECT_TRUE(rate == 1 ||
-                            100 * begin * std::pow(rate / 4'999.0, power) <= limit);
+                EXPECT_TRUE(rate == 1 || 100 * begin * std::pow(rate / 4'999.0, power) <= limit);
             }
 }
 
@@ -210,10 +208,11 @@ TEST(BrakedSession, TakesAProbeOffAsAnEditThatUndoTakesBack) {
     test.run("wait 100ms\nwait 100ms");
     EXPECT_THAT(test.backend.log, testing::Contains("detach 1"));
     EXPECT_THAT(test.backend.log, Not(testing::Contains("detach 2")));
-    EXPECT_THAT(test.output.notices,
-                HasSubstr("overhead: probe 1 (handle) took 93.0 % of the target's CPU time (1,000 a "
-                          "second of about 930 us each): it is off, and what it collected stays; "
-                          "\"time handle\" brings it back"));
+    EXPECT_THAT(
+        test.output.notices,
+        HasSubstr("overhead: probe 1 (handle) took 93.0 % of the target's CPU time (1,000 a "
+                  "second of about 930 us each): it is off, and what it collected stays; "
+                  "\"time handle\" brings it back"));
     EXPECT_THAT(test.run("probes"), HasSubstr("off"));
     EXPECT_THAT(test.run("hist handle"), Not(HasSubstr("error")));
     EXPECT_EQ(test.run("undo"), "undid \"overhead: time handle off\"\n");
