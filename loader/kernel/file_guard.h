@@ -23,6 +23,7 @@ class FileGuard {
   public:
     // `processes` make and close the links of its files; null: we do.
     static Result<std::unique_ptr<FileGuard>> make(std::shared_ptr<LinkProcesses> processes);
+    LinkProcesses* link_processes() const { return processes_.get(); }
     ~FileGuard();
 
     // The file that `fd` is of, as it was analysed; one object for all of its probes. Fails as

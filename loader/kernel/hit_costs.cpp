@@ -2,6 +2,7 @@
 #include "loader/kernel/hit_costs.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/link_processes.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/process/proc_maps.h"
 
@@ -127,11 +128,14 @@ struct Place {
 // Some functions of ours, called with and without probes.
 class Measurement {
   public:
-    Measurement(Programs& programs, AttachWay way, uint64_t cookie)
-        : programs_(programs), way_(way), cookie_(cookie) {}
+    Measurement(Programs& programs, AttachWay way, uint64_t cookie, LinkProcesses* processes)
+        : programs_(programs), way_(way), cookie_(cookie), processes_(processes) {}
     ~Measurement() {
         // Detaching takes up to 0.1 s.
-        std::thread([links = std::move(links_)] {}).detach();
+        if (processes_)
+            processes_->close_later(std::move(links_));
+        else
+            std::thread([links = std::move(links_)] {}).detach();
     }
 
     bool attach(ProgramKind kind, std::span<const void* const> places,
@@ -149,7 +153,8 @@ class Measurement {
             return keep(create_uprobe_multi_link(program, type, own_program, offsets, cookies,
                                                  getpid(), returns));
         return std::ranges::all_of(offsets, [&](uint64_t offset) {
-            return keep(create_perf_uprobe(program, own_program, offset, cookie_, getpid(), returns));
+            return keep(
+                create_perf_uprobe(program, own_program, offset, cookie_, getpid(), returns));
         });
     }
     uint64_t ns_per_probed_call(Function function) {
@@ -167,6 +172,7 @@ class Measurement {
     Programs& programs_;
     AttachWay way_;
     uint64_t cookie_;
+    LinkProcesses* processes_;
     std::vector<UniqueFd> links_;
 };
 
@@ -199,11 +205,11 @@ HitCosts measure(Measurement& measurement, const Features& features, AttachWay w
         !measurement.attach(ProgramKind::call_entry, std::span(entries).first(pairs)))
         return costs;
     const bool returns =
-        multi && (features.uprobe_session
-                      ? measurement.attach(ProgramKind::call_session, last, bpf_trace_uprobe_session)
-                      : measurement.attach(ProgramKind::call_return, last, bpf_trace_uprobe_multi,
-                                           true) &&
-                            measurement.attach(ProgramKind::call_entry, last));
+        multi &&
+        (features.uprobe_session
+             ? measurement.attach(ProgramKind::call_session, last, bpf_trace_uprobe_session)
+             : measurement.attach(ProgramKind::call_return, last, bpf_trace_uprobe_multi, true) &&
+                   measurement.attach(ProgramKind::call_entry, last));
     for (size_t i = 0; i < functions.size(); i++)
         taken[i] = less(measurement.ns_per_probed_call(functions[i]), taken[i]);
     if (!taken[0])
@@ -233,11 +239,11 @@ uint64_t HitCosts::of(ProbeCost cost) const {
 }
 
 HitCosts measure_hit_costs(Programs& programs, SpecTable& specs, const Features& features,
-                           AttachWay way) {
+                           AttachWay way, LinkProcesses* processes) {
     auto spec = specs.add({});
     if (!spec)
         return {};
-    Measurement measurement(programs, way, specs.cookie(*spec));
+    Measurement measurement(programs, way, specs.cookie(*spec), processes);
     const HitCosts costs = measure(measurement, features, way);
     specs.retract(*spec);
     return costs;

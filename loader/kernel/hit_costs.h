@@ -12,6 +12,7 @@
 
 namespace auger {
 
+class LinkProcesses;
 class SpecTable;
 
 struct HitCosts {
@@ -26,8 +27,9 @@ struct HitCosts {
 };
 
 // Takes some milliseconds of the calling thread, which must be the process's first, before anybody
-// is told of specs. The links are taken off later, by a thread that nobody waits for.
+// is told of specs. The links are taken off later, by `processes`, or, without them, by a thread
+// that nobody waits for.
 HitCosts measure_hit_costs(Programs& programs, SpecTable& specs, const Features& features,
-                           AttachWay way);
+                           AttachWay way, LinkProcesses* processes);
 
 } // namespace auger

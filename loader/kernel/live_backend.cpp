@@ -298,7 +298,6 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     return probes_.add(request, view());
 }
 
-
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"sites", function, "there is no target", "set one first: `target PID`"};

@@ -104,7 +104,9 @@ class LiveProbes {
         uint64_t cost_ns;
     };
     std::vector<SpecHits> hits(const HitCosts& costs) const;
-    HitCosts measure_costs() { return measure_hit_costs(measured_, specs_, features_, way_); }
+    HitCosts measure_costs() {
+        return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
+    }
 
   private:
     struct Place {

@@ -47,8 +47,8 @@ Parsed<Command> parse_sample(Arguments& arguments) {
     if (!arguments.at_end() && arguments.peek().text == "waits") {
         const Span at = arguments.take().span;
         if (!sampling.wall)
-            return Complaint{at, "waits are sampled with wall only", "write sample wall RATE waits RATE",
-                             Error::Kind::usage};
+            return Complaint{at, "waits are sampled with wall only",
+                             "write sample wall RATE waits RATE", Error::Kind::usage};
         if (arguments.at_end())
             return arguments.missing("a rate");
         auto waits = parse_rate(arguments);
@@ -153,17 +153,21 @@ std::vector<CommandRow> sampling_commands() {
          "thread's\n"
          "own stack, from its innermost frame outwards. It costs a stack at each wake-up.\n"
          "`status` shows the rate that is really achieved.\n\n"
-         "With `waits`, waits are sampled at a rate of their own, and their stacks taken only where "
+         "With `waits`, waits are sampled at a rate of their own, and their stacks taken only "
+         "where "
          "a\n"
-         "sample is to be expected: of thousands of threads, or of millions of waits a second, that\n"
+         "sample is to be expected: of thousands of threads, or of millions of waits a second, "
+         "that\n"
          "costs a fraction. What a sample stands for is in its weight, so shares stay as they are. "
          "A\n"
-         "wait that is much longer than its thread's others may then have no stack, and says so.\n\n"
+         "wait that is much longer than its thread's others may then have no stack, and says "
+         "so.\n\n"
          "With `only`, RATE is for what CONDITION lets through (\"help only\"; no lines), and the "
          "rate in\n"
          "force before, or none, stays for the rest: rare slow calls get many samples while\n"
          "everything else costs little. `sample RATE` without `only` ends that.",
-         "sample\nsample 9999\nsample wall 199\nsample wall wakers\nsample wall 499 waits 9\nsample 4999 only handle > "
+         "sample\nsample 9999\nsample wall 199\nsample wall wakers\nsample wall 499 waits "
+         "9\nsample 4999 only handle > "
          "p95\nsample off",
          {{.words = "wall 99 999 9999 off"},
           {.words = "wakers 99 999 9999 waits only"},
@@ -185,14 +189,17 @@ std::vector<CommandRow> sampling_commands() {
          "start.\n\n"
          "After three seconds in a row beyond PERCENT the dearest cause is reduced, until the rest "
          "fits: a rate\n"
-         "is halved (not below 1 Hz; waits get one of their own, \"help sample\"), a probe is taken "
+         "is halved (not below 1 Hz; waits get one of their own, \"help sample\"), a probe is "
+         "taken "
          "off\n"
          "(\"help time\"), lines are no longer watched. What was collected stays. So it is with "
          "waits\n"
          "when their samples come faster than auger can take them in. A notice says what was done, "
          "and\n"
-         "what brings it back; `undo` does, too. From a tenth of PERCENT on, a notice says so once.\n"
-         "What takes less than a hundredth of a CPU is left alone. `overhead off` measures and warns "
+         "what brings it back; `undo` does, too. From 5 %, or a fifth of PERCENT, on a notice says "
+         "so once.\n"
+         "What takes less than a hundredth of a CPU is left alone. `overhead off` measures and "
+         "warns "
          "(at\n"
          "5 %), and does nothing.",
          "overhead\noverhead 10\noverhead off",

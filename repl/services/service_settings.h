@@ -5,6 +5,7 @@
 #include "loader/base/ids.h"
 #include "views/exports/export.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ struct OverheadLimit {
     bool brakes = true; // false: nothing is done, but said
 
     // From here on it is said.
-    double warn_percent() const { return brakes ? percent / 10 : 5; }
+    double warn_percent() const { return brakes ? std::min(percent / 5, 5.0) : 5; }
     friend bool operator==(const OverheadLimit&, const OverheadLimit&) = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What observing costs: shown, and kept within its limit. What the brake does is an edit like one of
-// the user's: told, and taken back by `undo`.
+// What observing costs: shown, and kept within its limit. What the brake does is an edit like one
+// of the user's: told, and taken back by `undo`.
 #include "repl/session/runner.h"
 
 #include "loader/base/guarded.h"
@@ -57,12 +57,13 @@ std::optional<Braked> braked(const Settings& before, const BrakeAction& action) 
         break;
     case Kind::lower_waits:
         sampling.waits_hz = action.rate_hz;
-        to.done = fmt::format("waits are sampled at {} Hz instead of {}, with stacks where a sample "
-                              "is expected",
-                              action.rate_hz,
-                              before.sampling.waits_hz
-                                  ? before.sampling.waits_hz
-                                  : std::max(before.sampling.rate_hz, before.sampling.raised_hz));
+        to.done =
+            fmt::format("waits are sampled at {} Hz instead of {}, with stacks where a sample "
+                        "is expected",
+                        action.rate_hz,
+                        before.sampling.waits_hz
+                            ? before.sampling.waits_hz
+                            : std::max(before.sampling.rate_hz, before.sampling.raised_hz));
         break;
     case Kind::end_waits:
         sampling.wall = sampling.wakers = false;
@@ -107,8 +108,7 @@ std::string why(const Model& model, const BrakeAction& action, const Overhead& s
                            format_count(static_cast<double>(span.wait_samples)),
                            format_duration(static_cast<double>(span.end_ns - span.begin_ns)));
     return fmt::format("{} took {} of the target's CPU time ({})", cause,
-                       format_percent(action.percent / 100),
-                       overhead_figures(span, action.cause));
+                       format_percent(action.percent / 100), overhead_figures(span, action.cause));
 }
 
 } // namespace
@@ -127,8 +127,8 @@ Parsed<Reply> Session::Runner::operator()(const OverheadCommand&) {
 void Session::brake() {
     if (backend_.replaying())
         return;
-    const auto actions = brake_.judge(model_.ledger().overhead, settings_.overhead,
-                                      services_.sampling_in_force());
+    const auto actions =
+        brake_.judge(model_.ledger().overhead, settings_.overhead, services_.sampling_in_force());
     if (actions.empty())
         return;
     // What is done brings another one.

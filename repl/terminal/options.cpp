@@ -202,8 +202,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     if (app.count("--exit") > 0)
         options.setup.push_back(command("--exit", "exit " + quote_word(exit)));
     if (app.count("--overhead") > 0)
-        options.setup.push_back(
-            command("--overhead", "overhead " + (overhead == "off" ? "off" : quote_word(overhead))));
+        options.setup.push_back(command(
+            "--overhead", "overhead " + (overhead == "off" ? "off" : quote_word(overhead))));
     if (record_option->count() > 0)
         options.setup.push_back(command("--record", "record " + quote_word(record)));
     if (!pids.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The share of a program's CPU time that goes into probes, as it is estimated, against the program's
-// own count of what it gets done in a second of that time with and without them.
+// The share of a program's CPU time that goes into probes, as it is estimated, against the
+// program's own count of what it gets done in a second of that time with and without them.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/support/wait.h"

@@ -75,8 +75,8 @@ TEST(Brake, ActsOnWhatLasts) {
 
 TEST(Brake, TakesOffTheDearestProbesUntilTheRestFits) {
     Brake brake{1};
-    const auto actions =
-        brake.judge(span(1, {probe(1, 0.2), probe(2, 0.5), probe(3, 0.02)}), standard, sampling(0));
+    const auto actions = brake.judge(span(1, {probe(1, 0.04), probe(2, 0.5), probe(3, 0.02)}),
+                                     standard, sampling(0));
     ASSERT_EQ(kinds(actions), std::vector{Kind::take_off});
     EXPECT_EQ(actions[0].cause.probe, ProbeId{2});
     EXPECT_DOUBLE_EQ(actions[0].percent, 50);

@@ -456,6 +456,8 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "filter",
                                          "exit auto",
                                          "sample",
+                                         "overhead",
+                                         "overhead 10",
                                          "window 10s",
                                          "ewma 5s",
                                          "window all",

@@ -146,9 +146,9 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["wall"] = ledger.wall;
     line["waits"] = {{"ended", ledger.waits}, {"samples", ledger.wait_samples}};
     line["waits_rate"] = ledger.waits_hz ? Line(ledger.waits_hz) : Line(nullptr);
-    line["overhead"] = {{"share", overhead_share(ledger.overhead, overhead_cost(ledger.overhead))},
-                        {"limit", context.overhead_limit > 0 ? Line(context.overhead_limit)
-                                                             : Line(nullptr)}};
+    line["overhead"] = {
+        {"share", overhead_share(ledger.overhead, overhead_cost(ledger.overhead))},
+        {"limit", context.overhead_limit > 0 ? Line(context.overhead_limit) : Line(nullptr)}};
     line["sample_gap"] = ledger.sample_gap_ns;
     line["links"] = context.links;
     line["split"] = split_line(model);
