@@ -2,6 +2,7 @@
 #include "loader/kernel/hit_costs.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/close_links.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/process/proc_maps.h"
 
@@ -130,8 +131,10 @@ class Measurement {
     Measurement(Programs& programs, AttachWay way, uint64_t cookie)
         : programs_(programs), way_(way), cookie_(cookie) {}
     ~Measurement() {
-        // Detaching takes up to 0.1 s.
-        std::thread([links = std::move(links_)] {}).detach();
+        if (way_ == AttachWay::multi)
+            close_links(std::move(links_));
+        else // 0.1 s each
+            std::thread([links = std::move(links_)] {}).detach();
     }
 
     bool attach(ProgramKind kind, std::span<const void* const> places,

@@ -88,7 +88,10 @@ TEST_F(LiveServices, RecordTheStreamIntervalsAndSlowCalls) {
         arguments.insert(arguments.end(), more.begin(), more.end());
         const Outcome outcome = test::auger(arguments);
         EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-        return json_lines(outcome.out);
+        auto answers = json_lines(outcome.out);
+        // What was said while it was recorded, of a busy machine's overhead for one.
+        std::erase_if(answers, [](const json& line) { return line["command"] == "notice"; });
+        return answers;
     };
     const std::string path = folder_.path("a.auger");
     for (const std::vector<std::string>& more :
