@@ -89,6 +89,7 @@ TEST_F(LiveServices, RecordTheStreamIntervalsAndSlowCalls) {
         const Outcome outcome = test::auger(arguments);
         EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
         auto answers = json_lines(outcome.out);
+        // What was said while it was recorded, of a busy machine's overhead for one.
         std::erase_if(answers, [](const json& line) { return line["command"] == "notice"; });
         return answers;
     };
