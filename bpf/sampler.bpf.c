@@ -194,6 +194,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
         return 0;
     buffer = &whole_buffer->sample;
     here.sp = user_stack_pointer(ctx);
+    walk->in_kernel = !(ctx->regs.cs & 3);
     if (!calibrating) {
         stats->ticks++;
         // The idle task and other kernel threads have no pid of a target.

@@ -570,7 +570,8 @@ static __always_inline void leave_return_code(struct stack_walk* walk) {
     walk->sp += skipped + sizeof(u64);
 }
 
-// Of a thread that a probe keeps busy: where it would be without the probe.
+// Of a thread that a probe keeps busy: where it would be without the probe. Returns whether that is
+// a guess.
 __noinline int leave_probe(struct stack_walk* walk) {
     struct task_struct* task = bpf_get_current_task_btf();
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
@@ -588,11 +589,14 @@ __noinline int leave_probe(struct stack_walk* walk) {
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
     } else if (area && walk->ip - area < STACK_PAGE) {
         leave_return_code(walk);
-    } else if ((int)regs->orig_ax < 0 &&
+    } else if (walk->in_kernel && (int)regs->orig_ax < 0 &&
                !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
                before == 0xcc) {
-        // The breakpoint has been hit, and the kernel has not put the address back yet.
+        // The breakpoint has been hit, and the kernel has not put the address back yet. (When it
+        // has emulated an instruction of one byte the address is the same; but then it disables
+        // interrupts, and those that wait come when the thread is back in its own code.)
         walk->ip--;
+        return 1;
     }
     return 0;
 }
@@ -604,6 +608,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     struct wire_unwind_process* process;
     const struct uprobe_task* utask;
     u64 began = bpf_jiffies64();
+    int guessed = 0;
 
     if (!walk)
         return 0;
@@ -629,7 +634,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         walk->return_instance = (u64)instance;
         if (instance)
             walk->return_instance_slot = BPF_CORE_READ(instance, stack);
-        leave_probe(walk);
+        guessed = leave_probe(walk);
     }
     process = bpf_map_lookup_elem(&unwind_processes, &pid);
     walk->process.cell = process ? process->cell : 0;
@@ -651,6 +656,9 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     }
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;
+    // No thread begins in a function that is probed where it begins.
+    if (stop == WIRE_STOP_END && guessed && walk->count == 1)
+        stop = WIRE_STOP_NO_MAPPING;
     // What the walk has read may have been another table's meanwhile.
     if (bpf_jiffies64() - began > MAX_WALK_JIFFIES) {
         walk->count = 1;

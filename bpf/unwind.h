@@ -20,7 +20,9 @@ struct stack_walk {
     u32 count;
     volatile u32 low; /* of the search under way */
     volatile u32 high;
-    u32 padding;
+    /* 1: the kernel's code was interrupted, which may have been at work on a breakpoint. Set by
+     * whoever has a walk made. */
+    u32 in_kernel;
     /* The frame at hand. */
     u64 ip;
     u64 sp;
