@@ -19,9 +19,10 @@ std::optional<std::string> StoreLimit::keep(Model& model,
         return std::nullopt;
     looked_at_ = model.samples_received();
     const size_t used = model.memory_bytes() + model.stacks_bytes() + stream_bytes();
-    // Stacks of which no sample is left are found by and by (Interner): meanwhile there are up to
-    // half as many again.
-    if (used < bytes_ / 3 * 2)
+    // Stacks are held for a quarter more samples than are kept, and those of which none is left are
+    // found by and by: up to half as many again (Interner). That makes 15/8 of what is there now, and
+    // tables that grow have some room to spare.
+    if (used < bytes_ / 9 * 4)
         return std::nullopt;
     model.keep_no_more_samples();
     return fmt::format("the last {} samples are kept from now on: more of them, with their stacks, "

@@ -214,13 +214,21 @@ TEST(Brake, LeavesAloneWhatIsHardlyThere) {
     EXPECT_THAT(brake.judge(idle, standard, sampling(999)), IsEmpty());
 }
 
+// As many spans as the brake waits for, one after the other.
+void pass_spans(TestSession& test, Overhead overhead) {
+    for (uint64_t s = 1; s <= Brake::usual_patience; s++) {
+        overhead.begin_ns = s * second;
+        overhead.end_ns = (s + 1) * second;
+        test.backend.overhead = overhead;
+        test.run("wait 100ms");
+    }
+}
+
 TEST(BrakedSession, TakesAProbeOffAsAnEditThatUndoTakesBack) {
     TestSession test;
     test.run("target 4711\ntime handle\ntime parse");
-    test.backend.overhead = span(1, {probe(1, 0.93), probe(2, 0.01)});
     test.backend.log.clear();
-    test.run("wait 1s until samples > 0 for 1s");
-    test.run("wait 100ms\nwait 100ms");
+    pass_spans(test, span(1, {probe(1, 0.93), probe(2, 0.01)}));
     EXPECT_THAT(test.backend.log, testing::Contains("detach 1"));
     EXPECT_THAT(test.backend.log, Not(testing::Contains("detach 2")));
     EXPECT_THAT(
@@ -240,8 +248,8 @@ TEST(BrakedSession, LowersRatesAndSpellsThem) {
     Overhead crowd = span(1, {cause(Cause::Kind::waits, 0.5)});
     crowd.waits = 100'000;
     crowd.waited_ns = 5'000 * second;
-    test.backend.overhead = crowd;
-    test.run("wait until samples > 0 for 1ms\nwait 100ms");
+    test.run("overhead 25");
+    pass_spans(test, crowd);
     EXPECT_THAT(test.backend.log, testing::Contains("sample wall 499 waits 15"));
     EXPECT_THAT(test.output.notices, HasSubstr("\"sample wall 499\" brings it back"));
     EXPECT_EQ(test.session.settings().sampling.waits_hz, 15u);
