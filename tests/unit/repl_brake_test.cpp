@@ -220,7 +220,7 @@ void pass_spans(TestSession& test, Overhead overhead) {
         overhead.begin_ns = s * second;
         overhead.end_ns = (s + 1) * second;
         test.backend.overhead = overhead;
-        test.run("wait 100ms");
+        test.run("wait 100ms\nwait 100ms"); // told in one, judged in the next
     }
 }
 
