@@ -211,7 +211,7 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     in_calls.lines = {line};
     in_calls.line_clauses = {{{0}, {}}};
     SamplingSettings raised{99, true};
-    raised.raised_hz = 999;
+    raised.raised_hz = 19'999; // the program runs for some milliseconds only
     raised.raised = {{{GateTerm::Kind::call, handle, {}, 0, {}}}, {{{0}, {}}}};
     raised.wakers = true;
     CallConditions values{"arg1 > 0", "", {"arg1"}, false};
