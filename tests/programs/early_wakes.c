@@ -6,6 +6,7 @@
 // are of `wait_once`; what of them was running and what waiting for a CPU is read from the kernel's
 // own accounts of the thread, the rest was blocked.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <fcntl.h>
@@ -24,23 +25,6 @@ static bool over;
 #define MAX_CALLS 1000
 static struct call { uint64_t wall_ns, cpu_ns, runnable_ns; } account[MAX_CALLS];
 static uint64_t calls; // of which the first MAX_CALLS are told
-
-static uint64_t cpu_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t runnable_now(int schedstat) {
-    char text[128];
-    uint64_t cpu = 0, delay = 0;
-    const ssize_t size = pread(schedstat, text, sizeof text - 1, 0);
-    if (size <= 0)
-        return 0;
-    text[size] = 0;
-    sscanf(text, "%" SCNu64 " %" SCNu64, &cpu, &delay);
-    return delay;
-}
 
 static void take_cpu(int number) {
     cpu_set_t one;

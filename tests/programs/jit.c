@@ -4,6 +4,7 @@
 // just-in-time compilers do, with frame pointers. `jit_alpha` gets three times the work of
 // `jit_beta`.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <fcntl.h>
@@ -65,12 +66,6 @@ static void write_map(void) {
 static void prepare(void) {
     emit();
     write_map();
-}
-
-static uint64_t cpu_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 TIMED void run_jit(void) {

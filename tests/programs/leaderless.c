@@ -3,6 +3,7 @@
 // A program whose first thread ends before the others: before it says `ready`, or with --later once
 // it was told to go on. What is left of it works below life in outer and middle.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -18,12 +19,6 @@ static pthread_t first_thread;
 static sem_t may_leave;
 static bool later;
 static uint64_t calls, naps;
-
-static uint64_t cpu_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 TIMED uint64_t worker(uint64_t ns) {
     const uint64_t end = cpu_now() + ns;

@@ -5,6 +5,7 @@
 // CPU clock counted. They run before all ordinary threads where they may (SCHED_FIFO), so as to
 // keep the beat.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -15,12 +16,6 @@
 enum { thread_count = 4 };
 static uint64_t period_us = 5000;
 static struct account { uint64_t wall_ns, cpu_ns; } accounts[thread_count];
-
-static uint64_t clock_now(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // Each thread's beats begin at another place of the period.
 static void* beat(void* argument) {

@@ -4,6 +4,7 @@
 // `outer` calls `inner` --inners times, burns --burn-us of CPU time, and returns its number or,
 // every third one, -1. It knows how many of each there were, and the CPU time that they took.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -13,12 +14,6 @@ static uint64_t inners = 40, burn_us = 2000;
 static struct {
     uint64_t calls, cpu_ns;
 } accounts[2]; // of calls that return their number, and of those that return -1
-
-static uint64_t cpu_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 TIMED uint64_t inner(uint64_t number) {
     return number + 1;

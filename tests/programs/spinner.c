@@ -3,6 +3,7 @@
 // Threads that spend 70, 20 and 10 % of their CPU time in `hot`, `warm` and `cold`, measured by
 // each thread's own CPU clock: what a sampler should find.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -22,12 +23,6 @@ struct spinner {
     uint64_t state;
 };
 static struct spinner spinners[max_threads];
-
-static uint64_t cpu_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // Inlined into each of the three, so that the samples are theirs. The thread's clock is a system
 // call, so it is looked at only now and then.

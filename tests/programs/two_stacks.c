@@ -4,6 +4,7 @@
 // `suspended` is called on the lower stack and switches to the upper one, where `busy` burns CPU
 // time and `asleep` sleeps. The stacks lie in one mapping or, with --apart, in one each.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -16,12 +17,6 @@ enum { stack_size = 256 * 1024 };
 static bool apart;
 static uint64_t busy_us = 1000, sleep_us = 1000, busy_cpu_ns;
 static ucontext_t main_context, lower, upper;
-
-static uint64_t cpu_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 TIMED uint64_t busy(uint64_t state) {
     const uint64_t start = cpu_now(), end = start + busy_us * 1000;

@@ -5,6 +5,7 @@
 // calls took, what of it was running and what was waiting for a CPU, they read from the kernel's
 // own accounts of the thread; the rest was blocked.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <fcntl.h>
@@ -28,24 +29,6 @@ struct account {
     uint64_t calls, wall_ns, cpu_ns, runnable_ns;
 };
 static struct account accounts[kind_count];
-
-static uint64_t clock_now(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-// Time for which this thread was ready to run and had no CPU.
-static uint64_t runnable_now(int schedstat) {
-    char text[128];
-    uint64_t cpu = 0, delay = 0;
-    const ssize_t size = pread(schedstat, text, sizeof text - 1, 0);
-    if (size <= 0)
-        return 0;
-    text[size] = 0;
-    sscanf(text, "%" SCNu64 " %" SCNu64, &cpu, &delay);
-    return delay;
-}
 
 static uint64_t spin_until(uint64_t end) {
     uint64_t state = end | 1;

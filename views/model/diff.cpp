@@ -125,10 +125,11 @@ class DiffPass::Comparison {
         return since;
     }
 
-    static ClassFilter durations_of(ClassFilter filter) {
-        filter.taken.reset();
-        filter.label.reset();
-        return filter;
+    static ClassFilter durations_of(const ClassFilter& filter) {
+        ClassFilter durations;
+        durations.duration = filter.duration;
+        durations.range = filter.range;
+        return durations;
     }
 
     void begin_with_calls() {
