@@ -19,7 +19,7 @@ slow ap_run_handler > p99
 echo ready
 wait until calls ap_process_async_request >= 6120 for 60s
 diff slow fast
-calls ap_run_handler -n 3
+calls ap_run_handler -n 20
 flame
 status
 

@@ -19,7 +19,7 @@ slow mysql_parse > p99
 echo ready
 wait until calls dispatch_command >= 24016 for 60s
 diff slow fast
-calls mysql_parse -n 3
+calls mysql_parse -n 20
 flame
 status
 
