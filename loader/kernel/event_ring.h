@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 struct ring_buffer;
 
@@ -43,17 +44,40 @@ class EventRing {
     }
     // Whether records were left when a slice was over, or did not fit beside them.
     bool more() const { return !records_.empty() || full_; }
+    // Everything that was submitted before the last collect() began is handed over.
+    bool caught_up() const { return records_.empty() && !behind_; }
     // Records that did not decode: always 0 unless kernel and user space disagree.
     uint64_t malformed() const { return malformed_; }
 
   private:
+    // A page of a BPF ring that begins with a position: the consumer's is the first, the
+    // producer's the second (kernel/bpf/ringbuf.c; libbpf tells them from 1.3 on).
+    class PositionPage {
+      public:
+        PositionPage() = default;
+        PositionPage(int map_fd, int index);
+        ~PositionPage();
+        PositionPage(PositionPage&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+        PositionPage& operator=(PositionPage&& other) noexcept {
+            std::swap(at_, other.at_);
+            return *this;
+        }
+        explicit operator bool() const { return at_ != nullptr; }
+        uint64_t read() const { return __atomic_load_n(at_, __ATOMIC_ACQUIRE); }
+
+      private:
+        const uint64_t* at_ = nullptr;
+    };
+
     EventRing() = default;
     static int add(void* self, void* data, size_t size);
 
     ring_buffer* ring_ = nullptr;
     UniqueFd wakeups_;
     RecordQueue records_;
-    bool full_ = false; // the last collect() left something in the ring
+    PositionPage consumed_, produced_;
+    bool full_ = false;   // the last collect() left something in the ring
+    bool behind_ = false; // of what was in it before: behind a record that is still being written
     uint64_t malformed_ = 0;
 };
 

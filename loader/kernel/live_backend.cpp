@@ -164,8 +164,11 @@ class LiveBackend final : public Backend {
     void keep_from_emulator(const ProcessEvent& mapping);
     void on_process(const wire_process& process);
     void on_exited(pid_t pid);
-    // Records of births and ends were lost.
-    void reconcile_target();
+    // Records of births and ends were lost: those that the kernel knows are added, those that it
+    // knows no longer are taken out, which is right once all that was in the ring is handed over
+    // (a birth may wait there whose end was lost).
+    void add_missed_births();
+    void find_missed_ends();
     void on_thread_birth(uint64_t time_ns);
     void sample_cpus(const std::string& why);
     void add_process(pid_t pid, const std::string& comm, bool inherits_sampling);
@@ -206,6 +209,7 @@ class LiveBackend final : public Backend {
     bool probes_are_old_ = false;    // ... since the probes were told
     bool rescan_ = false;            // mapping events were lost
     uint64_t reconciled_losses_ = 0; // of births and ends
+    bool missed_ends_ = false;       // to be found
     // Births and ends of threads, those that begin and end processes among them.
     EventRate process_births_, births_, ends_;
     bool processes_are_born_often_ = false, threads_are_short_lived_ = false; // of this target
@@ -547,24 +551,27 @@ void LiveBackend::on_process(const wire_process& process) {
 }
 
 void LiveBackend::on_exited(pid_t pid) {
+    const bool ran = target_.is_running(pid);
     target_.on_exited(pid);
     overhead_.clock().on_exited(pid, 0);
     probes_.forget_process(pid);
     marks_.forget_process(pid);
     sampling_.forget_process(pid);
     view_is_old_ = true;
-    if (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0)
+    if (ran && (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0))
         notice(fmt::format("{} ({}): exited", target_.name_of(pid), pid));
 }
 
-void LiveBackend::reconcile_target() {
-    const LiveTarget::Difference difference = target_.compare_with_kernel();
-    for (pid_t pid : difference.born) {
+void LiveBackend::add_missed_births() {
+    for (pid_t pid : target_.compare_with_kernel().born) {
         auto comm = comm_of(pid);
         (void)names_.mappings().scan(pid, clock_ns());
         add_process(pid, comm ? *comm : "", true);
     }
-    for (pid_t pid : difference.ended)
+}
+
+void LiveBackend::find_missed_ends() {
+    for (pid_t pid : target_.compare_with_kernel().ended)
         on_exited(pid);
 }
 
@@ -600,6 +607,7 @@ void LiveBackend::deliver_all() {
 }
 
 size_t LiveBackend::deliver(const TimeSlice& until) {
+    const bool missed_ends = missed_ends_; // those before what is collected now
     ring_->collect();
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
     size_t changes = watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
@@ -620,6 +628,11 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
         }
         return true;
     });
+    if (missed_ends && ring_->caught_up()) {
+        missed_ends_ = false;
+        add_missed_births();
+        find_missed_ends();
+    }
     if (auto ended = target_.collect_command()) {
         notice(*ended);
         view_is_old_ = true;
@@ -701,8 +714,10 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
     ledger.lost["mapping events: perf ring full"] = watch_.lost();
     ledger.lost["processes: libraries not probed from birth on"] = late_probes_;
     if (std::exchange(reconciled_losses_, losses[WIRE_LOSS_RING_PROCESS]) !=
-        losses[WIRE_LOSS_RING_PROCESS])
-        reconcile_target();
+        losses[WIRE_LOSS_RING_PROCESS]) {
+        add_missed_births();
+        missed_ends_ = true;
+    }
     ledger.lost[fmt::format("mappings: more than {} in a process",
                             ModuleMap::Limits{}.mappings_per_image)] =
         names_.mappings().refused_mappings();

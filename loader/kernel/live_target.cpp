@@ -191,6 +191,11 @@ std::vector<pid_t> LiveTarget::running() const {
     return pids;
 }
 
+bool LiveTarget::is_running(pid_t pid) const {
+    const auto found = processes_.find(pid);
+    return found != processes_.end() && found->second.running;
+}
+
 bool LiveTarget::ended() const {
     if (spec_.kind != TargetSpec::Kind::pids && spec_.kind != TargetSpec::Kind::command)
         return false;
@@ -236,7 +241,7 @@ LiveTarget::Difference LiveTarget::compare_with_kernel() const {
             difference.born.push_back(static_cast<pid_t>(key));
     }
     for (const auto& [pid, process] : processes_) {
-        if (process.running && !present.contains(static_cast<uint32_t>(pid)) && has_ended(pid))
+        if (process.running && !present.contains(static_cast<uint32_t>(pid)))
             difference.ended.push_back(pid);
     }
     return difference;

@@ -35,6 +35,7 @@ class LiveTarget {
     // The process's name; a thread may have another.
     std::string name_of(pid_t pid) const;
     bool contains(pid_t pid) const { return processes_.contains(pid); }
+    bool is_running(pid_t pid) const;
     bool everything() const { return spec_.kind == TargetSpec::Kind::all; }
     // No process can come any more.
     bool ended() const;
