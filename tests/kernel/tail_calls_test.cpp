@@ -57,8 +57,13 @@ TEST_F(TailCalls, AreTimedThroughTheJump) {
 }
 
 // A jump is timed like a call: it ends where the function that jumps comes back to. With probes on
-// all that is involved, which have the same stack pointer.
-TEST_F(TailCalls, AreCallSites) {
+// all that is involved, which have the same stack pointer. The kernel runs the programs of one
+// instruction in the order in which they were attached, or the other way round: both are right.
+class TailCallSites : public TailCalls, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(TimedAfterFunctions, TailCallSites, testing::Values(false, true),
+                         [](const auto& info) { return info.param ? "yes" : "no"; });
+
+TEST_P(TailCallSites, AreTimedBesideTheirFunctions) {
     Program program("tail_times", {"--calls", "100", "--wait"});
     program.wait_ready();
     Session session;
@@ -69,12 +74,16 @@ TEST_F(TailCalls, AreCallSites) {
         {"sleeper", "forward"}, {"usleep", "outward"}, {"thrower", "throwing"}};
     std::map<std::string, ProbeId> sites;
     std::map<std::string, ProbeId> functions;
+    const bool functions_first = GetParam();
     for (const auto& [callee, caller] : jumps) {
+        if (functions_first)
+            functions[caller] = session.time(caller);
         sites[callee] =
             session.time(callee + "@" + marked_line("tail_times.cpp", "TAIL " + callee));
         ASSERT_EQ(session.report.places.size(), 1u);
         EXPECT_THAT(session.report.places[0].note, testing::HasSubstr("a tail call: timed from"));
-        functions[caller] = session.time(caller);
+        if (!functions_first)
+            functions[caller] = session.time(caller);
     }
     session.time("sleeper");
     session.time("chain");
