@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Filters: only what passes them is counted or sampled, and all of that.
+#include "tests/kernel/control_group.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 
 #include <dirent.h>
-#include <sys/stat.h>
 
 #include <fstream>
 #include <set>
@@ -169,35 +169,8 @@ TEST_F(Filters, ChangedWhileCallsRun) {
     }
 }
 
-// A control group of its own, gone with the test.
-class TestCgroup {
-  public:
-    explicit TestCgroup(std::string name = "auger-test-" + std::to_string(getpid()))
-        : name_(std::move(name)) {
-        std::ifstream mounts("/proc/self/mounts");
-        std::string device, point, type, rest;
-        while (mounts >> device >> point >> type && std::getline(mounts, rest)) {
-            if (type == "cgroup2")
-                path_ = point + "/" + name_;
-        }
-        made_ = !path_.empty() && mkdir(path_.c_str(), 0755) == 0;
-    }
-    ~TestCgroup() {
-        if (made_)
-            rmdir(path_.c_str());
-    }
-    bool made() const { return made_; }
-    std::string name() const { return "/" + name_; }
-    void move_here(pid_t pid) { std::ofstream(path_ + "/cgroup.procs") << pid << std::endl; }
-
-  private:
-    std::string name_;
-    std::string path_;
-    bool made_ = false;
-};
-
 TEST_F(Filters, ByControlGroup) {
-    TestCgroup cgroup;
+    ControlGroup cgroup;
     Program inside("spinner", {"--slice-us", "2000", "--calls", "50", "--wait"});
     Program outside("spinner", {"--slice-us", "2000", "--calls", "80", "--wait"});
     inside.wait_ready();
@@ -226,7 +199,7 @@ TEST_F(Filters, ByControlGroup) {
 TEST_F(Filters, ByContainer) {
     std::string id = std::to_string(getpid());
     id = "abcdef" + std::string(58 - id.size(), '0') + id;
-    TestCgroup container("docker-" + id + ".scope"), part("docker-" + id + ".scope/part");
+    ControlGroup container("docker-" + id + ".scope"), part("docker-" + id + ".scope/part");
     Program inside("spinner", {"--slice-us", "2000", "--calls", "50", "--wait"});
     Program below("spinner", {"--slice-us", "2000", "--calls", "60", "--wait"});
     Program outside("spinner", {"--slice-us", "2000", "--calls", "80", "--wait"});

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `only` and a rate raised inside a gate: what is kept, what is not, and that both add up.
+#include "tests/kernel/control_group.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/service_truth.h"
 #include "tests/kernel/session.h"
 #include "tests/kernel/source_lines.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -141,6 +146,71 @@ TEST_F(Gates, TermsCombine) {
     EXPECT_EQ(workers + clients, model().samples().size());
     EXPECT_GT(workers, 20u);
     EXPECT_GT(clients, 0u);
+}
+
+// Two programs whose threads have the processor alike; of all but one the gate keeps the samples
+// back.
+class TermsOfThreads : public KernelTest {
+  protected:
+    TermsOfThreads() {
+        for (Program* program : {&one_, &other_})
+            program->wait_ready();
+        session_.observe(std::vector<pid_t>{one_.pid(), other_.pid()});
+    }
+    // Samples by process and by thread, of those that pass the term.
+    void sample(GateTerm term) {
+        must(session_.backend().set_only(only({std::move(term)}, {{{0}, {}}})));
+        session_.sample(999);
+        EXPECT_TRUE(session_.pump_until([&] {
+            return session_.model().samples().size() > 50 && session_.model().ledger().gated > 50;
+        }));
+        for (Program* program : {&one_, &other_})
+            program->signal(SIGTERM);
+        session_.pump_to_end();
+        const SampleStore& samples = session_.model().samples();
+        for (size_t i = 0; i < samples.size(); i++) {
+            const ThreadInfo& thread = session_.model().symbols().thread(samples.threads()[i]);
+            by_pid_[thread.pid]++;
+            by_tid_[thread.tid]++;
+        }
+    }
+    static std::vector<std::string> arguments() {
+        return {"--threads", "2", "--load", "20", "--slice-us", "1000"};
+    }
+
+    Program one_{"spinner", arguments()}, other_{"spinner", arguments()};
+    Session session_;
+    std::map<pid_t, size_t> by_pid_, by_tid_;
+};
+
+TEST_F(TermsOfThreads, ByProcess) {
+    sample({GateTerm::Kind::pid, {}, {}, static_cast<uint64_t>(one_.pid()), ""});
+    EXPECT_THAT(by_pid_, testing::ElementsAre(testing::Key(one_.pid())));
+    EXPECT_GE(by_tid_.size(), 2u);
+}
+
+TEST_F(TermsOfThreads, ByThread) {
+    const auto last_thread = [&] {
+        pid_t last = 0;
+        for (const auto& entry :
+             std::filesystem::directory_iterator(fmt::format("/proc/{}/task", other_.pid())))
+            last = std::max(last, std::stoi(entry.path().filename()));
+        return last;
+    };
+    ASSERT_TRUE(session_.pump_until([&] { return last_thread() != other_.pid(); }));
+    const pid_t thread = last_thread();
+    sample({GateTerm::Kind::tid, {}, {}, static_cast<uint64_t>(thread), ""});
+    EXPECT_THAT(by_tid_, testing::ElementsAre(testing::Key(thread)));
+}
+
+TEST_F(TermsOfThreads, ByControlGroup) {
+    ControlGroup group;
+    if (!group.made())
+        GTEST_SKIP() << "no control groups of version 2 can be made here";
+    group.move_here(other_.pid());
+    sample({GateTerm::Kind::cgroup, {}, {}, 0, group.name()});
+    EXPECT_THAT(by_pid_, testing::ElementsAre(testing::Key(other_.pid())));
+    other_.wait_exit(); // or the group stays
 }
 
 TEST_F(Gates, EditsWhileCallsRunKeepTheCountsAndTheProbes) {
