@@ -10,11 +10,11 @@ namespace auger::bench {
 void bench_calls(const Features& features); // a timed call beside an empty program; filter misses
 void bench_peers(const Features& features); // ... beside bpftrace and funclatency
 void bench_split(const Features& features); // a timed call with its samples split beside only timed
-void bench_values(const Features& features); // arguments read and predicates asked of calls
+void bench_values(const Features& features);     // arguments read and predicates asked of calls
 void bench_call_sites(const Features& features); // calls from one line, and a watched line
-void bench_attach(const Features& features); // 1,000 functions on and off
-void bench_off_cpu(const Features& features); // a context switch whose wait is watched
+void bench_attach(const Features& features);     // 1,000 functions on and off
+void bench_off_cpu(const Features& features);    // a context switch whose wait is watched
 void bench_sampling(const Features& features); // what sampling costs the target, beside perf record
-void bench_stacks(const Features& features); // a sample's stack by tables, and by frame pointers
+void bench_stacks(const Features& features);   // a sample's stack by tables, and by frame pointers
 
 } // namespace auger::bench

@@ -20,7 +20,7 @@ struct StackShares {
     // Whatever auger says of it: where the outermost frame is of code that threads or processes
     // begin in, by its symbol, the file's entry point, or the system call in it that makes threads.
     uint64_t from_the_beginning = 0;
-    uint64_t frames = 0;           // of user stacks, as addresses
+    uint64_t frames = 0; // of user stacks, as addresses
     uint64_t named = 0;
     Series depths;           // in frames
     Counts cut;              // by cause

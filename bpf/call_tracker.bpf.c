@@ -65,7 +65,7 @@ struct {
     __type(value, struct wire_go_runtime);
 } go_runtimes SEC(".maps");
 
-/* Of lines and goroutines' ends, by what wire.h says; written by the tracker, read by user space. */
+/* Of lines and goroutines' ends, by what wire.h says; tracker writes, user space reads. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, WIRE_OTHER_HITS);

@@ -49,7 +49,7 @@ typedef __s64 s64;
 struct signal_struct {
     struct {
         int counter;
-    } live; /* threads of the process that have not exited */
+    } live;                               /* threads of the process that have not exited */
     unsigned long long sum_sched_runtime; /* CPU time of those that have ended */
 };
 

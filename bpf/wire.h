@@ -389,7 +389,7 @@ struct wire_wait_stats {
     __wire_u64 waits;   /* of observed threads, that ended */
     __wire_u64 samples; /* sent; a wait has up to two: its blocked and its runnable part */
     __wire_u64 gated;   /* in which the clock ticked, and that a gate kept back */
-    __wire_u64 own_ns;  /* what was done at context switches and wake-ups of observed threads took */
+    __wire_u64 own_ns; /* what was done at context switches and wake-ups of observed threads took */
     __wire_u64 waited_ns; /* sum of the waits */
 };
 

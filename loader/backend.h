@@ -201,9 +201,9 @@ class Backend {
                                                        size_t limit) const = 0;
 
     // Delivers what has come to the sink; waits up to `timeout` when nothing has. A recording that
-    // is not live delivers `timeout` worth of its own time and returns at once. `wake_fd` (or -1) ends the wait
-    // when it is readable. Returns false when nothing will ever come again (recording at its end,
-    // or every process of the target gone and everything they left delivered).
+    // is not live delivers `timeout` worth of its own time and returns at once. `wake_fd` (or -1)
+    // ends the wait when it is readable. Returns false when nothing will ever come again (recording
+    // at its end, or every process of the target gone and everything they left delivered).
     virtual Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) = 0;
     // Fetches counters and ledger now, so that what follows is up to date; delivers to the sink.
     virtual Result<void> refresh() = 0;

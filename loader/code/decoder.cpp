@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// This file, stack_effect.cpp and register_writes.cpp are all that knows Zydis. The rules on what the kernel refuses and emulates follow
-// arch/x86/kernel/uprobes.c; where kernel versions differ the stricter or dearer answer is taken.
+// This file, stack_effect.cpp and register_writes.cpp are all that knows Zydis. The rules on what
+// the kernel refuses and emulates follow arch/x86/kernel/uprobes.c; where kernel versions differ
+// the stricter or dearer answer is taken.
 #include "loader/code/decoder.h"
 
 #include <Zydis/Zydis.h>

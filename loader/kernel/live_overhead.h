@@ -5,10 +5,11 @@
 //
 // Costs of samples and waits are measured by the programs themselves, by the clock at their
 // beginning and end; a sample's with the way into its interrupt and out of it. (A switch's way into
-// the program is not in it: waits cost more than is shown.) Costs of probes are their hits, which the programs count,
-// times what one costs by its kind of instruction (hit_costs.h). That was measured with warm caches
-// and nothing asked of the calls, so it is an estimate: a test holds
-// it within a half of what the program loses. Hits count whoever hits, observed or not, since both pay.
+// the program is not in it: waits cost more than is shown.) Costs of probes are their hits, which
+// the programs count, times what one costs by its kind of instruction (hit_costs.h). That was
+// measured with warm caches and nothing asked of the calls, so it is an estimate: a test holds it
+// within a half of what the program loses. Hits count whoever hits, observed or not, since both
+// pay.
 //
 // The CPU time is the kernel's (target_clock.h), and holds these costs: the thread that is hit
 // pays.

@@ -13,8 +13,9 @@ namespace auger {
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        FileGuard& guard, EventSink& sink, AttachWay way)
-    : programs_(programs), measured_(programs), features_(features), catalogue_(catalogue), guard_(guard), sink_(sink),
-      way_(way), specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
+    : programs_(programs), measured_(programs), features_(features), catalogue_(catalogue),
+      guard_(guard), sink_(sink), way_(way), specs_(programs), call_programs_(programs),
+      pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     ParsedProbe parsed = parse_probe(request.text);
@@ -94,8 +95,8 @@ Result<void> LiveProbes::remove(ProbeId id) {
     return {};
 }
 
-// First the specs, so that what still fires does nothing; then the links; and when nothing fires any
-// more, what was counted up to then.
+// First the specs, so that what still fires does nothing; then the links; and when nothing fires
+// any more, what was counted up to then.
 void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
     for (const Place& place : probe.places)
         specs_.disable(place.spec);

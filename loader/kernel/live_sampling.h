@@ -52,7 +52,7 @@ class LiveSampling {
     const Features& features_;
     LiveGates& gates_;
     bool everything_ = false;
-    bool cpus_ = false; // of the CPUs, though only some processes are observed
+    bool cpus_ = false;      // of the CPUs, though only some processes are observed
     bool next_cpus_ = false; // of the target that was prepared
     std::vector<pid_t> pids_;
     SamplingSettings settings_;

@@ -41,7 +41,8 @@ bool runs_other_code(pid_t pid, FileIdentity mapped, int file, std::span<const u
         if (!mapping.executable || FileIdentity{mapping.device, mapping.inode} != mapped)
             continue;
         if (!memory) {
-            memory.reset(open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC));
+            memory.reset(open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(),
+                              O_RDONLY | O_CLOEXEC));
             if (!memory)
                 return errno != ENOENT && errno != ESRCH; // of what cannot be seen the worst
         }

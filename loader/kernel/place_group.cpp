@@ -149,7 +149,8 @@ void PlaceGroup::leave_others(const TargetView& view) {
     left_ = module == view.modules.end();
     std::vector<Attachment> others;
     std::erase_if(attachments_, [&](Attachment& attachment) {
-        if (!left_ && (!per_process_ || std::ranges::find(module->pids, attachment.pid()) != module->pids.end()))
+        if (!left_ && (!per_process_ ||
+                       std::ranges::find(module->pids, attachment.pid()) != module->pids.end()))
             return false;
         others.push_back(std::move(attachment));
         return true;

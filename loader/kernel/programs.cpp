@@ -113,10 +113,10 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     skeleton.rodata->cpu_ids = state->cpu_ids;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     if (options.uprobe_multi) {
-        for (bpf_program* program : {skeleton.progs.call_entry, skeleton.progs.call_exit,
-                                     skeleton.progs.call_return, skeleton.progs.line_reached,
-                                     skeleton.progs.go_call_entry, skeleton.progs.go_call_exit,
-                                     skeleton.progs.goroutine_end})
+        for (bpf_program* program :
+             {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return,
+              skeleton.progs.line_reached, skeleton.progs.go_call_entry,
+              skeleton.progs.go_call_exit, skeleton.progs.goroutine_end})
             bpf_program__set_expected_attach_type(
                 program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
     }

@@ -26,11 +26,11 @@ class NameMatcher {
     bool glob_;
     bool with_arguments_;
     std::string as_written_;
-    std::string wanted_;  // normalised
+    std::string wanted_;    // normalised
     std::string shortened_; // of "std::sort<>", as views show any std::sort; else empty
-    std::string needle_;  // must occur in the mangled name; empty: unknown
-    bool with_templates_; // the user wrote template arguments
-    bool thunk_;          // the user wrote "non-virtual thunk to ..."
+    std::string needle_;    // must occur in the mangled name; empty: unknown
+    bool with_templates_;   // the user wrote template arguments
+    bool thunk_;            // the user wrote "non-virtual thunk to ..."
 };
 
 // Spaces only where two words need one: `f<A<int> >( char const * )` -> `f<A<int>>(char const*)`.

@@ -105,9 +105,11 @@ Result<UniqueFd> ForkedTask::take() {
     }
     process_.reset();
     if (info.si_code != CLD_EXITED)
-        return Error{"", "", fmt::format("the writing process was ended by {}",
-                                         info.si_status == SIGXCPU ? "its limit of CPU time"
-                                                                   : strsignal(info.si_status)),
+        return Error{"",
+                     "",
+                     fmt::format("the writing process was ended by {}",
+                                 info.si_status == SIGXCPU ? "its limit of CPU time"
+                                                           : strsignal(info.si_status)),
                      {}};
     if (info.si_status == 0)
         return std::move(out_);

@@ -25,8 +25,8 @@ constexpr const char* forms = "unix:PATH, 127.0.0.1:PORT or [::1]:PORT";
 
 Error wrong(std::string_view text, std::string cause, std::string hint, size_t offset,
             size_t length) {
-    return {"listen on", std::string(text), std::move(cause), std::move(hint),
-            Error::Kind::usage, Error::Range{offset, length}};
+    return {"listen on",     std::string(text),  std::move(cause),
+            std::move(hint), Error::Kind::usage, Error::Range{offset, length}};
 }
 
 Result<ListenAddress> parse_unix(std::string_view text) {
@@ -81,8 +81,9 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
     else if (host == "[::1]")
         address.kind = ListenAddress::Kind::ipv6_loopback;
     else
-        return wrong(text, "only this machine may connect: what is observed is nobody else's "
-                           "business",
+        return wrong(text,
+                     "only this machine may connect: what is observed is nobody else's "
+                     "business",
                      fmt::format("{}; from elsewhere: ssh -L 8080:127.0.0.1:PORT", forms), 0,
                      host.size());
     auto port = parse_port(text, colon + 1);
@@ -169,9 +170,9 @@ Result<void> ListenSocket::bind_loopback(const ListenAddress& wanted) {
     ipv6.sin6_family = AF_INET6;
     ipv6.sin6_addr = in6addr_loopback;
     ipv6.sin6_port = htons(wanted.port);
-    const int bound =
-        is_ipv4 ? bind(fd_.get(), reinterpret_cast<const sockaddr*>(&ipv4), sizeof(ipv4))
-                : bind(fd_.get(), reinterpret_cast<const sockaddr*>(&ipv6), sizeof(ipv6));
+    const int bound = is_ipv4
+                          ? bind(fd_.get(), reinterpret_cast<const sockaddr*>(&ipv4), sizeof(ipv4))
+                          : bind(fd_.get(), reinterpret_cast<const sockaddr*>(&ipv6), sizeof(ipv6));
     if (bound < 0)
         return system_error("listen on", text_,
                             errno == EADDRINUSE ? "choose another port; 0 takes one that is free"

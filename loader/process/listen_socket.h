@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the sampling endpoint listens: a socket in the file system that only its user may connect
-// to, or a port of the loopback interface. Nothing else: what is observed is nobody else's business.
+// to, or a port of the loopback interface. Nothing else: what is observed is nobody else's
+// business.
 #pragma once
 
 #include "loader/base/fd.h"

@@ -22,7 +22,7 @@ struct DwflDeleter {
 
 struct UserStacks::State {
     pid_t pid = 0;
-    pid_t memory_tid = 0; // a thread that has the memory
+    pid_t memory_tid = 0;              // a thread that has the memory
     std::map<uint64_t, Mapping> files; // first mapping of each mapped file, by its start
     std::unique_ptr<Dwfl, DwflDeleter> dwfl;
     // Of the read that is going on.

@@ -61,9 +61,9 @@ class FlightRecorder final : public QuietSink {
 
     uint64_t span_ns_;
     std::deque<Block> blocks_;
-    size_t bytes_ = 0; // of blocks_
-    RecordEncoder encoder_; // the block that is being filled
-    uint64_t events_ = 0;   // in it
+    size_t bytes_ = 0;                    // of blocks_
+    RecordEncoder encoder_;               // the block that is being filled
+    uint64_t events_ = 0;                 // in it
     uint64_t first_ns_ = 0, last_ns_ = 0; // of it; 0: empty
 };
 

@@ -292,10 +292,9 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
 void RecordEncoder::put_overhead(const LedgerEvent& event) {
     const Overhead& overhead = event.overhead;
     out_.varint(event.waits_hz);
-    for (const uint64_t field :
-         {overhead.begin_ns, overhead.end_ns, overhead.target_ns, overhead.waits,
-          overhead.wait_samples, overhead.lost_wait_samples, overhead.lost_samples,
-          overhead.waited_ns})
+    for (const uint64_t field : {overhead.begin_ns, overhead.end_ns, overhead.target_ns,
+                                 overhead.waits, overhead.wait_samples, overhead.lost_wait_samples,
+                                 overhead.lost_samples, overhead.waited_ns})
         out_.varint(field);
     const size_t causes = std::min(overhead.causes.size(), recording::max_overhead_causes);
     out_.varint(causes);

@@ -291,7 +291,7 @@ struct Overhead {
         friend bool operator==(const Cause&, const Cause&) = default;
     };
     uint64_t begin_ns = 0;
-    uint64_t end_ns = 0;   // 0: nothing was measured
+    uint64_t end_ns = 0;    // 0: nothing was measured
     uint64_t target_ns = 0; // CPU time of the target, with what observing takes of it
     std::vector<Cause> causes{};
     // In it: samples of waits that were lost, and what the figures of waits mean: see Brake.

@@ -184,7 +184,8 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         const bool named = name.has_value();
         if (names->generated)
             generated_.add(location, names, name.value_or(""));
-        frame.function = named ? *std::move(name) : names->unnamed(location.address, place(location));
+        frame.function =
+            named ? *std::move(name) : names->unnamed(location.address, place(location));
         found.emplace_back(std::make_shared<const std::vector<Frame>>(1, std::move(frame)), named);
     }
 

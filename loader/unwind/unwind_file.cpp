@@ -63,8 +63,8 @@ uint64_t identity_of(const ElfFile& file, const UnwindStatistics& statistics, ui
 
 uint64_t checksum_of(FileHeader header, Bytes body) {
     SeededHash hash(header.seed);
-    // Of its own seed as input the hash would forget all that came before; and the seed's lowest bit
-    // is nothing to the hash, so that it has to be input, too.
+    // Of its own seed as input the hash would forget all that came before; and the seed's lowest
+    // bit is nothing to the hash, so that it has to be input, too.
     header.seed = ~header.seed;
     header.checksum = 0;
     hash.add(bytes_of(header));

@@ -51,7 +51,8 @@ class Arguments {
 };
 
 // A class: parts joined by '+', which are slow, fast, open or outside, a range of durations
-// (10ms..50ms, 10ms.., ..50ms), taken or not-taken, and =VALUE; or "all". Complains about the part that is none. Parts may be abbreviated unless `exact`.
+// (10ms..50ms, 10ms.., ..50ms), taken or not-taken, and =VALUE; or "all". Complains about the part
+// that is none. Parts may be abbreviated unless `exact`.
 Parsed<ClassFilter> class_of(const Word& word, bool exact = false);
 // "10ms..50ms": certainly no probe, even when it makes no sense.
 bool looks_like_range(const Word& word);

@@ -193,11 +193,12 @@ struct QuitCommand {};
 
 using Command =
     std::variant<TargetCommand, FilterCommand, WindowCommand, WayOutCommand, SampleCommand,
-                 OverheadCommand, TimeCommand, SlowCommand, SplitCommand, ThresholdCommand, UnsplitCommand,
-                 OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand, ThreadsCommand,
-                 HistCommand, CallsCommand, NeighboursCommand, OpenCommand, ProbesCommand,
-                 SitesCommand, StatusCommand, ViewCommand, RecordCommand, TriggerCommand,
-                 ServeCommand, SaveCommand, SourceCommand, WaitCommand, AssertCommand, EchoCommand,
-                 RuleCommand, RulesCommand, UndoCommand, DoctorCommand, HelpCommand, QuitCommand>;
+                 OverheadCommand, TimeCommand, SlowCommand, SplitCommand, ThresholdCommand,
+                 UnsplitCommand, OnlyCommand, DeleteCommand, FlameCommand, DiffCommand, TopCommand,
+                 ThreadsCommand, HistCommand, CallsCommand, NeighboursCommand, OpenCommand,
+                 ProbesCommand, SitesCommand, StatusCommand, ViewCommand, RecordCommand,
+                 TriggerCommand, ServeCommand, SaveCommand, SourceCommand, WaitCommand,
+                 AssertCommand, EchoCommand, RuleCommand, RulesCommand, UndoCommand, DoctorCommand,
+                 HelpCommand, QuitCommand>;
 
 } // namespace auger

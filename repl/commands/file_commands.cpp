@@ -36,8 +36,10 @@ std::string_view save_help() {
     static const std::string help =
         "The file's extension says as what:\n" + format_lines() +
         "  FILE.aug              what is in force (target, filter, probes, split, only, sampling,\n"
-        "                        window, intervals, triggers, serve) as commands, for `source` and\n"
-        "                        `auger -f`; neither a recording that is being written nor a window\n"
+        "                        window, intervals, triggers, serve) as commands, for `source` "
+        "and\n"
+        "                        `auger -f`; neither a recording that is being written nor a "
+        "window\n"
         "                        in the past\n"
         "--format says it by name, whatever the extension:\n" +
         format_name_lines() +

@@ -86,13 +86,15 @@ std::vector<CommandRow> probe_commands() {
          "a pointer too, which costs other callers nothing; FUNCTION@* is every direct call of it, "
          "each\n"
          "counted by itself (`sites` lists them). What matched is listed. Its number, shown by\n"
-         "`probes`, stands for the probe in other commands. `hist PROBE` shows what was measured.\n\n"
+         "`probes`, stands for the probe in other commands. `hist PROBE` shows what was "
+         "measured.\n\n"
          "With `off` nothing is attached for it any more, so that it costs nothing, and what was "
          "collected\n"
          "stays; calls that run then are `dropped`. `time PROBE` attaches it again. \"help "
          "overhead\" says when\n"
          "auger does that by itself.",
-         "time handle\ntime handle off\ntime libc:recv\ntime recv@main.cc:1312\ntime 'ns::Cache::*'",
+         "time handle\ntime handle off\ntime libc:recv\ntime recv@main.cc:1312\ntime "
+         "'ns::Cache::*'",
          {probe_or_function, {.words = "off"}},
          parse_time},
         {"slow",

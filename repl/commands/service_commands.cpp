@@ -176,7 +176,8 @@ std::string_view record_help() {
         "read however auger ends. Of what is there by that name only a recording of yours, or an\n"
         "empty file, is replaced.\n"
         "DIR every SPAN: continuous profiling. The samples of each interval become files of their\n"
-        "own, profile_TIME in UTC, and links last_profile lead to the latest; files of all but the\n"
+        "own, profile_TIME in UTC, and links last_profile lead to the latest; files of all but "
+        "the\n"
         "latest N intervals (default {}) are removed. Intervals follow each other without a gap.\n"
         "FORMAT, several of: {};\n"
         "default: collapsed and html. Unless something is sampled already, CPU time is, at 49 Hz.\n"
@@ -197,24 +198,36 @@ std::vector<CommandRow> service_commands() {
          record_help(),
          "record slow.auger\nrecord /var/lib/auger every 60s keep 1440\n"
          "record profiles every 10s keep 6 pprof\nrecord off",
-         {{.file = true, .words = "off"}, {.words = "every"}, {.words = "10s 60s"},
-          {.words = "keep"}, {}},
+         {{.file = true, .words = "off"},
+          {.words = "every"},
+          {.words = "10s 60s"},
+          {.words = "keep"},
+          {}},
          parse_record},
         {"on",
          "",
          "Files",
          "on slow PROBE > THRESHOLD record last SPAN [in DIR] [every SPAN] [keep N] | off",
          "keep what led to a slow call",
-         "A flight recorder: the event stream's last seconds are kept in memory, and when a slow call\n"
+         "A flight recorder: the event stream's last seconds are kept in memory, and when a slow "
+         "call\n"
          "of PROBE has been traced they are written to DIR (default: the current folder) as\n"
-         "slow-PROBE_TIME.auger, for `auger --replay`. At most one every SPAN (default 60s), and of\n"
-         "those the latest N (default 60) stay. `on` alone lists what is set, `on slow PROBE off` ends\n"
+         "slow-PROBE_TIME.auger, for `auger --replay`. At most one every SPAN (default 60s), and "
+         "of\n"
+         "those the latest N (default 60) stay. `on` alone lists what is set, `on slow PROBE off` "
+         "ends\n"
          "one, `on off` all.",
          "on slow handle > 100ms record last 10s\n"
          "on slow handle > p99.9 record last 30s in /var/lib/auger every 10m keep 20\n"
          "on slow handle off",
-         {{.words = "slow off"}, probe_or_function, {.words = ">"}, {.words = thresholds},
-          {.words = "record"}, {.words = "last"}, {.words = "10s 30s"}, {.words = "in every keep"},
+         {{.words = "slow off"},
+          probe_or_function,
+          {.words = ">"},
+          {.words = thresholds},
+          {.words = "record"},
+          {.words = "last"},
+          {.words = "10s 30s"},
+          {.words = "in every keep"},
           {}},
          parse_on},
         {"serve",
@@ -223,12 +236,18 @@ std::vector<CommandRow> service_commands() {
          "serve unix:PATH | 127.0.0.1:PORT | off [ADDRESS]",
          "answer requests by HTTP: samples, profiles, flames, metrics",
          "curl --unix-socket PATH -d '{\"numberOfSamples\":100,\"timeInterval\":\"10 ms\"}'\n"
-         "http://localhost/sample answers with a second of samples of the target, as the text of perf\n"
-         "script; `go tool pprof http://127.0.0.1:PORT/debug/pprof/profile?seconds=10` works, too.\n"
-         "/flame.html, /metrics (Prometheus), /status, and / lists all. When nothing is sampled, it is\n"
-         "while a request lasts. A unix socket has mode 0600; {PID} in its path is the target's first\n"
-         "process. Every user of this machine can connect to a port. `serve` alone lists addresses,\n"
-         "`serve off` ends one or all. --serve ADDRESS or AUGER_SERVE=ADDRESS do the same at the start.",
+         "http://localhost/sample answers with a second of samples of the target, as the text of "
+         "perf\n"
+         "script; `go tool pprof http://127.0.0.1:PORT/debug/pprof/profile?seconds=10` works, "
+         "too.\n"
+         "/flame.html, /metrics (Prometheus), /status, and / lists all. When nothing is sampled, "
+         "it is\n"
+         "while a request lasts. A unix socket has mode 0600; {PID} in its path is the target's "
+         "first\n"
+         "process. Every user of this machine can connect to a port. `serve` alone lists "
+         "addresses,\n"
+         "`serve off` ends one or all. --serve ADDRESS or AUGER_SERVE=ADDRESS do the same at the "
+         "start.",
          "serve unix:/run/auger-{PID}.sock\nserve 127.0.0.1:7400\nserve off",
          {{.words = "unix: 127.0.0.1: off"}, {}},
          parse_serve},

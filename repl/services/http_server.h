@@ -35,7 +35,7 @@ struct HttpAnswer {
 
 struct HttpLimits {
     unsigned connections = 128; // then a new one takes the place of who asks most slowly
-    size_t memory = 32 << 10; // of a connection, for its headers
+    size_t memory = 32 << 10;   // of a connection, for its headers
     size_t body = 4 << 10;
     size_t waiting = 64;           // requests, of all connections, that are not answered yet
     unsigned idle_seconds = 10;    // of a connection that says nothing

@@ -25,7 +25,9 @@ class Services {
     const SamplingSettings& sampling_in_force() const { return sampling_.in_force(); }
     bool samples_for_clients() const { return sampling_.is_for_others(); }
     // Of what is sampled for clients alone; until the user samples.
-    Result<void> limit_clients(const SamplingSettings& most) { return sampling_.limit_demand(most); }
+    Result<void> limit_clients(const SamplingSettings& most) {
+        return sampling_.limit_demand(most);
+    }
     Result<void> serve(const std::vector<std::string>& addresses) {
         return endpoint_.listen_at(addresses);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Carries out a plan on the Backend and the Services. When an operation fails, those before it are reversed, last
-// first, so that what was in force before still is.
+// Carries out a plan on the Backend and the Services. When an operation fails, those before it are
+// reversed, last first, so that what was in force before still is.
 #pragma once
 
 #include "repl/services/services.h"

@@ -20,7 +20,9 @@ struct Reverse {
     Operation operator()(const AddProbe& add) const { return RemoveProbe{add.probe}; }
     Operation operator()(const RemoveProbe& remove) const { return AddProbe{remove.probe}; }
     Operation operator()(const SetSlow& slow) const { return SetSlow{slow.after, slow.before}; }
-    Operation operator()(const SetAttached& set) const { return SetAttached{set.after, set.before}; }
+    Operation operator()(const SetAttached& set) const {
+        return SetAttached{set.after, set.before};
+    }
     Operation operator()(const auto& edit) const {
         auto other = edit;
         std::swap(other.before, other.after);

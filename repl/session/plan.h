@@ -43,9 +43,9 @@ struct SetAttached {
     ProbeSetting after; // with the same id
 };
 
-using Operation = std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetAttached,
-                               SetSplit, SetOnly, RemoveProbe, SetSampling, SetRecording,
-                               SetIntervals, SetTriggers, SetServing>;
+using Operation =
+    std::variant<SetTarget, SetFilter, SetWayOut, AddProbe, SetSlow, SetAttached, SetSplit, SetOnly,
+                 RemoveProbe, SetSampling, SetRecording, SetIntervals, SetTriggers, SetServing>;
 
 std::vector<Operation> plan(const Settings& from, const Settings& to);
 Operation reversed(const Operation& operation);

@@ -102,11 +102,11 @@ std::string describe(const IntervalFiles& files) {
 }
 
 std::string describe(const Trigger& trigger, const ProbeSetting& probe) {
-    return fmt::format("on slow calls of {} > {} recording the last {} to {}, at most one every {}; "
-                       "the latest {} stay",
-                       escape_untrusted(probe.text), spell_threshold(probe.slow),
-                       spell_duration(trigger.span_ns), escape_untrusted(trigger.folder),
-                       spell_duration(trigger.rest_ns), trigger.keep);
+    return fmt::format(
+        "on slow calls of {} > {} recording the last {} to {}, at most one every {}; "
+        "the latest {} stay",
+        escape_untrusted(probe.text), spell_threshold(probe.slow), spell_duration(trigger.span_ns),
+        escape_untrusted(trigger.folder), spell_duration(trigger.rest_ns), trigger.keep);
 }
 
 std::string describe(const OverheadLimit& limit) {

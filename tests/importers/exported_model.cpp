@@ -63,9 +63,9 @@ std::string Importers::write(std::string_view format, const std::string& name,
     return folder.file(name, sink.text);
 }
 
-// Virtual time goes on while the page does what it does not count, such as reading files; a page that
-// waits for that asks again every 10 ms of it, which takes longer than the page does only if there
-// are many of them. One that is done waits for nothing, and all that is left goes by at once.
+// Virtual time goes on while the page does what it does not count, such as reading files; a page
+// that waits for that asks again every 10 ms of it, which takes longer than the page does only if
+// there are many of them. One that is done waits for nothing, and all that is left goes by at once.
 nlohmann::json Importers::report_of(const std::string& url) {
     const Outcome outcome =
         run({"/usr/bin/env", chromium, "--headless", "--no-sandbox", "--disable-gpu",

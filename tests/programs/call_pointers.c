@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Calls through pointers: one call instruction that goes to several functions, by a table, a
-// member, an argument, a variable that changes, from a library, and one that is left by longjmp. Each site keeps an
-// account of each function that it calls; the names in the account are probes.
+// member, an argument, a variable that changes, from a library, and one that is left by longjmp.
+// Each site keeps an account of each function that it calls; the names in the account are probes.
 #include "call_sites.h"
 
 #include <setjmp.h>

@@ -38,8 +38,7 @@ TIMED uint64_t outer(uint64_t ns) {
 }
 
 static void report(FILE* out) {
-    fprintf(out, ",\"calls\":%" PRIu64 ",\"naps\":%" PRIu64, truth_read(&calls),
-            truth_read(&naps));
+    fprintf(out, ",\"calls\":%" PRIu64 ",\"naps\":%" PRIu64, truth_read(&calls), truth_read(&naps));
 }
 
 static void* life(void* unused) {

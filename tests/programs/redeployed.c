@@ -13,7 +13,7 @@
 #define MIX(value, n) ((((value) ^ (value) >> 9) * FACTOR + (n)) ^ FACTOR >> (n))
 #else
 #define FACTOR UINT64_C(6364136223846793005)
-#define MIX(value, n) ((value) * FACTOR + (n)*UINT64_C(1442695040888963407))
+#define MIX(value, n) ((value)*FACTOR + (n)*UINT64_C(1442695040888963407))
 #endif
 
 static uint64_t rounds, calls;

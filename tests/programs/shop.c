@@ -28,7 +28,7 @@ struct account {
 static struct {
     struct account serve[2], search, apprentice;
     uint64_t rings, wakes, apprentice_pid;
-}* book;
+} * book;
 
 static int bell[2];
 
@@ -45,9 +45,8 @@ static void spin_us(uint64_t us) {
 
 static void raise_to(uint64_t* most, uint64_t value) {
     uint64_t known = truth_read(most);
-    while (value > known &&
-           !__atomic_compare_exchange_n(most, &known, value, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
+    while (value > known && !__atomic_compare_exchange_n(most, &known, value, false,
+                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 

@@ -2,15 +2,15 @@
 //
 // Coroutines by a switch of the program's own, with a timed function open while its stack is left.
 // They go on in another order than they began, which kills a program whose return addresses were
-// replaced. Where the switch comes from differs: written into the program (switches_asm.S, linked in
-// several ways), made at run time (JIT), from a library that is loaded and used at once (LATE), or
-// the C library's, found by name at run time (DLSYM).
+// replaced. Where the switch comes from differs: written into the program (switches_asm.S, linked
+// in several ways), made at run time (JIT), from a library that is loaded and used at once (LATE),
+// or the C library's, found by name at run time (DLSYM).
 #define _GNU_SOURCE
 #include "common/truth.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -54,8 +54,7 @@ static const unsigned char code[] = {0x55, 0x53, 0x41, 0x54, 0x41, 0x55, 0x41, 0
                                      0x57, 0x48, 0x89, 0x27, 0x48, 0x8b, 0x26, 0x41, 0x5f,
                                      0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5b, 0x5d, 0xc3};
 static switch_function* find_switch(void) {
-    void* memory =
-        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         fail("memory");
     memcpy(memory, code, sizeof code);

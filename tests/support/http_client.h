@@ -46,7 +46,8 @@ class HttpClient {
         say("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     }
     void post(const std::string& path, const std::string& body) {
-        say("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+        say("POST " + path +
+            " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
             std::to_string(body.size()) + "\r\n\r\n" + body);
     }
     // Takes in what has come; returns whether the other end has closed.

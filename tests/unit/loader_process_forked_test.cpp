@@ -74,16 +74,15 @@ TEST(ForkedTask, SaysWhatFailed) {
 }
 
 TEST(ForkedTask, WritesNoMoreThanItMay) {
-    auto task = ForkedTask::start(
-        "test",
-        [](int out) -> Result<void> {
-            const std::string piece(64 << 10, 'x');
-            for (;;) {
-                if (auto written = write_text(out, piece); !written)
-                    return written;
-            }
-        },
-        {256 << 10, 60});
+    auto task = ForkedTask::start("test",
+                                  [](int out) -> Result<void> {
+                                      const std::string piece(64 << 10, 'x');
+                                      for (;;) {
+                                          if (auto written = write_text(out, piece); !written)
+                                              return written;
+                                      }
+                                  },
+                                  {256 << 10, 60});
     ASSERT_TRUE(task);
     EXPECT_THAT(text_of(task->take()), HasSubstr("File too large"));
 }
@@ -93,8 +92,8 @@ TEST(ForkedTask, EndsWithTheProcess) {
         std::atomic<pid_t> task;
         std::atomic<bool> stop;
     };
-    auto* shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* shared = static_cast<Shared*>(
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(shared, MAP_FAILED);
     const pid_t parent = fork();
     ASSERT_GE(parent, 0);

@@ -2,9 +2,9 @@
 // What is written comes back as it was, and a file that is cut, changed or made up is read up to
 // what is wrong with it.
 #include "loader/recording/definition_log.h"
+#include "loader/recording/flight_recorder.h"
 #include "loader/recording/format.h"
 #include "loader/recording/recording_reader.h"
-#include "loader/recording/flight_recorder.h"
 #include "loader/recording/recording_writer.h"
 #include "tests/unit/loader_recording_stream.h"
 
@@ -160,7 +160,8 @@ TEST_F(LoaderRecording, FormatFourIsRead) {
     const Reading reading =
         read(std::string(AUGER_SOURCE_DIR) + "/tests/unit/fixtures/recordings/format-4.auger");
     EXPECT_EQ(reading.refused + reading.damage, "");
-    EXPECT_THAT(reading.transcript.lines, testing::Contains("probe 1 doze threshold 0 0 0 false 0"));
+    EXPECT_THAT(reading.transcript.lines,
+                testing::Contains("probe 1 doze threshold 0 0 0 false 0"));
     EXPECT_THAT(reading.transcript.lines, testing::Contains(testing::StartsWith("ledger ")));
     EXPECT_THAT(reading.transcript.lines,
                 testing::Contains(testing::HasSubstr("tiny (24085): exit code 0")));
@@ -255,10 +256,10 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
 std::vector<std::string> events_of(const Transcript& transcript) {
     std::vector<std::string> events;
     for (const std::string& line : transcript.lines) {
-        const bool defines = std::ranges::any_of(
-            std::array{"module", "location", "frames", "stack ", "thread", "spec ", "label ",
-                       "probe", "split", "only"},
-            [&](const char* kind) { return line.starts_with(kind); });
+        const bool defines =
+            std::ranges::any_of(std::array{"module", "location", "frames", "stack ", "thread",
+                                           "spec ", "label ", "probe", "split", "only"},
+                                [&](const char* kind) { return line.starts_with(kind); });
         if (!defines)
             events.push_back(line);
     }

@@ -429,7 +429,8 @@ TEST(FileCommands, Paths) {
     EXPECT_EQ(parsed<SaveCommand>("save a.pb.gz under f").query.under, "f");
     EXPECT_EQ(parsed<SaveCommand>("save a by comm --format perf-script slow").format->name,
               "perf-script");
-    EXPECT_THAT(wrong("save a --format x"), HasSubstr("collapsed perf-script pprof speedscope html"));
+    EXPECT_THAT(wrong("save a --format x"),
+                HasSubstr("collapsed perf-script pprof speedscope html"));
     EXPECT_EQ(parsed<SourceCommand>("source 'a b'").path, "a b");
     EXPECT_THAT(wrong("save a"), HasSubstr("called a.folded"));
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));

@@ -230,9 +230,13 @@ class FakeBackend final : public Backend {
     }
     void announce(uint32_t id, bool deleted) {
         const Probe& probe = probes_.at(id);
-        sink_.on_probe(
-            {ProbeId{id}, probe.text, {probe.spec}, probe.slow, deleted, probe.conditions,
-             probe.off});
+        sink_.on_probe({ProbeId{id},
+                        probe.text,
+                        {probe.spec},
+                        probe.slow,
+                        deleted,
+                        probe.conditions,
+                        probe.off});
     }
     void play(const Probe& probe) {
         std::vector<uint64_t> durations(19, ms);

@@ -245,8 +245,7 @@ TEST(IntervalRecorder, KilledLeavesOnlyWholeFiles) {
             }
         }
         const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-        while (!fs::exists(path + "/last_profile.html") &&
-               std::chrono::steady_clock::now() < limit)
+        while (!fs::exists(path + "/last_profile.html") && std::chrono::steady_clock::now() < limit)
             usleep(1'000);
         usleep(static_cast<unsigned>(rand_r(&seed)) % 40'000);
         kill(pid, SIGKILL);

@@ -249,7 +249,8 @@ TEST_F(Golden, JsonHasItsFields) {
     json top = json::parse(top_json(model, {}));
     EXPECT_GT(top["functions"].size(), 5u);
     const json three = json::parse(top_json(model, {}, {}, 3))["functions"];
-    EXPECT_EQ(three, json(std::vector<json>(top["functions"].begin(), top["functions"].begin() + 3)));
+    EXPECT_EQ(three,
+              json(std::vector<json>(top["functions"].begin(), top["functions"].begin() + 3)));
     EXPECT_EQ(json::parse(threads_json(model, {}, {}, 1))["threads"],
               json({threads["threads"][0]}));
 }

@@ -238,8 +238,8 @@ TEST_F(Merged, ImpossibleTimesComeToAnEnd) {
         ASSERT_TRUE(writer);
         (*writer)->on_machine(MachineId{}, {"m", boot_ns});
         SyntheticStream stream(**writer);
-        for (const uint64_t time_ns : {uint64_t{1}, recording::max_time_ns - 3, uint64_t{5},
-                                       recording::max_time_ns})
+        for (const uint64_t time_ns :
+             {uint64_t{1}, recording::max_time_ns - 3, uint64_t{5}, recording::max_time_ns})
             stream.sample(time_ns, 1, stream.stack({"f"}));
         ASSERT_TRUE((*writer)->finish());
     }

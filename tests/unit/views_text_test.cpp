@@ -3,10 +3,10 @@
 #include "tests/unit/synthetic_stream.h"
 #include "views/canvas.h"
 #include "views/escape.h"
-#include "views/flame_rows.h"
 #include "views/exports/collapsed.h"
-#include "views/frame_text.h"
+#include "views/flame_rows.h"
 #include "views/format.h"
+#include "views/frame_text.h"
 
 #include <gtest/gtest.h>
 

@@ -19,13 +19,12 @@ std::string overhead_json(const Model& model, const StatusContext& context) {
     line["share"] = overhead_share(overhead, overhead_cost(overhead));
     line["causes"] = Line::array();
     for (const Overhead::Cause& cause : dearest_causes(overhead)) {
-        const ProbeInfo* probe = cause.kind == Overhead::Cause::Kind::probe
-                                     ? model.find_probe(cause.probe)
-                                     : nullptr;
+        const ProbeInfo* probe =
+            cause.kind == Overhead::Cause::Kind::probe ? model.find_probe(cause.probe) : nullptr;
         line["causes"].push_back(
             {{"cause", overhead_kind(cause.kind)},
-             {"probe", cause.kind == Overhead::Cause::Kind::probe ? Line(cause.probe.value)
-                                                                  : Line(nullptr)},
+             {"probe",
+              cause.kind == Overhead::Cause::Kind::probe ? Line(cause.probe.value) : Line(nullptr)},
              {"text", probe ? Line(escape_untrusted(probe->text)) : Line(nullptr)},
              {"events", cause.events},
              {"cost", cause.cost_ns},

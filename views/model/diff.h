@@ -61,7 +61,7 @@ struct Diff {
     DiffSide second;
     std::vector<FunctionDiff> functions; // from the split's function inwards; largest rest first
     size_t tested_functions = 0;         // that could be significant
-    std::vector<StackDiff> stacks; // largest difference first
+    std::vector<StackDiff> stacks;       // largest difference first
     SampleSum probe_handling; // left out: the kernel at work for a probe, in calls of either side
     bool recursive = false;   // calls of the probe inside each other: counted each, sampled as one
     uint64_t from_ns = 0;
