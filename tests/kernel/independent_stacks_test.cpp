@@ -137,12 +137,14 @@ TEST_P(IndependentStacks, AreThoseOfAuger) {
         ASSERT_TRUE(session.pump_until([&] { return stopped(program.pid()); }));
         const uint64_t until = session.backend().now_ns();
         program.signal(SIGCONT);
-        // A wait has as many periods as there were ticks in it, so it is up to one longer. Those
-        // that began before the end of the stop and ended after it was complete are of nothing
-        // else.
+        // A wait has as many periods as there were ticks in it, one at a random moment of each
+        // period of the thread's clock: of n ticks the first may come at the end of its period and
+        // the last at the begin of its own, n - 2 periods later, so it is shorter than it seems by
+        // up to two. Those that began before the end of the stop and ended after it was complete
+        // are of nothing else.
         const auto in_stop = [&](const SampleEvent& sample) {
             return sample.kind == SampleKind::blocked && sample.time_ns >= from &&
-                   sample.time_ns - sample.weight_ns + period_ns <= until;
+                   sample.time_ns - sample.weight_ns + 2 * period_ns <= until;
         };
         const auto thread_of = [&](const SampleEvent& sample) {
             return session.model().symbols().thread(sample.thread);
