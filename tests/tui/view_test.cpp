@@ -103,13 +103,7 @@ TEST_F(View, CommandsAreTheSessionsAndRememberedByThePrompt) {
     terminal.type(":");
     terminal.enter("time no_such_thing");
     terminal.expect_window("error");
-    terminal.press("Escape"); // should it be on a page of its own
-    EXPECT_TRUE(wait_until([&] {
-        if (terminal.state("alternate_on") == "0")
-            return true;
-        terminal.press("q");
-        return false;
-    }));
+    terminal.press("q");
     terminal.expect_last_line(prompt);
     terminal.enter("window");
     terminal.expect("\nwindow: last 5.00 s\n");
