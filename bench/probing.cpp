@@ -32,7 +32,7 @@ Functions Functions::find(const std::string& path, const std::string& pattern) {
     if (!parsed.pattern)
         throw std::runtime_error(parsed.error->error.message());
     ProbeModule module{std::make_shared<FunctionIndex>(found.file), path, true,
-                       std::make_shared<ModuleDebug>(found.file, path, 0)};
+                       std::make_shared<ModuleDebug>(found.file, path, nullptr)};
     found.matches = take(match_probe(*parsed.pattern, {&module, 1})).places;
     return found;
 }

@@ -61,7 +61,7 @@ bool is_code(const ElfFile& file, const Mapping& mapping) {
 } // namespace
 
 ModuleCatalogue::Entry& ModuleCatalogue::open(FileIdentity mapped, auto&& open_file,
-                                              const std::string& path, pid_t pid) {
+                                              const std::string& path) {
     Entry& entry = entries_[mapped];
     if (entry.file) {
         auto now = FileContent::of(entry.file->fd());
@@ -76,13 +76,18 @@ ModuleCatalogue::Entry& ModuleCatalogue::open(FileIdentity mapped, auto&& open_f
         if (content && file) {
             entry.content = *content;
             entry.file = *file;
-            entry.debug = std::make_shared<ModuleDebug>(*file, path, pid);
         }
     }
     return entry;
 }
 
-const std::shared_ptr<const FunctionIndex>& ModuleCatalogue::index_of(Entry& entry) {
+TargetModule ModuleCatalogue::describe(Entry& entry, const std::string& path,
+                                       const RootFolders::Root& root) {
+    if (!entry.debug || entry.root != root) {
+        entry.debug = std::make_shared<ModuleDebug>(entry.file, path, root);
+        entry.index = nullptr;
+        entry.root = root;
+    }
     if (!entry.index) {
         // A stripped file's functions are known from what was stripped, where that is installed.
         std::shared_ptr<const ElfFile> stripped;
@@ -92,41 +97,52 @@ const std::shared_ptr<const FunctionIndex>& ModuleCatalogue::index_of(Entry& ent
             stripped = nullptr;
         entry.index = std::make_shared<FunctionIndex>(entry.file, std::move(stripped));
     }
-    return entry.index;
+    TargetModule module;
+    module.file = entry.file;
+    module.index = entry.index;
+    module.debug = entry.debug;
+    module.path = path;
+    module.content = entry.content;
+    return module;
 }
 
-std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pids) {
-    std::vector<TargetModule> modules;
+std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t> pids) {
+    std::vector<Use> uses;
     std::map<FileIdentity, size_t> known;
     for (pid_t pid : pids) {
         auto maps = read_maps(pid);
         if (!maps || !emulator_of(pid, *maps).empty())
             continue;
-        FileIdentity program = program_of(pid);
+        const FileIdentity program = program_of(pid);
+        const RootFolders::Root root = roots_.of(pid).value_or(nullptr);
         for (const Mapping& mapping : *maps) {
             if (!mapping.executable || !mapping.inode)
                 continue;
-            FileIdentity mapped{mapping.device, mapping.inode};
-            auto [at, is_new] = known.try_emplace(mapped, modules.size());
-            if (is_new) {
-                Entry& entry = open(
-                    mapped, [&] { return open_mapped_file(pid, mapping); }, mapping.path, pid);
-                if (!entry.file) {
-                    known.erase(at);
-                    continue;
-                }
-                modules.push_back(
-                    {entry.file,
-                     index_of(entry),
-                     entry.debug,
-                     mapping.path,
-                     FileIdentity{entry.file->device(), entry.file->inode()} == program,
-                     {},
-                     mapped,
-                     entry.content});
-            }
-            modules[at->second].pids.insert(pid);
+            const FileIdentity file{mapping.device, mapping.inode};
+            const auto [at, is_new] = known.try_emplace(file, uses.size());
+            if (is_new)
+                uses.push_back({file, pid, mapping, program, {}, root});
+            Use& use = uses[at->second];
+            use.pids.insert(pid);
+            // What one of several roots brings along must not name what the others run.
+            if (use.root != root)
+                use.root = nullptr;
         }
+    }
+    return uses;
+}
+
+std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pids) {
+    std::vector<TargetModule> modules;
+    for (Use& use : uses_of(pids)) {
+        Entry& entry = open(
+            use.file, [&] { return open_mapped_file(use.pid, use.mapping); }, use.mapping.path);
+        if (!entry.file)
+            continue;
+        TargetModule& module = modules.emplace_back(describe(entry, use.mapping.path, use.root));
+        module.mapped = use.file;
+        module.main_program = module.identity() == use.program;
+        module.pids = std::move(use.pids);
     }
     // The main programs first, as they are searched first.
     std::stable_partition(modules.begin(), modules.end(),
@@ -146,17 +162,13 @@ std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string&
             continue;
         FileIdentity identity = identity_of(fd->get());
         Entry& entry = open(
-            identity, [&] { return std::move(fd); }, name, 0);
+            identity, [&] { return std::move(fd); }, name);
         if (!entry.file)
             continue;
-        modules.push_back({entry.file,
-                           index_of(entry),
-                           entry.debug,
-                           name,
-                           modules.empty(),
-                           {},
-                           identity,
-                           entry.content});
+        const bool first = modules.empty();
+        TargetModule& module = modules.emplace_back(describe(entry, name, nullptr));
+        module.main_program = first;
+        module.mapped = identity;
         for (const std::string& needed : entry.file->needed()) {
             for (const char* folder : library_folders) {
                 std::string candidate = fmt::format("{}/{}", folder, needed);
@@ -207,7 +219,7 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
                                            mapping.path)};
             Entry& entry = open(
                 {mapping.device, mapping.inode}, [&] { return open_mapped_file(pid, mapping); },
-                mapping.path, pid);
+                mapping.path);
             if (entry.file && !is_code(*entry.file, mapping))
                 return {false,
                         fmt::format("process {} runs what is no code of {}", pid, mapping.path)};

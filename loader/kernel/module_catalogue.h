@@ -11,6 +11,8 @@
 #include "loader/probes/switch_cache.h"
 #include "loader/probes/unwind_proof.h"
 #include "loader/process/file_content.h"
+#include "loader/process/proc_maps.h"
+#include "loader/process/root_folders.h"
 #include "loader/symbols/module_debug.h"
 
 #include <sys/types.h>
@@ -61,13 +63,25 @@ class ModuleCatalogue {
         std::shared_ptr<const ElfFile> file; // null: no ELF file, or could not be opened
         std::shared_ptr<const FunctionIndex> index;
         std::shared_ptr<ModuleDebug> debug;
-        FileContent content{}; // that was read
+        RootFolders::Root root; // that debug files were looked for in
+        FileContent content{};  // that was read
     };
+    // What processes have mapped as code.
+    struct Use {
+        FileIdentity file;
+        pid_t pid; // the first
+        Mapping mapping;
+        FileIdentity program; // that `pid` runs
+        std::set<pid_t> pids{};
+        RootFolders::Root root{}; // of all of them; null: ours, or not the same
+    };
+    std::vector<Use> uses_of(std::span<const pid_t> pids);
 
-    // `pid` maps the file, or is 0.
-    Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path, pid_t pid);
-    const std::shared_ptr<const FunctionIndex>& index_of(Entry& entry);
+    Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path);
+    // Looks for debug files in our own root and in this one.
+    TargetModule describe(Entry& entry, const std::string& path, const RootFolders::Root& root);
 
+    RootFolders roots_;
     std::map<FileIdentity, Entry> entries_;
     SwitchCache switches_ = SwitchCache::of_user();
 };

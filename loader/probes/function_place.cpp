@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/function_place.h"
 
-#include "loader/code/code_extent.h"
 #include "loader/code/outlined_parts.h"
 #include "loader/probes/callees.h"
+#include "loader/probes/function_bytes.h"
 #include "loader/symbols/demangle.h"
 #include "loader/unwind/go_runtime.h"
 
@@ -14,8 +14,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t function_size_limit = uint64_t{8} << 20; // bytes; nobody writes larger ones
 
 // What is read of one function before it is analysed.
 struct FunctionBytes {
@@ -32,19 +30,16 @@ struct FunctionBytes {
 
 class FunctionReader {
   public:
-    FunctionReader(const FunctionIndex& index, const FunctionIndex::Function& function)
-        : index_(index), function_(function) {}
+    FunctionReader(const ProbeModule& module, const FunctionIndex::Function& function)
+        : module_(module), index_(*module.index), function_(function) {}
 
     Result<FunctionBytes> read() const {
         const ElfFile& file = index_.file();
         FunctionBytes bytes;
-        bytes.body = file.read_code(function_.address, function_.size);
-        if (function_.size_guessed) {
-            const auto extent = code_extent({function_.address, bytes.body});
-            if (!extent)
-                return extent.error();
-            bytes.body.resize(*extent);
-        }
+        auto body_bytes = read_function(module_, function_);
+        if (!body_bytes)
+            return body_bytes.error();
+        bytes.body = *std::move(body_bytes);
         CodePart body{function_.address, bytes.body};
         bytes.cold_ranges = own_cold_parts(body);
         std::vector<CodeRange> unnamed = find_outlined_parts(
@@ -70,12 +65,12 @@ class FunctionReader {
             shared |= index_.named(symbol.name).size() > 1;
         std::vector<uint64_t> targets = leaving_jumps(body);
         for (const FunctionIndex::Function* part : candidates) {
-            if (part->size > function_size_limit)
+            const auto code = read_function(module_, *part);
+            if (!code)
                 continue;
             if (!shared || leads_into(targets, part->address, part->size) ||
-                leads_into(leaving_jumps(
-                               {part->address, index_.file().read_code(part->address, part->size)}),
-                           function_.address, function_.size))
+                leads_into(leaving_jumps({part->address, *code}), function_.address,
+                           function_.size))
                 own.push_back({part->address, part->size});
         }
         return own;
@@ -86,6 +81,7 @@ class FunctionReader {
         return first != targets.end() && *first - address < size;
     }
 
+    const ProbeModule& module_;
     const FunctionIndex& index_;
     const FunctionIndex::Function& function_;
 };
@@ -181,14 +177,13 @@ class Placing {
                 (variants.empty() ? std::string()
                                   : fmt::format(", one of {}", fmt::join(variants, ", "))));
         }
-        if (function_.size > function_size_limit)
-            return skip("is larger than 8 MB");
         first_offset_ = file_.offset_of_address(function_.address);
         if (!first_offset_)
             return skip("has no code in the file");
-        auto bytes = FunctionReader(index_, function_).read();
+        auto bytes = FunctionReader(module_, function_).read();
         if (!bytes)
-            return skip(bytes.error().cause + "; " + bytes.error().hint);
+            return skip(bytes.error().cause +
+                        (bytes.error().hint.empty() ? "" : "; " + bytes.error().hint));
         bytes_ = *std::move(bytes);
         std::vector<CodePart> cold = bytes_.cold_parts();
         Result<FunctionCode> analysed = analyse_function(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/module_calls.h"
 
-#include "loader/code/code_extent.h"
+#include "loader/probes/function_bytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,22 +17,13 @@ const ModuleCalls::Calls& ModuleCalls::in(const FunctionIndex::Function& functio
     auto [at, added] = calls_.try_emplace(function.address, std::vector<CallInstruction>());
     if (added) {
         const ElfFile& file = module_.index->file();
-        if (function.size > function_size_limit) {
-            at->second = Error{"find calls", {}, "is larger than 8 MB", {}};
-            return at->second;
-        }
-        std::vector<std::byte> bytes = file.read_code(function.address, function.size);
-        if (function.size_guessed) {
-            const auto extent = code_extent({function.address, bytes});
-            if (!extent) {
-                at->second = extent.error();
-                return at->second;
-            }
-            bytes.resize(*extent);
-        }
-        at->second = find_calls({function.address, bytes}, [&](uint64_t address, size_t size) {
-            return file.read_code(address, size);
-        });
+        const auto bytes = read_function(module_, function);
+        if (!bytes)
+            at->second = bytes.error();
+        else
+            at->second = find_calls({function.address, *bytes}, [&](uint64_t address, size_t size) {
+                return file.read_code(address, size);
+            });
     }
     return at->second;
 }

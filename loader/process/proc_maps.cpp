@@ -5,8 +5,10 @@
 #include "loader/process/safe_open.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <charconv>
 
@@ -74,12 +76,31 @@ bool same_file(int fd, const Mapping& mapping) {
            status.st_ino == mapping.inode;
 }
 
+// Whether the file is the one that the mapping was said to be of. Between the reading of
+// /proc/PID/maps and the opening of what stands there the process may have mapped another file, and
+// what we take from it would be believed of the first, by whoever else maps that. Where maps has
+// other numbers than fstat() (btrfs, overlayfs) a mapping of our own tells what it has.
+bool is_file_of(int fd, const Mapping& mapping) {
+    if (same_file(fd, mapping))
+        return true;
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* const own = mmap(nullptr, page, PROT_NONE, MAP_PRIVATE, fd, 0);
+    if (own == MAP_FAILED)
+        return false;
+    const auto text = read_file("/proc/self/maps", 256 << 20);
+    munmap(own, page);
+    for (const Mapping& candidate : text ? parse_maps(*text) : std::vector<Mapping>())
+        if (candidate.start == reinterpret_cast<uint64_t>(own))
+            return candidate.device == mapping.device && candidate.inode == mapping.inode;
+    return false;
+}
+
 // `tid` is the process or, when its first thread has ended, another of its threads.
 Result<UniqueFd> open_mapped_file_in(pid_t tid, const Mapping& mapping) {
     // This link is the file itself, whatever happened to its name; it needs CAP_CHECKPOINT_RESTORE.
     auto file =
         open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
-    if (file)
+    if (file && is_file_of(file->get(), mapping))
         return file;
     // So is this one, for the program's own file, without the capability.
     auto exe = open_regular(fmt::format("/proc/{}/exe", tid));

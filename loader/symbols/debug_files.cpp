@@ -48,9 +48,9 @@ std::shared_ptr<const ElfFile> debug_file_by_build_id(std::string_view build_id,
     std::string path = "/.build-id/";
     path.append(build_id.substr(0, 2)).append("/").append(build_id.substr(2)).append(".debug");
     // A folder that stands for a target's root may be nothing but such a store.
-    for (const auto& [root, folder] : {std::pair{folders.target_root, folders.folder},
-                                       std::pair{folders.target_root, std::string()},
-                                       std::pair{folders.own_root, folders.folder}})
+    for (const auto& [root, folder] : {std::pair{folders.own_root, folders.folder},
+                                       std::pair{folders.target_root, folders.folder},
+                                       std::pair{folders.target_root, std::string()}})
         if (auto elf = open_below(root, folder + path); elf && elf->build_id() == build_id)
             return elf;
     return nullptr;
@@ -65,7 +65,7 @@ std::shared_ptr<const ElfFile> find_debug_file(const ElfFile& module, const std:
     if (!link || link->file_name.empty() || link->file_name.find('/') != std::string::npos)
         return nullptr;
     const std::string beside = path.substr(0, path.rfind('/') + 1);
-    for (const int root : {folders.target_root, folders.own_root})
+    for (const int root : {folders.own_root, folders.target_root})
         for (const std::string& folder :
              {beside, beside + ".debug/", folders.folder + "/" + beside}) {
             auto elf = open_below(root, folder + link->file_name);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where distributions put what was stripped from a program: by build id, and by .gnu_debuglink. The
-// target's root is searched first (a container brings its own files), then ours.
+// Where distributions put what was stripped from a program: by build id, and by .gnu_debuglink. Our
+// root is searched first: what lies there is root's. A container brings its own files along: they
+// name only what that container runs, and say nothing of where a breakpoint may go
+// (own_functions.h).
 #pragma once
 
 #include "loader/elf/elf_file.h"

@@ -1,42 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/module_debug.h"
 
-#include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/debug_files.h"
 #include "loader/symbols/dwarf_file.h"
 
-#include <fmt/format.h>
-
 namespace auger {
 namespace {
 
-// Folders stay open for as long as this does.
+// Our own folder stays open for as long as this does.
 struct Roots {
-    UniqueFd own, target;
+    UniqueFd own;
     DebugFolders folders;
 
-    explicit Roots(pid_t pid) {
+    explicit Roots(const UniqueFd* target) {
         if (auto root = open_folder("/"))
             own = *std::move(root);
-        if (pid)
-            if (auto root = open_folder(fmt::format("/proc/{}/root", living_thread(pid))))
-                target = *std::move(root);
         folders.own_root = own.get();
-        folders.target_root = target.get();
+        folders.target_root = target ? target->get() : -1;
     }
 };
 
 } // namespace
 
-ModuleDebug::ModuleDebug(std::shared_ptr<const ElfFile> file, std::string path, pid_t pid)
-    : file_(std::move(file)), path_(std::move(path)), pid_(pid) {}
+ModuleDebug::ModuleDebug(std::shared_ptr<const ElfFile> file, std::string path,
+                         std::shared_ptr<const UniqueFd> root)
+    : file_(std::move(file)), path_(std::move(path)), root_(std::move(root)) {}
 
 const std::shared_ptr<const ElfFile>& ModuleDebug::debug_file() {
     if (!debug_file_) {
         debug_file_.emplace();
         if (!has_dwarf(*file_)) {
-            const Roots roots(pid_);
+            const Roots roots(root_.get());
             WorkProgress progress;
             *debug_file_ = find_debug_file(*file_, path_, roots.folders, progress);
         }
@@ -61,7 +56,7 @@ Result<std::shared_ptr<const LineTable>> ModuleDebug::read_lines() {
     auto file = file_with_debug("read line table of");
     if (!file)
         return file.error();
-    const Roots roots(pid_);
+    const Roots roots(root_.get());
     WorkProgress progress;
     return LineTable::read(*file, roots.folders, progress);
 }
@@ -72,13 +67,19 @@ Result<std::shared_ptr<DwarfFile>> ModuleDebug::dwarf() {
     auto file = file_with_debug("read types of");
     if (!file)
         return file.error();
-    const Roots roots(pid_);
+    const Roots roots(root_.get());
     auto opened = DwarfFile::open(*file, roots.folders);
     if (!opened)
         return opened.error();
     std::shared_ptr<DwarfFile> shared = *std::move(opened);
     dwarf_ = shared;
     return shared;
+}
+
+const OwnFunctions& ModuleDebug::own_functions() {
+    if (!own_functions_)
+        own_functions_.emplace(*file_);
+    return *own_functions_;
 }
 
 const Result<std::shared_ptr<const LineTable>>& ModuleDebug::lines() {

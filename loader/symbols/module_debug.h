@@ -6,8 +6,7 @@
 #include "loader/base/result.h"
 #include "loader/elf/elf_file.h"
 #include "loader/symbols/line_table.h"
-
-#include <sys/types.h>
+#include "loader/symbols/own_functions.h"
 
 #include <memory>
 #include <optional>
@@ -19,13 +18,15 @@ class DwarfFile;
 
 class ModuleDebug {
   public:
-    // `path` as the target sees it; `pid`: a process that maps it, whose root folder is searched
-    // first; 0: only ours.
-    ModuleDebug(std::shared_ptr<const ElfFile> file, std::string path, pid_t pid);
+    // `path` as the target sees it; `root`: the root folder of those that map it, which is searched
+    // after ours; null: only ours.
+    ModuleDebug(std::shared_ptr<const ElfFile> file, std::string path,
+                std::shared_ptr<const UniqueFd> root);
 
     // The separate debug file; null when the file is complete, or there is none.
     const std::shared_ptr<const ElfFile>& debug_file();
     const Result<std::shared_ptr<const LineTable>>& lines();
+    const OwnFunctions& own_functions();
     // All of it. It may take as much memory as the debug information has, so it is kept only for as
     // long as somebody holds it.
     Result<std::shared_ptr<DwarfFile>> dwarf();
@@ -36,9 +37,10 @@ class ModuleDebug {
 
     std::shared_ptr<const ElfFile> file_;
     std::string path_;
-    pid_t pid_;
+    std::shared_ptr<const UniqueFd> root_;
     std::optional<std::shared_ptr<const ElfFile>> debug_file_;
     std::optional<Result<std::shared_ptr<const LineTable>>> lines_;
+    std::optional<OwnFunctions> own_functions_;
     std::weak_ptr<DwarfFile> dwarf_;
 };
 

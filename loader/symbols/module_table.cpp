@@ -32,17 +32,6 @@ int64_t nanoseconds(const timespec& time) {
     return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
 }
 
-// Names one view of the file system: the mount namespace and the folder that is its root.
-std::string root_identity(const std::string& process) {
-    char link[64];
-    const ssize_t length = readlink((process + "/ns/mnt").c_str(), link, sizeof(link));
-    struct stat status;
-    if (length < 0 || stat((process + "/root").c_str(), &status) != 0)
-        return {};
-    return fmt::format("{} {} {}", std::string_view(link, static_cast<size_t>(length)),
-                       status.st_dev, status.st_ino);
-}
-
 } // namespace
 
 ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) {
@@ -82,24 +71,6 @@ void ModuleTable::keep_open(ModuleId id, UniqueFd file) {
     }
 }
 
-std::shared_ptr<UniqueFd> ModuleTable::root_of(pid_t pid) {
-    std::string process = fmt::format("/proc/{}", pid);
-    std::string identity = root_identity(process);
-    if (identity.empty()) {
-        process = fmt::format("/proc/{}", living_thread(pid));
-        identity = root_identity(process);
-    }
-    if (identity.empty() || identity == root_identity("/proc/self"))
-        return nullptr;
-    auto& known = roots_[identity];
-    if (auto root = known.lock())
-        return root;
-    auto opened = open_folder(process + "/root");
-    auto root = opened ? std::make_shared<UniqueFd>(*std::move(opened)) : nullptr;
-    known = root;
-    return root;
-}
-
 ModuleId ModuleTable::find_file(uint64_t device, uint64_t inode) const {
     for (auto id = static_cast<uint32_t>(modules_.size()); id-- > 0;)
         if (modules_[id].inode == inode && modules_[id].device == device && inode != 0)
@@ -108,7 +79,11 @@ ModuleId ModuleTable::find_file(uint64_t device, uint64_t inode) const {
 }
 
 ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
-    const std::pair key{mapping.device, mapping.inode};
+    // Of a file that several roots share each has a module: the names that one of them brings along
+    // are not the others' names.
+    const auto root_of = roots_.of(pid);
+    const RootFolders::Root root = root_of.value_or(nullptr);
+    const std::tuple key{mapping.device, mapping.inode, root.get()};
     struct stat status {};
     const auto is_same = [&status](const Module& module) {
         return status.st_dev == module.device && status.st_ino == module.inode &&
@@ -126,6 +101,13 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
         }
     }
     auto file = open_mapped_file(pid, mapping);
+    // Of a process that is gone and mapped no file of ours: its root is that of others with the
+    // same file.
+    if (!root_of && !file && known == by_mapping_.end())
+        if (const auto same = by_mapping_.lower_bound(key);
+            same != by_mapping_.end() && std::get<0>(same->first) == mapping.device &&
+            std::get<1>(same->first) == mapping.inode)
+            return same->second;
     if (known != by_mapping_.end()) {
         Module& module = modules_[known->second.index()];
         const bool same = file && fstat(file->get(), &status) == 0 && is_same(module);
@@ -140,7 +122,7 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
     module.info = {ModuleKind::file, mapping.path, {}};
     module.pid = pid;
     module.mapping = mapping;
-    module.root = root_of(pid);
+    module.root = root;
     if (!file)
         module.error = file.error().message();
     else if (fstat(file->get(), &status) == 0) {
@@ -164,7 +146,7 @@ ModuleId ModuleTable::jit_module(pid_t pid, const Mapping* dump) {
     Module module;
     module.info = {ModuleKind::jit, "[jit]", {}};
     module.pid = pid;
-    module.root = root_of(pid);
+    module.root = roots_.of(pid).value_or(nullptr);
     const auto inner = namespace_pid(pid);
     const auto uid = uid_of(pid);
     module.namespace_pid = inner ? *inner : 0; // gone already: no file is looked for

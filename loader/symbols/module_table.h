@@ -9,6 +9,7 @@
 #include "loader/base/result.h"
 #include "loader/elf/elf_file.h"
 #include "loader/process/proc_maps.h"
+#include "loader/process/root_folders.h"
 #include "loader/stream/events.h"
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace auger {
@@ -93,7 +94,7 @@ class ModuleTable final : public ModuleSources {
         std::vector<ElfSegment> segments;
         std::string error;
         UniqueFd file;
-        std::shared_ptr<UniqueFd> root;
+        std::shared_ptr<const UniqueFd> root;
         pid_t namespace_pid = 0;
         uid_t uid = 0;
         ModuleId renews = unknown_module;
@@ -103,13 +104,13 @@ class ModuleTable final : public ModuleSources {
     ModuleId add(Module module);
     void keep_open(ModuleId id, UniqueFd file);
     bool is_file_of(const Module& module, int fd) const;
-    std::shared_ptr<UniqueFd> root_of(pid_t pid);
 
     size_t limit_;
     std::vector<Module> modules_;
-    std::map<std::pair<uint64_t, uint64_t>, ModuleId> by_mapping_; // device, inode as in maps
+    // By device and inode as in maps, and the root (its module keeps the pointer good).
+    std::map<std::tuple<uint64_t, uint64_t, const UniqueFd*>, ModuleId> by_mapping_;
     std::list<ModuleId> recent_; // modules with an open file, most recently used first
-    std::map<std::string, std::weak_ptr<UniqueFd>> roots_; // by mount namespace and root inode
+    RootFolders roots_;
 };
 
 } // namespace auger

@@ -30,7 +30,7 @@ class Sites : public testing::Test {
     void add(const std::string& path, bool main_program) {
         auto elf = ElfFile::open(std::move(*open_regular(path)), path);
         ASSERT_TRUE(elf.ok()) << path;
-        auto debug = std::make_shared<ModuleDebug>(*elf, path, 0);
+        auto debug = std::make_shared<ModuleDebug>(*elf, path, nullptr);
         modules_.push_back({std::make_shared<FunctionIndex>(*elf, debug->debug_file()), path,
                             main_program, debug});
     }
@@ -251,7 +251,7 @@ TEST_F(Sites, DamagedFiles) {
         if (!elf)
             continue;
         modules_ = {{std::make_shared<FunctionIndex>(*elf), "damaged", true,
-                     std::make_shared<ModuleDebug>(*elf, "damaged", 0)}};
+                     std::make_shared<ModuleDebug>(*elf, "damaged", nullptr)}};
         matched += match("callee@*").ok();
         matched += calls("callee", "inlined").ok();
         matched += calls("recv", "library").ok();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -67,6 +69,33 @@ TEST(ProcMaps, FindsOwnCodeAndOpensItsFile) {
         EXPECT_EQ(opened.st_ino, self.st_ino);
     }
     EXPECT_TRUE(found);
+}
+
+// The process has mapped another file there since its mappings were read: that must not pass for
+// the one that was read.
+TEST(ProcMaps, AnotherFileAtTheSameAddressIsNotTaken) {
+    test::TemporaryFolder folder;
+    const std::string said = folder.file("said", std::string(4096, 's')),
+                      mapped = folder.file("mapped", std::string(4096, 'm'));
+    const int fd = open(mapped.c_str(), O_RDONLY);
+    void* const at = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    ASSERT_NE(at, MAP_FAILED);
+    const auto maps = read_maps(getpid());
+    ASSERT_TRUE(maps);
+    const auto found = std::ranges::find(*maps, reinterpret_cast<uint64_t>(at), &Mapping::start);
+    ASSERT_NE(found, maps->end());
+    Mapping claimed = *found;
+    EXPECT_TRUE(open_mapped_file(getpid(), claimed));
+    struct stat other;
+    ASSERT_EQ(stat(said.c_str(), &other), 0);
+    claimed.inode = other.st_ino;
+    EXPECT_FALSE(open_mapped_file(getpid(), claimed));
+    claimed.path = said;
+    const auto opened = open_mapped_file(getpid(), claimed);
+    ASSERT_TRUE(opened) << opened.error().message();
+    EXPECT_EQ(*read_all(opened->get(), 1), "s");
+    munmap(at, 4096);
+    close(fd);
 }
 
 TEST(ProcMaps, AProcessThatIsGoneIsSaidToBe) {

@@ -21,7 +21,7 @@ struct ValuesProgram {
     explicit ValuesProgram(const std::string& name)
         : path(name.starts_with('/') ? name : std::string(AUGER_VALUES_DIR) + "/" + name),
           file(*ElfFile::open(std::move(*open_regular(path)), path)),
-          debug(std::make_shared<ModuleDebug>(file, path, 0)) {}
+          debug(std::make_shared<ModuleDebug>(file, path, nullptr)) {}
 
     // By its last name; 0: there is none.
     uint64_t address_of(const std::string& function) const {

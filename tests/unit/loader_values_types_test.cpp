@@ -241,7 +241,7 @@ TEST(ValueTypes, OfDamagedFiles) {
                  {"members", "by_value", "enumerations", "total", "references", "made_of"}) {
                 ValueScope scope{function};
                 scope.file = *elf;
-                scope.debug = std::make_shared<ModuleDebug>(*elf, "damaged", 0);
+                scope.debug = std::make_shared<ModuleDebug>(*elf, "damaged", nullptr);
                 scope.address = whole.address_of(function);
                 for (const char* text :
                      {"req->peer->port", "pair.fourth", "color", "this->inner.depth", "number",

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/process/root_folders.h"
+
+#include "loader/process/proc_info.h"
+#include "loader/process/safe_open.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string_view>
+
+namespace auger {
+namespace {
+
+// Names one view of the file system: the mount namespace and the folder that is its root.
+std::string root_identity(const std::string& process) {
+    char link[64];
+    const ssize_t length = readlink((process + "/ns/mnt").c_str(), link, sizeof(link));
+    struct stat status;
+    if (length < 0 || stat((process + "/root").c_str(), &status) != 0)
+        return {};
+    return fmt::format("{} {} {}", std::string_view(link, static_cast<size_t>(length)),
+                       status.st_dev, status.st_ino);
+}
+
+} // namespace
+
+std::optional<RootFolders::Root> RootFolders::of(pid_t pid) {
+    std::string process = fmt::format("/proc/{}", pid);
+    std::string identity = root_identity(process);
+    if (identity.empty()) {
+        process = fmt::format("/proc/{}", living_thread(pid));
+        identity = root_identity(process);
+    }
+    if (identity.empty())
+        return std::nullopt;
+    if (identity == root_identity("/proc/self"))
+        return nullptr;
+    auto& known = open_[identity];
+    if (auto root = known.lock())
+        return root;
+    auto opened = open_folder(process + "/root");
+    if (!opened)
+        return std::nullopt;
+    auto root = std::make_shared<const UniqueFd>(*std::move(opened));
+    known = root;
+    return root;
+}
+
+} // namespace auger
