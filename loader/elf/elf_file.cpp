@@ -3,6 +3,7 @@
 // use.
 #include "loader/elf/elf_file.h"
 
+#include "loader/elf/bounded_reading.h"
 #include "loader/elf/loaded_sections.h"
 
 #include <elf.h>
@@ -25,44 +26,21 @@ namespace {
 constexpr size_t symbol_section_limit = size_t{512} << 20;
 constexpr size_t note_section_limit = size_t{1} << 20;
 constexpr size_t all_notes_limit = size_t{16} << 20;
-constexpr size_t section_limit = 200'000;
+constexpr size_t section_limit = 65'535;
+constexpr size_t section_names_limit = size_t{16} << 20;
+constexpr size_t section_name_limit = 255;
+constexpr size_t needed_limit = 1024; // libraries
+constexpr size_t symbol_name_limit = size_t{64} << 10;
 constexpr size_t program_header_limit = 4096;
 constexpr size_t build_id_limit = 64;
-
-size_t pread_full(int fd, void* to, size_t size, uint64_t offset) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = pread(fd, static_cast<char*>(to) + done, size - done,
-                          static_cast<off_t>(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        done += static_cast<size_t>(n);
-    }
-    return done;
-}
-
-// Of the file; empty when it does not have so many bytes there.
-std::vector<std::byte> file_content(int fd, uint64_t offset, uint64_t size) {
-    struct stat status;
-    if (fstat(fd, &status) != 0)
-        return {};
-    const auto there = static_cast<uint64_t>(status.st_size);
-    if (offset > there || size > there - offset)
-        return {};
-    std::vector<std::byte> bytes(size);
-    bytes.resize(pread_full(fd, bytes.data(), bytes.size(), offset));
-    return bytes;
-}
 
 // libelf makes a table of all sections before anybody asks, and files may claim as many as their
 // size, which costs nothing, has room for.
 bool has_sane_sections(int fd) {
     Elf64_Ehdr header;
     Elf64_Shdr first;
-    if (pread_full(fd, &header, sizeof header, 0) != sizeof header || header.e_shnum != 0 ||
-        header.e_shoff == 0 || pread_full(fd, &first, sizeof first, header.e_shoff) != sizeof first)
+    if (read_at(fd, &header, sizeof header, 0) != sizeof header || header.e_shnum != 0 ||
+        header.e_shoff == 0 || read_at(fd, &first, sizeof first, header.e_shoff) != sizeof first)
         return true; // at most 65,535, or none
     return first.sh_size <= section_limit;
 }
@@ -109,29 +87,36 @@ std::vector<std::byte> section_content(int fd, Elf_Scn* section, size_t limit) {
     return {bytes, bytes + data->d_size};
 }
 
-Elf_Scn* find_section(Elf* elf, std::string_view name) {
-    size_t strings;
-    if (elf_getshdrstrndx(elf, &strings) != 0)
-        return nullptr;
+// Names of sections, read once. (libelf would inflate a compressed table at every look-up.)
+class SectionNames {
+  public:
+    SectionNames(int fd, Elf* elf) : bytes_(read(fd, elf)), names_(bytes_) {}
+    std::string_view of(const GElf_Shdr& section) {
+        return names_.at(section.sh_name, section_name_limit);
+    }
+
+  private:
+    static std::vector<std::byte> read(int fd, Elf* elf) {
+        size_t index;
+        GElf_Shdr header;
+        if (elf_getshdrstrndx(elf, &index) != 0 || !gelf_getshdr(elf_getscn(elf, index), &header) ||
+            (header.sh_flags & SHF_COMPRESSED) || header.sh_type == SHT_NOBITS ||
+            header.sh_size > section_names_limit)
+            return {};
+        return file_content(fd, header.sh_offset, header.sh_size);
+    }
+    std::vector<std::byte> bytes_;
+    StringTable names_;
+};
+
+Elf_Scn* find_section(int fd, Elf* elf, std::string_view name) {
+    SectionNames names(fd, elf);
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
-        if (!gelf_getshdr(section, &header))
-            continue;
-        const char* found = elf_strptr(elf, strings, header.sh_name);
-        if (found && name == found)
+        if (gelf_getshdr(section, &header) && names.of(header) == name)
             return section;
     }
     return nullptr;
-}
-
-// The string at an index of a table that may lack its terminating zero.
-std::string_view string_at(const std::vector<std::byte>& table, uint64_t index) {
-    if (index >= table.size())
-        return {};
-    const char* text = reinterpret_cast<const char*>(table.data()) + index;
-    size_t room = table.size() - index;
-    const void* end = std::memchr(text, 0, room);
-    return end ? std::string_view(text, static_cast<const char*>(end) - text) : std::string_view();
 }
 
 std::string hexadecimal(const std::byte* bytes, size_t size) {
@@ -264,7 +249,7 @@ void ElfFile::State::read_segments(Elf* elf) {
             header.p_filesz <= std::min(note_section_limit, all_notes_limit - notes_read)) {
             notes_read += header.p_filesz;
             std::vector<std::byte> notes(header.p_filesz);
-            notes.resize(pread_full(fd.get(), notes.data(), notes.size(), header.p_offset));
+            notes.resize(read_at(fd.get(), notes.data(), notes.size(), header.p_offset));
             build_id = build_id_in_notes(notes);
         }
     }
@@ -273,9 +258,7 @@ void ElfFile::State::read_segments(Elf* elf) {
 }
 
 void ElfFile::State::read_sections(Elf* elf) {
-    size_t strings;
-    if (elf_getshdrstrndx(elf, &strings) != 0)
-        return;
+    SectionNames names(fd.get(), elf);
     size_t notes_read = 0;
     bool dynamic_read = false;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
@@ -283,8 +266,7 @@ void ElfFile::State::read_sections(Elf* elf) {
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header))
             continue;
-        const char* found = elf_strptr(elf, strings, header.sh_name);
-        std::string section_name = found ? found : "";
+        std::string section_name(names.of(header));
         if (header.sh_type == SHT_SYMTAB)
             has_symbols = true;
         uint64_t end;
@@ -298,7 +280,7 @@ void ElfFile::State::read_sections(Elf* elf) {
         }
         if (section_name == ".gnu_debuglink") {
             std::vector<std::byte> content = section_content(fd.get(), section, note_section_limit);
-            std::string_view file = string_at(content, 0);
+            std::string_view file = StringTable(content).at(0, section_name_limit);
             size_t crc_at = (file.size() + 4) & ~size_t{3};
             // Only a plain file name: a path would lead out of the folders we search.
             if (!file.empty() && file.find('/') == file.npos && crc_at + 4 <= content.size()) {
@@ -314,13 +296,18 @@ void ElfFile::State::read_sections(Elf* elf) {
             std::vector<std::byte> table =
                 text ? section_content(fd.get(), text, symbol_section_limit)
                      : std::vector<std::byte>();
-            for (size_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
+            StringTable libraries(table);
+            for (size_t at = 0;
+                 at + sizeof(Elf64_Dyn) <= entries.size() && needed.size() < needed_limit;
+                 at += sizeof(Elf64_Dyn)) {
                 Elf64_Dyn entry;
                 std::memcpy(&entry, entries.data() + at, sizeof entry);
                 if (entry.d_tag == DT_NULL)
                     break;
-                std::string_view library = string_at(table, entry.d_un.d_val);
-                if (entry.d_tag == DT_NEEDED && !library.empty())
+                if (entry.d_tag != DT_NEEDED)
+                    continue;
+                const std::string_view library = libraries.at(entry.d_un.d_val, section_name_limit);
+                if (!library.empty())
                     needed.emplace_back(library);
             }
         }
@@ -332,7 +319,10 @@ void ElfFile::State::read_sections(Elf* elf) {
 void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
                                          const GElf_Shdr& header) const {
     Elf_Scn* string_section = elf_getscn(elf, header.sh_link);
-    if (!string_section)
+    GElf_Shdr strings;
+    // No linker compresses them.
+    if (!string_section || !gelf_getshdr(string_section, &strings) ||
+        ((header.sh_flags | strings.sh_flags) & SHF_COMPRESSED))
         return;
     read_symbols(section_content(fd.get(), section, symbol_section_limit),
                  section_content(fd.get(), string_section, symbol_section_limit),
@@ -342,7 +332,7 @@ void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
 void ElfFile::State::read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
                                   bool dynamic_table) const {
     symbols.strings.push_back(std::move(names));
-    const std::vector<std::byte>& strings = symbols.strings.back();
+    StringTable strings(symbols.strings.back());
     for (size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table.size();
          at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
@@ -353,7 +343,7 @@ void ElfFile::State::read_symbols(std::span<const std::byte> table, std::vector<
         bool import = symbol.st_shndx == SHN_UNDEF && dynamic_table;
         if (!import && (!function || symbol.st_shndx == SHN_UNDEF))
             continue;
-        std::string_view text = string_at(strings, symbol.st_name);
+        std::string_view text = strings.at(symbol.st_name, symbol_name_limit);
         // Old binutils write the version into the names of .symtab.
         if (size_t version = text.find('@'); version != text.npos && version > 0)
             text = text.substr(0, version);
@@ -580,7 +570,7 @@ std::vector<std::byte> ElfFile::read_section(std::string_view name, size_t limit
     if (!state_->has_section_headers)
         return state_->loaded_section(name, limit);
     ElfHandle elf = begin(fd());
-    Elf_Scn* section = elf ? find_section(elf.get(), name) : nullptr;
+    Elf_Scn* section = elf ? find_section(fd(), elf.get(), name) : nullptr;
     return section ? section_content(fd(), section, limit) : std::vector<std::byte>();
 }
 
