@@ -28,6 +28,7 @@
 #include "loader/recording/recording_writer.h"
 #include "loader/stream/tee.h"
 #include "loader/symbols/debuginfod.h"
+#include "loader/symbols/dwarf_reader.h"
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -774,6 +775,10 @@ bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
 
 Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, EventSink& sink) {
     SymbolizerOptions symbols;
+    // Before there is a BPF object, a ring or anything of a target in memory: what reads hostile
+    // files has none of it to read or write.
+    if (auto readers = start_dwarf_readers())
+        symbols.readers = *std::move(readers);
     if (options.debuginfod) {
         auto debuginfod = Debuginfod::open();
         if (!debuginfod)

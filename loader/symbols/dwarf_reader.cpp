@@ -34,6 +34,13 @@ DwarfReader::~DwarfReader() {
         munmap(shared_progress_, sizeof(WorkProgress));
 }
 
+Result<std::shared_ptr<ConfinedProcesses>> start_dwarf_readers() {
+    auto processes = ConfinedProcesses::start("auger-dwarf", serve_dwarf);
+    if (!processes)
+        return processes.error();
+    return std::shared_ptr<ConfinedProcesses>(*std::move(processes));
+}
+
 Result<std::unique_ptr<DwarfReader>>
 DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
                   WorkProgress& progress, std::chrono::seconds patience) {

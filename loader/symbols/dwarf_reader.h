@@ -18,6 +18,9 @@ namespace auger {
 
 // What such a process does.
 void serve_dwarf(int socket);
+// The process that makes them. They have what is in memory here at this time, so the earlier the
+// better.
+Result<std::shared_ptr<ConfinedProcesses>> start_dwarf_readers();
 
 class DwarfReader {
   public:

@@ -25,8 +25,9 @@ UniqueFd root_folder() {
 SymbolWorker::SymbolWorker(SymbolizerOptions options)
     : options_(std::move(options)), own_root_(root_folder()),
       names_maker_({options_.debug_folder, options_.kallsyms, own_root_.get()}) {
-    if (options_.lines) {
-        auto processes = ConfinedProcesses::start("auger-dwarf", options_.read_dwarf);
+    processes_ = options_.readers;
+    if (options_.lines && !processes_) {
+        auto processes = start_dwarf_readers();
         if (processes)
             processes_ = *std::move(processes);
         else

@@ -98,7 +98,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
 
     const SymbolizerOptions options_;
     UniqueFd own_root_;
-    std::unique_ptr<ConfinedProcesses> processes_; // null: there are no lines
+    std::shared_ptr<ConfinedProcesses> processes_; // null: there are no lines
     std::string no_processes_;                     // why
     std::atomic<bool> stop_{false};
     std::atomic<uint64_t> generation_{0};

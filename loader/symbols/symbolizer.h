@@ -4,7 +4,6 @@
 // behind. Only PODs, strings and descriptors go to the worker, so that it can become a process.
 #pragma once
 
-#include "loader/process/confined_process.h"
 #include "loader/stream/events.h"
 #include "loader/symbols/module_table.h"
 
@@ -18,8 +17,8 @@
 
 namespace auger {
 
+class ConfinedProcesses;
 class Debuginfod;
-void serve_dwarf(int socket);
 
 enum class Detail : uint8_t {
     offset, // module+0x1f3; names are on their way, or may come (generated code)
@@ -59,7 +58,9 @@ struct SymbolizerOptions {
     bool lines = true; // source lines and inlined frames (DWARF)
     std::string debug_folder = "/usr/lib/debug";
     std::string kallsyms = "/proc/kallsyms";
-    ConfinedMain read_dwarf = serve_dwarf; // what reads lines, in a process of its own
+    // Whose processes read lines; null: of a group that is started with the symbolizer. What auger
+    // has in memory by then they have, too.
+    std::shared_ptr<ConfinedProcesses> readers;
     // What to fetch debug information with that is not on this machine; null: nothing is fetched.
     std::shared_ptr<Debuginfod> debuginfod;
 };

@@ -5,6 +5,9 @@
 #include <grp.h>
 #include <sys/wait.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace auger::test {
 namespace {
 
@@ -36,6 +39,31 @@ TEST_F(KernelTest, WithoutPrivilegeThereIsAReasonAndARemedy) {
     EXPECT_EQ(WEXITSTATUS(status), 0) << text;
     EXPECT_NE(text.find("root"), std::string::npos) << text;
     EXPECT_NE(text.find("CAP_BPF"), std::string::npos) << text;
+}
+
+// What reads debug information that others wrote: in its memory and among its descriptors is
+// nothing of ours.
+TEST_F(KernelTest, ReadersOfDebugInformationShareNothingWithUs) {
+    Session session;
+    size_t readers = 0;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream children(thread.path() / "children");
+        for (pid_t child; children >> child;) {
+            const std::string process = "/proc/" + std::to_string(child);
+            std::ifstream comm(process + "/comm");
+            if (std::string name; !(comm >> name) || name != "auger-dwarf")
+                continue;
+            readers++;
+            std::ifstream maps(process + "/maps");
+            for (std::string line; std::getline(maps, line);)
+                EXPECT_EQ(line.find("anon_inode:"), line.npos) << line;
+            for (const auto& descriptor : std::filesystem::directory_iterator(process + "/fd")) {
+                const std::string to = std::filesystem::read_symlink(descriptor).string();
+                EXPECT_TRUE(to == "/dev/null" || to.starts_with("socket:")) << to;
+            }
+        }
+    }
+    EXPECT_EQ(readers, 1u);
 }
 
 } // namespace
