@@ -121,9 +121,15 @@ std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t
             const FileIdentity file{mapping.device, mapping.inode};
             const auto [at, is_new] = known.try_emplace(file, uses.size());
             if (is_new)
-                uses.push_back({file, pid, mapping, program, {}, root});
+                uses.push_back({file, pid, mapping, !root, root});
             Use& use = uses[at->second];
             use.pids.insert(pid);
+            use.programs.insert(program);
+            if (!root && !use.in_our_root) {
+                use.pid = pid;
+                use.mapping = mapping;
+                use.in_our_root = true;
+            }
             // What one of several roots brings along must not name what the others run.
             if (use.root != root)
                 use.root = nullptr;
@@ -141,7 +147,7 @@ std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pid
             continue;
         TargetModule& module = modules.emplace_back(describe(entry, use.mapping.path, use.root));
         module.mapped = use.file;
-        module.main_program = module.identity() == use.program;
+        module.main_program = use.programs.contains(module.identity());
         module.pids = std::move(use.pids);
     }
     // The main programs first, as they are searched first.

@@ -69,11 +69,12 @@ class ModuleCatalogue {
     // What processes have mapped as code.
     struct Use {
         FileIdentity file;
-        pid_t pid; // the first
+        pid_t pid; // the first, in our own root if there is one
         Mapping mapping;
-        FileIdentity program; // that `pid` runs
+        bool in_our_root;       // `pid`
+        RootFolders::Root root; // of all of them; null: ours, or not the same
         std::set<pid_t> pids{};
-        RootFolders::Root root{}; // of all of them; null: ours, or not the same
+        std::set<FileIdentity> programs{}; // that they run
     };
     std::vector<Use> uses_of(std::span<const pid_t> pids);
 
