@@ -15,11 +15,6 @@ using Flow = Instruction::Flow;
 // Some instructions on registers take no time that anybody would see in a call's duration.
 constexpr size_t walk_limit = 6;
 
-struct ByAddress {
-    bool operator()(const Instruction& a, uint64_t b) const { return a.address < b; }
-    bool operator()(uint64_t a, const Instruction& b) const { return a < b.address; }
-};
-
 struct Part {
     CodePart bytes;
     std::vector<Instruction> code;
@@ -105,7 +100,7 @@ Result<std::vector<CallInstruction>> find_calls(const CodePart& bytes,
     }
     std::sort(part.landings.begin(), part.landings.end());
     for (uint64_t landing : part.landings)
-        if (!std::binary_search(part.code.begin(), part.code.end(), landing, ByAddress()))
+        if (!may_land(part.code, landing))
             return undecodable(landing);
 
     std::vector<CallInstruction> calls;

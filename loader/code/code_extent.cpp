@@ -67,6 +67,10 @@ Result<size_t> code_extent(const CodePart& part) {
     }
     uint64_t end = 0;
     for (const auto& [begin, behind] : reached) {
+        // Behind a lock prefix: see may_land().
+        if (begin < end && behind == end && begin > 0 && part.bytes[begin - 1] == std::byte{0xf0} &&
+            reached.contains(begin - 1))
+            continue;
         if (begin < end)
             return unknown("it jumps into the middle of an instruction");
         if (!is_padding(part.bytes.subspan(end, begin - end)))

@@ -235,11 +235,20 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t add
     instruction.condition = condition_of(decoded);
     instruction.push = legacy_opcode(decoded, ZYDIS_OPCODE_MAP_DEFAULT, 0x50, 0x57);
     instruction.nop5 = decoded.mnemonic == ZYDIS_MNEMONIC_NOP && decoded.length == 5;
+    instruction.locked = bytes[0] == std::byte{0xf0};
     Prefixes prefix = prefixes(decoded);
     instruction.notrack = prefix.notrack && instruction.flow == Flow::jump;
     read_operands(decoded, operands.data(), instruction);
     instruction.cost = probe_cost(decoded, instruction, prefix);
     return instruction;
+}
+
+bool may_land(std::span<const Instruction> code, uint64_t address) {
+    const auto behind = std::ranges::upper_bound(code, address, {}, &Instruction::address);
+    if (behind == code.begin())
+        return false;
+    const Instruction& at = *std::prev(behind);
+    return at.address == address || (at.locked && at.address + 1 == address);
 }
 
 } // namespace auger

@@ -43,6 +43,7 @@ struct Instruction {
     bool writes_argument; // a register that holds an integer argument at a function's entry
     bool writes_result;   // rax, in which results come back
     bool nop5;            // a 5-byte nop, which the kernel may replace as a whole
+    bool locked;          // its first byte is a lock prefix
     bool indirect;        // jump or call through a register or memory
     bool notrack;         // compilers write this prefix for jump tables only
     uint8_t condition;    // of a jcc: low four bits of its opcode; no_condition for everything else
@@ -66,5 +67,9 @@ struct Instruction {
 
 // Nothing when the bytes are no complete valid instruction.
 std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t address);
+
+// Whether a jump may lead to the address: to the first byte of one of the instructions (ascending),
+// or behind its lock prefix, which the C library jumps over while the program has one thread.
+bool may_land(std::span<const Instruction> code, uint64_t address);
 
 } // namespace auger

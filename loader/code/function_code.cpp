@@ -248,7 +248,7 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
     analysis.find_growths();
     // A branch into the middle of an instruction shows that what was decoded is not what runs.
     for (uint64_t landing : analysis.landings)
-        if (!analysis.result.is_boundary(landing))
+        if (!may_land(analysis.code, landing))
             return refusal("a jump leads into the middle of an instruction at " +
                            hexadecimal(landing) + ", so data may lie between the instructions");
     for (const CodeExit& exit : analysis.result.exits)

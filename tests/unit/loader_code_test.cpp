@@ -226,6 +226,14 @@ TEST(CodeExits, AbsoluteTableByItsContent) {
     EXPECT_EQ(exit_offsets(good(code_bytes)), (Offsets{1, 8})); // in doubt an exit
 }
 
+// What glibc's malloc does: with one thread the lock prefix is jumped over.
+TEST(CodeExits, AJumpBehindALockPrefixIsNoHarm) {
+    // push; cmpl $0,%fs:0x18; je 1f; lock; 1: cmpxchg %edx,(%rdi); pop; ret
+    EXPECT_EQ(exit_offsets(good({0x55, 0x64, 0x83, 0x3c, 0x25, 0x18, 0, 0, 0, 0, 0x74, 0x01, 0xf0,
+                                 0x0f, 0xb1, 0x17, 0x5d, 0xc3})),
+              Offsets{17});
+}
+
 TEST(CodeRefusals, SayWhy) {
     EXPECT_NE(refused({0x55, 0x06, 0xc3}).find("cannot be decoded at 0x1001"), std::string::npos);
     EXPECT_NE(refused({0x55, 0xe8, 0, 0}).find("cannot be decoded"), std::string::npos);
@@ -233,6 +241,9 @@ TEST(CodeRefusals, SayWhy) {
     EXPECT_NE(refused({0x55, 0x75, 0x01, 0xbf, 1, 0, 0, 0, 0xc3}).find("middle of an instruction"),
               std::string::npos);
     EXPECT_NE(refused({0xc3}).find("only returns"), std::string::npos);
+    // jne behind a prefix that is no lock prefix (repne)
+    EXPECT_NE(refused({0x55, 0x75, 0x01, 0xf2, 0xae, 0x5d, 0xc3}).find("middle of an instruction"),
+              std::string::npos);
     EXPECT_NE(refused({0xe9, 0, 1, 0, 0}).find("too short"), std::string::npos);
     EXPECT_NE(refused({0xff, 0x25, 0, 1, 0, 0}).find("PLT"), std::string::npos);
     EXPECT_NE(refused({0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0, 1, 0, 0}).find("PLT"),

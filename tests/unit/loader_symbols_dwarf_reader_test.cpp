@@ -140,7 +140,9 @@ TEST_F(Readers, AModuleThatKillsItsReaderKeepsItsNamesAndHarmsNoOther) {
     };
     fatal_inode = open_elf(bad)->inode();
     SymbolizerOptions options;
-    options.read_dwarf = die_of_one;
+    auto readers = ConfinedProcesses::start("dwarf-test", die_of_one);
+    ASSERT_TRUE(readers) << readers.error().message();
+    options.readers = *std::move(readers);
     Symbolizer symbolizer(modules, options);
     const Location first = leaf(bad), second = leaf(good);
     symbolizer.request(first);
