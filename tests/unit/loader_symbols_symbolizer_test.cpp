@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From an address in a process to frames, the whole way, without root.
+#include "loader/process/confined_process.h"
 #include "loader/process/launch.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/module_map.h"
@@ -289,7 +290,9 @@ TEST_F(Symbols, DestroyingItDoesNotWaitForTheWork) {
     Running program("symbols_compressed");
     const Location leaf = in(program);
     SymbolizerOptions options;
-    options.read_dwarf = never_answer;
+    auto readers = ConfinedProcesses::start("never-answers", never_answer);
+    ASSERT_TRUE(readers) << readers.error().message();
+    options.readers = *std::move(readers);
     const auto begin = std::chrono::steady_clock::now();
     {
         Symbolizer symbolizer(modules, options);
