@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Debug information from servers, which are on the loopback here.
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
 #include "tests/unit/debuginfod_server.h"
 
+#include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/debuginfod.h"
 #include "loader/symbols/module_table.h"
@@ -41,6 +43,15 @@ class DebuginfodClient : public testing::Test {
         setenv("DEBUGINFOD_CACHE_PATH", folder.path("cache").c_str(), 1);
         setenv("DEBUGINFOD_TIMEOUT", "60", 1);
         setenv("DEBUGINFOD_RETRY_LIMIT", "1", 1);
+    }
+    // A thread that is still ending when the process does takes libcrypto's state of it along,
+    // which the sanitizer then calls a leak.
+    void TearDown() override {
+        server.reset();
+        EXPECT_TRUE(test::wait_until([] {
+            const auto threads = threads_of(getpid());
+            return threads && threads->size() == 1;
+        }));
     }
     void serve(DebuginfodServer::Reply reply) {
         server.emplace(std::move(reply));
