@@ -37,6 +37,9 @@ uint64_t real_size(int fd) {
     struct stat status;
     if (fstat(fd, &status) != 0)
         return 0;
+    // Some network file systems do not count blocks; a file that is all hole is no ELF file.
+    if (status.st_blocks == 0)
+        return static_cast<uint64_t>(status.st_size);
     return std::min(static_cast<uint64_t>(status.st_size),
                     beside_blocks + static_cast<uint64_t>(status.st_blocks) * block * compression);
 }

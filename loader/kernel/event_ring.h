@@ -57,7 +57,6 @@ class EventRing {
         PositionPage() = default;
         PositionPage(int map_fd, int index);
         ~PositionPage();
-        PositionPage(PositionPage&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
         PositionPage& operator=(PositionPage&& other) noexcept {
             std::swap(at_, other.at_);
             return *this;

@@ -7,12 +7,12 @@
 #include "loader/probes/probe_match.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace auger {
 
-// Whether the file confirms that the function is there: always where the names are its own.
-Result<void> confirm_function(const ProbeModule& module, const FunctionIndex::Function& function);
+inline constexpr uint64_t function_size_limit = uint64_t{8} << 20; // bytes; none is larger
 
 // Its bytes, from the first to the last that is code. Fails when the file that is run does not
 // confirm that the function is there, when its end cannot be told, or beyond 8 MB.

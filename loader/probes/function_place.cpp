@@ -71,7 +71,7 @@ class FunctionReader {
             if (!shared || leads_into(targets, part->address, part->size) ||
                 leads_into(leaving_jumps({part->address, *code}), function_.address,
                            function_.size))
-                own.push_back({part->address, part->size});
+                own.push_back({part->address, code->size()});
         }
         return own;
     }

@@ -7,11 +7,6 @@
 #include <cstring>
 
 namespace auger {
-namespace {
-
-constexpr uint64_t function_size_limit = uint64_t{8} << 20; // bytes; nobody writes larger ones
-
-} // namespace
 
 const ModuleCalls::Calls& ModuleCalls::in(const FunctionIndex::Function& function) {
     auto [at, added] = calls_.try_emplace(function.address, std::vector<CallInstruction>());

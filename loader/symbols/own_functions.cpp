@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/own_functions.h"
 
-#include "loader/unwind/frame_sections.h"
-
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace auger {
 
-OwnFunctions::OwnFunctions(const ElfFile& file) {
-    const FrameSections frames = FrameSections::read(file);
-    for (const FrameSection& section : frames.sections) {
-        CallFrameInformation information(section.content, section.kind, section.bases);
-        while (const auto function = information.next())
-            functions_.push_back({function->begin, function->end});
-    }
+OwnFunctions::OwnFunctions(const ElfFile& file) : functions_(FunctionBounds(file).all()) {
     for (const ElfFunction& symbol : file.functions())
         functions_.push_back({symbol.address, symbol.address + symbol.size});
     if (file.entry())
         functions_.push_back({file.entry(), file.entry()});
-    std::ranges::sort(functions_, {}, [](const Function& function) {
+    std::ranges::sort(functions_, {}, [](const FunctionBounds::Bounds& function) {
         return std::pair(function.begin, function.end);
     });
 }
 
-Result<void> OwnFunctions::confirm(uint64_t address, uint64_t size) const {
+Result<uint64_t> OwnFunctions::size_at(uint64_t address) const {
     const auto [first, behind] =
-        std::ranges::equal_range(functions_, address, {}, &Function::begin);
+        std::ranges::equal_range(functions_, address, {}, &FunctionBounds::Bounds::begin);
     if (first == behind)
         return Error{"place probe",
                      {},
@@ -34,14 +26,8 @@ Result<void> OwnFunctions::confirm(uint64_t address, uint64_t size) const {
                      "information of the file itself has a function there",
                      "time an exported function, or build the program with "
                      "-fasynchronous-unwind-tables"};
-    const Function& longest = *std::prev(behind);
-    if (longest.end > longest.begin && size > longest.end - longest.begin)
-        return Error{"place probe",
-                     {},
-                     "is longer in the separate debug file than in the file itself, so that is not "
-                     "of this file",
-                     "remove the debug file"};
-    return {};
+    const FunctionBounds::Bounds& longest = *std::prev(behind);
+    return longest.end > longest.begin ? longest.end - longest.begin : 0;
 }
 
 } // namespace auger

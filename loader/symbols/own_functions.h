@@ -7,6 +7,7 @@
 
 #include "loader/base/result.h"
 #include "loader/elf/elf_file.h"
+#include "loader/unwind/function_bounds.h"
 
 #include <cstdint>
 #include <vector>
@@ -17,16 +18,12 @@ class OwnFunctions {
   public:
     explicit OwnFunctions(const ElfFile& file);
 
-    // Fails unless a function, or a part of one, begins at the address as linked and has `size`
-    // bytes (or no size is known of it).
-    Result<void> confirm(uint64_t address, uint64_t size) const;
+    // The bytes of the function, or of the part of one, that begins at the address as linked; 0:
+    // the file does not say. Fails when none begins there.
+    Result<uint64_t> size_at(uint64_t address) const;
 
   private:
-    struct Function {
-        uint64_t begin;
-        uint64_t end; // `begin`: not known
-    };
-    std::vector<Function> functions_; // by begin, then end
+    std::vector<FunctionBounds::Bounds> functions_; // by begin, then end
 };
 
 } // namespace auger

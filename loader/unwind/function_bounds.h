@@ -19,12 +19,14 @@ class FunctionBounds {
     std::optional<uint64_t> begin_of(uint64_t address) const;
     size_t size() const { return bounds_.size(); }
 
-  private:
     struct Bounds {
         uint64_t begin;
         uint64_t end;
     };
-    std::vector<Bounds> bounds_; // by begin
+    const std::vector<Bounds>& all() const { return bounds_; } // by begin
+
+  private:
+    std::vector<Bounds> bounds_;
 };
 
 } // namespace auger
