@@ -132,6 +132,10 @@ __noinline int find_mapping(struct stack_walk* walk) {
     return 1;
 }
 
+static __always_inline bool is_in_mapping(const struct stack_walk* walk) {
+    return walk->code - walk->mapping.start < walk->mapping.end - walk->mapping.start;
+}
+
 // Finds the rule for walk->code in its mapping's table. Returns the table's wire_unwind_state; the
 // rule's kind is WIRE_CFA_NONE when it does not cover the address.
 static __always_inline int find_rule(struct stack_walk* walk) {
@@ -464,6 +468,12 @@ __noinline int is_behind_call(u64 address) {
     return 0;
 }
 
+// ... and in an executable mapping.
+static __always_inline bool is_code_behind_call(struct stack_walk* walk, u64 address) {
+    walk->code = address - 1;
+    return (is_in_mapping(walk) || find_mapping(walk)) && is_behind_call(address);
+}
+
 enum prologue {
     PROLOGUE_UNKNOWN,
     PROLOGUE_NOTHING_PUSHED, // the return address is at the stack pointer
@@ -503,7 +513,8 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
             return WIRE_STOP_UNREADABLE;
         walk->slot = walk->sp;
         // A leaf function without a frame: else hardly anything at the stack pointer looks like it.
-        if (prologue == PROLOGUE_NOTHING_PUSHED || is_behind_call(return_address))
+        // One with a frame may have its caller's rbp there, which may point to data: any bytes.
+        if (prologue == PROLOGUE_NOTHING_PUSHED || is_code_behind_call(walk, return_address))
             return enter_caller(walk, return_address, walk->sp + sizeof(u64));
     }
     // By convention, of the outermost frame.
@@ -522,10 +533,6 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
     walk->bp = caller_bp;
     walk->bx_state = WIRE_RBX_LOST;
     return enter_caller(walk, return_address, sp);
-}
-
-static __always_inline bool is_in_mapping(const struct stack_walk* walk) {
-    return walk->code - walk->mapping.start < walk->mapping.end - walk->mapping.start;
 }
 
 // From the frame at hand to its caller's. Returns why the walk ends here, or WIRE_STOPS. Calls and

@@ -2,7 +2,8 @@
 //
 // Machine code without a file: two functions written into memory, named in /tmp/perf-PID.map as
 // just-in-time compilers do, with frame pointers. `jit_alpha` gets three times the work of
-// `jit_beta`.
+// `jit_beta`, whose caller keeps the address of data in rbp: of bytes that look as if a call stood
+// before it.
 #define _GNU_SOURCE
 #include "common/clocks.h"
 #include "common/truth.h"
@@ -22,11 +23,37 @@ static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x48, 0
                                      0x03, 0x48, 0xff, 0xcf, 0x75, 0xf7, 0x5d, 0xc3};
 enum { spacing = 64, beta_times = 200000 };
 
+uint64_t call_with_rbp(uint64_t times, jit_function* function, const void* rbp);
+__asm__(".type call_with_rbp, @function\n"
+        "call_with_rbp:\n"
+        ".cfi_startproc\n"
+        "push %rbp\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        ".cfi_rel_offset %rbp, 0\n"
+        "mov %rdx, %rbp\n"
+        "call *%rsi\n"
+        "pop %rbp\n"
+        ".cfi_restore %rbp\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size call_with_rbp, . - call_with_rbp\n");
+
+// call rel32 before the last byte.
+static const unsigned char like_code[] = {0, 0, 0, 0xe8, 0, 0, 0, 0, 0};
+
+static uint64_t call_as_compiled(uint64_t times, jit_function* function, const void* rbp) {
+    (void)rbp;
+    return function(times);
+}
+
 static struct {
     const char* name;
+    uint64_t (*caller)(uint64_t times, jit_function* function, const void* rbp);
     jit_function* call;
     uint64_t times, calls, cpu_ns;
-} functions[] = {{"jit_alpha", NULL, 3 * beta_times, 0, 0}, {"jit_beta", NULL, beta_times, 0, 0}};
+} functions[] = {{"jit_alpha", call_as_compiled, NULL, 3 * beta_times, 0, 0},
+                 {"jit_beta", call_with_rbp, NULL, beta_times, 0, 0}};
 enum { function_count = sizeof functions / sizeof *functions };
 static char map_path[64];
 static bool keep_map;
@@ -71,7 +98,8 @@ static void prepare(void) {
 TIMED void run_jit(void) {
     for (int i = 0; i < function_count; ++i) {
         const uint64_t start = cpu_now();
-        const uint64_t value = functions[i].call(functions[i].times);
+        const uint64_t value = functions[i].caller(functions[i].times, functions[i].call,
+                                                   &like_code[sizeof like_code - 1]);
         truth_add(&functions[i].cpu_ns, cpu_now() - start);
         truth_count(&functions[i].calls);
         truth_expect(value == functions[i].times * 3, "generated code returned a wrong value");
