@@ -28,7 +28,6 @@
 #include "loader/recording/recording_writer.h"
 #include "loader/stream/tee.h"
 #include "loader/symbols/debuginfod.h"
-#include "loader/symbols/dwarf_reader.h"
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -93,11 +92,12 @@ class LiveBackend final : public Backend {
   public:
     LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
                 ProcessWatch watch, std::unique_ptr<FileGuard> guard, const Features& features,
-                AttachWay way, RetentionOf retention, SymbolizerOptions symbols, EventSink& sink)
+                AttachWay way, RetentionOf retention, const SymbolizerOptions& symbols,
+                EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), guard_(std::move(guard)), target_(*programs_),
-          filter_(*programs_), names_(tee_, std::move(retention), std::move(symbols)),
-          unwind_(*programs_, names_.modules(), names_.mappings()),
+          filter_(*programs_), names_(tee_, std::move(retention), symbols),
+          unwind_(*programs_, names_.modules(), names_.mappings(), symbols.readers),
           probes_(*programs_, features_, catalogue_, *guard_, tee_, way),
           marks_(*programs_, *guard_, tee_, way), gates_(*programs_, probes_),
           split_(probes_, marks_, gates_, tee_), sampling_(*programs_, features_, gates_),
@@ -775,10 +775,10 @@ bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
 
 Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, EventSink& sink) {
     SymbolizerOptions symbols;
-    // Before there is a BPF object, a ring or anything of a target in memory: what reads hostile
-    // files has none of it to read or write.
-    if (auto readers = start_dwarf_readers())
-        symbols.readers = *std::move(readers);
+    auto readers = ConfinedProcesses::start(reader_program());
+    if (!readers)
+        return readers.error();
+    symbols.readers = *std::move(readers);
     if (options.debuginfod) {
         auto debuginfod = Debuginfod::open();
         if (!debuginfod)
@@ -819,9 +819,9 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     auto guard = FileGuard::make(std::move(links));
     if (!guard)
         return guard.error();
-    return std::unique_ptr<Backend>(new LiveBackend(
-        std::move(*programs), std::move(*ring), std::move(*watch), std::move(*guard), features, way,
-        options.retention, std::move(symbols), sink));
+    return std::unique_ptr<Backend>(new LiveBackend(std::move(*programs), std::move(*ring),
+                                                    std::move(*watch), std::move(*guard), features,
+                                                    way, options.retention, symbols, sink));
 }
 
 std::vector<Capability> kernel_capabilities() {

@@ -38,10 +38,11 @@ uint64_t base_of(const ElfSegment& segment) {
 
 } // namespace
 
-LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings)
+LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
+                       std::shared_ptr<ConfinedProcesses> readers)
     : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
       mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
-      tables_(programs.unwind_tables()) {}
+      tables_(programs.unwind_tables()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
     for (pid_t pid : mappings_.take_changed()) {

@@ -23,7 +23,8 @@ namespace auger {
 
 class LiveUnwind {
   public:
-    LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings);
+    LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
+               std::shared_ptr<ConfinedProcesses> readers);
 
     // Takes in what has changed: mappings of processes, tables that are done.
     void update(uint64_t now_ns);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// UnwindWorker: a thread that gets modules' unwind tables, from the cache on disk or compiled, the
-// smallest file first.
+// UnwindWorker: a thread that gets modules' unwind tables, from the cache on disk or from processes
+// that compile them (loader/unwind/table_reader.h), those that only root can have written first,
+// then the smallest file.
 // Only descriptors, strings and finished tables cross over to it and back.
 #pragma once
 
+#include "loader/process/confined_process.h"
 #include "loader/symbols/module_table.h"
 #include "loader/unwind/unwind_compiler.h"
 
@@ -20,7 +22,7 @@ class UnwindWorker {
         Result<UnwindTables> tables;
     };
 
-    UnwindWorker();
+    explicit UnwindWorker(std::shared_ptr<ConfinedProcesses> readers);
     ~UnwindWorker(); // does not wait for a file that is being read
     UnwindWorker(const UnwindWorker&) = delete;
     UnwindWorker& operator=(const UnwindWorker&) = delete;

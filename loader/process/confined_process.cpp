@@ -1,121 +1,65 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/confined_process.h"
 
+#include "loader/process/confined_program.h"
 #include "loader/process/message.h"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <linux/close_range.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <csignal>
-#include <vector>
 
 namespace auger {
 namespace {
 
-constexpr uid_t nobody = 65534;
-constexpr int own_socket = STDERR_FILENO + 1;
-
-void limit(__rlimit_resource what, uint64_t value) {
-    const rlimit both{value, value};
-    setrlimit(what, &both);
-}
-
-// Standard streams that lead nowhere, and the socket.
-bool keep_only(int socket, int nowhere) {
+// The launcher gets neither descriptors nor variables of ours, no terminal, and all signals. It is
+// not forked: between vfork and exec nothing of this process's memory is copied.
+int spawn(const ConfinedProgram& program, int socket, pid_t& pid) {
+    std::vector<char*> arguments = {const_cast<char*>(program.path.c_str()),
+                                    const_cast<char*>(launch_word)};
+    for (const std::string& argument : program.arguments)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    char* environment[] = {nullptr};
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (dup2(nowhere, fd) < 0)
-            return false;
-    if (socket != own_socket && dup2(socket, own_socket) < 0)
-        return false;
-    fcntl(own_socket, F_SETFD, FD_CLOEXEC);
-    return close_range(own_socket + 1, ~0U, 0) == 0;
-}
-
-// False when rights are left: then nothing is to be read.
-bool give_up_rights() {
-    if (geteuid() == 0) {
-        // A network and a file system without anything. Where the kernel has none, being nobody has
-        // to do.
-        (void)!unshare(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS);
-        (void)(!chroot("/proc/self/fdinfo") && !chdir("/"));
-        if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
-            setresuid(nobody, nobody, nobody) != 0)
-            return false;
-    }
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
-    return syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-}
-
-bool confine(int socket, int nowhere, const ConfinedLimits& limits) {
-    if (!keep_only(socket, nowhere) || !give_up_rights())
-        return false;
-    prctl(PR_SET_DUMPABLE, 0);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
-    limit(RLIMIT_NPROC, 0);
-    limit(RLIMIT_NOFILE, 16);
-    limit(RLIMIT_CPU, limits.cpu_seconds);
-#ifndef __SANITIZE_ADDRESS__ // which reserves terabytes of addresses
-    // Never more than half of what the machine has.
-    const auto pages = static_cast<uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L));
-    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    limit(RLIMIT_AS, std::min(limits.memory, pages * page / 2));
-#endif
-    setpriority(PRIO_PROCESS, 0, 10); // whatever is observed goes first
-    // With the one it was forked from, which ends with auger. (Changes of user undo this.)
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
-}
-
-// Forks one for every message, and hands back its socket and pidfd.
-[[noreturn]] void serve(int socket, const char* name, ConfinedMain main,
-                        const ConfinedLimits& limits) {
-    prctl(PR_SET_NAME, name);
-    // What ends or stops auger is meant for auger.
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGPIPE})
-        ::signal(signal, SIG_IGN);
-    for (const int signal : {SIGCHLD, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
-        ::signal(signal, SIG_DFL);
-    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nowhere < 0 || !keep_only(socket, nowhere))
-        _exit(1);
-    std::vector<pid_t> running;
-    while (receive_message(own_socket, 1)) {
-        std::erase_if(running, [](pid_t pid) { return waitpid(pid, nullptr, WNOHANG) != 0; });
-        int ends[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-            break;
-        const pid_t pid = fork();
-        if (pid == 0) {
-            if (confine(ends[1], STDIN_FILENO, limits))
-                main(own_socket);
-            _exit(0);
-        }
-        if (pid > 0)
-            running.push_back(pid);
-        UniqueFd theirs(ends[0]), its(ends[1]);
-        UniqueFd process(pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-        const int handles[] = {theirs.get(), process.get()};
-        if (!process || !send_message(own_socket, "!", handles))
-            break;
-    }
-    for (const pid_t pid : running)
-        kill(pid, SIGKILL);
-    for (const pid_t pid : running)
-        waitpid(pid, nullptr, 0);
-    _exit(0);
+        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&files, socket, confined_socket);
+    posix_spawn_file_actions_addclosefrom_np(&files, confined_socket + 1);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    const int failed =
+        posix_spawn(&pid, program.path.c_str(), &files, &attributes, arguments.data(), environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return failed;
 }
 
 } // namespace
+
+ConfinedProgram reader_program() {
+    std::string self(PATH_MAX, '\0');
+    const ssize_t size = readlink("/proc/self/exe", self.data(), self.size());
+    self.resize(size > 0 ? static_cast<size_t>(size) : 0);
+    const std::string folder = self.substr(0, self.rfind('/') + 1);
+    const std::string beside = folder + "auger-reader";
+    return {access(beside.c_str(), X_OK) == 0 ? beside : folder + "../libexec/auger/auger-reader",
+            {}};
+}
 
 ConfinedProcess::~ConfinedProcess() {
     if (process_)
@@ -123,16 +67,16 @@ ConfinedProcess::~ConfinedProcess() {
 }
 
 Result<std::unique_ptr<ConfinedProcesses>>
-ConfinedProcesses::start(const char* name, ConfinedMain main, const ConfinedLimits& limits) {
+ConfinedProcesses::start(const ConfinedProgram& program) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return system_error("make a socket pair for", name);
+        return system_error("make a socket pair for", program.path);
     UniqueFd ours(ends[0]), its(ends[1]);
-    const pid_t pid = fork();
-    if (pid < 0)
-        return system_error("fork", name);
-    if (pid == 0)
-        serve(its.get(), name, main, limits);
+    pid_t pid = 0;
+    if (const int failed = spawn(program, its.get(), pid))
+        return system_error("start", program.path,
+                            "it reads files for auger and is installed with it; install it again",
+                            failed);
     return std::unique_ptr<ConfinedProcesses>(new ConfinedProcesses(std::move(ours), pid));
 }
 
@@ -145,9 +89,10 @@ ConfinedProcesses::~ConfinedProcesses() {
     }
 }
 
-Result<ConfinedProcess> ConfinedProcesses::make() {
+Result<ConfinedProcess> ConfinedProcesses::make(std::string_view service) {
     const Error none{"make a process to read in", {}, "none came", {}};
-    if (!send_message(socket_.get(), "!"))
+    const std::lock_guard lock(mutex_);
+    if (!send_message(socket_.get(), service))
         return none;
     auto made = receive_message(socket_.get(), 1);
     if (!made || made->descriptors.size() != 2)

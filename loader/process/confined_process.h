@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Processes for reading hostile files with libraries that may not be up to them. Such a process has
-// no rights, no files but those it is handed, no network, bounded memory and time. When it is made
-// to crash, or worse, nothing of auger is within its reach.
+// Processes for reading hostile files with libraries that may not be up to them. Such a process is
+// another program than auger (confined_program.h), has no rights, no files but those it is handed,
+// no network, few system calls, bounded memory and time. When it is made to crash, or worse,
+// nothing of auger is within its reach: neither memory nor descriptors nor where anything lies.
 #pragma once
 
 #include "loader/base/fd.h"
@@ -9,18 +10,13 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace auger {
-
-// What it does: answer what comes through the socket. It ends when this returns.
-using ConfinedMain = void (*)(int socket);
-
-struct ConfinedLimits {
-    uint64_t memory = uint64_t{8} << 30; // bytes of address space
-    uint64_t cpu_seconds = 600;          // of its whole life
-};
 
 // One of them. It is killed when its handle is gone.
 class ConfinedProcess {
@@ -37,23 +33,32 @@ class ConfinedProcess {
     UniqueFd socket_, process_; // a pidfd
 };
 
-// Makes them. They are forked from a process that is itself forked once, early, so that none of
-// them has anything in its memory that came later, and no thread holds a lock in it.
+// A program whose main() is confined_program().
+struct ConfinedProgram {
+    std::string path;
+    std::vector<std::string> arguments; // which all of its processes get
+};
+
+// The program that reads files for auger: it stands beside the program that runs, or where that is
+// installed.
+ConfinedProgram reader_program();
+
+// Makes them: one process of the program, which has auger's rights and starts the others, each with
+// a memory layout of its own.
 class ConfinedProcesses {
   public:
-    // `name`: as in ps, at most 15 bytes.
-    static Result<std::unique_ptr<ConfinedProcesses>> start(const char* name, ConfinedMain main,
-                                                            const ConfinedLimits& limits = {});
+    static Result<std::unique_ptr<ConfinedProcesses>> start(const ConfinedProgram& program);
     ~ConfinedProcesses(); // ends all that are left
     ConfinedProcesses(const ConfinedProcesses&) = delete;
     ConfinedProcesses& operator=(const ConfinedProcesses&) = delete;
 
-    // By one thread at a time.
-    Result<ConfinedProcess> make();
+    // One that does what the program has under this name. From any thread.
+    Result<ConfinedProcess> make(std::string_view service);
 
   private:
     ConfinedProcesses(UniqueFd socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
 
+    std::mutex mutex_; // of the conversation
     UniqueFd socket_;
     pid_t pid_;
 };

@@ -34,13 +34,6 @@ DwarfReader::~DwarfReader() {
         munmap(shared_progress_, sizeof(WorkProgress));
 }
 
-Result<std::shared_ptr<ConfinedProcesses>> start_dwarf_readers() {
-    auto processes = ConfinedProcesses::start("auger-dwarf", serve_dwarf);
-    if (!processes)
-        return processes.error();
-    return std::shared_ptr<ConfinedProcesses>(*std::move(processes));
-}
-
 Result<std::unique_ptr<DwarfReader>>
 DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
                   WorkProgress& progress, std::chrono::seconds patience) {
@@ -48,7 +41,7 @@ DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const Debug
     const auto alternative = alternative_file(file, folders);
     if (!alternative)
         return alternative.error();
-    auto process = processes.make();
+    auto process = processes.make(dwarf_service);
     if (!process)
         return process.error();
     std::unique_ptr<DwarfReader> reader(

@@ -16,11 +16,9 @@
 
 namespace auger {
 
-// What such a process does.
+// What such a process does, and its name.
+inline constexpr const char* dwarf_service = "dwarf";
 void serve_dwarf(int socket);
-// The process that makes them. They have what is in memory here at this time, so the earlier the
-// better.
-Result<std::shared_ptr<ConfinedProcesses>> start_dwarf_readers();
 
 class DwarfReader {
   public:

@@ -27,7 +27,7 @@ SymbolWorker::SymbolWorker(SymbolizerOptions options)
       names_maker_({options_.debug_folder, options_.kallsyms, own_root_.get()}) {
     processes_ = options_.readers;
     if (options_.lines && !processes_) {
-        auto processes = start_dwarf_readers();
+        auto processes = ConfinedProcesses::start(reader_program());
         if (processes)
             processes_ = *std::move(processes);
         else

@@ -58,8 +58,7 @@ struct SymbolizerOptions {
     bool lines = true; // source lines and inlined frames (DWARF)
     std::string debug_folder = "/usr/lib/debug";
     std::string kallsyms = "/proc/kallsyms";
-    // Whose processes read lines; null: of a group that is started with the symbolizer. What auger
-    // has in memory by then they have, too.
+    // Whose processes read lines; null: of a group that is started with the symbolizer.
     std::shared_ptr<ConfinedProcesses> readers;
     // What to fetch debug information with that is not on this machine; null: nothing is fetched.
     std::shared_ptr<Debuginfod> debuginfod;

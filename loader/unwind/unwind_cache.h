@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// UnwindCache: compiled tables on disk, one file per build id.
+// UnwindCache: compiled tables on disk, one file per build id, which is hexadecimal.
 #pragma once
 
 #include "loader/process/cache_folder.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/unwind/byte_cursor.h"
 
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace auger {
 
@@ -20,15 +20,13 @@ class UnwindCache {
 
     bool usable() const { return folder_.usable(); }
 
-    // Nothing when there are none, or none that can be trusted. From any thread.
-    std::optional<UnwindTables> load(const ElfFile& file) const;
-    void store(const ElfFile& file, const UnwindTables& tables) const;
+    // What was stored under a build id; empty when there is nothing. It may be of another file: the
+    // content tells (unwind_file.h). From any thread.
+    std::vector<std::byte> load(const std::string& build_id) const;
+    void store(const std::string& build_id, Bytes unwind_file) const;
 
   private:
     CacheFolder folder_;
 };
-
-// From the cache, else compiled and put there.
-Result<UnwindTables> unwind_tables(const ElfFile& file, const UnwindCache& cache);
 
 } // namespace auger

@@ -63,13 +63,23 @@ uint64_t identity_of(const ElfFile& file, const UnwindStatistics& statistics, ui
 
 uint64_t checksum_of(FileHeader header, Bytes body) {
     SeededHash hash(header.seed);
-    // Of its own seed as input the hash would forget all that came before; and the seed's lowest
-    // bit is nothing to the hash, so that it has to be input, too.
-    header.seed = ~header.seed;
+    // Of its own seed as input, or of the complement, the hash would forget all that came before.
+    // Its lowest bit is nothing to the hash, so that has to be input.
+    header.seed &= 1;
     header.checksum = 0;
     hash.add(bytes_of(header));
     hash.add(body);
     return hash.value();
+}
+
+// The header of bytes that nobody has changed.
+std::optional<FileHeader> whole_header(ByteCursor& cursor, Bytes bytes) {
+    const auto header = cursor.number<FileHeader>();
+    if (cursor.failed() || header.magic != magic || header.version != version ||
+        header.size != bytes.size() ||
+        header.checksum != checksum_of(header, bytes.subspan(sizeof header)))
+        return std::nullopt;
+    return header;
 }
 
 template <typename Value>
@@ -129,22 +139,25 @@ std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const ElfF
     return bytes;
 }
 
-std::optional<UnwindTables> decode_unwind_file(Bytes bytes, const ElfFile& file) {
+std::optional<UnwindTables> decode_unwind_file(Bytes bytes) {
     ByteCursor cursor(bytes);
-    const auto header = cursor.number<FileHeader>();
-    if (cursor.failed() || header.magic != magic || header.version != version ||
-        header.size != bytes.size() ||
-        header.checksum != checksum_of(header, bytes.subspan(sizeof header)) ||
-        header.identity != identity_of(file, header.statistics, header.seed))
+    const auto header = whole_header(cursor, bytes);
+    if (!header)
         return std::nullopt;
     UnwindTables tables;
-    tables.statistics = header.statistics;
-    for (uint32_t i = 0; i < header.tables; ++i)
+    tables.statistics = header->statistics;
+    for (uint32_t i = 0; i < header->tables; ++i)
         if (!read_table(cursor, tables.tables.emplace_back()))
             return std::nullopt;
     if (!cursor.at_end())
         return std::nullopt;
     return tables;
+}
+
+bool is_unwind_file_of(Bytes bytes, const ElfFile& file) {
+    ByteCursor cursor(bytes);
+    const auto header = whole_header(cursor, bytes);
+    return header && header->identity == identity_of(file, header->statistics, header->seed);
 }
 
 } // namespace auger

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // UnwindTables as the bytes of a file, and back. The bytes that come back are believed only when
-// their checksum holds, every index is within its bounds, and they were made of this very ELF file.
+// their checksum holds and every index is within its bounds.
 #pragma once
 
 #include "loader/unwind/unwind_compiler.h"
@@ -11,7 +11,10 @@ namespace auger {
 
 std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const ElfFile& file);
 
-// Nothing when they are broken, of another version, or of another ELF file.
-std::optional<UnwindTables> decode_unwind_file(Bytes bytes, const ElfFile& file);
+// Nothing when they are broken, or of another version.
+std::optional<UnwindTables> decode_unwind_file(Bytes bytes);
+
+// Whether whole bytes were made of this very ELF file, as it is now.
+bool is_unwind_file_of(Bytes bytes, const ElfFile& file);
 
 } // namespace auger

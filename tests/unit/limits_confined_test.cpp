@@ -6,30 +6,16 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/mman.h>
-
 #include <chrono>
 #include <string>
 
 namespace auger {
 namespace {
 
-// How many megabytes could be had.
-void take_memory(int socket) {
-    receive_message(socket, 16);
-    size_t megabytes = 0;
-    while (megabytes < 1000 && mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
-        megabytes++;
-    send_message(socket, std::to_string(megabytes));
-}
-
 TEST(ConfinedProcess, MemoryIsBounded) {
-    ConfinedLimits limits;
-    limits.memory = size_t{400} << 20;
-    const auto processes = ConfinedProcesses::start("confined", take_memory, limits);
+    const auto processes = ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {}});
     ASSERT_TRUE(processes);
-    const auto process = (*processes)->make();
+    const auto process = (*processes)->make("memory"); // 400 MB
     ASSERT_TRUE(process);
     ASSERT_TRUE(send_message(process->socket(), "?"));
     // Generous; nothing here waits for it when all is well.

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 namespace auger {
 namespace {
@@ -29,63 +29,43 @@ std::string ask(const ConfinedProcess& process) {
     return answer ? answer->bytes : "gone";
 }
 
-// What should not have worked, a word each.
-void try_everything(int socket) {
-    receive_message(socket, 16);
-    std::string done;
-    const auto note = [&](bool worked, const char* what) {
-        if (worked)
-            done += std::string(what) + " ";
-    };
-    note(getuid() == 0 || geteuid() == 0, "root");
-    note(setuid(0) == 0, "setuid");
-    note(open("/etc/passwd", O_RDONLY) >= 0, "open");
-    note(open("/tmp/auger-confined", O_CREAT | O_WRONLY, 0600) >= 0, "create");
-    note(kill(getppid(), 0) == 0, "signal");
-    note(fork() >= 0, "fork");
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(9);
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const int network = ::socket(AF_INET, SOCK_DGRAM, 0);
-    note(network >= 0 && connect(network, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0,
-         "network");
-    close(network);
-    for (int fd = 0; fd < 1024; fd++)
-        note(fd > STDERR_FILENO && fd != socket && fcntl(fd, F_GETFD) >= 0, "descriptor");
-    send_message(socket, done);
+Result<std::unique_ptr<ConfinedProcesses>> start() {
+    return ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {}});
 }
 
 TEST(ConfinedProcess, HasNoRights) {
     const UniqueFd secret(open("/etc/passwd", O_RDONLY)); // not close-on-exec: forks inherit it
-    const auto processes = ConfinedProcesses::start("confined", try_everything);
+    const auto processes = start();
     ASSERT_TRUE(processes) << processes.error().message();
-    auto process = (*processes)->make();
+    auto process = (*processes)->make("try");
     ASSERT_TRUE(process) << process.error().message();
-    if (geteuid() != 0)
-        GTEST_SKIP() << "needs root to have rights that can be given up";
     EXPECT_EQ(ask(*process), "");
 }
 
-void crash(int socket) {
-    receive_message(socket, 16);
-    raise(SIGSEGV);
+// Who makes one of them tell where things lie knows nothing of the next one's memory, nor of ours.
+TEST(ConfinedProcess, EachHasALayoutOfItsOwn) {
+    const auto processes = start();
+    ASSERT_TRUE(processes);
+    std::set<std::string> layouts;
+    for (int i = 0; i < 4; i++) {
+        const auto process = (*processes)->make("layout");
+        ASSERT_TRUE(process);
+        const std::string layout = ask(*process);
+        ASSERT_EQ(layout.size(), 3 * sizeof(uint64_t));
+        for (size_t at = 0; at < layout.size(); at += sizeof(uint64_t))
+            layouts.insert(layout.substr(at, sizeof(uint64_t)));
+    }
+    EXPECT_EQ(layouts.size(), 12u); // 28 bits of each are random
 }
 
 TEST(ConfinedProcess, OneThatCrashesIsGoneAndTheNextOneComes) {
-    const auto processes = ConfinedProcesses::start("confined", crash);
+    const auto processes = start();
     ASSERT_TRUE(processes);
     for (int i = 0; i < 3; i++) {
-        const auto process = (*processes)->make();
+        const auto process = (*processes)->make("crash");
         ASSERT_TRUE(process);
         EXPECT_EQ(ask(*process), "gone");
     }
-}
-
-void hang(int socket) {
-    send_message(socket, std::to_string(getpid()));
-    for (;;)
-        pause();
 }
 
 bool exists(const std::string& pid) {
@@ -93,9 +73,9 @@ bool exists(const std::string& pid) {
 }
 
 TEST(ConfinedProcess, EndsWithWhatItBelongsTo) {
-    auto processes = ConfinedProcesses::start("confined", hang);
+    auto processes = start();
     ASSERT_TRUE(processes);
-    auto process = (*processes)->make();
+    auto process = (*processes)->make("hang");
     ASSERT_TRUE(process);
     const auto pid = receive_message(process->socket(), 16, patient());
     ASSERT_TRUE(pid);
@@ -108,7 +88,7 @@ TEST(ConfinedProcess, EndsWithWhatItBelongsTo) {
 // As a command does that auger has forked and not yet let go: it has all descriptors until it
 // executes its program.
 TEST(ConfinedProcess, EndsThoughAnotherProcessHasItsSocket) {
-    auto processes = ConfinedProcesses::start("confined", hang);
+    auto processes = start();
     ASSERT_TRUE(processes);
     const pid_t holder = fork();
     if (holder == 0) {
@@ -118,6 +98,20 @@ TEST(ConfinedProcess, EndsThoughAnotherProcessHasItsSocket) {
     processes->reset(); // waits for it: for ever, if it does not end
     kill(holder, SIGKILL);
     EXPECT_EQ(waitpid(holder, nullptr, 0), holder);
+}
+
+TEST(ConfinedProcess, WhatIsNotThereIsTold) {
+    const auto none = ConfinedProcesses::start({"/no/such/auger-reader", {}});
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().message(),
+              "start /no/such/auger-reader: No such file or directory (it reads files for auger and "
+              "is installed with it; install it again)");
+    const auto processes = start();
+    ASSERT_TRUE(processes);
+    const auto process = (*processes)->make("no-such-service");
+    ASSERT_TRUE(process);
+    const std::string answer = ask(*process); // it may have ended before it was asked
+    EXPECT_TRUE(answer == "gone" || answer == "not to be told") << answer;
 }
 
 TEST(Message, WhatIsTooLongOrCutIsRefused) {

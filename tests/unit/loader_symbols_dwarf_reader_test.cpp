@@ -3,7 +3,6 @@
 // dies of a file, hangs, or has been taken over by it.
 #include "loader/process/safe_open.h"
 #include "loader/symbols/dwarf_index.h"
-#include "loader/symbols/dwarf_messages.h"
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
@@ -11,11 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <array>
-#include <csignal>
 
 namespace auger {
 namespace {
@@ -30,15 +25,16 @@ std::shared_ptr<const ElfFile> open_elf(const std::string& path) {
 
 class Readers : public testing::Test {
   protected:
-    Result<std::unique_ptr<DwarfReader>> open(ConfinedMain main, std::chrono::seconds patience) {
-        auto started = ConfinedProcesses::start("reader", main);
+    Result<std::unique_ptr<DwarfReader>> open(const ConfinedProgram& program,
+                                              std::chrono::seconds patience) {
+        auto started = ConfinedProcesses::start(program);
         EXPECT_TRUE(started);
         processes = *std::move(started);
         return DwarfReader::open(*processes, *file, no_folders, progress, patience);
     }
-    std::string cause_of(ConfinedMain main,
+    std::string cause_of(const std::string& behaviour,
                          std::chrono::seconds patience = std::chrono::seconds(60)) {
-        const auto reader = open(main, patience);
+        const auto reader = open({AUGER_FIXTURES_DIR "/fixture_confined", {behaviour}}, patience);
         return reader ? "" : reader.error().cause;
     }
 
@@ -48,7 +44,7 @@ class Readers : public testing::Test {
 };
 
 TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
-    const auto reader = open(serve_dwarf, std::chrono::seconds(60));
+    const auto reader = open(reader_program(), std::chrono::seconds(60));
     ASSERT_TRUE(reader) << reader.error().message();
     WorkProgress own;
     const auto index = DwarfIndex::open(file, no_folders, own);
@@ -76,58 +72,17 @@ TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
     EXPECT_GT(inlined, 50u);
 }
 
-void die(int) {
-    raise(SIGSEGV);
-}
-void hang(int socket) {
-    while (receive_message(socket, dwarf_messages::request_limit)) {
-    }
-}
-void talk_nonsense(int socket) {
-    while (receive_message(socket, dwarf_messages::request_limit))
-        send_message(socket, std::string(100, '\xff'));
-}
-void promise_much(int socket) {
-    receive_message(socket, dwarf_messages::request_limit);
-    const uint32_t size = UINT32_MAX;
-    send(socket, &size, sizeof size, MSG_NOSIGNAL);
-    receive_message(socket, dwarf_messages::request_limit);
-}
-
 TEST_F(Readers, WhatBecomesOfBadOnesIsTold) {
-    EXPECT_EQ(cause_of(die), "its reader has died of it");
-    EXPECT_EQ(cause_of(hang, std::chrono::seconds(0)), "it takes too long");
-    EXPECT_EQ(cause_of(talk_nonsense), "its reader answers nonsense");
-    EXPECT_EQ(cause_of(promise_much), "its reader has died of it");
+    EXPECT_EQ(cause_of("die"), "its reader has died of it");
+    EXPECT_EQ(cause_of("never-answer", std::chrono::seconds(0)), "it takes too long");
+    EXPECT_EQ(cause_of("talk-nonsense"), "its reader answers nonsense");
+    EXPECT_EQ(cause_of("promise"), "its reader has died of it");
 }
 
 TEST_F(Readers, StopsWaitingWhenToldTo) {
     std::atomic<bool> stop{true};
     progress.stop = &stop;
-    EXPECT_NE(cause_of(hang), "");
-}
-
-ino_t fatal_inode; // set before the processes are forked
-
-// Reads what it is given, but dies of one file.
-void die_of_one(int socket) {
-    // The first request stays to be read. Its descriptors come with its first bytes.
-    uint32_t length = 0;
-    iovec content{&length, sizeof length};
-    alignas(cmsghdr) std::array<char, 256> control{};
-    msghdr header{};
-    header.msg_iov = &content;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-    if (recvmsg(socket, &header, MSG_PEEK) <= 0 || !CMSG_FIRSTHDR(&header))
-        return;
-    std::array<int, 2> descriptors;
-    std::memcpy(descriptors.data(), CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof descriptors);
-    struct stat given;
-    if (fstat(descriptors[1], &given) == 0 && given.st_ino == fatal_inode)
-        raise(SIGSEGV);
-    serve_dwarf(socket);
+    EXPECT_NE(cause_of("never-answer"), "");
 }
 
 TEST_F(Readers, AModuleThatKillsItsReaderKeepsItsNamesAndHarmsNoOther) {
@@ -138,9 +93,9 @@ TEST_F(Readers, AModuleThatKillsItsReaderKeepsItsNamesAndHarmsNoOther) {
         const auto found = std::ranges::find(functions, "fixture_leaf", &ElfFunction::name);
         return Location{modules.file_module(getpid(), test::mapping_of(path)), found->address};
     };
-    fatal_inode = open_elf(bad)->inode();
     SymbolizerOptions options;
-    auto readers = ConfinedProcesses::start("dwarf-test", die_of_one);
+    auto readers = ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined",
+                                             {"die-of", std::to_string(open_elf(bad)->inode())}});
     ASSERT_TRUE(readers) << readers.error().message();
     options.readers = *std::move(readers);
     Symbolizer symbolizer(modules, options);

@@ -271,12 +271,6 @@ TEST_F(Symbols, AFileThatIsNoElfHasOffsets) {
     fs::remove(path);
 }
 
-// A reader that never answers: whoever waited for it would wait for as long as readers are given.
-void never_answer(int) {
-    for (;;)
-        pause();
-}
-
 bool has_grandchild(pid_t pid) {
     const auto children = [](const std::string& process) {
         std::ifstream list("/proc/" + process + "/task/" + process + "/children");
@@ -290,7 +284,8 @@ TEST_F(Symbols, DestroyingItDoesNotWaitForTheWork) {
     Running program("symbols_compressed");
     const Location leaf = in(program);
     SymbolizerOptions options;
-    auto readers = ConfinedProcesses::start("never-answers", never_answer);
+    auto readers =
+        ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {"never-answer"}});
     ASSERT_TRUE(readers) << readers.error().message();
     options.readers = *std::move(readers);
     const auto begin = std::chrono::steady_clock::now();
@@ -304,7 +299,7 @@ TEST_F(Symbols, DestroyingItDoesNotWaitForTheWork) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         ASSERT_TRUE(has_grandchild(getpid()));
     }
-    // A minute is what a reader is given (DwarfReader::open).
+    // This one never answers; a minute is what a reader is given (DwarfReader::open).
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/process/trusted_file.h"
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace auger {
+
+bool is_trusted_file(int fd) {
+    constexpr std::array<decltype(statfs::f_type), 8> foreign = {
+        FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,
+        SMB2_SUPER_MAGIC, AFS_SUPER_MAGIC, V9FS_MAGIC,      CEPH_SUPER_MAGIC,
+    };
+    struct stat status {};
+    struct statfs system {};
+    return fstat(fd, &status) == 0 && fstatfs(fd, &system) == 0 && S_ISREG(status.st_mode) &&
+           (status.st_uid == 0 || status.st_uid == geteuid()) &&
+           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+           std::ranges::find(foreign, system.f_type) == foreign.end();
+}
+
+} // namespace auger

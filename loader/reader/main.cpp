@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// auger-reader: reads files of targets for auger, in processes without rights.
+#include "loader/process/confined_program.h"
+#include "loader/symbols/dwarf_reader.h"
+#include "loader/unwind/table_reader.h"
+
+int main(int argc, char** argv) {
+    constexpr auger::ConfinedService services[] = {
+        {auger::dwarf_service, auger::serve_dwarf, 10},
+        {auger::table_service, auger::serve_tables},
+    };
+    return auger::confined_program(argc, argv, services);
+}

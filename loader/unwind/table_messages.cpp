@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/unwind/table_messages.h"
+
+#include "loader/base/bytes.h"
+
+#include <algorithm>
+
+namespace auger::table_messages {
+namespace {
+
+constexpr size_t problem_limit = 1 << 10;
+constexpr size_t build_id_limit = 128; // digits
+
+// It becomes the name of a file.
+bool is_build_id(std::string_view text) {
+    return std::ranges::all_of(
+        text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+} // namespace
+
+std::string opened(const Opened& opened) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.string(std::string_view(opened.problem).substr(0, problem_limit));
+    out.string(opened.build_id.size() <= build_id_limit ? opened.build_id : "");
+    return bytes;
+}
+
+std::optional<Opened> opened(std::string_view bytes) {
+    ByteReader in(bytes);
+    Opened opened;
+    opened.problem = in.string(problem_limit);
+    opened.build_id = in.string(build_id_limit);
+    if (in.failed() || !is_build_id(opened.build_id))
+        return std::nullopt;
+    return opened;
+}
+
+std::string tables(const Tables& tables) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.string(std::string_view(tables.problem).substr(0, problem_limit));
+    out.varint(tables.cached);
+    bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
+    return bytes;
+}
+
+std::optional<Tables> tables(std::string_view bytes) {
+    ByteReader in(bytes);
+    Tables tables;
+    tables.problem = in.string(problem_limit);
+    tables.cached = in.boolean();
+    if (in.failed())
+        return std::nullopt;
+    tables.file = std::as_bytes(std::span(bytes.substr(in.position())));
+    return tables;
+}
+
+} // namespace auger::table_messages
