@@ -68,19 +68,28 @@ ConfinedProcess::~ConfinedProcess() {
 
 Result<std::unique_ptr<ConfinedProcesses>>
 ConfinedProcesses::start(const ConfinedProgram& program) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return system_error("make a socket pair for", program.path);
-    UniqueFd ours(ends[0]), its(ends[1]);
-    pid_t pid = 0;
-    if (const int failed = spawn(program, its.get(), pid))
-        return system_error("start", program.path,
-                            "it reads files for auger and is installed with it; install it again",
-                            failed);
-    return std::unique_ptr<ConfinedProcesses>(new ConfinedProcesses(std::move(ours), pid));
+    std::unique_ptr<ConfinedProcesses> processes(new ConfinedProcesses(program));
+    if (auto launched = processes->launch(); !launched)
+        return launched.error();
+    return processes;
 }
 
-ConfinedProcesses::~ConfinedProcesses() {
+Result<void> ConfinedProcesses::launch() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return system_error("make a socket pair for", program_.path);
+    UniqueFd ours(ends[0]), its(ends[1]);
+    pid_t pid = 0;
+    if (const int failed = spawn(program_, its.get(), pid))
+        return system_error("start", program_.path,
+                            "it reads files for auger and is installed with it; install it again",
+                            failed);
+    socket_ = std::move(ours);
+    pid_ = pid;
+    return {};
+}
+
+void ConfinedProcesses::end() {
     // Closing would not end it: a command that auger has forked and not yet let go has the socket,
     // too.
     shutdown(socket_.get(), SHUT_RDWR);
@@ -89,15 +98,37 @@ ConfinedProcesses::~ConfinedProcesses() {
     }
 }
 
-Result<ConfinedProcess> ConfinedProcesses::make(std::string_view service) {
-    const Error none{"make a process to read in", {}, "none came", {}};
+ConfinedProcesses::~ConfinedProcesses() {
+    if (socket_)
+        end();
+}
+
+pid_t ConfinedProcesses::pid() const {
     const std::lock_guard lock(mutex_);
+    return pid_;
+}
+
+std::optional<ConfinedProcess> ConfinedProcesses::ask(std::string_view service) {
     if (!send_message(socket_.get(), service))
-        return none;
+        return {};
     auto made = receive_message(socket_.get(), 1);
     if (!made || made->descriptors.size() != 2)
-        return none;
+        return {};
     return ConfinedProcess(std::move(made->descriptors[0]), std::move(made->descriptors[1]));
+}
+
+Result<ConfinedProcess> ConfinedProcesses::make(std::string_view service) {
+    const std::lock_guard lock(mutex_);
+    if (socket_) {
+        if (auto process = ask(service))
+            return *std::move(process);
+        end();
+    }
+    if (auto launched = launch(); !launched)
+        return launched.error();
+    if (auto process = ask(service))
+        return *std::move(process);
+    return Error{"make a process to read in", {}, "none came", {}};
 }
 
 } // namespace auger

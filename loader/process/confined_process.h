@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,15 +53,23 @@ class ConfinedProcesses {
     ConfinedProcesses(const ConfinedProcesses&) = delete;
     ConfinedProcesses& operator=(const ConfinedProcesses&) = delete;
 
-    // One that does what the program has under this name. From any thread.
+    // One that does what the program has under this name. From any thread. A launcher that was
+    // killed is started again.
     Result<ConfinedProcess> make(std::string_view service);
+    // Of the launcher, whose children the others are.
+    pid_t pid() const;
 
   private:
-    ConfinedProcesses(UniqueFd socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
+    explicit ConfinedProcesses(ConfinedProgram program) : program_(std::move(program)) {}
 
-    std::mutex mutex_; // of the conversation
+    Result<void> launch();
+    void end();
+    std::optional<ConfinedProcess> ask(std::string_view service);
+
+    const ConfinedProgram program_;
+    mutable std::mutex mutex_; // of what follows
     UniqueFd socket_;
-    pid_t pid_;
+    pid_t pid_ = 0;
 };
 
 } // namespace auger

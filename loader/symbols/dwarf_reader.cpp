@@ -41,6 +41,15 @@ DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const Debug
     const auto alternative = alternative_file(file, folders);
     if (!alternative)
         return alternative.error();
+    bool died = false;
+    auto reader = attempt(processes, file, alternative->get(), progress, patience, died);
+    return died ? attempt(processes, file, alternative->get(), progress, patience, died)
+                : std::move(reader);
+}
+
+Result<std::unique_ptr<DwarfReader>>
+DwarfReader::attempt(ConfinedProcesses& processes, const ElfFile& file, const ElfFile* alternative,
+                     WorkProgress& progress, std::chrono::seconds patience, bool& died) {
     auto process = processes.make(dwarf_service);
     if (!process)
         return process.error();
@@ -49,9 +58,10 @@ DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const Debug
     if (auto shared = reader->share_progress(); !shared)
         return shared.error();
     std::vector<int> descriptors = {reader->progress_file_.get(), file.fd()};
-    if (*alternative)
-        descriptors.push_back((*alternative)->fd());
+    if (alternative)
+        descriptors.push_back(alternative->fd());
     const auto answer = reader->ask(dwarf_messages::open(file.name()), descriptors, progress);
+    died = reader->died();
     if (!answer)
         return answer.error();
     const auto opened = dwarf_messages::opened(*answer);
@@ -77,19 +87,22 @@ Result<std::vector<DwarfReader::Frames>> DwarfReader::frames(std::span<const uin
 Result<std::string> DwarfReader::ask(std::string_view request, std::span<const int> descriptors,
                                      WorkProgress& progress) {
     const auto end = Clock::now() + patience_;
-    const char* cause = "its reader has died of it";
+    bool given_up = false;
     const auto go_on = [&] {
         progress.done = shared_progress_->done.load(std::memory_order_relaxed);
         progress.total = shared_progress_->total.load(std::memory_order_relaxed);
-        if (Clock::now() >= end)
-            cause = "it takes too long";
-        return !progress.stopped() && Clock::now() < end;
+        given_up = progress.stopped() || Clock::now() >= end;
+        return !given_up;
     };
     const int socket = process_.socket();
     if (send_message(socket, request, descriptors, go_on))
         if (auto answer = receive_message(socket, dwarf_messages::answer_limit, go_on))
             return std::move(answer->bytes);
-    return Error{"read line information of", name_, cause, {}};
+    died_ = !given_up;
+    return Error{"read line information of",
+                 name_,
+                 died_ ? "its reader has died of it" : "it takes too long",
+                 {}};
 }
 
 } // namespace auger

@@ -24,8 +24,9 @@ class DwarfReader {
   public:
     using Frames = std::vector<SourceFrame>; // innermost first; empty: nothing is known
 
-    // Fails when there is no usable DWARF, or the process came to grief over it. A request is given
-    // `patience`; then the process is given up.
+    // Fails when there is no usable DWARF, or the process came to grief over it. One that dies is
+    // replaced once: it may have been killed. A request is given `patience`; then the process is
+    // given up.
     static Result<std::unique_ptr<DwarfReader>>
     open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
          WorkProgress& progress, std::chrono::seconds patience = std::chrono::seconds(60));
@@ -33,11 +34,16 @@ class DwarfReader {
 
     // As many as addresses. Once it has failed it always fails.
     Result<std::vector<Frames>> frames(std::span<const uint64_t> addresses, WorkProgress& progress);
+    // Whether it failed because its process is no more.
+    bool died() const { return died_; }
     size_t section_bytes() const { return section_bytes_; } // held in memory there
 
   private:
     DwarfReader(ConfinedProcess process, std::string name, std::chrono::seconds patience)
         : process_(std::move(process)), name_(std::move(name)), patience_(patience) {}
+    static Result<std::unique_ptr<DwarfReader>>
+    attempt(ConfinedProcesses& processes, const ElfFile& file, const ElfFile* alternative,
+            WorkProgress& progress, std::chrono::seconds patience, bool& died);
     Result<void> share_progress();
     // The answer to a request.
     Result<std::string> ask(std::string_view request, std::span<const int> descriptors,
@@ -49,6 +55,7 @@ class DwarfReader {
     UniqueFd progress_file_;
     WorkProgress* shared_progress_ = nullptr; // written by the process, whatever it likes
     size_t section_bytes_ = 0;
+    bool died_ = false;
 };
 
 } // namespace auger

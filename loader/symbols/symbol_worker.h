@@ -90,6 +90,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     bool complete(ModuleNames& names);
     void line_batch(ModuleId module, const std::vector<Location>& batch);
     ModuleLines& lines_of(ModuleId module);
+    void forget_lines(ModuleId module);
     std::vector<DwarfReader::Frames> read_lines(ModuleId module,
                                                 const std::vector<Location>& batch);
     void limit_memory(const ElfFile* keep);

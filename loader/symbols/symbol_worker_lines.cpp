@@ -61,6 +61,11 @@ SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
     return at->second;
 }
 
+void SymbolWorker::forget_lines(ModuleId module) {
+    std::lock_guard lock(mutex_);
+    lines_.erase(dwarf_files_[module].get());
+}
+
 void SymbolWorker::limit_memory(const ElfFile* keep) {
     for (;;) {
         size_t bytes = 0, readers = 0;
@@ -82,20 +87,29 @@ void SymbolWorker::limit_memory(const ElfFile* keep) {
 
 std::vector<DwarfReader::Frames> SymbolWorker::read_lines(ModuleId module,
                                                           const std::vector<Location>& batch) {
-    ModuleLines& lines = lines_of(module);
-    if (!lines.reader)
-        return std::vector<DwarfReader::Frames>(batch.size());
     std::vector<uint64_t> addresses;
     for (const Location& location : batch)
         addresses.push_back(place(location));
-    auto found = lines.reader->frames(addresses, lining_.progress);
-    if (found)
-        return *std::move(found);
-    // It is not tried again: names are all that this module will have.
-    lines.reader.reset();
-    std::lock_guard lock(mutex_);
-    reports_[module].lines = false;
-    reports_[module].note = found.error().message();
+    for (bool again = false;; again = true) {
+        ModuleLines& lines = lines_of(module);
+        if (!lines.reader)
+            break;
+        auto found = lines.reader->frames(addresses, lining_.progress);
+        if (found)
+            return *std::move(found);
+        // One that was killed is replaced, but not one that dies of these addresses. What fails
+        // otherwise is not tried again: names are all that this module will have.
+        const bool replace = lines.reader->died() && !again;
+        if (replace) {
+            forget_lines(module);
+            continue;
+        }
+        lines.reader.reset();
+        std::lock_guard lock(mutex_);
+        reports_[module].lines = false;
+        reports_[module].note = found.error().message();
+        break;
+    }
     return std::vector<DwarfReader::Frames>(batch.size());
 }
 

@@ -72,6 +72,19 @@ bool exists(const std::string& pid) {
     return std::filesystem::exists("/proc/" + pid);
 }
 
+TEST(ConfinedProcess, ALauncherThatWasKilledIsStartedAgain) {
+    const auto processes = start();
+    ASSERT_TRUE(processes);
+    const pid_t first = (*processes)->pid();
+    ASSERT_EQ(kill(first, SIGKILL), 0);
+    for (int i = 0; i < 2; i++) {
+        const auto process = (*processes)->make("try");
+        ASSERT_TRUE(process) << process.error().message();
+        EXPECT_EQ(ask(*process), "");
+    }
+    EXPECT_NE((*processes)->pid(), first);
+}
+
 TEST(ConfinedProcess, EndsWithWhatItBelongsTo) {
     auto processes = start();
     ASSERT_TRUE(processes);
@@ -103,9 +116,10 @@ TEST(ConfinedProcess, EndsThoughAnotherProcessHasItsSocket) {
 TEST(ConfinedProcess, WhatIsNotThereIsTold) {
     const auto none = ConfinedProcesses::start({"/no/such/auger-reader", {}});
     ASSERT_FALSE(none);
-    EXPECT_EQ(none.error().message(),
-              "start /no/such/auger-reader: No such file or directory (it reads files for auger and "
-              "is installed with it; install it again)");
+    EXPECT_EQ(
+        none.error().message(),
+        "start /no/such/auger-reader: No such file or directory (it reads files for auger and "
+        "is installed with it; install it again)");
     const auto processes = start();
     ASSERT_TRUE(processes);
     const auto process = (*processes)->make("no-such-service");

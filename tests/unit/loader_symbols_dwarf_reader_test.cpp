@@ -79,6 +79,28 @@ TEST_F(Readers, WhatBecomesOfBadOnesIsTold) {
     EXPECT_EQ(cause_of("promise"), "its reader has died of it");
 }
 
+TEST_F(Readers, OneThatDiedIsReplacedOnce) {
+    EXPECT_EQ(cause_of("die-once"), "");
+}
+
+TEST_F(Readers, OneThatDiesLaterIsReplacedToo) {
+    ModuleTable modules;
+    const auto functions = file->functions();
+    const auto leaf = std::ranges::find(functions, "fixture_leaf", &ElfFunction::name);
+    ASSERT_NE(leaf, functions.end());
+    SymbolizerOptions options;
+    auto readers =
+        ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {"die-once-when-asked"}});
+    ASSERT_TRUE(readers) << readers.error().message();
+    options.readers = *std::move(readers);
+    Symbolizer symbolizer(modules, options);
+    const Location location{modules.file_module(getpid(), test::mapping_of(good)), leaf->address};
+    symbolizer.request(location);
+    ASSERT_TRUE(symbolizer.wait_idle(std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+    EXPECT_EQ(symbolizer.known(location).frames->size(), 3u);
+    EXPECT_TRUE(symbolizer.reports()[0].lines) << symbolizer.reports()[0].note;
+}
+
 TEST_F(Readers, StopsWaitingWhenToldTo) {
     std::atomic<bool> stop{true};
     progress.stop = &stop;
