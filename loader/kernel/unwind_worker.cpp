@@ -19,23 +19,27 @@ namespace auger {
 
 namespace {
 
+// A file that kills its process does so again and again; one whose process was killed does not.
+constexpr int most_deaths = 5;
+constexpr std::chrono::milliseconds pause_after_death{100};
+
 // Tables of files that others may write are made anew each time.
 bool may_be_cached(const ModuleSource& source) {
     return !source.root && is_trusted_file(source.file.get());
 }
 
-Result<UnwindTables> tables_of(ConfinedProcesses& readers, ModuleSource source,
-                               const UnwindCache& cache, const GoOn& go_on) {
+Result<UnwindTables> tables_of(ConfinedProcesses& readers, const ModuleSource& source,
+                               const UnwindCache& cache, const GoOn& go_on, bool& died) {
     if (source.kind == ModuleKind::vdso) {
-        auto image = vdso_image();
+        const auto image = vdso_image();
         if (!image)
             return image.error();
-        source.file = *std::move(image);
+        return read_unwind_tables(readers, image->get(), source.path, nullptr, go_on, &died);
     }
     if (!source.file)
         return Error{"read call frame information", source.path, source.error, ""};
     return read_unwind_tables(readers, source.file.get(), source.path,
-                              may_be_cached(source) ? &cache : nullptr, go_on);
+                              may_be_cached(source) ? &cache : nullptr, go_on, &died);
 }
 
 } // namespace
@@ -44,13 +48,14 @@ struct UnwindWorker::State {
     explicit State(std::shared_ptr<ConfinedProcesses> confined) : readers(std::move(confined)) {}
 
     struct Job {
+        int deaths;   // of processes that were to read it
         bool trusted; // first: a hostile file may take all the time it is given
         uint64_t size;
         ModuleId module;
         std::shared_ptr<ModuleSource> source;
         bool operator<(const Job& other) const {
-            return std::tuple(!trusted, size, module.value) <
-                   std::tuple(!other.trusted, other.size, other.module.value);
+            return std::tuple(deaths, !trusted, size, module.value) <
+                   std::tuple(other.deaths, !other.trusted, other.size, other.module.value);
         }
     };
 
@@ -81,14 +86,24 @@ void UnwindWorker::run(State& state) {
         state.changed.wait(lock, [&] { return state.stop || !state.jobs.empty(); });
         if (state.stop)
             return;
-        const State::Job job = *state.jobs.begin();
+        State::Job job = *state.jobs.begin();
+        // Whatever kills them may be over by then.
+        if (job.deaths && state.changed.wait_for(lock, pause_after_death * job.deaths, [&] {
+                return state.stop || state.jobs.begin()->deaths == 0;
+            }))
+            continue;
         state.jobs.erase(state.jobs.begin());
         state.current = base_name(job.source->path);
         lock.unlock();
-        auto tables =
-            tables_of(*state.readers, std::move(*job.source), cache, [&] { return !state.stop; });
+        bool died = false;
+        auto tables = tables_of(
+            *state.readers, *job.source, cache, [&] { return !state.stop; }, died);
         lock.lock();
         state.current.clear();
+        if (died && ++job.deaths < most_deaths) {
+            state.jobs.insert(std::move(job));
+            continue;
+        }
         state.finished.push_back({job.module, std::move(tables)});
         state.changed.notify_all();
     }
@@ -100,7 +115,8 @@ void UnwindWorker::request(ModuleId module, ModuleSource source) {
     const auto size = known ? static_cast<uint64_t>(status.st_size) : 0;
     const bool trusted = source.kind == ModuleKind::vdso || may_be_cached(source);
     const std::lock_guard lock(state_->mutex);
-    state_->jobs.insert({trusted, size, module, std::make_shared<ModuleSource>(std::move(source))});
+    state_->jobs.insert(
+        {0, trusted, size, module, std::make_shared<ModuleSource>(std::move(source))});
     state_->changed.notify_all();
 }
 

@@ -98,7 +98,7 @@ std::chrono::milliseconds table_patience(uint64_t file_bytes) {
 
 Result<UnwindTables> read_unwind_tables(ConfinedProcesses& processes, int file,
                                         const std::string& name, const UnwindCache* cache,
-                                        const GoOn& go_on) {
+                                        const GoOn& go_on, bool* died) {
     const auto content = FileContent::of(file);
     if (!content)
         return content.error();
@@ -108,8 +108,11 @@ Result<UnwindTables> read_unwind_tables(ConfinedProcesses& processes, int file,
             return process.error();
         Conversation conversation(*std::move(process), name, *content, go_on);
         auto tables = conversation.tables(file, cache);
-        if (tables || !conversation.died() || attempt == most_attempts)
-            return tables;
+        if (!tables && conversation.died() && attempt < most_attempts)
+            continue;
+        if (died)
+            *died = !tables && conversation.died();
+        return tables;
     }
 }
 

@@ -26,6 +26,6 @@ std::chrono::milliseconds table_patience(uint64_t file_bytes);
 // that ends too soon is replaced once. `go_on` is asked now and then, see message.h.
 Result<UnwindTables> read_unwind_tables(ConfinedProcesses& processes, int file,
                                         const std::string& name, const UnwindCache* cache,
-                                        const GoOn& go_on = {});
+                                        const GoOn& go_on = {}, bool* died = nullptr);
 
 } // namespace auger
