@@ -163,7 +163,8 @@ struct targets_map {
     __type(value, u32);
 };
 
-/* Names for `-n NAME`: a process that execs into one becomes a target. Written by user space. */
+/* Names for `-n NAME`: a process that execs into one becomes a target, if its real user is the
+ * map's value, or that is WIRE_ANY_USER. Written by user space. */
 struct target_comms_map {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 16);

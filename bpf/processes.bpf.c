@@ -67,12 +67,13 @@ SEC("raw_tp/sched_process_exec")
 int process_exec(struct bpf_raw_tracepoint_args* ctx) {
     u32 pid = bpf_get_current_pid_tgid() >> 32;
     char comm[WIRE_COMM] = {};
-    u32 one = 1;
+    u32 one = 1, *user;
 
     bpf_map_delete_elem(&unwind_processes, &pid);
     if (!bpf_map_lookup_elem(&targets, &pid)) {
         bpf_get_current_comm(comm, sizeof(comm));
-        if (!bpf_map_lookup_elem(&target_comms, comm))
+        user = bpf_map_lookup_elem(&target_comms, comm);
+        if (!user || (*user != (u32)WIRE_ANY_USER && *user != (u32)bpf_get_current_uid_gid()))
             return 0;
         if (bpf_map_update_elem(&targets, &pid, &one, BPF_ANY)) {
             count_loss(WIRE_LOSS_TARGETS_FULL);

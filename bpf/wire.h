@@ -40,6 +40,7 @@ enum wire_limit {
     WIRE_STACK_WORDS = 128,    /* of a user stack: frames, and why it is cut: unwind_table.h */
     WIRE_SLOW_BURST = 256,     /* slow calls that one CPU may report at once, above its rate */
     WIRE_COMM = 16,            /* bytes of a thread's name, NUL included */
+    WIRE_ANY_USER = -1,        /* in place of a uid, none of which it is */
     WIRE_MAX_MARKS = 32,       /* yes-or-no facts about a call that are watched at once */
     WIRE_MAX_VALUES = 8,       /* values fetched of one call */
     WIRE_MAX_OFFSETS = 6,      /* of one value: members and pointers followed to it */

@@ -27,6 +27,7 @@ struct TargetSpec {
     Kind kind = Kind::none;
     std::vector<pid_t> pids;
     std::string name;                 // comm or base name of the executable
+    std::string user;                 // of kind name: whose processes (real user); empty: anybody's
     std::vector<std::string> command; // started by auger when it first runs (see start_command)
     friend bool operator==(const TargetSpec&, const TargetSpec&) = default;
 };
@@ -125,6 +126,7 @@ struct TargetStatus {
     struct Process {
         pid_t pid;
         std::string comm; // raw
+        std::string user; // whose it is, by its real user; empty: not known
         bool running;
         std::string exit; // "exit code 0", "killed by signal 9", empty when unknown or running
     };

@@ -252,7 +252,7 @@ const TargetView& LiveBackend::view() {
 }
 
 Result<void> LiveBackend::set_target(const TargetSpec& spec) {
-    auto target = LiveTarget::prepare(spec);
+    auto target = target_.prepare(spec);
     if (!target)
         return target.error();
     const bool everything = spec.kind == TargetSpec::Kind::all;

@@ -64,8 +64,13 @@ Result<void> LiveTarget::add(Prepared& prepared, pid_t pid) {
     if (pid == getpid())
         return Error{"observe process", std::to_string(pid), "that is auger itself", ""};
     auto stat = read_stat(pid);
-    prepared.processes[pid] = {*comm, true, "", stat ? stat->start_ticks : 0};
+    prepared.processes[pid] = {*comm, user_of(pid), true, "", stat ? stat->start_ticks : 0};
     return {};
+}
+
+std::string LiveTarget::user_of(pid_t pid) {
+    const auto uid = uid_of(pid);
+    return uid ? users_.of(*uid) : "";
 }
 
 std::vector<pid_t> LiveTarget::Prepared::pids() const {
@@ -87,8 +92,18 @@ Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
         auto pids = pids_by_name(spec.name);
         if (!pids)
             return pids.error();
-        for (pid_t pid : *pids)
+        if (!spec.user.empty()) {
+            const auto user = find_user(spec.user);
+            if (!user)
+                return user.error();
+            prepared.user = *user;
+        }
+        for (pid_t pid : *pids) {
+            const auto user = uid_of(pid);
+            if (prepared.user && !(user && *user == *prepared.user))
+                continue;
             (void)add(prepared, pid); // one that ended since is no matter
+        }
     } else if (spec.kind == Kind::command) {
         auto path = find_command(spec.command.front());
         if (!path)
@@ -103,7 +118,8 @@ Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
         if (!started)
             return started.error();
         prepared.command.emplace(std::move(*started));
-        prepared.processes[prepared.command->pid()] = {spec.command.front(), true, "", 0};
+        prepared.processes[prepared.command->pid()] = {
+            spec.command.front(), user_of(prepared.command->pid()), true, "", 0};
     }
     return prepared;
 }
@@ -115,20 +131,23 @@ Result<void> LiveTarget::set(Prepared prepared) {
     int targets = programs_.map_fd(MapKind::targets);
     int comms = programs_.map_fd(MapKind::target_comms);
     Transaction edit;
-    auto enter = [&](int map, const auto& key) {
-        uint32_t one = 1;
-        const bool known = bpf_map_lookup_elem(map, &key, &one) == 0;
-        one = 1;
-        if (update_element(map, &key, &one) < 0)
+    auto enter = [&](int map, const auto& key, uint32_t value) {
+        uint32_t before = 0;
+        const bool known = bpf_map_lookup_elem(map, &key, &before) == 0;
+        if (update_element(map, &key, &value) < 0)
             return false;
-        if (!known)
-            edit.on_rollback([map, key] { bpf_map_delete_elem(map, &key); });
+        edit.on_rollback([map, key, known, before] {
+            if (known)
+                bpf_map_update_elem(map, &key, &before, BPF_ANY);
+            else
+                bpf_map_delete_elem(map, &key);
+        });
         return true;
     };
     std::set<uint32_t> kept_pids;
     for (const auto& [pid, process] : prepared.processes) {
         const auto key = static_cast<uint32_t>(pid);
-        if (!enter(targets, key))
+        if (!enter(targets, key, 1))
             return system_error("observe process", std::to_string(pid));
         kept_pids.insert(key);
     }
@@ -136,7 +155,7 @@ Result<void> LiveTarget::set(Prepared prepared) {
     if (spec.kind == Kind::name) {
         std::array<char, WIRE_COMM> comm = {};
         spec.name.copy(comm.data(), WIRE_COMM - 1); // the kernel cuts names as well
-        if (!enter(comms, comm))
+        if (!enter(comms, comm, prepared.user.value_or(uint32_t{WIRE_ANY_USER})))
             return system_error("observe name", spec.name);
         kept_comms.insert(comm);
     }
@@ -207,7 +226,8 @@ bool LiveTarget::ended() const {
 TargetStatus LiveTarget::status() const {
     TargetStatus status{spec_, {}};
     for (const auto& [pid, process] : processes_)
-        status.processes.push_back({pid, process.comm, process.running, process.exit});
+        status.processes.push_back(
+            {pid, process.comm, process.user, process.running, process.exit});
     return status;
 }
 
@@ -216,7 +236,7 @@ void LiveTarget::on_started(pid_t pid, const std::string& comm) {
     for (auto entry = processes_.begin();
          processes_.size() >= remembered_processes && entry != processes_.end();)
         entry = entry->second.running ? std::next(entry) : processes_.erase(entry);
-    processes_[pid] = {comm, true, "", 0};
+    processes_[pid] = {comm, user_of(pid), true, "", 0};
 }
 
 void LiveTarget::on_exited(pid_t pid) {

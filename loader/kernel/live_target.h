@@ -6,6 +6,7 @@
 #include "loader/backend.h"
 #include "loader/kernel/programs.h"
 #include "loader/process/launch.h"
+#include "loader/process/users.h"
 
 #include <map>
 #include <optional>
@@ -21,7 +22,7 @@ class LiveTarget {
     // What set() puts in force: the processes that there are, the command started and held.
     struct Prepared;
     // Fails when a process does not exist or the command cannot be started. Changes nothing.
-    static Result<Prepared> prepare(const TargetSpec& spec);
+    Result<Prepared> prepare(const TargetSpec& spec);
     // Replaces the target; the former one is observed no longer. Fails without a change.
     Result<void> set(Prepared prepared);
     Result<void> start_command();
@@ -56,6 +57,7 @@ class LiveTarget {
   private:
     struct Process {
         std::string comm;
+        std::string user;
         bool running = true;
         std::string exit;
         uint64_t start_ticks = 0; // with the pid, its identity; 0: the kernel told of its birth
@@ -63,9 +65,11 @@ class LiveTarget {
     // Whether the pid is still the process that was meant.
     static bool is_there(pid_t pid, const Process& process);
 
-    static Result<void> add(Prepared& prepared, pid_t pid);
+    Result<void> add(Prepared& prepared, pid_t pid);
+    std::string user_of(pid_t pid);
 
     Programs& programs_;
+    UserNames users_;
     TargetSpec spec_;
     std::map<pid_t, Process> processes_;
     std::optional<LaunchedProcess> command_;
@@ -76,6 +80,7 @@ class LiveTarget {
 
 struct LiveTarget::Prepared {
     TargetSpec spec;
+    std::optional<uid_t> user{}; // of whom processes by name are to be
     std::map<pid_t, Process> processes{};
     std::optional<LaunchedProcess> command{};
     std::string command_path{};

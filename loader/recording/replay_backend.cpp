@@ -56,7 +56,7 @@ class ReplayBackend final : public Backend {
             const auto& [machine, pid] = process;
             const std::string where =
                 several ? " on " + summary_.machines()[machine.index()].name : "";
-            status.processes.push_back({static_cast<pid_t>(pid), comm + where, false, {}});
+            status.processes.push_back({static_cast<pid_t>(pid), comm + where, {}, false, {}});
         }
         return status;
     }

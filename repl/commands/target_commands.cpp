@@ -47,6 +47,15 @@ Parsed<Command> parse_target(Arguments& arguments) {
             return name.complaint();
         spec.kind = TargetSpec::Kind::name;
         spec.name = name->text;
+        if (arguments.take_if("user")) {
+            auto user = arguments.expect("a user");
+            if (!user)
+                return user.complaint();
+            if (user->text.empty())
+                return Complaint{user->span, "a user has a name or a number", "",
+                                 Error::Kind::usage};
+            spec.user = user->text;
+        }
     } else if (const bool option = arguments.take_if("-p");
                option || number(arguments.peek().text)) {
         spec.kind = TargetSpec::Kind::pids;
@@ -130,16 +139,21 @@ std::vector<CommandRow> target_commands() {
         {"target",
          "",
          "What is observed",
-         "target [PID[,PID...] | NAME | -p PID... | -n NAME | -a | -- COMMAND ARGS... | off]",
+         "target [PID[,PID...] | NAME | -p PID... | -n NAME [user USER] | -a | -- COMMAND ARGS... "
+         "| "
+         "off]",
          "choose the processes to observe",
-         "Threads and children that come later are included. -a observes every process. A command\n"
+         "Threads and children that come later are included. -n takes processes of any user under\n"
+         "that name, also those that come later; with `user` only those of one (real) user, by "
+         "name\n"
+         "or number. -a observes every process. A command\n"
          "given after -- is started by auger, stopped before its first instruction; it runs from "
          "the\n"
          "first `wait`, the prompt or the end of the commands on, so that probes set before miss\n"
          "nothing. Without an argument: shows what is observed. Quote a ';' that belongs to the\n"
          "command's arguments.",
-         "target 4711\ntarget nginx\ntarget -- ./server --port 8080",
-         {{.words = "-p -n -a -- off"}, {.file = true}},
+         "target 4711\ntarget nginx\ntarget -n nginx user www-data\ntarget -- ./server --port 8080",
+         {{.words = "-p -n -a -- off"}, {.file = true}, {.words = "user"}},
          parse_target},
         {"filter",
          "",

@@ -66,7 +66,8 @@ std::string describe(const TargetSpec& target) {
         return fmt::format("{} {}", target.pids.size() == 1 ? "process" : "processes",
                            process_list(target.pids));
     case TargetSpec::Kind::name:
-        return fmt::format("processes called {}", escape_untrusted(target.name));
+        return fmt::format("processes called {}{}", escape_untrusted(target.name),
+                           target.user.empty() ? "" : " of " + escape_untrusted(target.user));
     case TargetSpec::Kind::all:
         return "every process";
     case TargetSpec::Kind::command:
@@ -140,6 +141,8 @@ std::string process_lines(const TargetStatus& status, size_t limit) {
             break;
         }
         out += fmt::format("  {} {}", process.pid, escape_untrusted(process.comm));
+        if (!process.user.empty())
+            out += fmt::format(" ({})", escape_untrusted(process.user));
         if (!process.running)
             out += fmt::format("  {}",
                                process.exit.empty() ? "ended" : escape_untrusted(process.exit));
@@ -153,6 +156,7 @@ JsonObject json_target(const TargetStatus& status) {
     for (const auto& process : status.processes)
         processes.push_back({{"pid", process.pid},
                              {"comm", escape_untrusted(process.comm)},
+                             {"user", escape_untrusted(process.user)},
                              {"running", process.running},
                              {"exit", escape_untrusted(process.exit)}});
     return processes;

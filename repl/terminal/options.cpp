@@ -66,7 +66,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
 
     Options options;
     std::vector<std::string> pids, files, texts, serve;
-    std::string name, record, exit, attach, overhead;
+    std::string name, user, record, exit, attach, overhead;
     bool everything = false;
     CLI::App app("Find the cause of slow calls in running programs.",
                  "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
@@ -78,6 +78,9 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     pid_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     auto* name_option =
         app.add_option("-n,--name", name, "Observe the processes of this name")->type_name("NAME");
+    auto* user_option =
+        app.add_option("--user", user, "With -n: only processes of this user, by name or number")
+            ->type_name("USER");
     app.add_flag("-a,--all", everything, "Observe every process");
     auto* file_option = app.add_option("-f,--file", files, "Run the commands of a file")
                             ->type_name("FILE")
@@ -175,6 +178,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     const int targets = !pids.empty() + (name_option->count() > 0) + everything + has_command;
     if (targets > 1)
         return usage("only one of -p, -n, -a and -- COMMAND makes sense", see_help);
+    if (user_option->count() > 0 && name_option->count() == 0)
+        return usage("--user is for the processes of a name: it needs -n", see_help);
     if (has_command && target_command.empty())
         return usage("a command is missing after --", see_help);
     if (replay_option->count() > 0) {
@@ -213,7 +218,9 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         options.setup.push_back(command("-p", text));
     }
     if (name_option->count() > 0)
-        options.setup.push_back(command("-n", "target -n " + quote_word(name)));
+        options.setup.push_back(
+            command("-n", "target -n " + quote_word(name) +
+                              (user_option->count() > 0 ? " user " + quote_word(user) : "")));
     if (everything)
         options.setup.push_back(command("-a", "target -a"));
     if (has_command) {

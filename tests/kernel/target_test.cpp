@@ -3,14 +3,19 @@
 // libraries that come late. What was collected stays, with names, when the target is gone.
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
+#include "tests/support/temporary_folder.h"
 #include "views/model/fold.h"
 
 #include <algorithm>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 namespace auger::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 using std::chrono::seconds;
 
@@ -217,6 +222,56 @@ TEST_F(Targets, ANameMeansThoseThatRunAndThoseThatCome) {
                     testing::Field(&TargetStatus::Process::pid, stranger.pid()))));
     for (Program* program : {&first, &second, &third})
         program->go();
+}
+
+// Anybody may give a process any name.
+TEST_F(Targets, ANameOfOneUserIsNobodyElses) {
+    const TemporaryFolder folder; // that others may look into
+    fs::permissions(folder.path(""), fs::perms(0755));
+    const std::string path = folder.path("forks");
+    fs::copy_file(program_path("forks"), path);
+    const std::vector<std::string> arguments{"--calls", "1", "--wait", "--linger"};
+    const auto as_nobody = [&] {
+        std::vector<std::string> words{"--reuid", "65534", "--clear-groups", path};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        return std::make_unique<Program>("/usr/bin/setpriv", words);
+    };
+    const auto there = as_nobody();
+    Program ours(path, arguments);
+    there->wait_ready();
+    ours.wait_ready();
+    Session session;
+    TargetSpec target = named("forks");
+    target.user = "no such user";
+    EXPECT_FALSE(session.backend().set_target(target));
+    target.user = "nobody";
+    session.observe(target);
+    must(session.backend().set_way_out(WayOut::ret));
+    const ProbeId probe = session.time("parent_work");
+    const auto later = as_nobody();
+    Program ours_later(path, arguments);
+    later->wait_ready();
+    ours_later.wait_ready();
+    uint64_t expected = 0;
+    for (Program* program : {&ours, &ours_later, there.get(), later.get()}) {
+        program->go();
+        const uint64_t returns =
+            program->account()["functions"]["parent_work"]["returns"].get<uint64_t>();
+        expected += program == there.get() || program == later.get() ? returns : 0;
+    }
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns >= expected; }));
+    std::vector<pid_t> pids;
+    for (const TargetStatus::Process& process : session.backend().target_status().processes) {
+        EXPECT_EQ(process.user, "nobody");
+        pids.push_back(process.pid);
+    }
+    EXPECT_THAT(pids, testing::IsSupersetOf({there->pid(), later->pid()}));
+    EXPECT_THAT(pids,
+                testing::Not(testing::Contains(testing::AnyOf(ours.pid(), ours_later.pid()))));
+    for (Program* program : {&ours, &ours_later, there.get(), later.get()})
+        program->go();
+    session.pump_until([&] { return session.calls(probe).open == 0; });
+    EXPECT_EQ(session.calls(probe).entries, expected);
 }
 
 // Of a process that becomes a target by its name, what it mapped before that is known too.

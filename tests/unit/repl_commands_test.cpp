@@ -104,6 +104,8 @@ TEST(TargetCommand, Forms) {
     EXPECT_THAT(parsed<TargetCommand>("target -p 12").spec->pids, ElementsAre(12));
     EXPECT_EQ(parsed<TargetCommand>("target nginx").spec->name, "nginx");
     EXPECT_EQ(parsed<TargetCommand>("target -n 12").spec->name, "12");
+    EXPECT_EQ(parsed<TargetCommand>("target -n nginx").spec->user, "");
+    EXPECT_EQ(parsed<TargetCommand>("target -n nginx user www-data").spec->user, "www-data");
     EXPECT_EQ(parsed<TargetCommand>("target -a").spec->kind, TargetSpec::Kind::all);
     EXPECT_EQ(parsed<TargetCommand>("target off").spec->kind, TargetSpec::Kind::none);
     EXPECT_THAT(parsed<TargetCommand>("target -- ./a -p 5 'x y'").spec->command,

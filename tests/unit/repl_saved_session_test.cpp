@@ -69,6 +69,7 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "sample wall wakers 199", "sample wall 4999 only ((handle > p95) or (in send))",
                     "ewma 90s"));
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
+    expect_round_trip("target -n nginx user www-data");
     expect_round_trip("target -n 'a name'; split handle if arg2 > 4096 by req->type");
     expect_round_trip("target -- ./server --name 'two words' ';'; split handle by str(arg1)");
     expect_round_trip("target 4711; sample wall 4999 only not in handle");

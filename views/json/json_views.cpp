@@ -156,6 +156,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
     for (const TargetStatus::Process& process : context.target.processes)
         processes.push_back({{"pid", process.pid},
                              {"comm", escape_untrusted(process.comm)},
+                             {"user", escape_untrusted(process.user)},
                              {"running", process.running},
                              {"exit", escape_untrusted(process.exit)}});
     line["processes"] = std::move(processes);

@@ -75,7 +75,8 @@ class StatusDrawing {
             text = "by process id";
             break;
         case TargetSpec::Kind::name:
-            text = "processes named " + target.spec.name;
+            text = "processes named " + target.spec.name +
+                   (target.spec.user.empty() ? "" : " of " + target.spec.user);
             break;
         case TargetSpec::Kind::all:
             text = "everything";
@@ -90,7 +91,8 @@ class StatusDrawing {
         constexpr size_t most = 10;
         for (size_t i = 0; i < target.processes.size() && i < most; i++) {
             const TargetStatus::Process& process = target.processes[i];
-            line("", fmt::format("{} {}: {}", process.pid, process.comm,
+            line("", fmt::format("{} {}{}: {}", process.pid, process.comm,
+                                 process.user.empty() ? "" : " (" + process.user + ")",
                                  process.running        ? "running"
                                  : process.exit.empty() ? "gone"
                                                         : process.exit));
