@@ -113,6 +113,7 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     record.ip = regs->ip;
     record.sp = regs->sp;
     record.bp = regs->bp;
+    record.bx = regs->bx;
     // What was interrupted has no number of a system call, but a negative one.
     record.syscall = regs->orig_ax;
     if (record.running || record.syscall < 0)

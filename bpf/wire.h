@@ -572,6 +572,7 @@ struct wire_open_call {
     __wire_u64 ip; /* user registers when it entered the kernel */
     __wire_u64 sp;
     __wire_u64 bp;
+    __wire_u64 bx;
     __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
     __wire_u32 padding;
     __wire_u64 argument; /* the system call's first one */
@@ -602,7 +603,7 @@ WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 88, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_fetch) == 32, "wire_fetch");
 WIRE_ASSERT(sizeof(struct wire_comparison) == 16, "wire_comparison");
-WIRE_ASSERT(sizeof(struct wire_open_call) == 112, "wire_open_call");
+WIRE_ASSERT(sizeof(struct wire_open_call) == 120, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 
 #endif

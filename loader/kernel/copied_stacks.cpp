@@ -3,8 +3,6 @@
 
 #include "loader/unwind/stack_walk.h"
 
-#include <algorithm>
-
 namespace auger {
 
 namespace {
@@ -31,13 +29,7 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
                            frames_.size() == 1 || (last & WIRE_FRAME_EXACT) != 0};
     const auto mappings = unwind_.mappings(static_cast<pid_t>(sample.head->event.pid),
                                            sample.head->event.time_ns, now_ns);
-    const auto find = [&](uint64_t code) -> RuleAnswer {
-        const auto behind =
-            std::ranges::upper_bound(mappings, code, {}, &wire_unwind_mapping::start);
-        if (behind == mappings.begin() || code >= std::prev(behind)->end)
-            return {WIRE_STOP_NO_MAPPING, {}};
-        return unwind_.find_rule(*std::prev(behind), code);
-    };
+    const auto find = [&](uint64_t code) { return unwind_.find_rule(mappings, code); };
     const wire_unwind_stop stop =
         walk_copied_stack(frame, {copy.start, sample.copied}, find, WIRE_MAX_FRAMES, frames_);
     if (stop == WIRE_STOP_PENDING && !impatient_) {

@@ -52,7 +52,8 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds ring_interval = milliseconds(20);
 // How often is looked whether a table has come that records wait for.
 constexpr nanoseconds table_interval = milliseconds(1);
-// How long a new target waits for its unwind tables: those of most programs take less.
+// How long a new target waits for its unwind tables, and the list of open calls for those of what
+// was mapped a moment ago: those of most programs take less.
 constexpr nanoseconds first_tables_timeout = milliseconds(250);
 // Of records, and of names, before somebody who waits for poll() gets a look at what wakes it.
 constexpr nanoseconds slice = milliseconds(4);
@@ -101,7 +102,7 @@ class LiveBackend final : public Backend {
           probes_(*programs_, features_, catalogue_, *guard_, tee_, way),
           marks_(*programs_, *guard_, tee_, way), gates_(*programs_, probes_),
           split_(probes_, marks_, gates_, tee_), sampling_(*programs_, features_, gates_),
-          events_(tee_, names_, probes_), open_calls_(*programs_, names_, probes_) {
+          events_(tee_, names_, probes_), open_calls_(*programs_, names_, unwind_, probes_) {
         tee_.add(sink);
         tee_.add(definitions_);
         tee_.on_machine(MachineId{}, this_machine());
@@ -157,6 +158,8 @@ class LiveBackend final : public Backend {
     // when the ring says so.
     size_t deliver(const TimeSlice&);
     void deliver_all();
+    // Of mappings and processes alone; returns how many.
+    size_t deliver_changes();
     void on_watch_event(const ProcessEvent& event);
     void on_end(const ProcessEvent& event);
     // Of processes whose first thread has ended.
@@ -360,9 +363,15 @@ Result<void> LiveBackend::set_only(const OnlyInfo& only) {
 }
 
 Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> probe) {
-    // Stacks lie in mappings that are known by then.
     deliver_all();
-    return open_calls_.read(probe);
+    // Before the threads are looked at: what is known of them does not stay true for long.
+    unwind_.settle(first_tables_timeout);
+    const auto records = open_calls_.visit_threads();
+    if (!records)
+        return records.error();
+    // What their stacks lie in was mapped by then.
+    deliver_changes();
+    return open_calls_.describe(*records, probe);
 }
 
 Result<void> LiveBackend::set_way_out(WayOut way_out) {
@@ -607,14 +616,20 @@ void LiveBackend::deliver_all() {
     }
 }
 
+size_t LiveBackend::deliver_changes() {
+    const size_t changes =
+        watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
+    if (std::exchange(rescan_, false))
+        rescan();
+    unwind_.update(clock_ns());
+    return changes;
+}
+
 size_t LiveBackend::deliver(const TimeSlice& until) {
     const bool missed_ends = missed_ends_; // those before what is collected now
     ring_->collect();
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
-    size_t changes = watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
-    if (std::exchange(rescan_, false))
-        rescan();
-    unwind_.update(clock_ns());
+    size_t changes = deliver_changes();
     const size_t records = ring_->drain(until, [this](WireView& view) {
         if (auto* sample = std::get_if<WireSampleView>(&view)) {
             if (!copied_stacks_.complete(*sample, clock_ns()))

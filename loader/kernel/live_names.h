@@ -29,6 +29,8 @@ class LiveNames {
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }
 
+    // Reads the mappings of a process of which no event has told.
+    void know_process(pid_t pid, uint64_t time_ns);
     // What follows is of another sample, or of another slow call.
     void next_sample() { interner_.next_sample(); }
     void next_slow_call() { interner_.next_slow_call(); }
@@ -77,7 +79,6 @@ class LiveNames {
     LocationId intern_cut(uint64_t cause);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
-    void know_process(pid_t pid, uint64_t time_ns);
 
     EventSink& sink_;
     ModuleTable modules_;

@@ -127,6 +127,14 @@ std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_n
     return described;
 }
 
+RuleAnswer LiveUnwind::find_rule(std::span<const wire_unwind_mapping> mappings,
+                                 uint64_t code) const {
+    const auto behind = std::ranges::upper_bound(mappings, code, {}, &wire_unwind_mapping::start);
+    if (behind == mappings.begin() || code >= std::prev(behind)->end)
+        return {WIRE_STOP_NO_MAPPING, {}};
+    return find_rule(*std::prev(behind), code);
+}
+
 RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t code) const {
     const wire_unwind_table& table = tables_[mapping.table];
     if (mapping.kind != WIRE_MAPPING_FILE || table.state == WIRE_UNWIND_ABSENT)

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ class LiveUnwind {
     // What the kernel side reads, for walks that it had to leave to us. A process's mappings at a
     // time, by address:
     std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
-    RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
+    // The rule at an address of one of them.
+    RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
     // No table is being made.
     bool settled() const { return worker_.busy_with().empty(); }
 
@@ -58,6 +60,7 @@ class LiveUnwind {
 
     Module& know_module(ModuleId id, uint64_t now_ns);
     uint32_t new_table_number(uint64_t now_ns);
+    RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
     wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns);
     void install_process(pid_t pid, uint64_t now_ns);
     void forget_process(pid_t pid, uint64_t now_ns);

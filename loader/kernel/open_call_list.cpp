@@ -2,8 +2,11 @@
 #include "loader/kernel/open_call_list.h"
 
 #include "loader/base/fd.h"
+#include "loader/kernel/clock.h"
 #include "loader/kernel/wait_text.h"
+#include "loader/process/process_memory.h"
 #include "loader/stream/wire_decoder.h"
+#include "loader/unwind/stack_walk.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -53,7 +56,7 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
 
 } // namespace
 
-Result<std::vector<wire_open_call>> OpenCallList::read_records() const {
+Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
     int program = programs_.program_fd(ProgramKind::open_call_list);
     int of_goroutines = programs_.program_fd(ProgramKind::goroutine_call_list);
     if (program < 0 || of_goroutines < 0)
@@ -75,8 +78,28 @@ Result<std::vector<wire_open_call>> OpenCallList::read_records() const {
     return records;
 }
 
+std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
+                                                  Mappings& mappings) {
+    const wire_open_call& record = records.front();
+    const auto pid = static_cast<pid_t>(record.pid);
+    auto [process, is_new] = mappings.try_emplace(record.pid);
+    if (is_new) {
+        names_.know_process(pid, record.now_ns);
+        process->second = unwind_.mappings(pid, record.now_ns, clock_ns());
+    }
+    const auto find = [&](uint64_t code) { return unwind_.find_rule(process->second, code); };
+    ReturnAddresses replaced;
+    for (const wire_open_call& call : records) {
+        if (call.return_address)
+            replaced.emplace(call.return_slot, call.return_address);
+    }
+    ProcessMemory memory(pid);
+    return read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true}, memory,
+                      replaced, find, size_t{WIRE_MAX_FRAMES});
+}
+
 OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
-                                       std::map<uint32_t, UserStacks>& processes) {
+                                       Mappings& mappings) {
     const wire_open_call& record = records.front();
     auto pid = static_cast<pid_t>(record.pid);
     OpenCall thread;
@@ -90,18 +113,11 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
     if (thread.running)
         return thread;
     thread.wait = wait_text(descriptors_, pid, record.now_ns, record.syscall, record.argument);
-    ReturnAddresses replaced;
-    for (const wire_open_call& call : records) {
-        if (call.return_address)
-            replaced.emplace(call.return_slot, call.return_address);
-    }
-    UserStacks& stacks = processes.try_emplace(record.pid, pid).first->second;
-    auto addresses =
-        stacks.read({record.ip, record.sp, record.bp}, replaced, size_t{WIRE_MAX_FRAMES});
     std::optional<uint64_t> syscall;
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
-    thread.stack = names_.present_stack(pid, record.now_ns, syscall, addresses);
+    thread.stack =
+        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, mappings));
     return thread;
 }
 
@@ -118,24 +134,22 @@ std::optional<OpenCall> OpenCallList::name_call(const wire_open_call& record) co
     return call;
 }
 
-Result<std::vector<OpenCall>> OpenCallList::read(std::optional<ProbeId> probe) {
-    auto records = read_records();
-    if (!records)
-        return records.error();
+std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> records,
+                                             std::optional<ProbeId> probe) {
     std::vector<OpenCall> calls;
-    std::map<uint32_t, UserStacks> processes;
+    Mappings mappings;
     // Records of one thread stand together, and it has one stack.
-    for (size_t begin = 0, end = 0; begin < records->size(); begin = end) {
-        while (end < records->size() && have_one_caller((*records)[begin], (*records)[end]))
+    for (size_t begin = 0, end = 0; begin < records.size(); begin = end) {
+        while (end < records.size() && have_one_caller(records[begin], records[end]))
             end++;
-        std::span of_thread = std::span(*records).subspan(begin, end - begin);
+        const auto of_thread = records.subspan(begin, end - begin);
         std::optional<OpenCall> thread;
         for (const wire_open_call& record : of_thread) {
             auto call = name_call(record);
             if (!call || (probe && call->probe != *probe))
                 continue;
             if (!thread)
-                thread = describe_thread(of_thread, processes);
+                thread = describe_thread(of_thread, mappings);
             call->thread = thread->thread;
             call->running = thread->running;
             call->wait = thread->wait;

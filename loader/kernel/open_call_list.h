@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The calls that are running now, with what their threads do: a BPF program visits the threads, and
-// the stacks of those that wait are read from their memory.
+// the stacks of those that wait are read from their process's memory, by the same tables as
+// samples.
 #pragma once
 
 #include "loader/backend.h"
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_unwind.h"
 #include "loader/kernel/programs.h"
 #include "loader/process/fd_target.h"
-#include "loader/process/user_stack.h"
 
 #include <map>
 #include <optional>
@@ -19,24 +20,33 @@ namespace auger {
 
 class OpenCallList {
   public:
-    OpenCallList(const Programs& programs, LiveNames& names, const LiveProbes& probes)
-        : programs_(programs), names_(names), probes_(probes) {}
+    OpenCallList(const Programs& programs, LiveNames& names, LiveUnwind& unwind,
+                 const LiveProbes& probes)
+        : programs_(programs), names_(names), unwind_(unwind), probes_(probes) {}
 
-    // Oldest first; of one probe, or of all. Fails with kind `unsupported` when no program may
-    // visit the threads.
-    Result<std::vector<OpenCall>> read(std::optional<ProbeId> probe);
+    // Of threads, then of goroutines. Fails with kind `unsupported` when no program may visit the
+    // threads.
+    Result<std::vector<wire_open_call>> visit_threads() const;
+    // The calls of these records, oldest first; of one probe, or of all. By the mappings and tables
+    // that are known.
+    std::vector<OpenCall> describe(std::span<const wire_open_call> records,
+                                   std::optional<ProbeId> probe);
 
   private:
-    // Of threads, then of goroutines.
-    Result<std::vector<wire_open_call>> read_records() const;
+    // Of processes, by their ids.
+    using Mappings = std::map<uint32_t, std::vector<wire_unwind_mapping>>;
+
     // What all calls of a thread share.
-    OpenCall describe_thread(std::span<const wire_open_call> records,
-                             std::map<uint32_t, UserStacks>& processes);
+    OpenCall describe_thread(std::span<const wire_open_call> records, Mappings& mappings);
+    // User frames as of bpf/unwind_table.h.
+    std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,
+                                        Mappings& mappings);
     // The rest of one call; nothing when its probe is gone.
     std::optional<OpenCall> name_call(const wire_open_call& record) const;
 
     const Programs& programs_;
     LiveNames& names_;
+    LiveUnwind& unwind_;
     const LiveProbes& probes_;
     FdTargets descriptors_;
 };

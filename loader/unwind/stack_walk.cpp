@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/stack_walk.h"
 
+#include "loader/unwind/prologue.h"
+
 #include <cstring>
 
 namespace auger {
@@ -14,25 +16,49 @@ constexpr uint8_t dwarf_rbx = 3, dwarf_rbp = 6, dwarf_rsp = 7;
 
 class Walk {
   public:
-    Walk(const StackFrame& frame, const StackPiece& stack) : frame_(frame), stack_(stack) {}
+    // `replaced`: null when only one stack can be read, and no code.
+    Walk(const StackFrame& frame, Memory& memory, const FindRule& find,
+         const ReturnAddresses* replaced)
+        : frame_(frame), memory_(memory), find_(find), replaced_(replaced) {}
 
-    const StackFrame& frame() const { return frame_; }
-    // To the caller. WIRE_STOPS: there is one.
-    wire_unwind_stop step(const wire_unwind_rule& rule);
+    // Appends the callers, until there are `most` frames. Returns why it ended.
+    wire_unwind_stop append_callers(size_t most, std::vector<uint64_t>& frames);
 
   private:
-    std::optional<uint64_t> register_value(uint8_t number) const;
+    // To the caller. WIRE_STOPS: there is one.
+    wire_unwind_stop step();
+    wire_unwind_stop step_by_rule(const wire_unwind_rule& rule);
     wire_unwind_stop step_over_signal();
+    wire_unwind_stop step_without_rule();
+    wire_unwind_stop enter_caller(uint64_t return_address, uint64_t sp, bool by_register = false);
+
+    std::optional<uint64_t> register_value(uint8_t number) const;
     bool read(uint64_t address, uint64_t& value) const;
+    bool is_replaced(uint64_t slot) const { return replaced_ && replaced_->contains(slot); }
+    bool read_return_address(uint64_t slot, uint64_t& value) const;
+    bool is_code_behind_call(uint64_t address) const;
 
     StackFrame frame_;
-    const StackPiece& stack_;
+    Memory& memory_;
+    const FindRule& find_;
+    const ReturnAddresses* replaced_;
 };
 
 bool Walk::read(uint64_t address, uint64_t& value) const {
-    const auto word = stack_.word(address);
+    const auto word = memory_.word(address);
     value = word.value_or(value);
     return word.has_value();
+}
+
+bool Walk::read_return_address(uint64_t slot, uint64_t& value) const {
+    if (!is_replaced(slot))
+        return read(slot, value);
+    value = replaced_->at(slot);
+    return true;
+}
+
+bool Walk::is_code_behind_call(uint64_t address) const {
+    return find_(address - 1).stop != WIRE_STOP_NO_MAPPING && is_behind_call(memory_, address);
 }
 
 std::optional<uint64_t> Walk::register_value(uint8_t number) const {
@@ -43,7 +69,7 @@ std::optional<uint64_t> Walk::register_value(uint8_t number) const {
     if (number == dwarf_rbx && frame_.bx_state == WIRE_RBX_VALUE)
         return frame_.bx;
     if (number == dwarf_rbx && frame_.bx_state == WIRE_RBX_MEMORY)
-        return stack_.word(frame_.bx);
+        return memory_.word(frame_.bx);
     return {};
 }
 
@@ -58,13 +84,23 @@ wire_unwind_stop Walk::step_over_signal() {
     return frame_.ip ? WIRE_STOPS : WIRE_STOP_STUCK;
 }
 
-wire_unwind_stop Walk::step(const wire_unwind_rule& rule) {
+wire_unwind_stop Walk::enter_caller(uint64_t return_address, uint64_t sp, bool by_register) {
+    // Where the return address is in a register (vfork), nothing may have been pushed.
+    if (by_register ? sp < frame_.sp : sp <= frame_.sp)
+        return WIRE_STOP_STUCK;
+    frame_.ip = return_address;
+    frame_.sp = sp;
+    frame_.exact = false;
+    return frame_.ip ? WIRE_STOPS : WIRE_STOP_END;
+}
+
+wire_unwind_stop Walk::step_by_rule(const wire_unwind_rule& rule) {
     if (rule.cfa == WIRE_CFA_END)
         return WIRE_STOP_END;
     if (rule.cfa == WIRE_CFA_SIGNAL)
         return step_over_signal();
-    // Only one stack was copied.
-    if (rule.cfa == WIRE_CFA_OTHER_STACK || rule.cfa == WIRE_CFA_GOROUTINE)
+    // The thread pointer is not known.
+    if (rule.cfa == WIRE_CFA_GOROUTINE || (rule.cfa == WIRE_CFA_OTHER_STACK && !replaced_))
         return WIRE_STOP_UNREADABLE;
     const auto base = register_value(rule.cfa_register);
     if (rule.cfa == WIRE_CFA_UNSUPPORTED || !base)
@@ -79,17 +115,17 @@ wire_unwind_stop Walk::step(const wire_unwind_rule& rule) {
     }
     const uint64_t bp = frame_.bp;
     uint64_t return_address = 0;
-    if (rule.return_kind == WIRE_RETURN_REGISTER) {
+    const bool by_register = rule.return_kind == WIRE_RETURN_REGISTER;
+    if (by_register) {
         const auto value = register_value(rule.return_register);
         if (!value)
             return WIRE_STOP_UNSUPPORTED;
         return_address = *value;
-    } else if (!read(cfa - sizeof(uint64_t), return_address)) {
-        return WIRE_STOP_UNREADABLE;
     }
     const auto saved = [&](uint64_t from, int16_t offset) {
         return from + 8 * static_cast<int64_t>(offset);
     };
+    // From lower to higher addresses, as a process's memory is read best.
     if (rule.rbp_saved == WIRE_SAVED_LOST) {
         frame_.bp = 0;
     } else if (rule.rbp_saved == WIRE_SAVED_AT_CFA ||
@@ -98,50 +134,102 @@ wire_unwind_stop Walk::step(const wire_unwind_rule& rule) {
         if (!read(saved(from, rule.rbp_offset), frame_.bp))
             return WIRE_STOP_UNREADABLE;
     }
+    if (!by_register && !read_return_address(cfa - sizeof(uint64_t), return_address))
+        return WIRE_STOP_UNREADABLE;
     if (rule.rbx_saved == WIRE_SAVED_LOST) {
         frame_.bx_state = WIRE_RBX_LOST;
     } else if (rule.rbx_saved != WIRE_SAVED_NOT) {
         frame_.bx = saved(rule.rbx_saved == WIRE_SAVED_AT_CFA ? cfa : bp, rule.rbx_offset);
         frame_.bx_state = WIRE_RBX_MEMORY;
     }
-    if (rule.return_kind == WIRE_RETURN_REGISTER ? cfa < frame_.sp : cfa <= frame_.sp)
-        return WIRE_STOP_STUCK;
-    frame_.ip = return_address;
-    frame_.sp = cfa;
-    frame_.exact = false;
-    return frame_.ip ? WIRE_STOPS : WIRE_STOP_END;
+    // The other stack may lie below.
+    if (rule.cfa == WIRE_CFA_OTHER_STACK)
+        frame_.sp = 0;
+    return enter_caller(return_address, cfa, by_register);
+}
+
+wire_unwind_stop Walk::step_without_rule() {
+    uint64_t return_address = 0;
+    if (frame_.exact) {
+        const Prologue prologue = read_prologue(memory_, frame_.ip);
+        if (prologue == Prologue::pushed_rbp) {
+            frame_.bp = frame_.sp;
+        } else {
+            if (!read_return_address(frame_.sp, return_address))
+                return WIRE_STOP_UNREADABLE;
+            // A leaf function without a frame, or one whose frame is not there yet. Any other may
+            // have anything at the stack pointer, its caller's rbp above all.
+            if (prologue == Prologue::nothing_pushed || is_replaced(frame_.sp) ||
+                is_code_behind_call(return_address))
+                return enter_caller(return_address, frame_.sp + sizeof(uint64_t));
+        }
+    }
+    // By convention, of the outermost frame; code of the program's start has no rules at times.
+    if (!frame_.bp)
+        return WIRE_STOP_END;
+    if (frame_.bp < frame_.sp || frame_.bp % sizeof(uint64_t) != 0)
+        return WIRE_STOP_NO_TABLE;
+    const uint64_t slot = frame_.bp + sizeof(uint64_t);
+    uint64_t caller_bp = 0;
+    if (!read(frame_.bp, caller_bp) || !read_return_address(slot, return_address))
+        return WIRE_STOP_UNREADABLE;
+    if (return_address && !is_replaced(slot) && !is_code_behind_call(return_address))
+        return WIRE_STOP_NO_TABLE;
+    frame_.bp = caller_bp;
+    frame_.bx_state = WIRE_RBX_LOST;
+    return enter_caller(return_address, slot + sizeof(uint64_t));
+}
+
+wire_unwind_stop Walk::step() {
+    const RuleAnswer answer = find_(frame_.exact ? frame_.ip : frame_.ip - 1);
+    if (answer.stop == WIRE_STOPS)
+        return step_by_rule(answer.rule);
+    if (answer.stop != WIRE_STOP_NO_TABLE)
+        return answer.stop;
+    if (replaced_)
+        return step_without_rule();
+    return !frame_.exact && !frame_.bp ? WIRE_STOP_END : WIRE_STOP_NO_TABLE;
+}
+
+wire_unwind_stop Walk::append_callers(size_t most, std::vector<uint64_t>& frames) {
+    for (;;) {
+        if (const wire_unwind_stop stop = step(); stop != WIRE_STOPS)
+            return stop;
+        if (frame_.ip >> user_address_bits)
+            return WIRE_STOP_STUCK;
+        if (frames.size() >= most)
+            return WIRE_STOP_DEPTH;
+        frames.push_back(frame_.ip | (frame_.exact ? WIRE_FRAME_EXACT : 0));
+    }
 }
 
 } // namespace
 
-std::optional<uint64_t> StackPiece::word(uint64_t address) const {
+std::optional<uint64_t> StackPiece::word(uint64_t address) {
     uint64_t value;
-    if (address < start || bytes.size() < sizeof(value) ||
-        address - start > bytes.size() - sizeof(value))
+    if (address < start_ || bytes_.size() < sizeof(value) ||
+        address - start_ > bytes_.size() - sizeof(value))
         return {};
-    std::memcpy(&value, bytes.data() + (address - start), sizeof(value));
+    std::memcpy(&value, bytes_.data() + (address - start_), sizeof(value));
     return value;
 }
 
-wire_unwind_stop walk_copied_stack(StackFrame frame, const StackPiece& stack, const FindRule& find,
+wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, const FindRule& find,
                                    size_t most, std::vector<uint64_t>& frames) {
-    Walk walk(frame, stack);
-    for (;;) {
-        const StackFrame& here = walk.frame();
-        const RuleAnswer answer = find(here.exact ? here.ip : here.ip - 1);
-        // By convention, of the outermost frame; code of the program's start has no rules at times.
-        if (answer.stop == WIRE_STOP_NO_TABLE && !here.exact && !here.bp)
-            return WIRE_STOP_END;
-        if (answer.stop != WIRE_STOPS)
-            return answer.stop;
-        if (const wire_unwind_stop stop = walk.step(answer.rule); stop != WIRE_STOPS)
-            return stop;
-        if (here.ip >> user_address_bits)
-            return WIRE_STOP_STUCK;
-        if (frames.size() >= most)
-            return WIRE_STOP_DEPTH;
-        frames.push_back(here.ip | (here.exact ? WIRE_FRAME_EXACT : 0));
-    }
+    return Walk(frame, stack, find, nullptr).append_callers(most, frames);
+}
+
+std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
+                                 const ReturnAddresses& replaced, const FindRule& find,
+                                 size_t most) {
+    // A frame's flags stand above addresses.
+    if (leaf.ip >> user_address_bits)
+        return {WIRE_STACK_CUT | WIRE_STOP_STUCK};
+    std::vector<uint64_t> frames = {leaf.ip};
+    const wire_unwind_stop stop = Walk(leaf, memory, find, &replaced).append_callers(most, frames);
+    if (stop != WIRE_STOP_END)
+        frames.push_back(WIRE_STACK_CUT | stop);
+    return frames;
 }
 
 } // namespace auger

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Walks a stack that was copied, by the rules that the kernel side walks by (bpf/unwind.bpf.c): for
-// stacks whose rules were not there when they were sampled.
+// Walks stacks by the rules that the kernel side walks by (bpf/unwind.bpf.c): those that were
+// copied, since their rules were not there when they were sampled, and those of threads that wait
+// now, in their process's memory.
 #pragma once
 
 #include "bpf/unwind_table.h"
+#include "loader/base/memory.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,13 +27,20 @@ struct StackFrame {
     bool exact = false;                // ip is the next instruction, not a return address
 };
 
-// Memory at [start, start + bytes.size()).
-struct StackPiece {
-    uint64_t start = 0;
-    std::span<const std::byte> bytes;
+// A stack, or a part of one: [start, start + bytes.size()).
+class StackPiece final : public Memory {
+  public:
+    StackPiece(uint64_t start, std::span<const std::byte> bytes) : start_(start), bytes_(bytes) {}
 
-    std::optional<uint64_t> word(uint64_t address) const;
+    std::optional<uint64_t> word(uint64_t address) override;
+
+  private:
+    uint64_t start_;
+    std::span<const std::byte> bytes_;
 };
+
+// Return addresses by where they lie, in place of what stands there: return probes put their own.
+using ReturnAddresses = std::map<uint64_t, uint64_t>;
 
 struct RuleAnswer {
     wire_unwind_stop stop = WIRE_STOP_NO_MAPPING; // WIRE_STOPS: there is a rule
@@ -41,7 +51,16 @@ using FindRule = std::function<RuleAnswer(uint64_t code)>;
 
 // Appends the callers of `frame`, as the kernel side writes frames (WIRE_FRAME_EXACT), until there
 // are `most` of them in all. Returns why it ended; WIRE_STOP_END: the stack is whole.
-wire_unwind_stop walk_copied_stack(StackFrame frame, const StackPiece& stack, const FindRule& find,
+// Nothing but this stack can be read: in code without rules the walk ends.
+wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, const FindRule& find,
                                    size_t most, std::vector<uint64_t>& frames);
+
+// The stack of a thread that waits, with its registers, from the memory of its process. As the
+// kernel side writes it: at most `most` frames (at least one), leaf first, and the word that says
+// why it is cut, if it is (WIRE_STACK_CUT). In code without rules it follows frame pointers. Memory
+// is the target's, and may hold anything.
+std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
+                                 const ReturnAddresses& replaced, const FindRule& find,
+                                 size_t most);
 
 } // namespace auger

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <ctime>
 #include <map>
+#include <set>
 
 namespace auger::test {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 class OpenCalls : public KernelTest, public testing::WithParamInterface<WayOut> {
   protected:
@@ -175,6 +177,50 @@ TEST_P(OpenCallsNow, FiltersAndDeletedProbesCount) {
 
 INSTANTIATE_TEST_SUITE_P(WaysOut, OpenCallsNow, testing::Values(WayOut::ret),
                          [](const auto&) { return "ret"; });
+
+// The walk's other ways: frames that are found by rbx, and code without rules. Nothing is
+// sampled, so tables are made for this alone.
+class OpenCallStacks : public KernelTest {};
+
+TEST_F(OpenCallStacks, GoThroughEveryKindOfFrame) {
+    Program program("stuck_frames", {"--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::ret));
+    session.time("stuck_below");
+    program.go();
+    std::vector<OpenCall> calls;
+    ASSERT_TRUE(session.pump_until([&] {
+        calls = must(session.backend().open_calls({}));
+        return calls.size() == 3 && std::ranges::none_of(calls, &OpenCall::running);
+    }));
+    session.backend().settle_symbols(std::chrono::seconds(30));
+    std::set<std::string> seen;
+    for (const OpenCall& call : calls) {
+        seen.insert(call.thread.comm);
+        std::vector<std::string> stack;
+        for (LocationId location : call.stack) {
+            for (const FrameEntry& frame : session.model().symbols().frames(location))
+                stack.emplace_back(session.model().symbols().name(frame.function));
+        }
+        SCOPED_TRACE(call.thread.comm + ": " + testing::PrintToString(stack));
+        ASSERT_FALSE(stack.empty());
+        EXPECT_EQ(stack.front(), "[clock_nanosleep]");
+        EXPECT_THAT(stack, Contains("stuck_below"));
+        EXPECT_EQ(std::ranges::count(stack, "call_by_rbx"), call.thread.comm == "by_rbx");
+        if (call.thread.comm == "loses_frame") {
+            EXPECT_EQ(stack.back(), "[stack cut: no call frame information]");
+            continue;
+        }
+        EXPECT_THAT(stack, Contains("run"));
+        EXPECT_THAT(stack.back(), Not(HasSubstr("stack cut")));
+    }
+    EXPECT_EQ(seen, (std::set<std::string>{"by_rbx", "generated", "loses_frame"}));
+    program.signal(SIGTERM);
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
 
 } // namespace
 } // namespace auger::test

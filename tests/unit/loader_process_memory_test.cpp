@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Words of another process's memory: at any address, whether it can be read or not.
+#include "loader/process/process_memory.h"
+
+#include "loader/process/proc_info.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+namespace auger {
+namespace {
+
+constexpr size_t page = 4096;
+
+// Two pages of numbers, each word its index, and a third that cannot be read.
+class Words : public testing::Test {
+  protected:
+    Words()
+        : memory_(
+              mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+        for (uint64_t i = 0; i < 2 * page / sizeof(uint64_t); i++)
+            words()[i] = i;
+        mprotect(static_cast<char*>(memory_) + 2 * page, page, PROT_NONE);
+    }
+    ~Words() override { munmap(memory_, 3 * page); }
+    uint64_t* words() const { return static_cast<uint64_t*>(memory_); }
+    uint64_t at(size_t offset) const { return reinterpret_cast<uint64_t>(memory_) + offset; }
+
+    void* memory_;
+};
+
+TEST_F(Words, AreReadUpwardsDownwardsAndAnywhere) {
+    ProcessMemory memory(getpid());
+    constexpr size_t count = 2 * page / sizeof(uint64_t);
+    for (size_t i = 0; i < count; i++)
+        ASSERT_EQ(memory.word(at(i * sizeof(uint64_t))), i);
+    for (size_t i = count; i-- > 0;)
+        ASSERT_EQ(memory.word(at(i * sizeof(uint64_t))), i);
+    for (size_t i = 0; i < count; i++)
+        ASSERT_EQ(memory.word(at(i * 37 % count * sizeof(uint64_t))), i * 37 % count);
+    uint64_t crossing;
+    std::memcpy(&crossing, reinterpret_cast<char*>(memory_) + page - 3, sizeof(crossing));
+    EXPECT_EQ(memory.word(at(page - 3)), crossing);
+}
+
+TEST_F(Words, EndWhereMemoryCannotBeRead) {
+    ProcessMemory memory(getpid());
+    EXPECT_EQ(memory.word(at(2 * page - 8)), 2 * page / 8 - 1);
+    EXPECT_EQ(memory.word(at(2 * page)), std::nullopt);
+    EXPECT_EQ(memory.word(at(2 * page - 4)), std::nullopt);
+    EXPECT_EQ(memory.word(at(2 * page - 8)), 2 * page / 8 - 1);
+    for (const uint64_t address : {uint64_t{0}, uint64_t{8}, uint64_t{1} << 63, ~uint64_t{7},
+                                   ~uint64_t{0}, ~uint64_t{1023}, ~uint64_t{4095}})
+        EXPECT_EQ(memory.word(address), std::nullopt) << address;
+}
+
+TEST_F(Words, AreThoseOfNowToANewReader) {
+    ProcessMemory memory(getpid());
+    EXPECT_EQ(memory.word(at(8)), 1u);
+    words()[1] = 77;
+    EXPECT_EQ(ProcessMemory(getpid()).word(at(8)), 77u);
+}
+
+TEST(ProcessMemory, OfAProcessThatIsGoneCannotBeRead) {
+    static const uint64_t here = 5;
+    EXPECT_EQ(ProcessMemory(getpid()).word(reinterpret_cast<uint64_t>(&here)), 5u);
+    EXPECT_EQ(ProcessMemory(0x7ffffff0).word(reinterpret_cast<uint64_t>(&here)), std::nullopt);
+}
+
+TEST(ProcessMemory, IsThereWhenTheFirstThreadHasEnded) {
+    static uint64_t word = 5;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        word = 6;
+        std::thread([pipe = ends[1]] {
+            (void)!write(pipe, "x", 1);
+            pause();
+        }).detach();
+        syscall(SYS_exit, 0);
+    }
+    char byte;
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+    for (int i = 0; i < 10'000 && living_thread(pid) == pid; i++)
+        usleep(1000);
+    EXPECT_EQ(ProcessMemory(pid).word(reinterpret_cast<uint64_t>(&word)), 6u);
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+} // namespace
+} // namespace auger
