@@ -155,7 +155,7 @@ Result<void> LiveTarget::set(Prepared prepared) {
     if (spec.kind == Kind::name) {
         std::array<char, WIRE_COMM> comm = {};
         spec.name.copy(comm.data(), WIRE_COMM - 1); // the kernel cuts names as well
-        if (!enter(comms, comm, prepared.user.value_or(uint32_t{WIRE_ANY_USER})))
+        if (!enter(comms, comm, prepared.user.value_or(static_cast<uint32_t>(WIRE_ANY_USER))))
             return system_error("observe name", spec.name);
         kept_comms.insert(comm);
     }

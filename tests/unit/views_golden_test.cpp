@@ -83,8 +83,8 @@ class Golden : public testing::Test {
         model.on_notice(20'000 * ms, "104 service\x07: exited");
         model.on_time(20'050 * ms);
         context.target.spec.kind = TargetSpec::Kind::pids;
-        context.target.processes = {{100, "service", true, ""},
-                                    {104, "ser\nvice", false, "exit code 1"}};
+        context.target.processes = {{100, "service", "www-data", true, ""},
+                                    {104, "ser\nvice", "", false, "exit code 1"}};
         context.links = {11, 12, 13, 15};
         context.symbols.pending = 4;
         context.symbols.modules = {"libLLVM-14.so.1 (38 %)"};
