@@ -33,6 +33,11 @@ void limit(int resource, uint64_t most) {
     setrlimit(resource, &both);
 }
 
+uint64_t nanoseconds(const timeval& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<uint64_t>(time.tv_usec) * 1'000;
+}
+
 [[noreturn]] void run_child(const char* name, int out, pid_t parent, const ForkedTask::Work& work,
                             const ForkedLimits& limits) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -99,11 +104,14 @@ bool ForkedTask::ended() const {
 
 Result<UniqueFd> ForkedTask::take() {
     siginfo_t info{};
-    while (waitid(P_PIDFD, static_cast<id_t>(process_.get()), &info, WEXITED) != 0) {
+    rusage used{};
+    // The C library's waitid() does not tell what was used.
+    while (syscall(SYS_waitid, P_PIDFD, process_.get(), &info, WEXITED, &used) != 0) {
         if (errno != EINTR)
             return system_error("wait for", "the writing process");
     }
     process_.reset();
+    cpu_ns_ = nanoseconds(used.ru_utime) + nanoseconds(used.ru_stime);
     if (info.si_code != CLD_EXITED)
         return Error{"",
                      "",

@@ -39,6 +39,8 @@ class ForkedTask {
     bool ended() const;
     // What it wrote, from its beginning, or what it failed of. Waits for its end; once only.
     Result<UniqueFd> take();
+    // CPU time that it took; once it was taken.
+    uint64_t cpu_ns() const { return cpu_ns_; }
 
   private:
     ForkedTask(UniqueFd process, UniqueFd out)
@@ -46,6 +48,7 @@ class ForkedTask {
 
     UniqueFd process_; // a pidfd; empty: collected
     UniqueFd out_;
+    uint64_t cpu_ns_ = 0;
 };
 
 } // namespace auger

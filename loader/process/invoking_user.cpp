@@ -2,9 +2,11 @@
 // The environment of sudo is believed only as far as the user data base confirms it.
 #include "loader/process/proc_info.h"
 
+#include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -39,6 +41,26 @@ std::optional<InvokingUser> invoking_user() {
     if (getpwuid_r(*uid, &entry, buffer.data(), buffer.size(), &found) != 0 || !found)
         return std::nullopt;
     return InvokingUser{*uid, *gid, entry.pw_name, entry.pw_dir};
+}
+
+std::vector<gid_t> groups_of(const InvokingUser& user) {
+    int count = 64;
+    std::vector<gid_t> groups(static_cast<size_t>(count));
+    if (getgrouplist(user.name.c_str(), user.gid, groups.data(), &count) < 0) {
+        groups.resize(static_cast<size_t>(std::max(count, 1)));
+        count = static_cast<int>(groups.size());
+        if (getgrouplist(user.name.c_str(), user.gid, groups.data(), &count) < 0)
+            return {user.gid};
+    }
+    groups.resize(static_cast<size_t>(count));
+    return groups;
+}
+
+std::vector<uid_t> our_users() {
+    std::vector<uid_t> users{0, geteuid()};
+    if (const auto user = invoking_user())
+        users.push_back(user->uid);
+    return users;
 }
 
 } // namespace auger

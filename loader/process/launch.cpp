@@ -84,20 +84,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return list;
 }
 
-// Groups of the user, asked for before the fork because initgroups() allocates.
-std::vector<gid_t> groups_of(const InvokingUser& user) {
-    int count = 64;
-    std::vector<gid_t> groups(static_cast<size_t>(count));
-    if (getgrouplist(user.name.c_str(), user.gid, groups.data(), &count) < 0) {
-        groups.resize(static_cast<size_t>(std::max(count, 1)));
-        count = static_cast<int>(groups.size());
-        if (getgrouplist(user.name.c_str(), user.gid, groups.data(), &count) < 0)
-            return {user.gid};
-    }
-    groups.resize(static_cast<size_t>(count));
-    return groups;
-}
-
 struct Child {
     std::vector<std::string> paths;
     std::vector<char*> arguments, environment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/listen_socket.h"
 
-#include "loader/process/proc_info.h"
+#include "loader/process/user_rights.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -108,20 +108,26 @@ ListenSocket::ListenSocket(ListenSocket&& other) noexcept
       path_(std::exchange(other.path_, {})), device_(other.device_), inode_(other.inode_) {}
 
 ListenSocket::~ListenSocket() {
+    if (path_.empty())
+        return;
+    const UserRights rights(invoking_user());
     struct stat status {};
-    if (!path_.empty() && lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ &&
-        status.st_ino == inode_)
+    if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
         unlink(path_.c_str());
 }
 
+// With the user's rights throughout: where the user may not make a socket, nor does auger, and of
+// what stands there nothing goes that the user may not remove.
 Result<void> ListenSocket::bind_unix(const std::string& path) {
     text_ = "unix:" + path;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    const auto user = invoking_user();
+    const UserRights rights(user);
+    const std::string hint = rights_hint(user);
     struct stat status {};
     if (lstat(path.c_str(), &status) == 0) {
-        const auto user = invoking_user();
         if (!S_ISSOCK(status.st_mode))
             return refused(text_, "what is there is no socket", "choose another path");
         if (status.st_uid != geteuid() && !(user && status.st_uid == user->uid))
@@ -137,18 +143,16 @@ Result<void> ListenSocket::bind_unix(const std::string& path) {
     // The file takes the mode of the socket, so it is never open to others.
     if (fchmod(fd_.get(), 0600) < 0 ||
         bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0)
-        return system_error("listen on", text_);
+        return system_error("listen on", text_, hint);
     const UniqueFd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!file || fstat(file.get(), &status) < 0)
         return system_error("listen on", text_);
-    if (!S_ISSOCK(status.st_mode) || status.st_uid != geteuid() || status.st_nlink != 1)
+    if (!S_ISSOCK(status.st_mode) || status.st_uid != (user ? user->uid : geteuid()) ||
+        status.st_nlink != 1)
         return refused(text_, "something else has taken its place", "choose another folder");
     path_ = path;
     device_ = status.st_dev;
     inode_ = status.st_ino;
-    if (const auto user = invoking_user();
-        user && fchownat(file.get(), "", user->uid, user->gid, AT_EMPTY_PATH) < 0)
-        return system_error("give to its user", text_);
     return {};
 }
 
@@ -183,6 +187,14 @@ Result<void> ListenSocket::bind_loopback(const ListenAddress& wanted) {
         return system_error("listen on", text_);
     text_ = fmt::format("{}:{}", host, ntohs(taken.sin6_port)); // where IPv4's port stands, too
     return {};
+}
+
+std::optional<uid_t> peer_user(int connection) {
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || size != sizeof(peer))
+        return std::nullopt;
+    return peer.uid;
 }
 
 } // namespace auger

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,8 +30,9 @@ Result<ListenAddress> parse_listen_address(std::string_view text);
 
 class ListenSocket {
   public:
-    // A unix socket has mode 0600 and belongs to the invoking user from the moment it is there. One
-    // that nobody listens on any more is replaced if it is ours; nothing else that stands there is.
+    // A unix socket is made with the invoking user's rights, has mode 0600 and belongs to that user
+    // from the moment it is there. One that nobody listens on any more is replaced if it is ours;
+    // nothing else that stands there is.
     static Result<ListenSocket> open(const ListenAddress&);
     ListenSocket(ListenSocket&& other) noexcept;
     ListenSocket& operator=(ListenSocket&&) = delete;
@@ -51,5 +53,8 @@ class ListenSocket {
     dev_t device_ = 0; // of the socket's file
     ino_t inode_ = 0;
 };
+
+// Who made a unix socket's connection, as the kernel tells.
+std::optional<uid_t> peer_user(int connection);
 
 } // namespace auger

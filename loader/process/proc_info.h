@@ -74,5 +74,9 @@ struct InvokingUser {
 };
 // Nothing unless auger runs as root with a valid SUDO_UID and SUDO_GID.
 std::optional<InvokingUser> invoking_user();
+// That user's groups. Allocates, so it is asked before a fork.
+std::vector<gid_t> groups_of(const InvokingUser& user);
+// Whose business auger's is: root's, that of whom it runs as, and the invoking user's.
+std::vector<uid_t> our_users();
 
 } // namespace auger

@@ -1,44 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// UserRights: what auger leaves behind is made with the rights of whoever called sudo.
+// UserRights: what auger opens by a name that a user gave, and what it leaves behind, is opened and
+// made with the rights of whoever called sudo.
 #pragma once
 
 #include "loader/process/proc_info.h"
 
-#include <sys/fsuid.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace auger {
 
-// While it lives, this thread's rights in file systems are those of the invoking user: the kernel
-// then decides, without a gap between question and answer, what that user may create and replace.
+// While it lives, this thread's rights in file systems are those of the invoking user, groups
+// included: the kernel then decides, without a gap between question and answer, what that user may
+// open, create and replace. Other threads keep theirs.
 class UserRights {
   public:
-    explicit UserRights(const std::optional<InvokingUser>& user) : active_(user.has_value()) {
-        if (active_) {
-            gid_ = setfsgid(user->gid);
-            uid_ = setfsuid(user->uid);
-        }
-    }
+    explicit UserRights(const std::optional<InvokingUser>& user);
     UserRights(const UserRights&) = delete;
     UserRights& operator=(const UserRights&) = delete;
-    ~UserRights() {
-        if (active_) {
-            setfsuid(static_cast<uid_t>(uid_));
-            setfsgid(static_cast<gid_t>(gid_));
-        }
-    }
+    ~UserRights();
 
   private:
     bool active_;
-    int uid_ = 0, gid_ = 0;
+    int uid_ = 0, gid_ = 0;     // before
+    std::vector<gid_t> groups_; // likewise
 };
 
-// What to tell whoever may not write somewhere, and wonders why.
-inline std::string rights_hint(const std::optional<InvokingUser>& user) {
-    return user ? "it is created with the rights of " + user->name + ", who called sudo" : "";
+// What to tell whoever may not do something there, and wonders why. `done`: what auger does.
+inline std::string rights_hint(const std::optional<InvokingUser>& user,
+                               const std::string& done = "created") {
+    return user ? "it is " + done + " with the rights of " + user->name + ", who called sudo" : "";
 }
 
 } // namespace auger

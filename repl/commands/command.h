@@ -147,8 +147,9 @@ struct TriggerCommand { // on
 struct ServeCommand {
     enum class Kind { show, off, address };
     Kind kind = Kind::show;
-    std::string address; // as typed; with off: empty is all of them
-    Span at;             // of it
+    std::string address;    // as typed; with off: empty is all of them
+    Span at;                // of it
+    std::string token_file; // empty: none
 };
 struct SaveCommand {
     std::string path;

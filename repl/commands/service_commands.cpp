@@ -157,7 +157,8 @@ Parsed<Command> parse_serve(Arguments& arguments) {
     const Word& word = arguments.take();
     command.address = word.text;
     command.at = word.span;
-    if (auto address = parse_listen_address(word.text); !address) {
+    const auto address = parse_listen_address(word.text);
+    if (!address) {
         const Error& error = address.error();
         Span at = word.span;
         if (error.at && !word.quoted)
@@ -165,6 +166,17 @@ Parsed<Command> parse_serve(Arguments& arguments) {
         return Complaint{at, fmt::format("\"{}\": {}", word.text, error.cause), error.hint,
                          Error::Kind::usage};
     }
+    if (command.kind == ServeCommand::Kind::off || !arguments.take_if("token"))
+        return Command(std::move(command));
+    if (address->kind == ListenAddress::Kind::unix_socket)
+        return Complaint{arguments.span_of(arguments.position() - 1),
+                         "a socket's clients need no token: they are root, whom auger runs as, and "
+                         "who called sudo",
+                         "", Error::Kind::usage};
+    auto file = parse_path(arguments, "a file");
+    if (!file)
+        return file.complaint();
+    command.token_file = std::move(*file);
     return Command(std::move(command));
 }
 
@@ -233,23 +245,33 @@ std::vector<CommandRow> service_commands() {
         {"serve",
          "",
          "Files",
-         "serve unix:PATH | 127.0.0.1:PORT | off [ADDRESS]",
+         "serve unix:PATH | 127.0.0.1:PORT [token FILE] | off [ADDRESS]",
          "answer requests by HTTP: samples, profiles, flames, metrics",
          "curl --unix-socket PATH -d '{\"numberOfSamples\":100,\"timeInterval\":\"10 ms\"}'\n"
          "http://localhost/sample answers with a second of samples of the target, as the text of "
          "perf\n"
-         "script; `go tool pprof http://127.0.0.1:PORT/debug/pprof/profile?seconds=10` works, "
-         "too.\n"
-         "/flame.html, /metrics (Prometheus), /status, and / lists all. When nothing is sampled, "
-         "it is\n"
-         "while a request lasts. A unix socket has mode 0600; {PID} in its path is the target's "
-         "first\n"
-         "process. Every user of this machine can connect to a port. `serve` alone lists "
-         "addresses,\n"
-         "`serve off` ends one or all. --serve ADDRESS or AUGER_SERVE=ADDRESS do the same at the "
-         "start.",
-         "serve unix:/run/auger-{PID}.sock\nserve 127.0.0.1:7400\nserve off",
-         {{.words = "unix: 127.0.0.1: off"}, {}},
+         "script; go tool pprof "
+         "'http://127.0.0.1:PORT/debug/pprof/profile?seconds=10&token=TOKEN'\n"
+         "works, too. /flame.html, /metrics (Prometheus), /status, and / lists all. When nothing "
+         "is\n"
+         "sampled, it is while a request lasts, at 999 Hz at most, and for ten minutes at most.\n"
+         "A unix socket is made with the rights of who called sudo, has mode 0600, and answers "
+         "that user,\n"
+         "root and whom auger runs as; {PID} in its path is the target's first process. Every user "
+         "of\n"
+         "this machine can connect to a port, so its clients need the token in the URL that is "
+         "said: as\n"
+         "it stands there, or as a header \"Authorization: Bearer TOKEN\". It is a new one each "
+         "time,\n"
+         "unless `token FILE` says which: that of the file, which is made, for you alone, where "
+         "there is\n"
+         "none. `serve` alone lists addresses, `serve off` ends one or all; `status` says what "
+         "clients\n"
+         "took. --serve and AUGER_SERVE do the same at the start: --serve '127.0.0.1:7400 token "
+         "FILE'.",
+         "serve unix:/tmp/auger-{PID}.sock\nserve 127.0.0.1:7400\n"
+         "serve 127.0.0.1:7400 token /etc/auger/token\nserve off",
+         {{.words = "unix: 127.0.0.1: off"}, {.words = "token"}, {.file = true}},
          parse_serve},
     };
 }

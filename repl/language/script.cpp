@@ -2,6 +2,7 @@
 #include "repl/language/script.h"
 
 #include "loader/base/fd.h"
+#include "loader/process/user_rights.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <optional>
+
 namespace auger {
+namespace {
+
+// With the invoking user's rights. Standard input needs none: it is read as whoever opened it
+// could, which a pipe of root's for one (`sudo sh -c '... | auger -f /dev/stdin'`) could not be by
+// opening it anew. Other descriptors of this process are auger's own.
+UniqueFd open_script(const std::string& path, const std::optional<InvokingUser>& user) {
+    const UserRights rights(user);
+    // Pipes are welcome here (`-f <(...)`): the path is the user's own word, not the target's.
+    // Neither opening nor reading one may wait for a writer where no signal ends that.
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (fd || errno != EACCES)
+        return fd;
+    if (path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0")
+        fd.reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+    return fd;
+}
+
+} // namespace
 
 std::vector<ScriptLine> script_lines(const std::string& name, std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF"))
@@ -29,12 +50,12 @@ std::vector<ScriptLine> script_lines(const std::string& name, std::string_view t
 
 Result<std::string> read_script(const std::string& path, int wake_fd,
                                 const std::function<bool()>& ended) {
-    // Pipes are welcome here (`-f <(...)`): the path is the user's own word, not the target's.
-    // Neither opening nor reading one may wait for a writer where no signal ends that.
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const auto user = invoking_user();
+    const UniqueFd fd = open_script(path, user);
     struct stat status {};
     if (!fd || ::fstat(fd.get(), &status) != 0)
-        return system_error("read commands from", path);
+        return system_error("read commands from", path,
+                            errno == EACCES ? rights_hint(user, "read") : "");
     if (S_ISDIR(status.st_mode))
         return Error{"read commands from", path, "it is a directory", "", Error::Kind::failed};
     std::string text;

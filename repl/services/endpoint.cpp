@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/endpoint.h"
 
+#include "loader/process/proc_info.h"
 #include "views/escape.h"
 #include "views/exports/file_sink.h"
 #include "views/exports/flame_html.h"
@@ -19,12 +20,17 @@ namespace auger {
 namespace {
 
 using Kind = EndpointRequest::Kind;
+using std::chrono::steady_clock;
 
 constexpr uint64_t second_ns = 1'000'000'000;
 // How long names, and events that are late, are waited for once the time is over.
 constexpr uint64_t patience_ns = 5 * second_ns;
 constexpr uint64_t look_interval_ns = 20'000'000;
-constexpr size_t writers = 2; // at once
+// Each writer is a copy of this process: how many there are at once, and between the beginnings of
+// two, bounds what requests can take of the machine.
+constexpr size_t writers = 2;
+constexpr std::chrono::milliseconds writing_interval{50};
+constexpr size_t most_jobs = 64; // of all addresses together; each holds some memory
 constexpr ForkedLimits answer_limits{uint64_t{512} << 20, 60};
 
 const char* type_of(Kind kind) {
@@ -55,38 +61,89 @@ std::string sampling_lines(const EndpointRequest& request, const SamplingSetting
     return text;
 }
 
+Result<AccessToken> token_of(const ServedAddress& asked) {
+    return asked.token_file.empty() ? AccessToken::random()
+                                    : AccessToken::of_file(asked.token_file);
+}
+
+void add_counts(HttpCounts& to, const HttpCounts& counts) {
+    for (const auto& [code, count] : counts.answers)
+        to.answers[code] += count;
+    to.not_admitted += counts.not_admitted;
+}
+
+// Why requests were refused, by the answer's status.
+std::string cause_of(unsigned code) {
+    switch (code) {
+    case 401:
+        return "no token";
+    case 403:
+        return "other host or origin";
+    case 409:
+        return "not possible";
+    case 413:
+        return "too large";
+    case 500:
+        return "failed";
+    case 503:
+        return "too many";
+    default:
+        return "wrong request";
+    }
+}
+
 } // namespace
 
 Endpoint::~Endpoint() {
     jobs_.clear();
 }
 
-Result<void> Endpoint::listen_at(const std::vector<std::string>& addresses) {
+Result<void> Endpoint::listen_at(const std::vector<ServedAddress>& addresses) {
     std::list<Place> fresh;
-    for (const std::string& address : addresses) {
-        if (std::ranges::find(places_, address, &Place::address) != places_.end())
-            continue;
-        auto place = listen_at(address);
-        if (!place)
-            return place.error();
-        fresh.push_back(std::move(*place));
+    std::vector<std::pair<Place*, AccessToken>> tokens;
+    for (const ServedAddress& asked : addresses) {
+        const auto known = std::ranges::find_if(
+            places_, [&](const Place& place) { return place.asked.address == asked.address; });
+        if (known == places_.end()) {
+            auto place = listen_at(asked);
+            if (!place)
+                return place.error();
+            fresh.push_back(std::move(*place));
+        } else if (known->asked != asked && known->token) {
+            auto token = token_of(asked);
+            if (!token)
+                return token.error();
+            tokens.emplace_back(&*known, std::move(*token));
+        }
+    }
+    // Nothing fails from here on.
+    for (auto& [place, token] : tokens) {
+        place->token->set(std::move(token));
+        place->asked = *std::ranges::find(addresses, place->asked.address, &ServedAddress::address);
     }
     const auto unwanted = [&](const Place& place) {
-        return std::ranges::find(addresses, place.address) == addresses.end();
+        return std::ranges::find(addresses, place.asked.address, &ServedAddress::address) ==
+               addresses.end();
     };
     for (const Place& place : places_) {
         if (unwanted(place))
-            std::erase_if(jobs_, [&](const Job& job) { return job.server == place.server.get(); });
+            close(place);
     }
     std::erase_if(places_, unwanted);
     places_.splice(places_.end(), fresh);
+    served_ |= !places_.empty();
     share_sampling(backend_.now_ns());
     return {};
 }
 
-Result<Endpoint::Place> Endpoint::listen_at(const std::string& address) const {
+void Endpoint::close(const Place& place) {
+    std::erase_if(jobs_, [&](const Job& job) { return job.server == place.server.get(); });
+    add_counts(closed_counts_, place.server->counts());
+}
+
+Result<Endpoint::Place> Endpoint::listen_at(const ServedAddress& asked) const {
     constexpr std::string_view variable = "{PID}";
-    std::string text = address;
+    std::string text = asked.address;
     const TargetStatus status = backend_.target_status();
     const pid_t pid = status.processes.empty() ? getpid() : status.processes.front().pid;
     for (size_t at = text.find(variable); at != std::string::npos; at = text.find(variable, at))
@@ -97,24 +154,67 @@ Result<Endpoint::Place> Endpoint::listen_at(const std::string& address) const {
     auto socket = ListenSocket::open(*parsed);
     if (!socket)
         return socket.error();
-    auto server = HttpServer::start(socket->fd(),
-                                    [](const HttpRequest& request) -> std::optional<HttpAnswer> {
-                                        auto read = read_request(request);
-                                        if (auto* refusal = std::get_if<HttpAnswer>(&read))
-                                            return std::move(*refusal);
-                                        return std::nullopt;
-                                    });
+    std::unique_ptr<PortToken> token;
+    HttpServer::Admit admit;
+    if (parsed->kind == ListenAddress::Kind::unix_socket) {
+        // The file's mode keeps others out already, but its owner, or a mistake, may change that.
+        admit = [users = our_users()](int connection) {
+            const auto user = peer_user(connection);
+            return user && std::ranges::count(users, *user) > 0;
+        };
+    } else {
+        auto text = token_of(asked);
+        if (!text)
+            return text.error();
+        token = std::make_unique<PortToken>(std::move(*text));
+    }
+    auto check = [token = token.get()](const HttpRequest& request) -> std::optional<HttpAnswer> {
+        if (token && !knows(request, token->get()))
+            return without_token();
+        auto read = read_request(request);
+        if (auto* refusal = std::get_if<HttpAnswer>(&read))
+            return std::move(*refusal);
+        return std::nullopt;
+    };
+    auto server = HttpServer::start(socket->fd(), check, {}, std::move(admit));
     if (!server)
         return server.error();
-    return Place{address, std::move(*socket), std::move(*server)};
+    return Place{asked, std::move(*socket), std::move(token), std::move(*server)};
+}
+
+// A token that is kept in a file is not shown: what auger prints may go to a log.
+std::string Endpoint::url_of(const Place& place) {
+    if (!place.token)
+        return place.socket.text();
+    const std::string url = fmt::format("http://{}/", place.socket.text());
+    return place.asked.token_file.empty() ? url + "?token=" + place.token->get().text() : url;
 }
 
 std::vector<std::string> Endpoint::listening(const std::string& address) const {
     std::vector<std::string> texts;
     for (const Place& place : places_)
-        if (address.empty() || place.address == address)
-            texts.push_back(place.socket.text());
+        if (address.empty() || place.asked.address == address)
+            texts.push_back(url_of(place));
     return texts;
+}
+
+ClientsStatus Endpoint::clients() const {
+    HttpCounts counts = closed_counts_;
+    for (const Place& place : places_)
+        add_counts(counts, place.server->counts());
+    ClientsStatus status;
+    status.served = served_;
+    for (const auto& [code, count] : counts.answers) {
+        if (code < 400)
+            status.answered += count;
+        else
+            status.refused[cause_of(code)] += count;
+    }
+    if (counts.not_admitted)
+        status.refused["other user"] = counts.not_admitted;
+    status.sampled_ns = sampled_ns_;
+    status.cpu_ns = cpu_ns_;
+    return status;
 }
 
 void Endpoint::add_wake_fds(std::vector<int>& fds) const {
@@ -148,8 +248,11 @@ void Endpoint::work() {
         next_expiry_ns_ = now + second_ns;
     share_sampling(now);
     size_t writing = std::ranges::count_if(jobs_, [](const Job& job) { return !!job.task; });
+    bool may_write = steady_clock::now() >= next_writing_;
     for (auto job = jobs_.begin(); job != jobs_.end();) {
-        if (!job->task && writing < writers && complete(*job, now)) {
+        if (!job->task && writing < writers && may_write && complete(*job, now)) {
+            next_writing_ = steady_clock::now() + writing_interval;
+            may_write = false;
             if (auto started = start_writing(*job); !started) {
                 refuse(*job, 500, started.error().message());
                 job = jobs_.erase(job);
@@ -162,37 +265,54 @@ void Endpoint::work() {
 }
 
 void Endpoint::take_requests(Place& place, uint64_t now_ns) {
-    for (const HttpRequest& request : place.server->take()) {
-        auto read = read_request(request);
-        Job job{place.server.get(), request.id, {}};
-        if (auto* refusal = std::get_if<HttpAnswer>(&read)) {
-            place.server->answer(request.id, std::move(*refusal));
-            continue;
-        }
-        job.request = std::move(std::get<EndpointRequest>(read));
-        if (job.request.kind == Kind::index) {
-            place.server->answer(request.id, HttpAnswer{200, endpoint_index()});
-            continue;
-        }
-        if (auto lacking = lacking_part(model_, job.request.selection.filter)) {
-            refuse(job, 400, lacking->message());
-            continue;
-        }
-        if (job.request.duration_ns != 0) {
-            if (backend_.replaying()) {
-                refuse(job, 409, "a recording cannot be sampled: /flame.html shows it");
-                continue;
-            }
-            if (backend_.target_status().spec.kind == TargetSpec::Kind::none) {
-                refuse(job, 409, "nothing is observed: auger has no target");
-                continue;
-            }
-            job.lost_before = model_.ledger().lost;
-            job.begin_ns = now_ns;
-            job.end_ns = now_ns + job.request.duration_ns;
-        }
-        jobs_.push_back(std::move(job));
+    for (const HttpRequest& request : place.server->take())
+        take_request(place, request, now_ns);
+}
+
+void Endpoint::take_request(Place& place, const HttpRequest& request, uint64_t now_ns) {
+    auto read = read_request(request);
+    if (auto* refusal = std::get_if<HttpAnswer>(&read))
+        return place.server->answer(request.id, std::move(*refusal));
+    Job job{place.server.get(), request.id, std::move(std::get<EndpointRequest>(read))};
+    if (job.request.kind == Kind::index) {
+        const auto token = place.token ? std::optional(place.token->get()) : std::nullopt;
+        return place.server->answer(request.id, index_answer(request, token ? &*token : nullptr));
     }
+    if (auto refusal = objection(job.request)) {
+        refusal->text = escape_untrusted(refusal->text) + "\n";
+        return place.server->answer(request.id, std::move(*refusal));
+    }
+    if (job.request.duration_ns != 0) {
+        job.lost_before = model_.ledger().lost;
+        job.begin_ns = now_ns;
+        job.end_ns = now_ns + job.request.duration_ns;
+    }
+    jobs_.push_back(std::move(job));
+}
+
+std::optional<HttpAnswer> Endpoint::objection(const EndpointRequest& request) const {
+    if (jobs_.size() >= most_jobs) {
+        HttpAnswer busy{503, "too many requests wait already: try again later"};
+        busy.headers.emplace_back("Retry-After", "5");
+        return busy;
+    }
+    if (auto lacking = lacking_part(model_, request.selection.filter))
+        return HttpAnswer{400, lacking->message()};
+    if (request.duration_ns == 0)
+        return std::nullopt;
+    if (backend_.replaying())
+        return HttpAnswer{409, "a recording cannot be sampled: /flame.html shows it"};
+    if (backend_.target_status().spec.kind == TargetSpec::Kind::none)
+        return HttpAnswer{409, "nothing is observed: auger has no target"};
+    // 1 ms is as good as what 999 Hz give.
+    const uint64_t shortest_ns =
+        second_ns / (std::max(client_rate_hz, sampling_.user_rate_hz()) + 1);
+    if (request.interval_ns < shortest_ns)
+        return HttpAnswer{
+            400, fmt::format("timeInterval is at least {} here: clients have the target sampled at "
+                             "{} Hz at most, or as fast as the session samples by itself",
+                             format_duration(static_cast<double>(shortest_ns)), client_rate_hz)};
+    return std::nullopt;
 }
 
 bool Endpoint::samples_now(const Job& job, uint64_t now_ns) const {
@@ -203,8 +323,8 @@ bool Endpoint::samples_now(const Job& job, uint64_t now_ns) const {
 // Of a whole machine those would be too many. Go's profile is of the CPU.
 SamplingSettings Endpoint::demand_of(const Job& job) const {
     SamplingSettings demand;
-    demand.rate_hz =
-        static_cast<uint32_t>(std::clamp<uint64_t>(second_ns / job.request.interval_ns, 1, 49'000));
+    demand.rate_hz = static_cast<uint32_t>(
+        std::clamp<uint64_t>(second_ns / job.request.interval_ns, 1, client_rate_hz));
     demand.wall = job.request.kind == Kind::samples &&
                   backend_.target_status().spec.kind != TargetSpec::Kind::all;
     return demand;
@@ -219,7 +339,10 @@ void Endpoint::share_sampling(uint64_t now_ns) {
         demand.rate_hz = std::max(demand.rate_hz, one.rate_hz);
         demand.wall |= one.wall;
     }
+    if (sampling_since_ns_ != 0)
+        sampled_ns_ += now_ns - sampling_since_ns_;
     auto set = sampling_.set_demand(demand);
+    sampling_since_ns_ = sampling_.is_for_others() ? now_ns : 0;
     if (set) {
         for (Job& job : jobs_) {
             if (samples_now(job, now_ns))
@@ -297,6 +420,7 @@ bool Endpoint::finish(Job& job) {
     if (!job.task->ended())
         return false;
     auto file = job.task->take();
+    cpu_ns_ += job.task->cpu_ns();
     if (!file) {
         refuse(job, 500, file.error().message());
         return true;
@@ -307,7 +431,6 @@ bool Endpoint::finish(Job& job) {
     if (job.request.kind == Kind::profile)
         answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"profile\"");
     job.server->answer(job.id, std::move(answer));
-    answered_++;
     return true;
 }
 

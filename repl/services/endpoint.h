@@ -8,13 +8,16 @@
 #include "loader/process/listen_socket.h"
 #include "repl/services/endpoint_request.h"
 #include "repl/services/http_server.h"
+#include "repl/services/service_settings.h"
 #include "repl/services/shared_sampling.h"
 #include "views/model/model.h"
 #include "views/text/views.h"
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,8 +38,9 @@ class Endpoint {
 
     // Listens at these addresses, and no others; whole or not at all. "{PID}" in one is the first
     // process of the target, else auger's own.
-    Result<void> listen_at(const std::vector<std::string>& addresses);
-    // Where it listens, with the ports that were chosen: for one of the addresses, or for all.
+    Result<void> listen_at(const std::vector<ServedAddress>& addresses);
+    // Where it listens, for one of the addresses, or for all: a socket as it was asked for, a port
+    // as a URL, with the number that was chosen and with its token.
     std::vector<std::string> listening(const std::string& address = {}) const;
     bool active() const { return !places_.empty(); }
 
@@ -46,12 +50,30 @@ class Endpoint {
     void add_wake_fds(std::vector<int>& fds) const;
     // When something is to be done, in the backend's time; UINT64_MAX: when something comes.
     uint64_t due_ns() const;
-    uint64_t answered() const { return answered_; }
+    ClientsStatus clients() const;
 
   private:
-    struct Place {           // that is listened at
-        std::string address; // as it was asked for
+    // The token of a port, which the server's thread asks for.
+    class PortToken {
+      public:
+        explicit PortToken(AccessToken token) : token_(std::move(token)) {}
+        AccessToken get() const {
+            const std::lock_guard lock(mutex_);
+            return token_;
+        }
+        void set(AccessToken token) {
+            const std::lock_guard lock(mutex_);
+            token_ = std::move(token);
+        }
+
+      private:
+        mutable std::mutex mutex_;
+        AccessToken token_;
+    };
+    struct Place { // that is listened at
+        ServedAddress asked;
         ListenSocket socket;
+        std::unique_ptr<PortToken> token; // null: a unix socket, whose peers are known
         std::unique_ptr<HttpServer> server;
     };
     struct Job { // one request
@@ -64,8 +86,13 @@ class Endpoint {
         std::optional<ForkedTask> task{};              // that writes the answer
     };
 
-    Result<Place> listen_at(const std::string& address) const;
+    Result<Place> listen_at(const ServedAddress& asked) const;
+    static std::string url_of(const Place& place);
+    void close(const Place& place);
     void take_requests(Place& place, uint64_t now_ns);
+    void take_request(Place& place, const HttpRequest& request, uint64_t now_ns);
+    // What is wrong with having this sampled, if anything is.
+    std::optional<HttpAnswer> objection(const EndpointRequest& request) const;
     void share_sampling(uint64_t now_ns);
     // Whether all that belongs to the answer has come, with names, or has been waited for.
     bool complete(const Job& job, uint64_t now_ns) const;
@@ -83,7 +110,13 @@ class Endpoint {
     std::list<Place> places_;
     std::list<Job> jobs_;
     uint64_t next_expiry_ns_ = 0;
-    uint64_t answered_ = 0;
+    // Not before, a process that writes an answer; the time of a recording may stand still.
+    std::chrono::steady_clock::time_point next_writing_;
+    HttpCounts closed_counts_; // of places that are listened at no more
+    bool served_ = false;
+    uint64_t sampling_since_ns_ = 0; // for clients alone; 0: it is not
+    uint64_t sampled_ns_ = 0;        // for them alone, until then
+    uint64_t cpu_ns_ = 0;            // of processes that wrote answers
 };
 
 } // namespace auger

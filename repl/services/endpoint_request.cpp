@@ -19,11 +19,11 @@ using Read = std::variant<EndpointRequest, HttpAnswer>;
 using Kind = EndpointRequest::Kind;
 
 constexpr uint64_t second_ns = 1'000'000'000;
-constexpr uint64_t longest_ns = 3'600 * second_ns;
-constexpr uint64_t shortest_interval_ns = 20'408; // of 49,000 Hz
+constexpr uint64_t shortest_interval_ns = 20'408; // of 49,000 Hz, the most that a user may have
 constexpr uint64_t longest_interval_ns = 60 * second_ns;
 constexpr uint64_t profile_interval_ns = 10'000'000; // as Go's
 constexpr uint64_t default_profile_ns = 30 * second_ns;
+constexpr std::string_view token_parameter = "token";
 
 HttpAnswer bad(unsigned status, std::string text) {
     return HttpAnswer{status, std::move(text) + "\n"};
@@ -79,8 +79,8 @@ Read read_samples(const HttpRequest& request) {
         return bad(400, fmt::format("numberOfSamples and timeInterval are needed: {}", form));
     if (read.interval_ns < shortest_interval_ns || read.interval_ns > longest_interval_ns)
         return bad(400, "timeInterval is between 21 us and 60 s");
-    if (samples > longest_ns / read.interval_ns)
-        return bad(400, "numberOfSamples times timeInterval is at most an hour");
+    if (samples > longest_request_ns / read.interval_ns)
+        return bad(400, "numberOfSamples times timeInterval is at most 10 minutes");
     read.duration_ns = samples * read.interval_ns;
     return read;
 }
@@ -91,8 +91,8 @@ Read read_profile(const HttpRequest& request) {
         if (key != "seconds")
             return bad(400, fmt::format("there is no \"{}\": only seconds", printable(key)));
         const auto duration = read_duration(value + "s");
-        if (!duration || *duration == 0 || *duration > longest_ns)
-            return bad(400, "seconds is a number above 0, up to 3600");
+        if (!duration || *duration == 0 || *duration > longest_request_ns)
+            return bad(400, "seconds is a number above 0, up to 600");
         read.duration_ns = *duration;
     }
     return read;
@@ -154,7 +154,34 @@ constexpr std::array resources = {
 
 } // namespace
 
-std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest& request) {
+bool knows(const HttpRequest& request, const AccessToken& token) {
+    constexpr std::string_view scheme = "bearer ";
+    const std::string_view given = request.authorization;
+    const bool is_bearer =
+        given.size() > scheme.size() &&
+        std::ranges::equal(given.substr(0, scheme.size()), scheme, {},
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    if (is_bearer && token.matches(given.substr(scheme.size())))
+        return true;
+    return std::ranges::any_of(request.query, [&](const auto& parameter) {
+        return parameter.first == token_parameter && token.matches(parameter.second);
+    });
+}
+
+HttpAnswer without_token() {
+    HttpAnswer answer =
+        bad(401, "a token is needed: every user of this machine can connect to a port.\n"
+                 "`serve` in auger's console says the URL with it, and a file holds it where auger "
+                 "was told `serve ADDRESS token FILE`. It is taken as ?token=TOKEN in the URL, or "
+                 "as a header \"Authorization: Bearer TOKEN\".");
+    answer.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return answer;
+}
+
+std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest& with_token) {
+    HttpRequest request = with_token;
+    std::erase_if(request.query,
+                  [](const auto& parameter) { return parameter.first == token_parameter; });
     if (asked_by_stranger(request))
         return bad(403, "only this machine may ask: the request names another host or origin");
     const auto* resource = std::ranges::find(resources, request.path, &Resource::path);
@@ -171,6 +198,27 @@ std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest& reques
         return refused;
     }
     return resource->read(request);
+}
+
+HttpAnswer index_answer(const HttpRequest& request, const AccessToken* token) {
+    if (request.accept.find("text/html") == std::string::npos)
+        return {200, endpoint_index()};
+    HttpAnswer answer{200, "<!doctype html>\n<title>auger</title>\n<pre>\n"};
+    for (const Resource& one : resources) {
+        std::string path(one.path);
+        if (one.method == "GET") {
+            const std::string query = token ? "?token=" + token->text() : "";
+            path = fmt::format("<a href=\"{}{}\">{}</a>", one.path, query, one.path);
+        }
+        std::string parameters;
+        for (const char c : one.parameters)
+            parameters += c == '&' ? "&amp;" : std::string(1, c);
+        answer.text +=
+            fmt::format("{:<4} {}{}\n     {}\n", one.method, path, parameters, one.about);
+    }
+    answer.text += "</pre>\n";
+    answer.type = "text/html; charset=utf-8";
+    return answer;
 }
 
 std::string endpoint_index() {

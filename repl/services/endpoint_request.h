@@ -6,8 +6,11 @@
 //     GET  /debug/pprof/profile?seconds=N                            as Go's net/http/pprof
 //     GET  /flame.html?class=C&by=KEY&under=F&window=10s
 //     GET  /metrics, /status, /
+//
+// Each may have a parameter `token`, which is no part of what is asked for.
 #pragma once
 
+#include "repl/services/access_token.h"
 #include "repl/services/http_server.h"
 #include "views/exports/export.h"
 
@@ -16,6 +19,13 @@
 #include <variant>
 
 namespace auger {
+
+// At which clients have the target sampled while the user does not: a profile needs no more, and a
+// client that could have 49 kHz could make any program slow. Where the user samples faster, clients
+// may have as much.
+inline constexpr uint32_t client_rate_hz = 999;
+// For which a request has it sampled: what takes longer is the business of `record`.
+inline constexpr uint64_t longest_request_ns = 600'000'000'000;
 
 struct EndpointRequest {
     enum class Kind { index, samples, profile, flame, metrics, status };
@@ -31,7 +41,13 @@ struct EndpointRequest {
 // The request, or the answer that says what is wrong with it.
 std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest&);
 
+// Whether the request holds the token: as a parameter, or in its header Authorization.
+bool knows(const HttpRequest&, const AccessToken&);
+HttpAnswer without_token();
+
 // What can be asked for, a line each.
 std::string endpoint_index();
+// The same for who asks: a browser gets links, which hold the token where there is one.
+HttpAnswer index_answer(const HttpRequest&, const AccessToken*);
 
 } // namespace auger

@@ -66,6 +66,8 @@ MHD_Result respond(MHD_Connection* connection, HttpAnswer answer) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type.c_str());
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    // The URL may hold a token, which is for nobody that a page leads to.
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     for (const auto& [name, value] : answer.headers)
         MHD_add_response_header(response, name.c_str(), value.c_str());
     const MHD_Result queued = MHD_queue_response(connection, answer.status, response);
@@ -77,6 +79,7 @@ MHD_Result respond(MHD_Connection* connection, HttpAnswer answer) {
 
 struct HttpServer::State {
     Check check;
+    Admit admit; // may be empty: all are
     HttpLimits limits;
     UniqueFd wake; // an eventfd
     MHD_Daemon* daemon = nullptr;
@@ -88,6 +91,9 @@ struct HttpServer::State {
     std::vector<HttpRequest> fresh;        // not taken yet
     std::map<Connection*, std::unique_ptr<Connection>> connections;
     bool stopping = false;
+
+    mutable std::mutex count_mutex;
+    HttpCounts counts;
 
     static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url,
                                  const char* method, const char*, const char* upload, size_t* size,
@@ -123,6 +129,14 @@ struct HttpServer::State {
         }
     }
 
+    MHD_Result respond_counted(MHD_Connection* connection, HttpAnswer answer) {
+        {
+            const std::lock_guard lock(count_mutex);
+            counts.answers[answer.status]++;
+        }
+        return respond(connection, std::move(answer));
+    }
+
     MHD_Result handle(MHD_Connection* connection, const char* url, const char* method,
                       const char* upload, size_t* size, Exchange** context) {
         if (!*context)
@@ -136,7 +150,7 @@ struct HttpServer::State {
             return MHD_YES;
         }
         if (one.answer)
-            return respond(connection, std::move(*one.answer));
+            return respond_counted(connection, std::move(*one.answer));
         std::optional<HttpAnswer> refusal =
             one.too_large ? HttpAnswer{413, "the request is too large\n"} : check(one.request);
         const std::lock_guard lock(mutex);
@@ -146,7 +160,7 @@ struct HttpServer::State {
             refusal->headers.emplace_back("Retry-After", "5");
         if (refusal) {
             give(connection, limits.answer_seconds);
-            return respond(connection, std::move(*refusal));
+            return respond_counted(connection, std::move(*refusal));
         }
         give(connection, 0);
         MHD_suspend_connection(connection);
@@ -166,6 +180,8 @@ struct HttpServer::State {
         one->request.path = url;
         one->request.host = header(connection, MHD_HTTP_HEADER_HOST);
         one->request.origin = header(connection, MHD_HTTP_HEADER_ORIGIN);
+        one->request.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+        one->request.accept = header(connection, MHD_HTTP_HEADER_ACCEPT);
         MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_pair, &one->request);
         const std::string length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
         uint64_t announced = 0;
@@ -173,7 +189,7 @@ struct HttpServer::State {
         *context = one.release();
         // Not even asked for, if the client waits to be.
         if (announced > limits.body)
-            return respond(connection, HttpAnswer{413, "the request is too large\n"});
+            return respond_counted(connection, HttpAnswer{413, "the request is too large\n"});
         return MHD_YES;
     }
 
@@ -194,8 +210,16 @@ struct HttpServer::State {
             return;
         }
         const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const int fd = info ? info->connect_fd : -1;
+        // Takes nobody's place.
+        if (admit && !admit(fd)) {
+            shutdown(fd, SHUT_RDWR);
+            const std::lock_guard counting(count_mutex);
+            counts.not_admitted++;
+            return;
+        }
         auto one = std::make_unique<Connection>();
-        one->fd = info ? info->connect_fd : -1;
+        one->fd = fd;
         one->deadline = steady_clock::now() + seconds(limits.request_seconds);
         if (connections.size() >= limits.connections)
             make_room(*one);
@@ -218,9 +242,10 @@ struct HttpServer::State {
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(int listening, Check check,
-                                                      const HttpLimits& limits) {
+                                                      const HttpLimits& limits, Admit admit) {
     auto state = std::make_unique<State>();
     state->check = std::move(check);
+    state->admit = std::move(admit);
     state->limits = limits;
     state->wake.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     // libmicrohttpd closes its own.
@@ -283,6 +308,11 @@ void HttpServer::answer(uint64_t id, HttpAnswer answer) {
     one.answer = std::move(answer);
     State::give(one.connection, state_->limits.answer_seconds);
     MHD_resume_connection(one.connection);
+}
+
+HttpCounts HttpServer::counts() const {
+    const std::lock_guard lock(state_->count_mutex);
+    return state_->counts;
 }
 
 void HttpServer::expire() {

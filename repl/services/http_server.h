@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct HttpRequest {
     std::vector<std::pair<std::string, std::string>> query;
     std::string host, origin; // headers; empty: not there
     std::string body;
+    std::string authorization{}, accept{}; // headers likewise
 };
 
 struct HttpAnswer {
@@ -43,15 +45,24 @@ struct HttpLimits {
     unsigned answer_seconds = 120; // until an answer has been read
 };
 
+// What a server has done.
+struct HttpCounts {
+    std::map<unsigned, uint64_t> answers; // by status
+    uint64_t not_admitted = 0;            // connections that were closed at once
+};
+
 class HttpServer {
   public:
+    // Called in the server's thread for every new connection, by its descriptor: whether it
+    // is admitted; else it is closed, and nothing is read from it.
+    using Admit = std::function<bool(int connection)>;
     // Called in the server's thread for every whole request: an answer, or nothing when it is to
     // wait for answer(). Must be pure.
     using Check = std::function<std::optional<HttpAnswer>(const HttpRequest&)>;
 
     // Takes connections of a socket that listens, and must be there as long as this.
-    static Result<std::unique_ptr<HttpServer>> start(int listening, Check check,
-                                                     const HttpLimits& limits = {});
+    static Result<std::unique_ptr<HttpServer>>
+    start(int listening, Check check, const HttpLimits& limits = {}, Admit admit = {});
     ~HttpServer(); // requests that wait are told that the server ends
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
@@ -63,6 +74,7 @@ class HttpServer {
     void answer(uint64_t id, HttpAnswer answer);
     // Ends connections that have had their time. To be called every second or so.
     void expire();
+    HttpCounts counts() const;
 
   private:
     struct State;

@@ -32,6 +32,13 @@ struct Trigger {
     friend bool operator==(const Trigger&, const Trigger&) = default;
 };
 
+// `serve ADDRESS token FILE`: where the endpoint listens.
+struct ServedAddress {
+    std::string address;      // as typed
+    std::string token_file{}; // whose token clients need there; empty: a new one's (of a port)
+    friend bool operator==(const ServedAddress&, const ServedAddress&) = default;
+};
+
 // `overhead`: the share of the target's CPU time that observing may take, in percent.
 struct OverheadLimit {
     double percent = 50;

@@ -28,7 +28,7 @@ class Services {
     Result<void> limit_clients(const SamplingSettings& most) {
         return sampling_.limit_demand(most);
     }
-    Result<void> serve(const std::vector<std::string>& addresses) {
+    Result<void> serve(const std::vector<ServedAddress>& addresses) {
         return endpoint_.listen_at(addresses);
     }
     Result<void> record_intervals(const IntervalFiles& files) { return intervals_.set(files); }

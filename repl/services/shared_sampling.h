@@ -5,6 +5,7 @@
 
 #include "loader/backend.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace auger {
@@ -20,6 +21,8 @@ class SharedSampling {
     // No more than this from now on for them; see Brake.
     Result<void> limit_demand(const SamplingSettings& most);
     bool is_for_others() const { return !samples(user_) && samples(demand_); }
+    // At which the user samples; 0: not at all.
+    uint32_t user_rate_hz() const { return std::max(user_.rate_hz, user_.raised_hz); }
     const SamplingSettings& in_force() const { return in_force_; }
 
   private:

@@ -157,11 +157,13 @@ struct EditOf {
         return std::move(edited);
     }
     Parsed<Edited> operator()(const ServeCommand& command) {
-        std::vector<std::string>& serving = edited.settings.serving;
-        const auto known = std::ranges::find(serving, command.address);
+        std::vector<ServedAddress>& serving = edited.settings.serving;
+        const auto known = std::ranges::find(serving, command.address, &ServedAddress::address);
         if (command.kind == ServeCommand::Kind::address) {
             if (known == serving.end())
-                serving.push_back(command.address);
+                serving.push_back({command.address, command.token_file});
+            else if (!command.token_file.empty())
+                known->token_file = command.token_file;
             return std::move(edited);
         }
         if (command.address.empty())

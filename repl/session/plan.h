@@ -24,7 +24,7 @@ using SetOnly = Edit<OnlyInfo, struct OnlyTag>;
 using SetRecording = Edit<std::string, struct RecordingTag>;
 using SetIntervals = Edit<IntervalFiles, struct IntervalsTag>;
 using SetTriggers = Edit<std::vector<Trigger>, struct TriggersTag>;
-using SetServing = Edit<std::vector<std::string>, struct ServingTag>;
+using SetServing = Edit<std::vector<ServedAddress>, struct ServingTag>;
 struct AddProbe {
     ProbeSetting probe;
 };

@@ -191,7 +191,8 @@ StatusContext Session::status_context() const {
             backend_.unwind_status(),
             resident_bytes(),
             spell_raised(settings_),
-            settings_.overhead.brakes ? settings_.overhead.percent : 0};
+            settings_.overhead.brakes ? settings_.overhead.percent : 0,
+            services_.endpoint().clients()};
 }
 
 Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {

@@ -44,8 +44,8 @@ struct Settings {
     OnlyInfo only;         // without marks
     std::string recording; // path; empty: none
     IntervalFiles intervals;
-    std::vector<Trigger> triggers;    // at most one a probe
-    std::vector<std::string> serving; // addresses, as typed
+    std::vector<Trigger> triggers; // at most one a probe
+    std::vector<ServedAddress> serving;
     Window window;
     std::vector<Rule> rules; // in their order
     OverheadLimit overhead;

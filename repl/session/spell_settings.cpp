@@ -217,8 +217,12 @@ struct Speller {
                                         spell_duration(trigger.span_ns), spell_word(trigger.folder),
                                         spell_duration(trigger.rest_ns), trigger.keep));
         }
-        for (const std::string& address : settings.serving)
-            lines.push_back("serve " + spell_word(address));
+        for (const ServedAddress& served : settings.serving) {
+            std::string line = "serve " + spell_word(served.address);
+            if (!served.token_file.empty())
+                line += " token " + spell_word(served.token_file);
+            lines.push_back(std::move(line));
+        }
     }
 
     void rules() {

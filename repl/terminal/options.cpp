@@ -52,6 +52,16 @@ std::vector<ProgramOption> options_of(const CLI::App& app) {
     return options;
 }
 
+// "ADDRESS [token FILE]", whatever else they hold, is no more than that.
+std::string serve_command(const std::string& text) {
+    constexpr std::string_view token = " token ";
+    const size_t at = text.find(token);
+    if (at == std::string::npos)
+        return "serve " + quote_word(text);
+    return "serve " + quote_word(text.substr(0, at)) + std::string(token) +
+           quote_word(text.substr(at + token.size()));
+}
+
 } // namespace
 
 std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
@@ -116,7 +126,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* serve_option =
         app.add_option("--serve", serve,
                        "Answer requests for samples by HTTP; also from AUGER_SERVE: unix:PATH or "
-                       "127.0.0.1:PORT")
+                       "\"127.0.0.1:PORT [token FILE]\"")
             ->type_name("ADDRESS")
             ->envname("AUGER_SERVE")
             ->expected(1);
@@ -229,8 +239,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             text += " " + quote_word(word);
         options.setup.push_back(command("--", text));
     }
-    for (const std::string& address : serve)
-        options.setup.push_back(command("--serve", "serve " + quote_word(address)));
+    for (const std::string& text : serve)
+        options.setup.push_back(command("--serve", serve_command(text)));
     size_t file = 0, text = 0;
     for (const CLI::Option* option : app.parse_order()) {
         if (option == file_option)

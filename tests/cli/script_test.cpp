@@ -5,6 +5,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 namespace auger::test {
 namespace {
@@ -95,6 +99,35 @@ TEST_F(Script, OneThatReadsItselfEnds) {
     const Outcome outcome = run_script("source " + folder_.path("test.aug") + "\n");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr("test.aug:1:1: error"));
+}
+
+// What sudo lets a user start as root reads no more than that user could.
+TEST(Rights, AreThoseOfWhoCalledSudo) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root: sudo leaves no other";
+    const TemporaryFolder folder;
+    const std::string secret = folder.file("secret", "echo read\n");
+    ASSERT_EQ(chmod(secret.c_str(), 0600), 0);
+    const auto by_nobody = [](std::vector<std::string> arguments, Surroundings surroundings = {}) {
+        surroundings.prepare = [] {
+            return setenv("SUDO_UID", "65534", 1) == 0 && setenv("SUDO_GID", "65534", 1) == 0;
+        };
+        return auger(std::move(arguments), surroundings);
+    };
+    EXPECT_EQ(auger({"--batch", "-f", secret}).out, "read\n");
+    for (const std::vector<std::string>& way :
+         {std::vector<std::string>{"-f", secret}, {"-e", "source " + secret}}) {
+        std::vector<std::string> arguments{"--batch"};
+        arguments.insert(arguments.end(), way.begin(), way.end());
+        const Outcome outcome = by_nobody(arguments);
+        EXPECT_NE(outcome.code, 0);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_THAT(outcome.err, HasSubstr("Permission denied (it is read with the rights of "
+                                           "nobody, who called sudo)"));
+    }
+    // A pipe of root's, which nobody could not open anew.
+    EXPECT_EQ(by_nobody({"--batch", "-f", "/dev/stdin"}, {.input = "echo piped\n"}).out, "piped\n");
+    EXPECT_EQ(by_nobody({"--batch", "-f", "-"}, {.input = "echo piped\n"}).out, "piped\n");
 }
 
 TEST(StandardInput, IsAScript) {

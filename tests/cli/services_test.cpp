@@ -2,6 +2,7 @@
 // auger as a service: what it does while nobody types, on the real kernel, until somebody ends it.
 #include "tests/cli/invocation.h"
 #include "tests/kernel/program.h"
+#include "tests/support/asked_by_nobody.h"
 #include "tests/support/bpf_objects.h"
 #include "tests/support/http_client.h"
 #include "tests/support/kernel_test.h"
@@ -9,8 +10,10 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -126,11 +129,65 @@ TEST_F(ServicesTest, TheEnvironmentSaysWhereAndTheSocketGoes) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+// Any user of the machine, who finds the port and a socket that its owner has opened by mistake.
+TEST_F(ServicesTest, OtherUsersGetNothing) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("s"), token = folder.path("token");
+    Program auger(AUGER_BINARY, {"--batch", "--serve", "unix:" + path, "--serve",
+                                 "127.0.0.1:0 token " + token, "-p", pid()});
+    EXPECT_EQ(served_by(auger), "unix:" + path);
+    const std::string url = served_by(auger);
+    ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+    EXPECT_EQ(asked_by_nobody({"unix:" + path, url.substr(0, url.find("/?"))}),
+              (std::vector<int>{0, 401}));
+    // What the user knows from the file.
+    std::ifstream file(token);
+    HttpClient client(url);
+    file >> client.token;
+    client.get("/status");
+    ASSERT_TRUE(wait_until([&] { return client.closed(); }));
+    ASSERT_EQ(client.status(), 200) << client.answer();
+    const auto status = nlohmann::json::parse(client.body());
+    EXPECT_EQ(status["clients"]["refused"].value("other user", 0), 1);
+    EXPECT_EQ(status["clients"]["refused"].value("no token", 0), 1);
+    EXPECT_EQ(status["clients"]["sampled"], 0);
+    EXPECT_EQ(status["rate"], 0);
+    expect_end(auger, before_);
+}
+
+// Nobody has a program sampled faster than its profile needs.
+TEST_F(ServicesTest, ClientsHaveTheirMost) {
+    Program auger(AUGER_BINARY, {"--batch", "--serve", "127.0.0.1:0", "-p", pid()});
+    const std::string url = served_by(auger);
+    HttpClient fast(url), long_one(url), good(url);
+    fast.post("/sample", R"({"numberOfSamples":100,"timeInterval":"21 us"})");
+    ASSERT_TRUE(wait_until([&] { return fast.closed(); }));
+    EXPECT_EQ(fast.status(), 400);
+    EXPECT_THAT(fast.body(), HasSubstr("999 Hz at most"));
+    long_one.get("/debug/pprof/profile?seconds=601");
+    ASSERT_TRUE(wait_until([&] { return long_one.closed(); }));
+    EXPECT_EQ(long_one.status(), 400);
+    EXPECT_THAT(long_one.body(), HasSubstr("up to 600"));
+    good.post("/sample", R"({"numberOfSamples":200,"timeInterval":"1 ms"})");
+    ASSERT_TRUE(wait_until([&] { return good.closed(); }));
+    EXPECT_EQ(good.status(), 200);
+    HttpClient after(url);
+    after.get("/status");
+    ASSERT_TRUE(wait_until([&] { return after.closed(); }));
+    const auto status = nlohmann::json::parse(after.body());
+    EXPECT_EQ(status["clients"]["answered"], 1);
+    EXPECT_EQ(status["clients"]["refused"].value("wrong request", 0), 2);
+    EXPECT_GE(status["clients"]["sampled"], 200'000'000);
+    EXPECT_GT(status["clients"]["cpu"], 0);
+    expect_end(auger, before_);
+}
+
 TEST_F(ServicesTest, GoToolPprofAsksForAProfile) {
     if (access("/usr/bin/go", X_OK) != 0)
         GTEST_SKIP() << "go is not installed (package golang-go)";
     Program auger(AUGER_BINARY, {"--batch", "--serve", "127.0.0.1:0", "-p", pid()});
-    const std::string url = "http://" + served_by(auger) + "/debug/pprof/profile?seconds=1";
+    std::string url = served_by(auger); // .../?token=TOKEN
+    url.replace(url.rfind("/?") + 1, 1, "debug/pprof/profile?seconds=1&");
     const TemporaryFolder folder;
     setenv("PPROF_TMPDIR", folder.path("").c_str(), 1);
     const Outcome top = run({"/usr/bin/go", "tool", "pprof", "-top", url});

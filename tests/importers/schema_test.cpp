@@ -45,9 +45,11 @@ TEST_F(Schemas, DescribeDocuments) {
 
 TEST_F(Schemas, DescribeReplies) {
     const Window all;
+    StatusContext context;
+    context.clients = {true, 7, {{"no token", 2}}, 1'000, 2'000};
     std::string lines;
     for (const std::string& line :
-         {flame_json(model, all), top_json(model, all),
+         {flame_json(model, all), top_json(model, all), status_json(model, context),
           *diff_json(model, all, CallClass::slow, CallClass::fast),
           *hist_json(model, all, ProbeId{1}), calls_json(model, all)->front()})
         lines += line + "\n";

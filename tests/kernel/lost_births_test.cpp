@@ -99,7 +99,7 @@ TEST_F(Births, OfWhoeverHasTheNumberNextAreNoTargets) {
     TargetSpec spec;
     spec.kind = TargetSpec::Kind::pids;
     spec.pids = {program.pid()};
-    auto prepared = must(LiveTarget::prepare(spec));
+    auto prepared = must(target.prepare(spec));
     program.signal(SIGKILL);
     program.wait_exit();
     must(target.set(std::move(prepared)));

@@ -19,7 +19,7 @@ namespace auger {
 
 class HttpClient {
   public:
-    // "127.0.0.1:7400" or "unix:/run/a.sock".
+    // "127.0.0.1:7400", "unix:/run/a.sock", or the URL that `serve` says, with its token.
     explicit HttpClient(const std::string& address)
         : fd_(socket(address.starts_with("unix:") ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC,
                      0)) {
@@ -30,6 +30,8 @@ class HttpClient {
             connected_ = connect(fd_.get(), reinterpret_cast<sockaddr*>(&path), sizeof(path)) == 0;
             return;
         }
+        if (const size_t at = address.find(token_parameter); at != std::string::npos)
+            token = address.substr(at + token_parameter.size());
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -42,13 +44,15 @@ class HttpClient {
     void say(std::string_view bytes) {
         (void)!send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     }
-    void get(const std::string& path) {
-        say("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    // Is sent along as a header; empty: none.
+    std::string token;
+    void get(const std::string& path, const std::string& headers = {}) {
+        say("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+            authorization() + headers + "\r\n");
     }
     void post(const std::string& path, const std::string& body) {
-        say("POST " + path +
-            " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
-            std::to_string(body.size()) + "\r\n\r\n" + body);
+        say("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+            authorization() + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     }
     // Takes in what has come; returns whether the other end has closed.
     bool closed() {
@@ -71,6 +75,11 @@ class HttpClient {
     }
 
   private:
+    static constexpr std::string_view token_parameter = "?token=";
+    std::string authorization() const {
+        return token.empty() ? "" : "Authorization: Bearer " + token + "\r\n";
+    }
+
     UniqueFd fd_;
     bool connected_ = false;
     std::string answer_;

@@ -2,6 +2,7 @@
 // Where the endpoint may listen, and what becomes of what stands there.
 #include "loader/process/listen_socket.h"
 
+#include "tests/support/invoking_user.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -131,6 +132,38 @@ TEST_F(UnixSockets, TheNextOwnersIsNotRemoved) {
     ASSERT_TRUE(second);
     { const ListenSocket gone = std::move(*first); }
     EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+// The folder's permissions are the user's, and so is what is made there.
+TEST_F(UnixSockets, AreMadeWithTheRightsOfWhoCalledSudo) {
+    if (geteuid() != 0 || !getpwnam("nobody"))
+        GTEST_SKIP() << "needs root and the user nobody";
+    const std::string roots = folder_.path("roots");
+    const auto left_behind = [](const std::string& path) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+        const UniqueFd old(socket(AF_UNIX, SOCK_STREAM, 0));
+        return bind(old.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    };
+    ASSERT_TRUE(left_behind(roots));
+    const test::AsCalledBySudo nobody("nobody");
+    EXPECT_THAT(message(path_), HasSubstr("Permission denied"));
+    EXPECT_THAT(message(path_), HasSubstr("the rights of nobody"));
+    EXPECT_NE(message(roots), "listens");
+    EXPECT_TRUE(std::filesystem::exists(roots)) << "what only root may remove was removed";
+
+    ASSERT_EQ(chmod(folder_.path("").c_str(), 0777), 0);
+    {
+        auto socket = listen(path_);
+        ASSERT_TRUE(socket) << socket.error().message();
+        struct stat status {};
+        ASSERT_EQ(lstat(path_.c_str(), &status), 0);
+        EXPECT_EQ(status.st_uid, nobody.uid);
+        EXPECT_EQ(status.st_gid, nobody.gid);
+        EXPECT_EQ(status.st_mode & 07777, 0600u);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST(LoopbackPorts, AreChosenAndTakenOnce) {

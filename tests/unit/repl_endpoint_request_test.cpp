@@ -64,7 +64,7 @@ TEST(EndpointRequest, WhatIsWrongWithSamplesIsSaid) {
     EXPECT_THAT(refusal(post(R"({"numberOfSamples":1,"timeInterval":"1 us"})")),
                 HasSubstr("between 21 us and 60 s"));
     EXPECT_THAT(refusal(post(R"({"numberOfSamples":18446744073709551615,"timeInterval":"1 s"})")),
-                HasSubstr("at most an hour"));
+                HasSubstr("at most 10 minutes"));
     EXPECT_THAT(refusal(post("{\"number\\u001b[1mOf\":1}")), HasSubstr("there is no \"number?"));
 }
 
@@ -72,7 +72,7 @@ TEST(EndpointRequest, ProfilesAreAsGosAreAskedFor) {
     EXPECT_EQ(request(get("/debug/pprof/profile")).duration_ns, 30 * second);
     EXPECT_EQ(request(get("/debug/pprof/profile", {{"seconds", "5"}})).duration_ns, 5 * second);
     EXPECT_EQ(request(get("/debug/pprof/profile", {{"seconds", "0.5"}})).duration_ns, 500 * ms);
-    for (const char* wrong : {"0", "-1", "", "x", "3601", "1e9", "5 "})
+    for (const char* wrong : {"0", "-1", "", "x", "601", "1e9", "5 "})
         EXPECT_THAT(refusal(get("/debug/pprof/profile", {{"seconds", wrong}})),
                     HasSubstr("seconds is a number"))
             << wrong;
@@ -162,7 +162,7 @@ TEST(EndpointRequest, WhateverComesHasItsAnswer) {
         }
         taken++;
         const auto& request = std::get<EndpointRequest>(read);
-        ASSERT_LE(request.duration_ns, 3'600 * second);
+        ASSERT_LE(request.duration_ns, 600 * second);
         ASSERT_EQ(request.duration_ns != 0, request.interval_ns != 0);
     }
     // A quarter of the texts stays as it is. Of some 10,000 posts, body, path and host do in one of

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The endpoint in a session on a fake backend, asked through real connections: answers, what is
 // sampled for them, and clients that mean harm.
-#include "repl_fake_backend.h"
-#include "tests/support/http_client.h"
+#include "endpoint_session.h"
 
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
@@ -24,36 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-constexpr const char* one_second = R"({"numberOfSamples":100,"timeInterval":"10 ms"})";
-
-class EndpointTest : public testing::Test {
-  protected:
-    EndpointTest() {
-        test_.run("target 4711; time handle");
-        const std::string said = test_.run("serve 127.0.0.1:0");
-        address_ = said.substr(said.rfind(' ') + 1);
-        test_.backend.log.clear();
-    }
-    // Lets the session work until `done`, for a minute at most of this machine's time. A step is
-    // 20 ms of the session's.
-    template <typename Done>
-    bool work_until(Done done) {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-        while (!done()) {
-            if (std::chrono::steady_clock::now() > limit)
-                return false;
-            (void)test_.session.pump(std::chrono::milliseconds(20), -1);
-        }
-        return true;
-    }
-    bool answered(HttpClient& client) {
-        return work_until([&] { return client.closed(); });
-    }
-
-    TestSession test_;
-    std::string address_;
-};
 
 TEST_F(EndpointTest, SamplesFromNowOnForAsLongAsAsked) {
     // What came before belongs to nobody who asks later.
@@ -207,7 +176,7 @@ TEST_F(EndpointTest, TooManyWaitInVain) {
 
 TEST_F(EndpointTest, EndsWithItsClientsToldAndIsTakenBack) {
     HttpClient waiting(address_);
-    waiting.post("/sample", R"({"numberOfSamples":3600,"timeInterval":"1 s"})");
+    waiting.post("/sample", R"({"numberOfSamples":600,"timeInterval":"1 s"})");
     ASSERT_TRUE(work_until([&] { return !test_.backend.log.empty(); }));
     EXPECT_THAT(test_.run("serve off"), HasSubstr("serving nowhere"));
     ASSERT_TRUE(answered(waiting));
@@ -215,7 +184,7 @@ TEST_F(EndpointTest, EndsWithItsClientsToldAndIsTakenBack) {
     EXPECT_EQ(test_.backend.log.back(), "sample 0");
     EXPECT_FALSE(HttpClient(address_).connected());
     EXPECT_THAT(test_.run("undo"), HasSubstr("undid \"serve off\""));
-    EXPECT_THAT(test_.run("serve"), HasSubstr("serving at 127.0.0.1:"));
+    EXPECT_THAT(test_.run("serve"), HasSubstr("serving at http://127.0.0.1:"));
 }
 
 TEST_F(EndpointTest, AddressesAreSettings) {
@@ -234,7 +203,7 @@ TEST_F(EndpointTest, AddressesAreSettings) {
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     EXPECT_THAT(text, HasSubstr("serve \"127.0.0.1:0\"\nserve \"unix:" + path + "\"\n"));
     EXPECT_THAT(test_.run("serve off \"unix:" + path + "\"; serve"),
-                HasSubstr("\nserving at 127.0.0.1:"));
+                HasSubstr("\nserving at http://127.0.0.1:"));
     EXPECT_THAT(test_.run("serve"), Not(HasSubstr("unix:")));
 }
 

@@ -6,9 +6,17 @@
 #include "repl/language/suggest.h"
 #include "repl/language/values.h"
 
-#include <gmock/gmock.h>
+#include "tests/support/invoking_user.h"
+#include "tests/support/temporary_folder.h"
 
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
 #include <random>
+#include <thread>
 
 namespace auger {
 namespace {
@@ -285,6 +293,52 @@ TEST(Script, LinesOfAnyFile) {
     EXPECT_THAT(texts(""), ElementsAre());
     EXPECT_EQ(read_script("/").error().cause, "it is a directory");
     EXPECT_EQ(read_script("/no/such").error().cause, "No such file or directory");
+}
+
+// Else whoever may start auger by sudo, and nothing else, would have root read any file, of which
+// messages about its lines tell.
+TEST(Script, IsReadWithTheRightsOfWhoCalledSudo) {
+    if (geteuid() != 0 || !getpwnam("nobody"))
+        GTEST_SKIP() << "needs root and the user nobody";
+    const test::TemporaryFolder folder;
+    const std::string secret = folder.file("secret", "of root's"), fifo = folder.path("fifo");
+    ASSERT_EQ(chmod(secret.c_str(), 0600), 0);
+    EXPECT_EQ(*read_script(secret), "of root's");
+    const test::AsCalledBySudo nobody("nobody");
+    const auto refused = read_script(secret);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().cause, "Permission denied");
+    EXPECT_THAT(refused.error().hint, testing::HasSubstr("the rights of nobody"));
+    ASSERT_EQ(chmod(secret.c_str(), 0644), 0);
+    EXPECT_EQ(*read_script(secret), "of root's");
+
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    ASSERT_EQ(chown(fifo.c_str(), nobody.uid, nobody.gid), 0);
+    std::thread writer([&] { std::ofstream(fifo) << "of a pipe"; });
+    const auto piped = read_script(fifo);
+    writer.join();
+    ASSERT_TRUE(piped) << piped.error().message();
+}
+
+// Standard input is read with the rights that it was opened with.
+TEST(Script, StandardInputMayBeAPipeOfRoots) {
+    const bool root = geteuid() == 0 && getpwnam("nobody");
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(write(ends[1], "status\n", 7), 7);
+    close(ends[1]);
+    const int before = dup(STDIN_FILENO);
+    ASSERT_EQ(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    close(ends[0]);
+    {
+        std::optional<test::AsCalledBySudo> nobody;
+        if (root)
+            nobody.emplace("nobody");
+        const auto text = read_script("/dev/stdin");
+        EXPECT_TRUE(text && *text == "status\n") << (text ? *text : text.error().message());
+    }
+    dup2(before, STDIN_FILENO);
+    close(before);
 }
 
 } // namespace

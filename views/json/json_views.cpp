@@ -182,6 +182,13 @@ std::string status_json(const Model& model, const StatusContext& context) {
                       {"stacks", model.stacks_bytes()},
                       {"calls", model.calls_bytes()},
                       {"definitions", context.symbols.bytes}};
+    Line refused = Line::object();
+    for (const auto& [cause, count] : context.clients.refused)
+        refused[cause] = count;
+    line["clients"] = {{"answered", context.clients.answered},
+                       {"refused", std::move(refused)},
+                       {"sampled", context.clients.sampled_ns},
+                       {"cpu", context.clients.cpu_ns}};
     return finish(line);
 }
 

@@ -38,6 +38,7 @@ class StatusDrawing {
         add_symbols();
         add_stacks();
         add_store();
+        add_clients();
         add_notices();
     }
 
@@ -306,6 +307,22 @@ class StatusDrawing {
                          "{} for recordings to begin with{}",
                          whole, bytes(model_.memory_bytes()), bytes(stacks), bytes(calls),
                          bytes(stream), rest));
+    }
+
+    void add_clients() {
+        const ClientsStatus& clients = context_.clients;
+        if (!clients.served)
+            return;
+        std::string text = fmt::format("{} answered", count(clients.answered));
+        if (clients.cpu_ns)
+            text += fmt::format(", which took {} of CPU time",
+                                format_duration(static_cast<double>(clients.cpu_ns)));
+        if (clients.sampled_ns)
+            text += fmt::format("; {} sampled for them alone",
+                                format_duration(static_cast<double>(clients.sampled_ns)));
+        line("clients", text);
+        for (const auto& [cause, refused] : clients.refused)
+            line("", fmt::format("{} refused: {}", count(refused), cause));
     }
 
     void add_notices() {

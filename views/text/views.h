@@ -9,6 +9,7 @@
 #include "views/model/function_pass.h"
 #include "views/model/model.h"
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,15 @@ struct ViewOptions {
     size_t limit = 30; // rows of top, diff and calls; 0: no limit
 };
 
+// What clients of the endpoint took.
+struct ClientsStatus {
+    bool served = false;                       // whether it listens, or has
+    uint64_t answered = 0;                     // requests
+    std::map<std::string, uint64_t> refused{}; // by cause: requests, and connections
+    uint64_t sampled_ns = 0;                   // for clients alone
+    uint64_t cpu_ns = 0;                       // of writing answers
+};
+
 // What status shows beside the model; the console asks the backend for it.
 struct StatusContext {
     TargetStatus target;
@@ -36,6 +46,7 @@ struct StatusContext {
     std::string raised{}; // "4999 only handle > p95", as `sample` takes it; empty: no such rate
     // Percent of the target's CPU time from which on auger takes less; 0: never.
     double overhead_limit = 0;
+    ClientsStatus clients{};
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
