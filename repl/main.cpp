@@ -69,7 +69,10 @@ class Program {
         if (!run_lines(options_.setup))
             return code_;
         if (!interactive && session_.waits_for_target()) {
-            check(Error{"observe", session_.settings().target.name, "no process is called so",
+            const TargetSpec& target = session_.settings().target;
+            check(Error{"observe", target.name,
+                        target.user.empty() ? "no process is called so"
+                                            : "no process of " + target.user + " is called so",
                         "start it first; or let the commands wait for it: target NAME; wait until "
                         "samples > 0",
                         Error::Kind::failed});
