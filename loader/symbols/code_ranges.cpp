@@ -11,8 +11,8 @@ bool CodeRanges::add(uint64_t start, uint64_t size, std::string_view name) {
     name = name.substr(0, name_limit);
     if (!has_room(start, size) || name.size() > most_name_bytes - name_bytes_)
         return false;
-    name_bytes_ += name.size();
     clear(start, start + size);
+    name_bytes_ += name.size();
     ranges_.insert_or_assign(start, Range{start + size, std::make_shared<const std::string>(name)});
     return true;
 }
@@ -39,7 +39,9 @@ void CodeRanges::clear(uint64_t start, uint64_t end) {
         if (old.end > end)
             at = ranges_.emplace(end, Range{old.end, old.name}).first;
         if (old_start < start)
-            ranges_.emplace(old_start, Range{start, std::move(old.name)});
+            ranges_.emplace(old_start, Range{start, old.name});
+        if (old.name.use_count() == 1)
+            name_bytes_ -= old.name->size();
     }
 }
 

@@ -15,9 +15,10 @@ namespace auger {
 
 class CodeRanges {
   public:
-    static constexpr size_t most_ranges = 1 << 20;       // the largest programs have some 100,000
-    static constexpr size_t most_name_bytes = 256 << 20; // of all names that were ever added
+    static constexpr size_t most_ranges = 1 << 19;       // the largest programs have some 100,000
+    static constexpr size_t most_name_bytes = 128 << 20; // of all names that there are
     static constexpr size_t name_limit = 4096;           // longer ones are cut
+    static constexpr size_t range_bytes = 192; // of memory, besides the name: two pieces of it
 
     // Takes the place of what was there, as code is freed and its memory used again. False when it
     // is empty, wraps around, or there is no more room.
@@ -26,6 +27,8 @@ class CodeRanges {
     bool move(uint64_t from, uint64_t to, uint64_t size);
     std::optional<std::string_view> find(uint64_t address) const;
     size_t size() const { return ranges_.size(); }
+    // Of memory, bytes; an estimate that is not too small.
+    size_t memory() const { return ranges_.size() * range_bytes + name_bytes_; }
 
   private:
     struct Range {

@@ -22,6 +22,7 @@ class JitDump : public AppendedReader {
   public:
     std::optional<std::string_view> find(uint64_t address) const { return ranges_.find(address); }
     size_t size() const { return ranges_.size(); }
+    size_t memory() const { return ranges_.memory(); } // bytes
     uint64_t skipped() const { return skipped_; } // records that do not hold together
     bool damaged() const { return damaged_; }     // no jitdump file, or not from some place on
 
@@ -51,6 +52,7 @@ class JitDumpFile {
     // it is not to be trusted, or no jitdump file.
     Result<bool> refresh();
     const JitDump& dump() const { return dump_; }
+    void let_go() { dump_ = {}; } // for good: what was read is not read again
 
   private:
     UniqueFd fd_;

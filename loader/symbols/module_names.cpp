@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -141,6 +142,66 @@ class FileNames : public ModuleNames {
     std::optional<FunctionBounds> bounds_; // read when they are asked for
 };
 
+// A JIT writes one or the other, by how it was started.
+class JitNames : public ModuleNames {
+  public:
+    // `uses` outlives it: each use has a number.
+    JitNames(ModuleSource source, int own_root, uint64_t& uses)
+        : user(source.uid), root_(std::move(source.root)),
+          map_(root_ ? root_.get() : own_root, source.namespace_pid, source.uid), uses_(uses) {
+        generated = true;
+        if (source.file)
+            dump_.emplace(std::move(source.file), fmt::format("jit-{}.dump", source.namespace_pid),
+                          source.uid);
+        JitNames::refresh();
+    }
+
+    std::optional<std::string> find(uint64_t address) override {
+        last_use = ++uses_;
+        auto name = dump_ ? dump_->dump().find(address) : std::nullopt;
+        if (!name)
+            name = map_.map().find(address);
+        return name ? std::optional(demangle(*name)) : std::nullopt;
+    }
+    std::string unnamed(uint64_t, uint64_t) override { return std::string(unknown_name); }
+    bool refresh() override {
+        if (gone_)
+            return false;
+        const auto map_read = map_.refresh();
+        const auto dump_read = dump_ ? dump_->refresh() : map_read;
+        note = dump_read ? "" : dump_read.error().message();
+        const uint64_t skipped = map_.map().skipped() + (dump_ ? dump_->dump().skipped() : 0);
+        if (skipped && note.empty())
+            note = fmt::format("{} entries for generated code were left out: they do not hold "
+                               "together, or there are too many",
+                               skipped);
+        symbols = map_.map().size() + (dump_ ? dump_->dump().size() : 0);
+        return (map_read && *map_read) || (dump_read && *dump_read);
+    }
+    size_t memory() const { return map_.map().memory() + (dump_ ? dump_->dump().memory() : 0); }
+    // What was named keeps its name; nothing else will have one.
+    void let_go() {
+        gone_ = true;
+        map_.let_go();
+        if (dump_)
+            dump_->let_go();
+        note = fmt::format("names of {} pieces of generated code were let go: those of this user "
+                           "took too much memory",
+                           symbols);
+        symbols = 0;
+    }
+
+    const uid_t user;
+    uint64_t last_use = 0;
+
+  private:
+    UniqueFd root_;
+    PerfMapFile map_;
+    std::optional<JitDumpFile> dump_;
+    uint64_t& uses_;
+    bool gone_ = false;
+};
+
 namespace {
 
 class KernelNames : public ModuleNames {
@@ -173,40 +234,6 @@ class KernelNames : public ModuleNames {
     KernelSymbols symbols_;
 };
 
-// A JIT writes one or the other, by how it was started.
-class JitNames : public ModuleNames {
-  public:
-    JitNames(ModuleSource source, int own_root)
-        : root_(std::move(source.root)),
-          map_(root_ ? root_.get() : own_root, source.namespace_pid, source.uid) {
-        generated = true;
-        if (source.file)
-            dump_.emplace(std::move(source.file), fmt::format("jit-{}.dump", source.namespace_pid),
-                          source.uid);
-        JitNames::refresh();
-    }
-
-    std::optional<std::string> find(uint64_t address) override {
-        auto name = dump_ ? dump_->dump().find(address) : std::nullopt;
-        if (!name)
-            name = map_.map().find(address);
-        return name ? std::optional(demangle(*name)) : std::nullopt;
-    }
-    std::string unnamed(uint64_t, uint64_t) override { return std::string(unknown_name); }
-    bool refresh() override {
-        const auto map_read = map_.refresh();
-        const auto dump_read = dump_ ? dump_->refresh() : map_read;
-        note = dump_read ? "" : dump_read.error().message();
-        symbols = map_.map().size() + (dump_ ? dump_->dump().size() : 0);
-        return (map_read && *map_read) || (dump_read && *dump_read);
-    }
-
-  private:
-    UniqueFd root_;
-    PerfMapFile map_;
-    std::optional<JitDumpFile> dump_;
-};
-
 class NoNames : public ModuleNames {
   public:
     std::optional<std::string> find(uint64_t) override { return std::nullopt; }
@@ -237,6 +264,39 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::file_names(ModuleSource source,
     return names;
 }
 
+std::shared_ptr<ModuleNames> ModuleNamesMaker::generated_names(ModuleSource source) {
+    auto names = std::make_shared<JitNames>(std::move(source), sources_.own_root, uses_);
+    names->last_use = ++uses_;
+    generated_.push_back(names);
+    return names;
+}
+
+void ModuleNamesMaker::limit_generated() {
+    std::erase_if(generated_, [](const auto& names) { return names.expired(); });
+    for (;;) {
+        std::map<uid_t, size_t> by_user;
+        size_t all = 0;
+        for (const auto& weak : generated_)
+            if (const auto names = weak.lock()) {
+                by_user[names->user] += names->memory();
+                all += names->memory();
+            }
+        if (all <= sources_.generated_limit)
+            return;
+        const uid_t largest = std::ranges::max_element(by_user, {}, [](const auto& entry) {
+                                  return entry.second;
+                              })->first;
+        std::shared_ptr<JitNames> oldest;
+        for (const auto& weak : generated_)
+            if (auto names = weak.lock(); names && names->user == largest && names->memory() &&
+                                          (!oldest || names->last_use < oldest->last_use))
+                oldest = std::move(names);
+        if (!oldest)
+            return;
+        oldest->let_go();
+    }
+}
+
 std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source,
                                                     const WorkProgress& progress) {
     switch (source.kind) {
@@ -253,7 +313,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source,
     case ModuleKind::file:
         return file_names(std::move(source), progress);
     case ModuleKind::jit:
-        return std::make_shared<JitNames>(std::move(source), sources_.own_root);
+        return generated_names(std::move(source));
     case ModuleKind::unknown:
     case ModuleKind::syscall: // have names from the start
     case ModuleKind::waker:

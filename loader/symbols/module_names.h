@@ -45,9 +45,12 @@ struct NameSources {
     std::string debug_folder;
     std::string kallsyms;
     int own_root; // O_PATH of "/"
+    // Bytes of memory for what programs tell of the code that they generate.
+    size_t generated_limit = size_t{512} << 20;
 };
 
 class FileNames;
+class JitNames;
 
 // Makes them. Copies of one file, as containers have them, share theirs: they are read once.
 class ModuleNamesMaker {
@@ -56,12 +59,19 @@ class ModuleNamesMaker {
 
     // Never fails: a module that cannot be read has no names and a note.
     std::shared_ptr<ModuleNames> make(ModuleSource source, const WorkProgress& progress);
+    // Lets go of what some programs told of generated code, when all of it is beyond the limit:
+    // of the user who has the most, the program that was asked for longest ago. So nobody can take
+    // the names of others' code away.
+    void limit_generated();
 
   private:
+    std::shared_ptr<ModuleNames> generated_names(ModuleSource source);
     std::shared_ptr<ModuleNames> file_names(ModuleSource source, const WorkProgress& progress);
 
     NameSources sources_;
     std::map<std::string, std::vector<std::weak_ptr<FileNames>>> files_; // by build id
+    std::vector<std::weak_ptr<JitNames>> generated_;
+    uint64_t uses_ = 0; // of generated code's names, counted
 };
 
 } // namespace auger

@@ -24,6 +24,7 @@ class PerfMap : public AppendedReader {
     void add(std::string_view text);
     std::optional<std::string_view> find(uint64_t address) const { return ranges_.find(address); }
     size_t size() const { return ranges_.size(); }
+    size_t memory() const { return ranges_.memory(); } // bytes
     uint64_t skipped() const { return skipped_; }
 
     void begin_anew() override { *this = {}; }
@@ -45,6 +46,7 @@ class PerfMapFile {
     // the file is absent or not to be trusted; it may come later.
     Result<bool> refresh();
     const PerfMap& map() const { return map_; }
+    void let_go() { map_ = {}; } // for good: what was read is not read again
 
   private:
     int root_;

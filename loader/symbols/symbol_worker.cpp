@@ -139,6 +139,7 @@ void SymbolWorker::run_names() {
 
 void SymbolWorker::look_at_generated_code() {
     GeneratedCode::News news = generated_.look();
+    names_maker_.limit_generated();
     last_look_ = std::chrono::steady_clock::now();
     std::lock_guard lock(mutex_);
     for (auto& [at, name] : news.named) {
@@ -175,6 +176,8 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
     } else if (names->refresh()) {
         generated_.changed(names);
     }
+    if (names->generated)
+        names_maker_.limit_generated();
 
     const bool complete_names = complete(*names);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Without privilege there is no backend, but an explanation and what to do.
+#include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 
 #include <grp.h>
@@ -7,6 +8,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <vector>
 
 namespace auger::test {
 namespace {
@@ -41,29 +44,60 @@ TEST_F(KernelTest, WithoutPrivilegeThereIsAReasonAndARemedy) {
     EXPECT_NE(text.find("CAP_BPF"), std::string::npos) << text;
 }
 
-// What reads debug information that others wrote: in its memory and among its descriptors is
-// nothing of ours.
-TEST_F(KernelTest, ReadersOfDebugInformationShareNothingWithUs) {
-    Session session;
-    size_t readers = 0;
-    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
-        std::ifstream children(thread.path() / "children");
-        for (pid_t child; children >> child;) {
-            const std::string process = "/proc/" + std::to_string(child);
-            std::ifstream comm(process + "/comm");
-            if (std::string name; !(comm >> name) || name != "auger-dwarf")
-                continue;
-            readers++;
-            std::ifstream maps(process + "/maps");
-            for (std::string line; std::getline(maps, line);)
-                EXPECT_EQ(line.find("anon_inode:"), line.npos) << line;
-            for (const auto& descriptor : std::filesystem::directory_iterator(process + "/fd")) {
-                const std::string to = std::filesystem::read_symlink(descriptor).string();
-                EXPECT_TRUE(to == "/dev/null" || to.starts_with("socket:")) << to;
+// What reads files that others wrote: in its memory and among its descriptors is nothing of ours.
+TEST_F(KernelTest, ReadersOfFilesShareNothingWithUs) {
+    const auto processes = [](pid_t parent, std::string_view name) {
+        std::vector<pid_t> found;
+        const std::string threads = "/proc/" + std::to_string(parent) + "/task";
+        for (const auto& thread : std::filesystem::directory_iterator(threads)) {
+            std::ifstream children(thread.path() / "children");
+            for (pid_t child; children >> child;) {
+                std::ifstream comm("/proc/" + std::to_string(child) + "/comm");
+                if (std::string is; comm >> is && is == name)
+                    found.push_back(child);
             }
         }
+        return found;
+    };
+    const auto expect_apart = [](pid_t pid) {
+        const std::string process = "/proc/" + std::to_string(pid);
+        const auto own = std::filesystem::read_symlink("/proc/self/exe").filename().string();
+        std::ifstream maps(process + "/maps");
+        for (std::string line; std::getline(maps, line);) {
+            EXPECT_EQ(line.find("anon_inode:"), line.npos) << line;
+            EXPECT_EQ(line.find(own), line.npos) << line; // another program
+        }
+        for (const auto& descriptor : std::filesystem::directory_iterator(process + "/fd")) {
+            const std::string to = std::filesystem::read_symlink(descriptor).string();
+            EXPECT_TRUE(to == "/dev/null" || to.starts_with("socket:") ||
+                        to.ends_with("/auger-reader") || to.starts_with("/memfd:progress") ||
+                        to.ends_with("/spinner") || to.ends_with(".debug"))
+                << to;
+        }
+        std::ifstream environment(process + "/environ");
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(environment), {}), "");
+    };
+    Program program("spinner", {"--threads", "1", "--seconds", "60"});
+    program.wait_ready();
+    Session session;
+    const auto launchers = processes(getpid(), "auger-readers");
+    ASSERT_EQ(launchers.size(), 1u);
+    expect_apart(launchers[0]);
+    session.observe(program.pid());
+    session.sample(999);
+    ASSERT_TRUE(session.pump_until([&] { return session.model().samples().size() >= 100; }));
+    session.backend().settle_symbols(std::chrono::seconds(60));
+    const auto readers = processes(launchers[0], "auger-dwarf"); // they stay for further lines
+    EXPECT_GE(readers.size(), 1u);
+    for (const pid_t reader : readers) {
+        expect_apart(reader);
+        std::ifstream status("/proc/" + std::to_string(reader) + "/status");
+        const std::string text(std::istreambuf_iterator<char>(status), {});
+        for (const char* line :
+             {"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapAmb:\t0000000000000000",
+              "NoNewPrivs:\t1", "Seccomp:\t2", "Uid:\t65534\t65534\t65534\t65534"})
+            EXPECT_NE(text.find(line), text.npos) << line;
     }
-    EXPECT_EQ(readers, 1u);
 }
 
 } // namespace

@@ -16,6 +16,11 @@ class Apache : public Server {
     uint64_t load() override;
     void expect_answer() override;
     std::vector<uint64_t> logged_durations() override;
+    // Killed: told to end on a busy machine, Apache's event MPM at times reads pools that are gone
+    // when it cleans up (2.4.71: 11 of 316 runs of this load without auger, two side by side, died
+    // of SIGSEGV in queue_info_cleanup() or apr_pool_destroy()). What was harmed before would not
+    // have answered.
+    int stop() override { return end(SIGKILL) == 128 + SIGKILL ? 0 : 1; }
 
     std::string script() const override { return "apache.aug"; }
     double clients_at_once() const override { return small_clients + large_clients; }

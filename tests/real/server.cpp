@@ -25,8 +25,8 @@ void Server::start(const std::string& program, const std::vector<std::string>& a
         throw std::runtime_error(program + " does not answer: " + why);
 }
 
-int Server::stop() {
-    process_->signal(SIGTERM);
+int Server::end(int signal) {
+    process_->signal(signal);
     return process_->wait_exit();
 }
 

@@ -6,6 +6,7 @@
 #include "tests/kernel/program.h"
 #include "tests/support/temporary_folder.h"
 
+#include <csignal>
 #include <cstdint>
 #include <ios>
 #include <memory>
@@ -29,8 +30,8 @@ class Server {
     // In nanoseconds, of the requests since the last call of this, as the server's own log has
     // them, in whole microseconds.
     virtual std::vector<uint64_t> logged_durations() = 0;
-    // It is told to end; its exit code.
-    int stop();
+    // It is told to end; 0 when it was well until then.
+    virtual int stop() { return end(SIGTERM); }
 
     // The functions that the command file times. A `request` is entered once for each request, and
     // `extra_requests` times more during a load.
@@ -49,6 +50,9 @@ class Server {
     std::vector<std::string> new_lines(const std::string& log);
 
     TemporaryFolder folder_;
+
+    // The exit code, or 128 and the signal.
+    int end(int signal);
 
   private:
     std::unique_ptr<Program> process_;

@@ -95,6 +95,16 @@ TEST(PerfMap, MemoryIsBounded) {
     EXPECT_LT(usage.ru_maxrss, 2 << 20); // KB; a name for each range would take more
 }
 
+// A JIT that compiles the same code again for days.
+TEST(PerfMap, NamesThatWereReplacedTakeNoRoom) {
+    PerfMap map;
+    const std::string line = "1000 10 " + std::string(4000, 'x') + "\n2000 10 y\n";
+    for (size_t i = 0; i < CodeRanges::most_name_bytes / 2000; i++)
+        map.add(line);
+    EXPECT_EQ(map.skipped(), 0u);
+    EXPECT_LT(map.memory(), 10'000u);
+}
+
 class PerfMapFiles : public testing::Test {
   protected:
     void SetUp() override {

@@ -52,8 +52,8 @@ class FakeBackend final : public Backend {
     TargetStatus target_status() const override {
         TargetStatus status{target_, {}};
         if (target_.kind != TargetSpec::Kind::none)
-            status.processes.push_back(
-                {4711, "se\x1brver", clock_ < ends_at, clock_ < ends_at ? "" : "exit code 0"});
+            status.processes.push_back({4711, "se\x1brver", "us\x1bname", clock_ < ends_at,
+                                        clock_ < ends_at ? "" : "exit code 0"});
         return status;
     }
     Result<void> start_command() override {
