@@ -200,11 +200,12 @@ TEST_F(TokenFiles, AreOfWhoCalledSudo) {
     struct stat status {};
     ASSERT_EQ(stat(folder_.path("theirs").c_str(), &status), 0);
     EXPECT_EQ(status.st_uid, nobody.uid);
-    EXPECT_EQ(text_of(folder_.path("theirs")), token_in(url) + "\n");
+    const std::string token = token_of(folder_.path("theirs"));
+    EXPECT_EQ(status_of(url, token), 200u);
     // Theirs is as good on the next day; another's is not, however it is closed.
     ASSERT_EQ(chown(folder_.path("roots").c_str(), 1, 1), 0);
     test_.run("serve off");
-    EXPECT_EQ(token_in(serve("127.0.0.1:0 token " + folder_.path("theirs"))), token_in(url));
+    EXPECT_EQ(status_of(serve("127.0.0.1:0 token " + folder_.path("theirs")), token), 200u);
     EXPECT_THAT(refusal("roots"), HasSubstr("error"));
 }
 
