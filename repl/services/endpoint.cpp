@@ -321,10 +321,14 @@ bool Endpoint::samples_now(const Job& job, uint64_t now_ns) const {
 
 // Wall-clock time, as for the live view: who asks for stacks of threads means those that wait, too.
 // Of a whole machine those would be too many. Go's profile is of the CPU.
+// A clock of just the client's interval keeps step with programs that work in rounds of it (10 ms
+// are usual), and sees one moment of each round only. So it is sampled more often where that may
+// be, and the client gets the samples at random moments (ExportQuery::every_ns).
 SamplingSettings Endpoint::demand_of(const Job& job) const {
+    constexpr uint64_t to_choose_from = 10;
     SamplingSettings demand;
-    demand.rate_hz = static_cast<uint32_t>(
-        std::clamp<uint64_t>(second_ns / job.request.interval_ns, 1, client_rate_hz));
+    demand.rate_hz = static_cast<uint32_t>(std::clamp<uint64_t>(
+        to_choose_from * second_ns / job.request.interval_ns, 1, client_rate_hz));
     demand.wall = job.request.kind == Kind::samples &&
                   backend_.target_status().spec.kind != TargetSpec::Kind::all;
     return demand;

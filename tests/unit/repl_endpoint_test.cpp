@@ -46,7 +46,7 @@ TEST_F(EndpointTest, SamplesFromNowOnForAsLongAsAsked) {
     EXPECT_LE(samples, 100u);
     EXPECT_THAT(text, HasSubstr("ns::parse(int)"));
     // Sampling was for the client alone.
-    EXPECT_THAT(test_.backend.log, ElementsAre("sample wall 100", "sample 0"));
+    EXPECT_THAT(test_.backend.log, ElementsAre("sample wall 999", "sample 0"));
 }
 
 TEST_F(EndpointTest, TheUsersOwnSamplingStays) {
@@ -61,11 +61,11 @@ TEST_F(EndpointTest, TheUsersOwnSamplingStays) {
     test_.run("sample off");
     HttpClient other(address_);
     other.post("/sample", one_second);
-    ASSERT_TRUE(work_until([&] { return test_.backend.log.back() == "sample wall 100"; }));
+    ASSERT_TRUE(work_until([&] { return test_.backend.log.back() == "sample wall 999"; }));
     test_.run("sample 99");
     ASSERT_TRUE(answered(other));
     EXPECT_THAT(test_.backend.log,
-                ElementsAre("sample 499", "sample 0", "sample wall 100", "sample 99"));
+                ElementsAre("sample 499", "sample 0", "sample wall 999", "sample 99"));
 }
 
 TEST_F(EndpointTest, ProfilesFlamesMetricsAndStatus) {
