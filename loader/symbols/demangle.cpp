@@ -29,6 +29,25 @@ void append(const char* piece, size_t size, void* opaque) {
     output->text->append(piece, size);
 }
 
+// libiberty prints "for<'a, 'b ...>" one lifetime after the other, as many as the name says: a
+// dozen bytes keep it busy for hours where the output is thrown away, so that no limit of it helps.
+// In Rust's v0 scheme the number stands behind a G, after the D or F of a type; one digit of base
+// 62 is for 63 lifetimes.
+bool binds_without_end(std::string_view mangled) {
+    const auto is_digit = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    for (size_t at = mangled.find('G'); at != mangled.npos; at = mangled.find('G', at + 1)) {
+        size_t end = at + 1;
+        while (end < mangled.size() && is_digit(mangled[end]))
+            end++;
+        const bool behind_type = at > 0 && (mangled[at - 1] == 'D' || mangled[at - 1] == 'F');
+        if (behind_type && end - at > 2 && end < mangled.size() && mangled[end] == '_')
+            return true;
+    }
+    return false;
+}
+
 using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
 
 // Empty when it does not demangle. Without DMGL_NO_RECURSE_LIMIT libiberty bounds its depth.
@@ -47,7 +66,7 @@ std::string demangle_with(std::string_view mangled, int options) {
     bool rust = mangled.starts_with("_R");
     bool cpp = mangled.starts_with("_Z");
     if ((!rust && !cpp) || mangled.size() > demangle_input_limit ||
-        mangled.find('\0') != mangled.npos)
+        mangled.find('\0') != mangled.npos || (rust && binds_without_end(mangled)))
         return std::string(mangled);
     std::string input(mangled); // libiberty wants a terminating zero
     std::string text;

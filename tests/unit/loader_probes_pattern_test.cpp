@@ -202,6 +202,15 @@ TEST(ProbeNames, Modules) {
     EXPECT_EQ(module_base_name("/usr/bin/x (deleted)"), "x");
 }
 
+// Found by fuzzing: some hundred million lifetimes are bound where nothing is printed.
+TEST(ProbeNames, DemanglingDoesNotCountLifetimesForHours) {
+    const std::string endless = "_RNvMs_NRNvMs_NtCs1234_7mycratt32ooN_RNvMs_NtCs1234_7mycrate4FFFFF"
+                                "FFGFFtB4_3BtCs1F_Ao234_7mytzcrate3fooNtB4_3Bb";
+    EXPECT_EQ(demangle(endless), endless);
+    // A few are as honest as ever.
+    EXPECT_EQ(demangle("_RINvC1c1fFG0_RL1_hRL0_hEuE"), "c::f::<for<'a, 'b> fn(&'a u8, &'b u8)>");
+}
+
 TEST(ProbeNames, DemanglingIsBounded) {
     EXPECT_EQ(demangle("_ZN3foo3barEi"), "foo::bar(int)");
     EXPECT_EQ(demangle_without_parameters("_ZN3foo3barEi"), "foo::bar");
