@@ -20,6 +20,7 @@
 #include "loader/kernel/live_target.h"
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/open_call_list.h"
+#include "loader/kernel/own_priority.h"
 #include "loader/process/emulator.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/process_watch.h"
@@ -179,9 +180,11 @@ class LiveBackend final : public Backend {
     void on_written_file(const ProbedFile& file);
     void update_probes(uint64_t now_ns);
     void report_ledger(uint64_t now_ns);
+    uint64_t lost_by_ring() const;
     void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
 
     Features features_;
+    OwnPriority priority_;
     std::unique_ptr<Programs> programs_;
     std::unique_ptr<EventRing> ring_;
     ProcessWatch watch_;
@@ -661,6 +664,8 @@ size_t LiveBackend::deliver(const TimeSlice& until) {
         update_probes(now);
     if (now >= next_statistics_ns_) {
         next_statistics_ns_ = now + statistics_interval_ns;
+        if (auto changed = priority_.update(now, lost_by_ring()))
+            notice(*changed);
         look_for_ends();
         read_statistics(now);
         names_.deliver(TimeSlice(clock_ns, slice));
@@ -738,6 +743,16 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
                             ModuleMap::Limits{}.mappings_per_image)] =
         names_.mappings().refused_mappings();
     tee_.on_ledger(ledger);
+}
+
+// Events of all kinds that found the ring full.
+uint64_t LiveBackend::lost_by_ring() const {
+    const auto losses = programs_->losses();
+    uint64_t all = 0;
+    for (const wire_loss cause : {WIRE_LOSS_RING_SAMPLE, WIRE_LOSS_RING_CALL, WIRE_LOSS_RING_SLOW,
+                                  WIRE_LOSS_RING_PROCESS, WIRE_LOSS_RING_WAIT})
+        all += losses[cause];
+    return all;
 }
 
 Result<void> LiveBackend::refresh() {

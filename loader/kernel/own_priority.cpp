@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/own_priority.h"
+
+#include <fmt/format.h>
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <fstream>
+
+namespace auger {
+namespace {
+
+constexpr double starved = 0.5; // of the time it waited for a CPU
+
+std::optional<OwnPriority::Times> own_times() {
+    std::ifstream file("/proc/thread-self/schedstat");
+    OwnPriority::Times times;
+    if (file >> times.ran_ns >> times.waited_ns)
+        return times;
+    return std::nullopt;
+}
+
+} // namespace
+
+OwnPriority::Change OwnPriority::judge(uint64_t now_ns, const Times& times, uint64_t lost) {
+    if (begin_ns_ && now_ns < begin_ns_ + span_ns)
+        return Change::none;
+    const bool first = begin_ns_ == 0;
+    const auto length = static_cast<double>(now_ns - begin_ns_);
+    share_waited_ = first ? 0 : static_cast<double>(times.waited_ns - before_.waited_ns) / length;
+    lost_ = lost - lost_before_;
+    begin_ns_ = now_ns;
+    before_ = times;
+    lost_before_ = lost;
+    if (first)
+        return Change::none;
+    if (lost_ > 0)
+        last_loss_ns_ = now_ns;
+    if (!raised_ && !refused_ && lost_ > 0 && share_waited_ > starved)
+        return Change::raise;
+    if (raised_ && now_ns >= last_loss_ns_ + calm_ns)
+        return Change::lower;
+    return Change::none;
+}
+
+bool OwnPriority::raise() {
+    usual_nice_ = getpriority(PRIO_PROCESS, 0);
+    // The flag: commands above all have the usual priority (sched(7)).
+    const sched_param none = {};
+    raised_ = sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) == 0 &&
+              setpriority(PRIO_PROCESS, 0, raised_nice) == 0;
+    refused_ = !raised_;
+    return raised_;
+}
+
+std::optional<std::string> OwnPriority::update(uint64_t now_ns, uint64_t lost) {
+    // Not everybody's kernel says.
+    const auto times = own_times();
+    if (!times)
+        return std::nullopt;
+    switch (judge(now_ns, *times, lost)) {
+    case Change::none:
+        return std::nullopt;
+    case Change::lower:
+        setpriority(PRIO_PROCESS, 0, usual_nice_);
+        raised_ = false;
+        return fmt::format("no event was lost for {} s: auger runs at nice {} again",
+                           calm_ns / 1'000'000'000, usual_nice_);
+    case Change::raise:
+        break;
+    }
+    const std::string why =
+        fmt::format("auger waited for a CPU {:.0f} % of the time, and {} events were lost",
+                    100 * share_waited_, lost_);
+    if (!raise())
+        return why + ": its priority cannot be raised (needs CAP_SYS_NICE)";
+    return fmt::format("{}: it runs at nice {} until none is lost for {} s", why, raised_nice,
+                       calm_ns / 1'000'000'000);
+}
+
+} // namespace auger
