@@ -46,6 +46,17 @@ forbid("loader/|views/|repl/" "" "bpf/.*\\.bpf\\.|bpf/(events|maps|filter|kernel
 forbid("loader/|views/|repl/" "views/terminal/|repl/terminal/|repl/main\\.cpp"
        "readline/|n?cursesw?/|n?curses\\.h|term\\.h" "this part works without a terminal")
 forbid("" "loader/code/" "Zydis|Zycore" "only loader/code decodes instructions")
+# What looks for names and lines, beside the services of auger-reader that read them.
+set(asks "address_name|debug_f[a-z]+|debuginfod|dwarf_(messages|reader|source)|file_names"
+         "generated_code|generated_code_names|module_names|name_(messages|process)|source_frame"
+         "symbol_worker|symbol_worker_lines|symbolizer|unpack_memory")
+list(JOIN asks "|" asks)
+set(reads "appended_file|demangle|dwarf_(file|index|unit|walk)|elf_names|elf_questions|jit_dump"
+          "jit_names|line_table|mini_debug_info|perf_map")
+list(JOIN reads "|" reads)
+forbid("loader/symbols/(${asks})\\." ""
+       "loader/elf/(elf_file|function_index|go_table)|loader/symbols/(${reads})\\.|elfutils/lib|libelf|gelf|lzma|zlib|libiberty"
+       "auger-reader reads what a target wrote")
 
 if(violations GREATER 0)
     message(FATAL_ERROR "${violations} includes against the rules")

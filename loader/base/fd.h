@@ -2,6 +2,7 @@
 // UniqueFd: a file descriptor that is closed by its destructor.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -32,5 +33,10 @@ class UniqueFd {
   private:
     int fd_ = -1;
 };
+
+// Of the same open file; empty when that is impossible.
+inline UniqueFd duplicate(int fd) {
+    return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+}
 
 } // namespace auger

@@ -6,6 +6,7 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/elf/debug_link.h"
 #include "loader/elf/go_table.h"
 
 #include <cstddef>
@@ -43,11 +44,6 @@ struct ElfFunction {
     std::string_view name;
     bool ifunc;  // STT_GNU_IFUNC: `address` is a resolver, not the function
     bool global; // STB_GLOBAL or STB_WEAK
-};
-
-struct DebugLink {
-    std::string file_name;
-    uint32_t crc;
 };
 
 class ElfFile {

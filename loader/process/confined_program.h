@@ -19,6 +19,7 @@ struct ConfinedService {
 
 struct ConfinedLimits {
     uint64_t memory = uint64_t{8} << 30; // bytes of address space
+    uint64_t written = 64 << 20;         // bytes from the begin of what it is handed to write to
     uint64_t cpu_seconds = 600;          // of its whole life
 };
 

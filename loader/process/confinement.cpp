@@ -22,6 +22,7 @@ namespace auger {
 namespace {
 
 constexpr uid_t nobody = 65534;
+constexpr uint64_t most_files = 1024; // descriptors that it can be handed
 
 void limit(__rlimit_resource what, uint64_t value) {
     const rlimit both{value, value};
@@ -30,9 +31,9 @@ void limit(__rlimit_resource what, uint64_t value) {
 
 void set_limits(const ConfinedLimits& limits) {
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
+    limit(RLIMIT_FSIZE, limits.written); // what is handed to it, as all else
     limit(RLIMIT_NPROC, 0);
-    limit(RLIMIT_NOFILE, 16);
+    limit(RLIMIT_NOFILE, most_files);
     limit(RLIMIT_CPU, limits.cpu_seconds);
 #ifndef __SANITIZE_ADDRESS__ // which reserves terabytes of addresses
     // Never more than half of what the machine has.
@@ -78,37 +79,17 @@ bool give_up_system_calls() {
     return true;
 #else
     constexpr int plain[] = {
-        SCMP_SYS(brk),
-        SCMP_SYS(munmap),
-        SCMP_SYS(mremap),
-        SCMP_SYS(madvise),
-        SCMP_SYS(read),
-        SCMP_SYS(readv),
-        SCMP_SYS(pread64),
-        SCMP_SYS(preadv),
-        SCMP_SYS(lseek),
-        SCMP_SYS(write),
-        SCMP_SYS(fstat),
-        SCMP_SYS(close),
-        SCMP_SYS(recvfrom),
-        SCMP_SYS(recvmsg),
-        SCMP_SYS(sendto),
-        SCMP_SYS(sendmsg),
-        SCMP_SYS(poll),
-        SCMP_SYS(ppoll),
-        SCMP_SYS(futex),
-        SCMP_SYS(clock_gettime),
-        SCMP_SYS(gettimeofday),
-        SCMP_SYS(getrandom),
-        SCMP_SYS(getpid),
-        SCMP_SYS(gettid),
-        SCMP_SYS(rt_sigaction),
-        SCMP_SYS(rt_sigprocmask),
-        SCMP_SYS(rt_sigreturn),
-        SCMP_SYS(sched_yield),
-        SCMP_SYS(restart_syscall),
-        SCMP_SYS(exit),
-        SCMP_SYS(exit_group),
+        SCMP_SYS(brk),          SCMP_SYS(munmap),       SCMP_SYS(mremap),
+        SCMP_SYS(madvise),      SCMP_SYS(read),         SCMP_SYS(readv),
+        SCMP_SYS(pread64),      SCMP_SYS(preadv),       SCMP_SYS(lseek),
+        SCMP_SYS(write),        SCMP_SYS(pwrite64),     SCMP_SYS(fstat),
+        SCMP_SYS(close),        SCMP_SYS(recvfrom),     SCMP_SYS(recvmsg),
+        SCMP_SYS(sendto),       SCMP_SYS(sendmsg),      SCMP_SYS(poll),
+        SCMP_SYS(ppoll),        SCMP_SYS(futex),        SCMP_SYS(clock_gettime),
+        SCMP_SYS(gettimeofday), SCMP_SYS(getrandom),    SCMP_SYS(getpid),
+        SCMP_SYS(gettid),       SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield),  SCMP_SYS(restart_syscall),
+        SCMP_SYS(exit),         SCMP_SYS(exit_group),
     };
     const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!filter)

@@ -10,4 +10,7 @@ namespace auger {
 // reached in another root this says nothing: the root of a container is that, too.
 bool is_trusted_file(int fd);
 
+// Whether the open file is a regular one whose owner and mode can be believed, as above.
+bool has_believable_owner(int fd);
+
 } // namespace auger

@@ -2,12 +2,10 @@
 #include "loader/recording/sysroot_modules.h"
 
 #include "loader/process/safe_open.h"
-#include "loader/symbols/debug_files.h"
+#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/symbolizer.h"
 
 #include <fmt/format.h>
-
-#include <fcntl.h>
 
 #include <optional>
 
@@ -15,10 +13,6 @@ namespace auger {
 namespace {
 
 constexpr size_t most_modules = 1 << 20;
-
-UniqueFd duplicate(int fd) {
-    return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-}
 
 } // namespace
 
@@ -53,8 +47,10 @@ Result<UniqueFd> SysrootModules::find(const ModuleInfo& module) const {
             return file;
         other_id = elf && !(*elf)->build_id().empty() ? (*elf)->build_id() : "none";
     }
-    if (const auto elf = debug_file_by_build_id(module.build_id, {folder_.get(), own_root_.get()}))
-        return duplicate(elf->fd());
+    ElfQuestions questions;
+    if (const auto file =
+            debug_file_by_build_id(module.build_id, {folder_.get(), own_root_.get()}, questions))
+        return duplicate(file->fd->get());
     if (other_id)
         return because(fmt::format("the file below the folder has build id {}, the recorded one {}",
                                    *other_id, module.build_id));

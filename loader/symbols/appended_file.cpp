@@ -5,18 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <vector>
 
 namespace auger {
 
-Result<bool> AppendedFile::read(int fd, AppendedReader& reader) {
+AppendedFile::News AppendedFile::read(int fd, AppendedReader& reader) {
     struct stat status;
     if (fstat(fd, &status) != 0)
-        return system_error("read", path_);
-    if (!S_ISREG(status.st_mode))
-        return Error{"read", path_, "not a regular file", {}};
-    if (status.st_uid != owner_ && status.st_uid != 0)
-        return Error{"read", path_, "owned by another user than the process", {}};
+        return {};
     const uint64_t size = std::min(static_cast<uint64_t>(status.st_size), size_limit_);
     // What a reader leaves out may lie beyond the end still.
     const bool same = status.st_dev == device_ && status.st_ino == inode_ && size >= seen_;
@@ -30,7 +27,7 @@ Result<bool> AppendedFile::read(int fd, AppendedReader& reader) {
 
     std::vector<char> chunk;
     uint64_t looked_at = 0;
-    bool news = !same;
+    News news{!same, false};
     while (position_ < size && looked_at < step_limit) {
         chunk.resize(chunk_size);
         const size_t want = std::min<uint64_t>(chunk_size, size - position_);
@@ -45,8 +42,9 @@ Result<bool> AppendedFile::read(int fd, AppendedReader& reader) {
         if (taken == 0)
             break; // unfinished
         position_ += std::min(taken, UINT64_MAX - position_);
-        news = true;
+        news.any = true;
     }
+    news.more = looked_at >= step_limit && position_ < size;
     return news;
 }
 

@@ -3,12 +3,8 @@
 // was read once is not read again, unless the file was replaced or has become shorter.
 #pragma once
 
-#include "loader/base/result.h"
-
-#include <sys/types.h>
-
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace auger {
@@ -31,18 +27,16 @@ class AppendedFile {
     // Bytes looked at in one read(), so that a huge file does not keep others waiting.
     static constexpr uint64_t step_limit = 32 << 20;
 
-    // `path` is for messages only. Of the file no more than `size_limit` bytes are read, and
-    // nothing if it belongs neither to `owner` nor to root.
-    AppendedFile(std::string path, uid_t owner, uint64_t size_limit)
-        : path_(std::move(path)), owner_(owner), size_limit_(size_limit) {}
+    // Of the file no more than `size_limit` bytes are read.
+    explicit AppendedFile(uint64_t size_limit) : size_limit_(size_limit) {}
 
-    // True when there was something new.
-    Result<bool> read(int fd, AppendedReader& reader);
-    const std::string& path() const { return path_; }
+    struct News {
+        bool any = false;  // there was something new
+        bool more = false; // there is more than was looked at
+    };
+    News read(int fd, AppendedReader& reader);
 
   private:
-    std::string path_;
-    uid_t owner_;
     uint64_t size_limit_;
     uint64_t device_ = 0, inode_ = 0; // of the file last read
     uint64_t seen_ = 0;               // its size then

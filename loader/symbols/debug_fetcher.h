@@ -4,8 +4,8 @@
 // thread shares with those who want something. Its user holds a lock around each call.
 #pragma once
 
-#include "loader/elf/elf_file.h"
 #include "loader/stream/events.h"
+#include "loader/symbols/debug_files.h"
 
 #include <deque>
 #include <map>
@@ -19,8 +19,8 @@ namespace auger {
 class DebugFetcher {
   public:
     struct Answer {
-        std::shared_ptr<const ElfFile> file; // null when there is none
-        std::string note;                    // why
+        std::optional<DebugFile> file;
+        std::string note; // why there is none
     };
     // Of a build id; null while it is being fetched. Asked for the first time, it is queued.
     const Answer* answer(const std::string& build_id) {

@@ -1,88 +1,71 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/debug_files.h"
 
-#include "loader/elf/bounded_reading.h"
 #include "loader/process/safe_open.h"
 
 #include <sys/stat.h>
-#include <zlib.h>
+#include <unistd.h>
 
-#include <optional>
+#include <cstring>
 #include <utility>
-#include <vector>
 
 namespace auger {
 namespace {
 
-std::shared_ptr<const ElfFile> open_below(int root, const std::string& path) {
+// What is no ELF file is nobody's to read: the name may have been chosen to lead to a secret.
+std::optional<DebugFile> open_below(int root, const std::string& path) {
     if (root < 0)
-        return nullptr;
+        return std::nullopt;
     auto file = open_regular_beneath(root, path, Symlinks::follow);
-    if (!file)
-        return nullptr;
-    auto elf = ElfFile::open(*std::move(file), path);
-    return elf ? *elf : nullptr;
+    char magic[4];
+    if (!file || pread(file->get(), magic, sizeof magic, 0) != sizeof magic ||
+        std::memcmp(magic, "\177ELF", sizeof magic) != 0)
+        return std::nullopt;
+    return DebugFile{std::make_shared<const UniqueFd>(*std::move(file)), path};
 }
 
-// Nothing of a file that is larger than any honest one: which costs nothing, when it has holes.
-std::optional<uint32_t> checksum(int fd, const WorkProgress& progress) {
-    constexpr uint64_t limit = uint64_t{8} << 30;
-    struct stat status;
-    if (fstat(fd, &status) != 0 || static_cast<uint64_t>(status.st_size) > limit ||
-        static_cast<uint64_t>(status.st_size) > real_size(fd))
-        return std::nullopt;
-    std::vector<unsigned char> chunk(1 << 20);
-    uLong crc = crc32(0, nullptr, 0);
-    for (off_t position = 0; !progress.stopped();) {
-        const ssize_t got = pread(fd, chunk.data(), chunk.size(), position);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return std::nullopt;
-        if (got == 0)
-            return static_cast<uint32_t>(crc);
-        crc = crc32(crc, chunk.data(), static_cast<uInt>(got));
-        position += got;
-    }
-    return std::nullopt;
+bool same_file(int a, int b) {
+    struct stat first, second;
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
 }
 
 } // namespace
 
-std::shared_ptr<const ElfFile> debug_file_by_build_id(std::string_view build_id,
-                                                      const DebugFolders& folders) {
-    if (build_id.size() < 4)
-        return nullptr;
+std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id,
+                                                const DebugFolders& folders,
+                                                FileQuestions& questions) {
+    if (build_id.size() < 4 || build_id.find_first_not_of("0123456789abcdef") != build_id.npos)
+        return std::nullopt;
     std::string path = "/.build-id/";
     path.append(build_id.substr(0, 2)).append("/").append(build_id.substr(2)).append(".debug");
     // A folder that stands for a target's root may be nothing but such a store.
     for (const auto& [root, folder] : {std::pair{folders.own_root, folders.folder},
                                        std::pair{folders.target_root, folders.folder},
                                        std::pair{folders.target_root, std::string()}})
-        if (auto elf = open_below(root, folder + path); elf && elf->build_id() == build_id)
-            return elf;
-    return nullptr;
+        if (auto file = open_below(root, folder + path);
+            file && questions.build_id_of(file->fd->get()) == build_id)
+            return file;
+    return std::nullopt;
 }
 
-std::shared_ptr<const ElfFile> find_debug_file(const ElfFile& module, const std::string& path,
-                                               const DebugFolders& folders,
-                                               const WorkProgress& progress) {
-    if (auto elf = debug_file_by_build_id(module.build_id(), folders))
-        return elf;
-    const auto& link = module.debug_link();
+std::optional<DebugFile> find_debug_file(const DebugFileOf& module, const DebugFolders& folders,
+                                         FileQuestions& questions) {
+    if (auto file = debug_file_by_build_id(module.build_id, folders, questions))
+        return file;
+    const auto& link = module.link;
     if (!link || link->file_name.empty() || link->file_name.find('/') != std::string::npos)
-        return nullptr;
-    const std::string beside = path.substr(0, path.rfind('/') + 1);
+        return std::nullopt;
+    const std::string beside = module.path.substr(0, module.path.rfind('/') + 1);
     for (const int root : {folders.own_root, folders.target_root})
         for (const std::string& folder :
              {beside, beside + ".debug/", folders.folder + "/" + beside}) {
-            auto elf = open_below(root, folder + link->file_name);
-            if (!elf || (elf->device() == module.device() && elf->inode() == module.inode()))
-                continue;
-            if (checksum(elf->fd(), progress) == link->crc)
-                return elf;
+            auto file = open_below(root, folder + link->file_name);
+            if (file && !same_file(file->fd->get(), module.file) &&
+                questions.checksum_of(file->fd->get()) == link->crc)
+                return file;
         }
-    return nullptr;
+    return std::nullopt;
 }
 
 } // namespace auger

@@ -84,8 +84,7 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::open(DebuginfodLimits limits) {
     return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), limits));
 }
 
-Result<std::shared_ptr<const ElfFile>> Debuginfod::fetch(const std::string& build_id,
-                                                         WorkProgress& progress) {
+Result<DebugFile> Debuginfod::fetch(const std::string& build_id, WorkProgress& progress) {
     const auto error = [&](const std::string& cause) {
         return Error{"fetch debug information of build id", build_id, cause, {}};
     };
@@ -108,13 +107,7 @@ Result<std::shared_ptr<const ElfFile>> Debuginfod::fetch(const std::string& buil
     struct stat status;
     if (fstat(file.get(), &status) != 0 || static_cast<uint64_t>(status.st_size) > limits_.bytes)
         return error("the file is too large"); // and came in one piece
-    auto elf = ElfFile::open(std::move(file), "debuginfod:" + build_id);
-    if (!elf)
-        return elf.error();
-    // A server may be wrong, as may be what an earlier one left on disk.
-    if ((*elf)->build_id() != build_id)
-        return error("the server's file is another one");
-    return *elf;
+    return DebugFile{std::make_shared<const UniqueFd>(std::move(file)), "debuginfod:" + build_id};
 }
 
 } // namespace auger

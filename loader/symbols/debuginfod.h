@@ -5,7 +5,7 @@
 #pragma once
 
 #include "loader/base/result.h"
-#include "loader/elf/elf_file.h"
+#include "loader/symbols/debug_files.h"
 #include "loader/symbols/progress.h"
 
 #include <chrono>
@@ -29,10 +29,10 @@ class Debuginfod {
     Debuginfod(const Debuginfod&) = delete;
     Debuginfod& operator=(const Debuginfod&) = delete;
 
-    // The file with the debug information of a build id (lower-case hexadecimal), from disk or from
-    // a server. Waits for it, tells `progress`, and ends soon when that is stopped.
-    Result<std::shared_ptr<const ElfFile>> fetch(const std::string& build_id,
-                                                 WorkProgress& progress);
+    // What is said to be the file with the debug information of a build id (lower-case
+    // hexadecimal), from disk or from a server. Waits for it, tells `progress`, and ends soon when
+    // that is stopped.
+    Result<DebugFile> fetch(const std::string& build_id, WorkProgress& progress);
 
   private:
     struct Library;

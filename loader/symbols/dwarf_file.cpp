@@ -3,6 +3,9 @@
 // FIFOs: the dwz file is found here, and functions that look for .dwo files are not called.
 #include "loader/symbols/dwarf_file.h"
 
+#include "loader/symbols/dwarf_source.h"
+#include "loader/symbols/elf_questions.h"
+
 #include <gelf.h>
 
 #include <algorithm>
@@ -99,28 +102,39 @@ bool has_dwarf(const ElfFile& file) {
     return file.has_section(".debug_info") || file.has_section(".zdebug_info");
 }
 
-Result<std::shared_ptr<const ElfFile>> alternative_file(const ElfFile& file,
-                                                        const DebugFolders& folders) {
+std::optional<std::string> alternative_build_id(const ElfFile& file) {
     constexpr std::string_view section = ".gnu_debugaltlink";
     if (!file.has_section(section))
-        return std::shared_ptr<const ElfFile>();
+        return std::nullopt;
     // A path, its zero, and a build id.
     constexpr size_t limit = 8192, longest_id = 64;
     const std::vector<std::byte> content = file.read_section(section, limit);
     const auto name_end = std::ranges::find(content, std::byte{0});
     const std::span id(name_end == content.end() ? content.end() : name_end + 1, content.end());
-    if (id.empty() || id.size() > longest_id)
-        return dwarf_error(file, "damaged .gnu_debugaltlink");
     std::string build_id;
+    if (id.size() > longest_id)
+        return build_id;
     for (const std::byte byte : id) {
         constexpr char digits[] = "0123456789abcdef";
         build_id += digits[static_cast<unsigned>(byte) >> 4];
         build_id += digits[static_cast<unsigned>(byte) & 15];
     }
-    auto found = debug_file_by_build_id(build_id, folders);
-    if (!found)
-        return dwarf_error(file, "its dwz file is not installed");
-    return found;
+    return build_id;
+}
+
+Result<std::shared_ptr<const ElfFile>> alternative_file(const ElfFile& file,
+                                                        const DebugFolders& folders) {
+    const auto build_id = alternative_build_id(file);
+    if (!build_id)
+        return std::shared_ptr<const ElfFile>();
+    if (build_id->empty())
+        return dwarf_error(file, damaged_alternative);
+    ElfQuestions questions;
+    const auto found = debug_file_by_build_id(*build_id, folders, questions);
+    auto elf = found ? open_elf(*found) : nullptr;
+    if (!elf)
+        return dwarf_error(file, no_alternative);
+    return elf;
 }
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile> file,

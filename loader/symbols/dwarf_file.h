@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/elf/elf_file.h"
 #include "loader/symbols/debug_files.h"
 
 #include <elfutils/libdw.h>
@@ -11,6 +12,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace auger {
 
@@ -45,8 +48,11 @@ class DwarfFile {
     size_t info_bytes_ = 0;
 };
 
-// What dwz has put into a file that several share; null when it has not. Fails when that file is
-// not to be found.
+// The build id (lower-case hexadecimal) of a file that several share and that dwz has put something
+// into; nothing when it has not. Empty when what says so is damaged.
+std::optional<std::string> alternative_build_id(const ElfFile& file);
+
+// That file; null when there is none. Fails when it is not to be found.
 Result<std::shared_ptr<const ElfFile>> alternative_file(const ElfFile& file,
                                                         const DebugFolders& folders);
 

@@ -3,7 +3,7 @@
 // unless it holds together.
 #pragma once
 
-#include "loader/symbols/dwarf_unit.h"
+#include "loader/symbols/source_frame.h"
 
 #include <optional>
 #include <span>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/dwarf_reader.h"
 
-#include "loader/symbols/dwarf_file.h"
 #include "loader/symbols/dwarf_messages.h"
 
 #include <fcntl.h>
@@ -34,41 +33,39 @@ DwarfReader::~DwarfReader() {
         munmap(shared_progress_, sizeof(WorkProgress));
 }
 
-Result<std::unique_ptr<DwarfReader>>
-DwarfReader::open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
-                  WorkProgress& progress, std::chrono::seconds patience) {
-    // Found here, where files may be opened.
-    const auto alternative = alternative_file(file, folders);
-    if (!alternative)
-        return alternative.error();
+Result<std::unique_ptr<DwarfReader>> DwarfReader::open(ConfinedProcesses& processes,
+                                                       const DwarfSource& source,
+                                                       WorkProgress& progress,
+                                                       std::chrono::seconds patience) {
+    if (!source.problem.empty())
+        return Error{"read line information of", source.name, source.problem, {}};
     bool died = false;
-    auto reader = attempt(processes, file, alternative->get(), progress, patience, died);
-    return died ? attempt(processes, file, alternative->get(), progress, patience, died)
-                : std::move(reader);
+    auto reader = attempt(processes, source, progress, patience, died);
+    return died ? attempt(processes, source, progress, patience, died) : std::move(reader);
 }
 
 Result<std::unique_ptr<DwarfReader>>
-DwarfReader::attempt(ConfinedProcesses& processes, const ElfFile& file, const ElfFile* alternative,
+DwarfReader::attempt(ConfinedProcesses& processes, const DwarfSource& source,
                      WorkProgress& progress, std::chrono::seconds patience, bool& died) {
     auto process = processes.make(dwarf_service);
     if (!process)
         return process.error();
     std::unique_ptr<DwarfReader> reader(
-        new DwarfReader(*std::move(process), file.name(), patience));
+        new DwarfReader(*std::move(process), source.name, patience));
     if (auto shared = reader->share_progress(); !shared)
         return shared.error();
-    std::vector<int> descriptors = {reader->progress_file_.get(), file.fd()};
-    if (alternative)
-        descriptors.push_back(alternative->fd());
-    const auto answer = reader->ask(dwarf_messages::open(file.name()), descriptors, progress);
+    std::vector<int> descriptors = {reader->progress_file_.get(), source.file->get()};
+    if (source.alternative)
+        descriptors.push_back(source.alternative->get());
+    const auto answer = reader->ask(dwarf_messages::open(source.name), descriptors, progress);
     died = reader->died();
     if (!answer)
         return answer.error();
     const auto opened = dwarf_messages::opened(*answer);
     if (!opened)
-        return Error{"read line information of", file.name(), "its reader answers nonsense", {}};
+        return Error{"read line information of", source.name, "its reader answers nonsense", {}};
     if (!opened->problem.empty())
-        return Error{"read line information of", file.name(), opened->problem, {}};
+        return Error{"read line information of", source.name, opened->problem, {}};
     reader->section_bytes_ = opened->section_bytes;
     return reader;
 }

@@ -6,8 +6,9 @@
 
 #include "loader/process/confined_process.h"
 #include "loader/process/message.h"
-#include "loader/symbols/debug_files.h"
-#include "loader/symbols/dwarf_unit.h"
+#include "loader/symbols/dwarf_source.h"
+#include "loader/symbols/progress.h"
+#include "loader/symbols/source_frame.h"
 
 #include <chrono>
 #include <memory>
@@ -22,14 +23,15 @@ void serve_dwarf(int socket);
 
 class DwarfReader {
   public:
-    using Frames = std::vector<SourceFrame>; // innermost first; empty: nothing is known
+    // Innermost first, functions demangled; empty: nothing is known.
+    using Frames = std::vector<SourceFrame>;
 
     // Fails when there is no usable DWARF, or the process came to grief over it. One that dies is
     // replaced once: it may have been killed. A request is given `patience`; then the process is
     // given up.
     static Result<std::unique_ptr<DwarfReader>>
-    open(ConfinedProcesses& processes, const ElfFile& file, const DebugFolders& folders,
-         WorkProgress& progress, std::chrono::seconds patience = std::chrono::seconds(60));
+    open(ConfinedProcesses& processes, const DwarfSource& source, WorkProgress& progress,
+         std::chrono::seconds patience = std::chrono::seconds(60));
     ~DwarfReader();
 
     // As many as addresses. Once it has failed it always fails.
@@ -41,9 +43,10 @@ class DwarfReader {
   private:
     DwarfReader(ConfinedProcess process, std::string name, std::chrono::seconds patience)
         : process_(std::move(process)), name_(std::move(name)), patience_(patience) {}
-    static Result<std::unique_ptr<DwarfReader>>
-    attempt(ConfinedProcesses& processes, const ElfFile& file, const ElfFile* alternative,
-            WorkProgress& progress, std::chrono::seconds patience, bool& died);
+    static Result<std::unique_ptr<DwarfReader>> attempt(ConfinedProcesses& processes,
+                                                        const DwarfSource& source,
+                                                        WorkProgress& progress,
+                                                        std::chrono::seconds patience, bool& died);
     Result<void> share_progress();
     // The answer to a request.
     Result<std::string> ask(std::string_view request, std::span<const int> descriptors,

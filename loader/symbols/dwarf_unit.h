@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loader/symbols/progress.h"
+#include "loader/symbols/source_frame.h"
 
 #include <elfutils/libdw.h>
 
@@ -15,21 +16,14 @@
 
 namespace auger {
 
-// One source-level function at an address.
-struct SourceFrame {
-    std::string function; // as in the file: mangled where there is a linkage name; may be empty
-    std::string file;     // may be empty
-    uint32_t line = 0;    // 0: not known
-    bool inlined = false;
-};
-
 class DwarfUnit {
   public:
     // `unit` is the unit's DIE; its Dwarf must outlive this. Damaged or excessive parts are left
     // out.
     DwarfUnit(Dwarf_Die unit, const WorkProgress& progress);
 
-    // Innermost first; empty when the unit knows nothing of the address.
+    // Innermost first; empty when the unit knows nothing of the address. Functions are as in the
+    // file: mangled where there is a linkage name.
     std::vector<SourceFrame> frames(uint64_t address);
     size_t bytes() const;
 

@@ -42,18 +42,20 @@ GeneratedCode::News GeneratedCode::look() {
 void GeneratedCode::look(Program& program, News& news) {
     program.changed = false;
     bool outdated = false;
-    for (Place& place : program.places) {
-        auto name = program.names->find(place.at.address - (place.at.is_return ? 1 : 0));
-        if (!name)
+    std::vector<AddressQuery> queries;
+    for (const Place& place : program.places)
+        queries.push_back({place.at.address, place.at.address - (place.at.is_return ? 1 : 0)});
+    std::vector<AddressName> names = program.names->names(queries);
+    for (size_t i = 0; i < names.size(); i++) {
+        Place& place = program.places[i];
+        if (!names[i].named)
             continue; // freed, and not used again: what it was it stays
-        if (place.name.empty())
-            news.named.emplace_back(place.at, *name);
-        else if (place.name != *name && place.at.module == program.newest)
-            outdated = true;
-        else
+        if (!place.name.empty()) {
+            outdated |= place.name != names[i].text && place.at.module == program.newest;
             continue;
-        if (place.name.empty())
-            place.name = *std::move(name);
+        }
+        news.named.emplace_back(place.at, names[i].text);
+        place.name = std::move(names[i].text);
     }
     if (outdated && !program.outdated)
         news.outdated.insert(program.newest);

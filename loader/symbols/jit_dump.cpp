@@ -89,11 +89,4 @@ uint64_t JitDump::take_record(std::string_view bytes) {
     return size;
 }
 
-Result<bool> JitDumpFile::refresh() {
-    auto news = file_.read(fd_.get(), dump_);
-    if (news && dump_.damaged())
-        return Error{"read", file_.path(), "not a jitdump file of this machine, or damaged", {}};
-    return news;
-}
-
 } // namespace auger

@@ -5,12 +5,11 @@
 // information and the code itself are left out.
 #pragma once
 
-#include "loader/base/fd.h"
 #include "loader/symbols/appended_file.h"
 #include "loader/symbols/code_ranges.h"
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <string_view>
 
 namespace auger {
@@ -20,11 +19,13 @@ bool is_jit_dump(std::string_view path);
 
 class JitDump : public AppendedReader {
   public:
+    static constexpr uint64_t size_limit = uint64_t{4} << 30; // bytes of the file that are read
+
     std::optional<std::string_view> find(uint64_t address) const { return ranges_.find(address); }
     size_t size() const { return ranges_.size(); }
     size_t memory() const { return ranges_.memory(); } // bytes
-    uint64_t skipped() const { return skipped_; } // records that do not hold together
-    bool damaged() const { return damaged_; }     // no jitdump file, or not from some place on
+    uint64_t skipped() const { return skipped_; }      // records that do not hold together
+    bool damaged() const { return damaged_; }          // no jitdump file, or not from some place on
 
     void begin_anew() override { *this = {}; }
     uint64_t take(std::string_view bytes, bool full) override;
@@ -38,26 +39,6 @@ class JitDump : public AppendedReader {
     uint64_t skipped_ = 0;
     bool begun_ = false;
     bool damaged_ = false;
-};
-
-class JitDumpFile {
-  public:
-    static constexpr uint64_t size_limit = uint64_t{4} << 30; // bytes of the file that are read
-
-    // The file as it was mapped by the target. Nothing is read yet.
-    JitDumpFile(UniqueFd file, std::string path, uid_t uid)
-        : fd_(std::move(file)), file_(std::move(path), uid, size_limit) {}
-
-    // Reads what has been written since the last time. False when there is nothing new. Fails when
-    // it is not to be trusted, or no jitdump file.
-    Result<bool> refresh();
-    const JitDump& dump() const { return dump_; }
-    void let_go() { dump_ = {}; } // for good: what was read is not read again
-
-  private:
-    UniqueFd fd_;
-    AppendedFile file_;
-    JitDump dump_;
 };
 
 } // namespace auger

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/elf/elf_file.h"
 #include "loader/symbols/debug_files.h"
 #include "loader/symbols/progress.h"
 

@@ -9,7 +9,8 @@
 
 namespace auger {
 
-// The file inside; null when there is none, it is broken, or larger than any honest one.
-std::shared_ptr<const ElfFile> mini_debug_file(const ElfFile& module);
+// The file inside; null when there is none, it is broken, or too large. It is unpacked into
+// `memory` (unpack_memory.h), from the begin, and is good until that is used again.
+std::shared_ptr<const ElfFile> mini_debug_file(const ElfFile& module, int memory);
 
 } // namespace auger

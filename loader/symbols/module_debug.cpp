@@ -2,8 +2,8 @@
 #include "loader/symbols/module_debug.h"
 
 #include "loader/process/safe_open.h"
-#include "loader/symbols/debug_files.h"
 #include "loader/symbols/dwarf_file.h"
+#include "loader/symbols/elf_questions.h"
 
 namespace auger {
 namespace {
@@ -32,8 +32,7 @@ const std::shared_ptr<const ElfFile>& ModuleDebug::debug_file() {
         debug_file_.emplace();
         if (!has_dwarf(*file_)) {
             const Roots roots(root_.get());
-            WorkProgress progress;
-            *debug_file_ = find_debug_file(*file_, path_, roots.folders, progress);
+            *debug_file_ = open_debug_file(*file_, path_, roots.folders);
         }
     }
     return *debug_file_;

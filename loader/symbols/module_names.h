@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ModuleNames: address -> function name in one module, whatever kind it is. This is the quick part
-// of symbolising: no DWARF. Used by one thread.
+// of symbolising: no DWARF. Files of targets are read by confined processes (name_process.h), the
+// kernel's symbols here. Used by one thread.
 #pragma once
 
-#include "loader/elf/function_index.h"
+#include "loader/symbols/address_name.h"
 #include "loader/symbols/debug_files.h"
+#include "loader/symbols/dwarf_source.h"
 #include "loader/symbols/module_table.h"
-#include "loader/symbols/progress.h"
+#include "loader/symbols/name_process.h"
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,19 +22,17 @@ namespace auger {
 class ModuleNames {
   public:
     virtual ~ModuleNames() = default;
-    // Demangled; nothing when no symbol covers the address.
-    virtual std::optional<std::string> find(uint64_t address) = 0;
-    // What to show instead: "module+0x1f0", where its function begins, as far as that can be told
-    // of one without a name; else "module+0x1f3", or "[unknown]". `place`: an address within the
-    // instruction.
-    virtual std::string unnamed(uint64_t address, uint64_t place) = 0;
-    // The file that has the module's DWARF, or null.
-    virtual std::shared_ptr<const ElfFile> dwarf() const { return nullptr; }
-    // Asks again before the next find(): new names may have been written. False when none were.
+    // As many as queries.
+    virtual std::vector<AddressName> names(std::span<const AddressQuery> queries) = 0;
+    // One, or nothing when no symbol covers the address.
+    std::optional<std::string> find(uint64_t address);
+    // Where the module's DWARF is, or null.
+    virtual std::shared_ptr<const DwarfSource> dwarf() const { return nullptr; }
+    // Asks again before the next names(): new ones may have been written. False when none were.
     virtual bool refresh() { return false; }
 
     // Gives what is incomplete its debug file, from elsewhere.
-    virtual void complete(std::shared_ptr<const ElfFile>) {}
+    virtual void complete(const DebugFile&) {}
 
     bool incomplete = false; // symbols or DWARF are neither in it nor in the usual folders
     bool generated = false;  // code without a file: refresh() may bring more
@@ -50,15 +51,17 @@ struct NameSources {
 };
 
 class FileNames;
-class JitNames;
+class GeneratedCodeNames;
 
 // Makes them. Copies of one file, as containers have them, share theirs: they are read once.
 class ModuleNamesMaker {
   public:
-    explicit ModuleNamesMaker(NameSources sources) : sources_(std::move(sources)) {}
+    // `progress` says when to stop, and outlives it and all that it makes, as it does those.
+    ModuleNamesMaker(NameSources sources, NameProcesses processes, const WorkProgress& progress)
+        : sources_(std::move(sources)), processes_(std::move(processes)), progress_(progress) {}
 
     // Never fails: a module that cannot be read has no names and a note.
-    std::shared_ptr<ModuleNames> make(ModuleSource source, const WorkProgress& progress);
+    std::shared_ptr<ModuleNames> make(ModuleSource source);
     // Lets go of what some programs told of generated code, when all of it is beyond the limit:
     // of the user who has the most, the program that was asked for longest ago. So nobody can take
     // the names of others' code away.
@@ -66,11 +69,13 @@ class ModuleNamesMaker {
 
   private:
     std::shared_ptr<ModuleNames> generated_names(ModuleSource source);
-    std::shared_ptr<ModuleNames> file_names(ModuleSource source, const WorkProgress& progress);
+    std::shared_ptr<ModuleNames> file_names(ModuleSource source);
 
-    NameSources sources_;
+    const NameSources sources_;
+    NameProcesses processes_;
+    const WorkProgress& progress_;
     std::map<std::string, std::vector<std::weak_ptr<FileNames>>> files_; // by build id
-    std::vector<std::weak_ptr<JitNames>> generated_;
+    std::vector<std::weak_ptr<GeneratedCodeNames>> generated_;
     uint64_t uses_ = 0; // of generated code's names, counted
 };
 

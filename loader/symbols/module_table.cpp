@@ -24,10 +24,6 @@ size_t within_limits(size_t wanted) {
     return std::max<size_t>(wanted, 1);
 }
 
-UniqueFd duplicate(int fd) {
-    return UniqueFd(fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3));
-}
-
 int64_t nanoseconds(const timespec& time) {
     return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/perf_map.h"
 
-#include "loader/process/safe_open.h"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -42,16 +38,6 @@ uint64_t PerfMap::take(std::string_view bytes, bool full) {
     const size_t whole = last != bytes.npos ? last + 1 : full ? bytes.size() : 0;
     add(bytes.substr(0, whole));
     return whole;
-}
-
-PerfMapFile::PerfMapFile(int root, pid_t namespace_pid, uid_t uid, const std::string& folder)
-    : root_(root), file_(fmt::format("{}/perf-{}.map", folder, namespace_pid), uid, size_limit) {}
-
-Result<bool> PerfMapFile::refresh() {
-    const auto file = open_regular_beneath(root_, file_.path(), Symlinks::refuse);
-    if (!file)
-        return file.error();
-    return file_.read(file->get(), map_);
 }
 
 } // namespace auger

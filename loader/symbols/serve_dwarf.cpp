@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The confined side of DwarfReader.
+#include "loader/symbols/demangle.h"
 #include "loader/symbols/dwarf_file.h"
 #include "loader/symbols/dwarf_index.h"
 #include "loader/symbols/dwarf_messages.h"
@@ -8,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <new>
+#include <unordered_map>
 
 namespace auger {
 namespace {
@@ -28,9 +30,29 @@ WorkProgress* progress_in(const Message& message) {
     return memory == MAP_FAILED ? nullptr : new (memory) WorkProgress;
 }
 
+// The same functions are asked for again and again.
+class Demangler {
+  public:
+    void demangle(std::vector<SourceFrame>& chain) {
+        for (SourceFrame& frame : chain) {
+            if (known_.size() > limit)
+                known_.clear();
+            auto [at, added] = known_.try_emplace(frame.function);
+            if (added)
+                at->second = auger::demangle(frame.function);
+            frame.function = at->second;
+        }
+    }
+
+  private:
+    static constexpr size_t limit = 200'000;
+    std::unordered_map<std::string, std::string> known_;
+};
+
 } // namespace
 
 void serve_dwarf(int socket) {
+    Demangler demangler;
     std::unique_ptr<DwarfIndex> index;
     WorkProgress* progress = nullptr;
     while (auto message = receive_message(socket, dwarf_messages::request_limit)) {
@@ -54,8 +76,10 @@ void serve_dwarf(int socket) {
             if (!index)
                 return;
             std::vector<dwarf_messages::Frames> found;
-            for (const uint64_t address : request->addresses)
+            for (const uint64_t address : request->addresses) {
                 found.push_back(index->frames(address, *progress));
+                demangler.demangle(found.back());
+            }
             answer = dwarf_messages::frames(found);
         }
         if (!send_message(socket, answer))

@@ -20,19 +20,22 @@ UniqueFd root_folder() {
     return root ? *std::move(root) : UniqueFd();
 }
 
+// Null when they cannot be started.
+std::shared_ptr<ConfinedProcesses> own_processes(std::string& problem) {
+    auto processes = ConfinedProcesses::start(reader_program());
+    if (processes)
+        return *std::move(processes);
+    problem = processes.error().message();
+    return nullptr;
+}
+
 } // namespace
 
 SymbolWorker::SymbolWorker(SymbolizerOptions options)
     : options_(std::move(options)), own_root_(root_folder()),
-      names_maker_({options_.debug_folder, options_.kallsyms, own_root_.get()}) {
-    processes_ = options_.readers;
-    if (options_.lines && !processes_) {
-        auto processes = ConfinedProcesses::start(reader_program());
-        if (processes)
-            processes_ = *std::move(processes);
-        else
-            no_processes_ = processes.error().message();
-    }
+      processes_(options_.readers ? options_.readers : own_processes(no_processes_)),
+      names_maker_({options_.debug_folder, options_.kallsyms, own_root_.get()},
+                   NameProcesses(processes_, no_processes_), naming_.progress) {
     naming_.progress.stop = &stop_;
     lining_.progress.stop = &stop_;
     fetching_.progress.stop = &stop_;
@@ -62,8 +65,8 @@ void SymbolWorker::stop() {
     std::unique_lock lock(mutex_);
     stop_ = true;
     changed_.notify_all();
-    // Threads between two steps end at once. One inside libelf (inflating a section, say) cannot be
-    // stopped; it holds the state by itself and ends when it comes back.
+    // Threads that wait for a reader look now and then whether to stop. One inside debuginfod's
+    // library cannot be stopped; it holds the state by itself and ends when it comes back.
     changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; });
 }
 
@@ -172,7 +175,7 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         if (source.kind == ModuleKind::jit && source.renews != unknown_module)
             names = names_[source.renews];
         if (!names)
-            names = names_maker_.make(std::move(source), naming_.progress);
+            names = names_maker_.make(std::move(source));
     } else if (names->refresh()) {
         generated_.changed(names);
     }
@@ -181,16 +184,19 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
 
     const bool complete_names = complete(*names);
 
+    std::vector<AddressQuery> queries;
+    for (const Location& location : batch)
+        queries.push_back({location.address, place(location)});
+    std::vector<AddressName> names_found = names->names(queries);
     std::vector<std::pair<Frames, bool>> found;
-    for (const Location& location : batch) {
-        Frame frame;
-        auto name = names->find(place(location));
-        const bool named = name.has_value();
+    for (size_t i = 0; i < batch.size(); i++) {
+        AddressName& name = names_found[i];
         if (names->generated)
-            generated_.add(location, names, name.value_or(""));
-        frame.function =
-            named ? *std::move(name) : names->unnamed(location.address, place(location));
-        found.emplace_back(std::make_shared<const std::vector<Frame>>(1, std::move(frame)), named);
+            generated_.add(batch[i], names, name.named ? name.text : "");
+        Frame frame;
+        frame.function = std::move(name.text);
+        found.emplace_back(std::make_shared<const std::vector<Frame>>(1, std::move(frame)),
+                           name.named);
     }
 
     std::lock_guard lock(mutex_);
@@ -202,8 +208,8 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
               report.lines,
               names->debug_file,
               names->note.empty() ? report.note : names->note};
-    const std::shared_ptr<const ElfFile> dwarf = options_.lines ? names->dwarf() : nullptr;
-    dwarf_files_[module] = dwarf;
+    const std::shared_ptr<const DwarfSource> dwarf = options_.lines ? names->dwarf() : nullptr;
+    dwarf_sources_[module] = dwarf;
     bool better = false;
     for (size_t i = 0; i < batch.size(); i++) {
         Entry& entry = entries_.at(batch[i]);
@@ -244,7 +250,7 @@ bool SymbolWorker::complete(ModuleNames& names) {
     }
     names.incomplete = false;
     if (answer.file)
-        names.complete(answer.file);
+        names.complete(*answer.file);
     else
         names.note = answer.note;
     return true;

@@ -93,14 +93,14 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     void forget_lines(ModuleId module);
     std::vector<DwarfReader::Frames> read_lines(ModuleId module,
                                                 const std::vector<Location>& batch);
-    void limit_memory(const ElfFile* keep);
+    void limit_memory(const DwarfSource* keep);
     void look_at_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
     const SymbolizerOptions options_;
-    UniqueFd own_root_;
-    std::shared_ptr<ConfinedProcesses> processes_; // null: there are no lines
-    std::string no_processes_;                     // why
+    const UniqueFd own_root_;
+    std::string no_processes_;                           // why there are none
+    const std::shared_ptr<ConfinedProcesses> processes_; // null: nothing can be read
     std::atomic<bool> stop_{false};
     std::atomic<uint64_t> generation_{0};
 
@@ -113,7 +113,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::map<ModuleId, ModuleSource> new_sources_;
     std::map<ModuleId, std::string> paths_;
     Queue name_queue_, line_queue_;
-    std::map<ModuleId, std::shared_ptr<const ElfFile>> dwarf_files_;
+    std::map<ModuleId, std::shared_ptr<const DwarfSource>> dwarf_sources_;
     std::map<ModuleId, ModuleReport> reports_;
     bool read_on_ = false;        // counted in unfinished_
     std::set<ModuleId> outdated_; // not yet told
@@ -126,8 +126,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     GeneratedCode generated_;
     std::chrono::steady_clock::time_point last_look_{};
     // Of the line thread alone.
-    std::map<const ElfFile*, ModuleLines> lines_;
-    std::unordered_map<std::string, std::string> demangled_;
+    std::map<const DwarfSource*, ModuleLines> lines_;
     uint64_t uses_ = 0;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The thread that finds lines and inlined frames.
-#include "loader/symbols/demangle.h"
 #include "loader/symbols/symbol_worker.h"
 
 #include <algorithm>
@@ -10,7 +9,6 @@ namespace {
 
 constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
 constexpr size_t most_readers = 64;                    // processes
-constexpr size_t demangled_limit = 200'000;
 
 } // namespace
 
@@ -31,20 +29,18 @@ void SymbolWorker::run_lines() {
 }
 
 SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
-    std::shared_ptr<const ElfFile> file;
+    std::shared_ptr<const DwarfSource> source;
     std::string name;
     {
         std::lock_guard lock(mutex_);
-        file = dwarf_files_[module];
+        source = dwarf_sources_[module];
         name = base_name(paths_[module]);
     }
-    const auto [at, added] = lines_.try_emplace(file.get());
+    const auto [at, added] = lines_.try_emplace(source.get());
     at->second.used = ++uses_;
     if (added) {
         begin(lining_, name, "line information");
-        auto opened = processes_ ? DwarfReader::open(*processes_, *file,
-                                                     {-1, own_root_.get(), options_.debug_folder},
-                                                     lining_.progress)
+        auto opened = processes_ ? DwarfReader::open(*processes_, *source, lining_.progress)
                                  : Error{"read line information of", name, no_processes_, {}};
         std::lock_guard lock(mutex_);
         reports_[module].lines = opened.ok();
@@ -56,17 +52,17 @@ SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
         std::lock_guard lock(mutex_);
         reports_[module].lines = true;
     }
-    limit_memory(file.get());
+    limit_memory(source.get());
     begin(lining_, name, "lines");
     return at->second;
 }
 
 void SymbolWorker::forget_lines(ModuleId module) {
     std::lock_guard lock(mutex_);
-    lines_.erase(dwarf_files_[module].get());
+    lines_.erase(dwarf_sources_[module].get());
 }
 
-void SymbolWorker::limit_memory(const ElfFile* keep) {
+void SymbolWorker::limit_memory(const DwarfSource* keep) {
     for (;;) {
         size_t bytes = 0, readers = 0;
         auto oldest = lines_.end();
@@ -115,16 +111,6 @@ std::vector<DwarfReader::Frames> SymbolWorker::read_lines(ModuleId module,
 
 void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batch) {
     std::vector<DwarfReader::Frames> found = read_lines(module, batch);
-    for (DwarfReader::Frames& chain : found)
-        for (SourceFrame& frame : chain) {
-            if (demangled_.size() > demangled_limit)
-                demangled_.clear();
-            auto [at, added] = demangled_.try_emplace(frame.function);
-            if (added)
-                at->second = demangle(frame.function);
-            frame.function = at->second;
-        }
-
     std::lock_guard lock(mutex_);
     if (stop_)
         return;

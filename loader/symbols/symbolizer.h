@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loader/stream/events.h"
+#include "loader/symbols/address_name.h"
 #include "loader/symbols/module_table.h"
 
 #include <chrono>
@@ -63,12 +64,6 @@ struct SymbolizerOptions {
     // What to fetch debug information with that is not on this machine; null: nothing is fetched.
     std::shared_ptr<Debuginfod> debuginfod;
 };
-
-// The spelling of places without a name: "libc.so.6+0x1f3" and "[unknown]".
-std::string offset_name(std::string_view module_path, uint64_t address);
-inline constexpr std::string_view unknown_name = "[unknown]";
-// "libc.so.6" of "/usr/lib/libc.so.6"; special names ("[vdso]") as they are.
-std::string_view base_name(std::string_view path);
 
 class SymbolWorker;
 

@@ -3,8 +3,9 @@
 #include "tests/fuzz/hostile_elf.h"
 
 #include "loader/elf/function_index.h"
-#include "loader/symbols/debug_files.h"
+#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/mini_debug_info.h"
+#include "loader/symbols/unpack_memory.h"
 
 #include <cstdlib>
 
@@ -15,9 +16,10 @@ void fuzz_debug_files(const uint8_t* data, size_t size) {
     if (!file)
         return;
     // The link leads nowhere: there are no folders.
-    if (find_debug_file(*file, "/bin/fuzz", {}, WorkProgress()))
+    if (open_debug_file(*file, "/bin/fuzz", {}))
         std::abort();
-    for (const auto& symbols : {file, mini_debug_file(*file)}) {
+    static const UniqueFd memory = unpack_memory();
+    for (const auto& symbols : {file, mini_debug_file(*file, memory.get())}) {
         if (!symbols)
             continue;
         const FunctionIndex index(file, symbols);

@@ -3,6 +3,7 @@
 // and names and stacks come all the same.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/children.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <thread>
 
@@ -24,17 +23,6 @@ namespace {
 using std::chrono::milliseconds;
 
 class Readers : public KernelTest {};
-
-std::vector<pid_t> children(pid_t pid) {
-    const std::string process = "/proc/" + std::to_string(pid) + "/task";
-    std::vector<pid_t> all;
-    std::error_code gone;
-    for (const auto& thread : std::filesystem::directory_iterator(process, gone)) {
-        std::ifstream list(thread.path() / "children");
-        all.insert(all.end(), std::istream_iterator<pid_t>(list), {});
-    }
-    return all;
-}
 
 bool is_called(pid_t pid, std::string_view name) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
@@ -56,10 +44,10 @@ class Killer {
     void run() {
         for (int round = 0; !stop_ && round < 15; round++) {
             std::this_thread::sleep_for(milliseconds(random_() % 25));
-            for (const pid_t launcher : children(getpid())) {
+            for (const pid_t launcher : children_of(getpid())) {
                 if (!is_called(launcher, "auger-readers"))
                     continue;
-                for (const pid_t reader : children(launcher))
+                for (const pid_t reader : children_of(launcher))
                     killed += kill(reader, SIGKILL) == 0;
                 if (random_() % 4 == 0)
                     killed += kill(launcher, SIGKILL) == 0;

@@ -4,7 +4,7 @@
 // address sanitizer, which reserves more than any bound.
 #include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/debug_files.h"
+#include "loader/symbols/elf_questions.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
@@ -246,7 +246,7 @@ TEST_F(ElfLimits, ADebugLinkToATerabyte) {
         const auto root = open_folder(folder_.path(""));
         DebugFolders folders;
         folders.own_root = root->get();
-        EXPECT_FALSE(find_debug_file(*file, "/linking", folders, WorkProgress()));
+        EXPECT_FALSE(open_debug_file(*file, "/linking", folders));
     });
 }
 

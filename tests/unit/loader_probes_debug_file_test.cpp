@@ -3,7 +3,7 @@
 // where a breakpoint goes the file that is run has to confirm.
 #include "loader/probes/probe_match.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/debug_files.h"
+#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/own_functions.h"
 #include "tests/support/temporary_folder.h"
 
@@ -134,13 +134,15 @@ TEST_F(HostileDebugFile, OfAnotherRootComesAfterOurs) {
     DebugFolders folders;
     folders.own_root = own.get();
     folders.target_root = target.get();
-    const auto elf = debug_file_by_build_id(id, folders);
-    ASSERT_TRUE(elf);
+    ElfQuestions questions;
+    const auto file = debug_file_by_build_id(id, folders, questions);
+    ASSERT_TRUE(file);
+    const auto elf = open_elf(*file);
     for (const ElfFunction& function : elf->functions())
         EXPECT_NE(function.name, "evil");
     // It is what a container has for itself.
     folders.own_root = -1;
-    EXPECT_TRUE(debug_file_by_build_id(id, folders));
+    EXPECT_TRUE(debug_file_by_build_id(id, folders, questions));
 }
 
 TEST(OwnFunctions, AreConfirmedByTheFileAlone) {

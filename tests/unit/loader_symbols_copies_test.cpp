@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies of one file, as containers have them, and files that only claim to be one.
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
+#include "tests/unit/names_maker.h"
 
+#include "loader/elf/elf_file.h"
+#include "loader/process/file_content.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/module_names.h"
 #include "loader/symbols/module_table.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +27,12 @@ class Copies : public testing::Test {
         source.path = "/program";
         source.file = std::move(*open_regular(folder.path("program")));
         source.root = std::move(*open_folder(folder.path("")));
-        return maker.make(std::move(source), WorkProgress());
+        return names_.maker.make(std::move(source));
+    }
+    // Long enough ago that a change would be seen.
+    static void wait_until_settled(const std::string& path) {
+        const auto file = *open_regular(path);
+        ASSERT_TRUE(test::wait_until([&] { return !FileContent::of(file.get())->just_changed(); }));
     }
     static uint64_t address_of(const std::string& path, const std::string& name) {
         const auto file = *ElfFile::open(std::move(*open_regular(path)), path);
@@ -34,7 +42,7 @@ class Copies : public testing::Test {
         return 0;
     }
 
-    ModuleNamesMaker maker{{"/usr/lib/debug", "", -1}};
+    test::Names names_{{"/usr/lib/debug", "", -1}};
     const std::string program = AUGER_SYMBOLS_DIR "/symbols_dwarf5";
     const std::string stripped = AUGER_SYMBOLS_DIR "/symbols_stripped";
     test::TemporaryFolder one, two;
@@ -43,9 +51,25 @@ class Copies : public testing::Test {
 TEST_F(Copies, AreReadOnce) {
     one.file("program", *read_file(program));
     two.file("program", *read_file(program));
+    wait_until_settled(one.path("program"));
     const auto first = names(one);
     EXPECT_EQ(names(two), first);
     EXPECT_EQ(first->find(address_of(program, "fixture_leaf")), "fixture_leaf");
+}
+
+// A copy that was something else while it was read.
+TEST_F(Copies, OfWhatWasWrittenMeanwhileAreNone) {
+    std::string forged = *read_file(program);
+    for (size_t at = 0; (at = forged.find("fixture_leaf", at)) != forged.npos;)
+        forged.replace(at, 12, "forged_names");
+    one.file("program", forged);
+    wait_until_settled(one.path("program"));
+    const auto lie = names(one);
+    const uint64_t leaf = address_of(program, "fixture_leaf");
+    EXPECT_EQ(lie->find(leaf), "forged_names");
+    one.file("program", *read_file(program)); // in its place
+    two.file("program", *read_file(program));
+    EXPECT_EQ(names(two)->find(leaf), "fixture_leaf");
 }
 
 TEST_F(Copies, ABuildIdAloneIsNotBelieved) {
@@ -89,7 +113,7 @@ TEST_F(Copies, OneThatShrinksWhileItIsReadDoesNoHarm) {
     source.path = "/program";
     source.file = std::move(*open_regular(one.path("program")));
     std::filesystem::resize_file(one.path("program"), 8192); // after it was opened
-    EXPECT_EQ(maker.make(std::move(source), WorkProgress())->find(leaf), std::nullopt);
+    EXPECT_EQ(names_.maker.make(std::move(source))->find(leaf), std::nullopt);
     two.file("program", *read_file(program));
     const auto file = *ElfFile::open(std::move(*open_regular(two.path("program"))), "program");
     std::filesystem::resize_file(two.path("program"), 8192);

@@ -2,6 +2,7 @@
 // Debug information read in a process of its own: the same answers, and no harm when that process
 // dies of a file, hangs, or has been taken over by it.
 #include "loader/process/safe_open.h"
+#include "loader/symbols/demangle.h"
 #include "loader/symbols/dwarf_index.h"
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/module_table.h"
@@ -30,7 +31,10 @@ class Readers : public testing::Test {
         auto started = ConfinedProcesses::start(program);
         EXPECT_TRUE(started);
         processes = *std::move(started);
-        return DwarfReader::open(*processes, *file, no_folders, progress, patience);
+        DwarfSource source;
+        source.file = std::make_shared<const UniqueFd>(duplicate(file->fd()));
+        source.name = good;
+        return DwarfReader::open(*processes, source, progress, patience);
     }
     std::string cause_of(const std::string& behaviour,
                          std::chrono::seconds patience = std::chrono::seconds(60)) {
@@ -62,7 +66,7 @@ TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
         const auto expected = (*index)->frames(addresses[i], own);
         ASSERT_EQ((*found)[i].size(), expected.size());
         for (size_t depth = 0; depth < expected.size(); depth++) {
-            EXPECT_EQ((*found)[i][depth].function, expected[depth].function);
+            EXPECT_EQ((*found)[i][depth].function, demangle(expected[depth].function));
             EXPECT_EQ((*found)[i][depth].file, expected[depth].file);
             EXPECT_EQ((*found)[i][depth].line, expected[depth].line);
             EXPECT_EQ((*found)[i][depth].inlined, expected[depth].inlined);

@@ -3,8 +3,8 @@
 // and who tells too much loses names of his own.
 #include "loader/process/safe_open.h"
 #include "loader/symbols/code_ranges.h"
-#include "loader/symbols/module_names.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/names_maker.h"
 
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ class GeneratedLimit : public testing::Test {
         source.namespace_pid = pid;
         source.uid = user;
         source.root = std::move(*open_folder(folder_.path("")));
-        auto names = maker_.make(std::move(source), WorkProgress());
-        maker_.limit_generated();
+        auto names = names_.maker.make(std::move(source));
+        names_.maker.limit_generated();
         return names;
     }
     static bool named(const std::shared_ptr<ModuleNames>& names) {
@@ -45,7 +45,7 @@ class GeneratedLimit : public testing::Test {
     static constexpr size_t pieces = 1'000;
     test::TemporaryFolder folder_;
     // Of three programs.
-    ModuleNamesMaker maker_{{"", "", -1, 3 * pieces*(CodeRanges::range_bytes + 8)}};
+    test::Names names_{{"", "", -1, 3 * pieces*(CodeRanges::range_bytes + 8)}};
 };
 
 TEST_F(GeneratedLimit, TheOneAskedForLongestAgoGoes) {

@@ -3,6 +3,8 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/jit_dump_bytes.h"
 
+#include "loader/symbols/appended_file.h"
+#include "loader/symbols/generated_code_names.h"
 #include "loader/symbols/jit_dump.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/symbolizer.h"
@@ -111,25 +113,32 @@ TEST(JitDump, LongNamesAreCut) {
 
 class JitDumpFiles : public testing::Test {
   protected:
-    JitDumpFile file(uid_t uid = getuid()) {
-        return {UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC)), path, uid};
+    // Whether there was something new.
+    bool read() {
+        const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        return file.read(fd.get(), dump).any;
+    }
+    bool trusted(uid_t uid) {
+        const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        return check_generated_file(fd.get(), path, uid).ok();
     }
     void append(const std::string& bytes) { std::ofstream(path, std::ios::app) << bytes; }
 
     test::TemporaryFolder folder;
     const std::string path = folder.file("jit-7.dump", "");
+    JitDump dump;
+    AppendedFile file{JitDump::size_limit};
 };
 
 TEST_F(JitDumpFiles, AreReadOnAsTheyGrow) {
     append(jit_dump_header() + jit_load(0x1000, 8, "f").substr(0, 57));
-    JitDumpFile dump = file();
-    ASSERT_TRUE(dump.refresh());
-    EXPECT_EQ(dump.dump().size(), 0u);
+    read();
+    EXPECT_EQ(dump.size(), 0u);
     append(jit_load(0x1000, 8, "f").substr(57) + jit_load(0x2000, 8, "g"));
-    EXPECT_TRUE(*dump.refresh());
-    EXPECT_EQ(dump.dump().find(0x1000), "f");
-    EXPECT_EQ(dump.dump().find(0x2000), "g");
-    EXPECT_FALSE(*dump.refresh());
+    EXPECT_TRUE(read());
+    EXPECT_EQ(dump.find(0x1000), "f");
+    EXPECT_EQ(dump.find(0x2000), "g");
+    EXPECT_FALSE(read());
 }
 
 // As a hostile one can: megabytes of code that are not there yet, then a file that is shorter.
@@ -137,32 +146,32 @@ TEST_F(JitDumpFiles, RecordsBeyondTheEndAndFilesThatShrink) {
     std::string load = jit_load(0x1000, 8, "f");
     load.replace(4, 4, number(UINT32_MAX, 4));
     append(jit_dump_header() + load);
-    JitDumpFile dump = file();
-    EXPECT_TRUE(*dump.refresh());
-    EXPECT_EQ(dump.dump().find(0x1000), "f");
-    EXPECT_FALSE(*dump.refresh());
+    EXPECT_TRUE(read());
+    EXPECT_EQ(dump.find(0x1000), "f");
+    EXPECT_FALSE(read());
     std::filesystem::resize_file(path, 0);
     append(jit_dump_header());
-    EXPECT_TRUE(*dump.refresh());
-    EXPECT_EQ(dump.dump().size(), 0u);
+    EXPECT_TRUE(read());
+    EXPECT_EQ(dump.size(), 0u);
     append(jit_load(0x2000, 8, "g"));
-    EXPECT_TRUE(*dump.refresh());
-    EXPECT_EQ(dump.dump().find(0x2000), "g");
+    EXPECT_TRUE(read());
+    EXPECT_EQ(dump.find(0x2000), "g");
 }
 
 TEST_F(JitDumpFiles, OthersFilesFoldersAndFifosAreRefused) {
     append(jit_dump_header());
+    EXPECT_TRUE(trusted(getuid()));
     if (geteuid() == 0) {
         ASSERT_EQ(chown(path.c_str(), 1, 1), 0);
-        EXPECT_FALSE(file(2).refresh());
-        EXPECT_TRUE(file(1).refresh());
+        EXPECT_FALSE(trusted(2));
+        EXPECT_TRUE(trusted(1));
     }
-    EXPECT_FALSE(
-        JitDumpFile(UniqueFd(open("/tmp", O_RDONLY | O_CLOEXEC)), "folder", getuid()).refresh());
+    std::filesystem::remove(path);
+    ASSERT_TRUE(std::filesystem::create_directory(path));
+    EXPECT_FALSE(trusted(getuid()));
     std::filesystem::remove(path);
     ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
-    EXPECT_FALSE(
-        JitDumpFile(UniqueFd(open(path.c_str(), O_RDONLY | O_NONBLOCK)), path, getuid()).refresh());
+    EXPECT_FALSE(trusted(getuid()));
 }
 
 // The program that generates code is this one.

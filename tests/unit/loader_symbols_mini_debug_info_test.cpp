@@ -2,10 +2,11 @@
 // Names from .gnu_debugdata, made as distributions make it: the symbols of a program, without its
 // code, packed by xz into the stripped program.
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/names_maker.h"
 
 #include "loader/process/safe_open.h"
 #include "loader/symbols/mini_debug_info.h"
-#include "loader/symbols/module_names.h"
+#include "loader/symbols/unpack_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -49,12 +50,12 @@ class MiniDebugInfo : public testing::Test {
              folder.path("stripped")});
         return folder.path("stripped");
     }
-    static std::shared_ptr<ModuleNames> names_of(const std::string& path) {
+    std::shared_ptr<ModuleNames> names_of(const std::string& path) {
         ModuleSource source;
         source.kind = ModuleKind::file;
         source.path = path;
         source.file = std::move(*open_regular(path));
-        return ModuleNamesMaker({"/nonexistent", "", -1}).make(std::move(source), WorkProgress());
+        return names_.maker.make(std::move(source));
     }
     // Of a function that no table of exports has.
     static uint64_t address_of(const std::string& name) {
@@ -66,6 +67,7 @@ class MiniDebugInfo : public testing::Test {
     }
 
     test::TemporaryFolder folder;
+    test::Names names_{{"/nonexistent", "", -1}};
 };
 
 TEST_F(MiniDebugInfo, NamesOfAStrippedProgram) {
@@ -81,10 +83,11 @@ TEST_F(MiniDebugInfo, NamesOfAStrippedProgram) {
 
 TEST_F(MiniDebugInfo, BrokenAndHugeContentIsLeftOut) {
     const std::string good = packed(*read_file(folder.path("symbols")));
+    const UniqueFd memory = unpack_memory();
     const auto inside = [&](const std::string& content) {
         const std::string path = with_section(content);
         const auto file = ElfFile::open(std::move(*open_regular(path)), path);
-        return file ? mini_debug_file(**file) : nullptr;
+        return file ? mini_debug_file(**file, memory.get()) : nullptr;
     };
     EXPECT_TRUE(inside(good));
     EXPECT_FALSE(inside(good.substr(0, good.size() / 2)));
@@ -97,6 +100,7 @@ TEST_F(MiniDebugInfo, BrokenAndHugeContentIsLeftOut) {
     std::string huge = *read_file(folder.path("symbols"));
     huge.resize(size_t{65} << 20);
     EXPECT_FALSE(inside(packed(huge)));
+    EXPECT_TRUE(inside(good)); // nothing of what was there before is left
 }
 
 } // namespace

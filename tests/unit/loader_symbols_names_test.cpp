@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names that do not come from ELF files: the kernel's, and those of generated code.
 #include "loader/process/safe_open.h"
+#include "loader/symbols/appended_file.h"
+#include "loader/symbols/generated_code_names.h"
 #include "loader/symbols/kernel_symbols.h"
 #include "loader/symbols/perf_map.h"
 
@@ -119,35 +121,41 @@ class PerfMapFiles : public testing::Test {
     void write(const std::string& text, std::ios::openmode mode = std::ios::app) {
         std::ofstream(path_, mode) << text;
     }
-    PerfMapFile file() { return {root_.get(), 7, getuid()}; }
+    // Whether there was something new; fails when there is nothing to be read.
+    Result<bool> read(uid_t uid = getuid()) {
+        const auto file = open_perf_map(root_.get(), 7, uid);
+        if (!file)
+            return file.error();
+        return appended_.read(file->get(), map_).any;
+    }
 
     std::string folder_, path_;
     UniqueFd root_;
+    PerfMap map_;
+    AppendedFile appended_{PerfMap::size_limit};
 };
 
 TEST_F(PerfMapFiles, IsReadAgainWhenItHasGrown) {
-    PerfMapFile map = file();
-    EXPECT_FALSE(map.refresh()); // not written yet
+    EXPECT_FALSE(read()); // not written yet
     write("1000 10 first\n2000 10 unfin");
-    EXPECT_TRUE(*map.refresh());
-    EXPECT_EQ(map.map().find(0x1000), "first");
-    EXPECT_EQ(map.map().find(0x2000), std::nullopt); // the line is not whole
+    EXPECT_TRUE(*read());
+    EXPECT_EQ(map_.find(0x1000), "first");
+    EXPECT_EQ(map_.find(0x2000), std::nullopt); // the line is not whole
     write("ished\n3000 10 third\n");
-    EXPECT_TRUE(*map.refresh());
-    EXPECT_EQ(map.map().find(0x2000), "unfinished");
-    EXPECT_EQ(map.map().find(0x3000), "third");
-    EXPECT_FALSE(*map.refresh());
+    EXPECT_TRUE(*read());
+    EXPECT_EQ(map_.find(0x2000), "unfinished");
+    EXPECT_EQ(map_.find(0x3000), "third");
+    EXPECT_FALSE(*read());
 }
 
 TEST_F(PerfMapFiles, AReplacedFileStartsAnew) {
-    PerfMapFile map = file();
     write("1000 10 first\n");
-    ASSERT_TRUE(*map.refresh());
+    ASSERT_TRUE(*read());
     write("", std::ios::trunc);
     write("2000 8 b\n");
-    ASSERT_TRUE(*map.refresh());
-    EXPECT_EQ(map.map().find(0x1000), std::nullopt);
-    EXPECT_EQ(map.map().find(0x2000), "b");
+    ASSERT_TRUE(*read());
+    EXPECT_EQ(map_.find(0x1000), std::nullopt);
+    EXPECT_EQ(map_.find(0x2000), "b");
 }
 
 TEST_F(PerfMapFiles, MoreThanOneChunkAndALineWithoutEnd) {
@@ -156,25 +164,23 @@ TEST_F(PerfMapFiles, MoreThanOneChunkAndALineWithoutEnd) {
         text += "1" + std::to_string(100000 + i) + "0 8 name" + std::to_string(i) + "\n";
     text += std::string(3 << 20, 'x') + "\n9000000 1 last\n";
     write(text);
-    PerfMapFile map = file();
-    ASSERT_TRUE(*map.refresh());
-    EXPECT_EQ(map.map().size(), 100001u);
-    EXPECT_EQ(map.map().find(0x9000000), "last");
-    EXPECT_EQ(map.map().find(0x11999990), "name99999");
+    ASSERT_TRUE(*read());
+    EXPECT_EQ(map_.size(), 100001u);
+    EXPECT_EQ(map_.find(0x9000000), "last");
+    EXPECT_EQ(map_.find(0x11999990), "name99999");
 }
 
 TEST_F(PerfMapFiles, FifosLinksAndFoldersAreRefused) {
     ASSERT_EQ(mkfifo(path_.c_str(), 0666), 0);
-    PerfMapFile map = file();
-    EXPECT_FALSE(map.refresh()); // and does not wait for a writer
+    EXPECT_FALSE(read()); // and does not wait for a writer
     std::filesystem::remove(path_);
     std::ofstream(folder_ + "/other") << "1000 10 stolen\n";
     std::filesystem::create_symlink("../other", path_);
-    EXPECT_FALSE(map.refresh());
+    EXPECT_FALSE(read());
     std::filesystem::remove(path_);
     std::filesystem::create_directory(path_);
-    EXPECT_FALSE(map.refresh());
-    EXPECT_EQ(map.map().size(), 0u);
+    EXPECT_FALSE(read());
+    EXPECT_EQ(map_.size(), 0u);
 }
 
 TEST_F(PerfMapFiles, AnotherUsersFileIsRefused) {
@@ -182,10 +188,8 @@ TEST_F(PerfMapFiles, AnotherUsersFileIsRefused) {
         GTEST_SKIP() << "needs root to give a file away";
     write("1000 10 forged\n");
     ASSERT_EQ(chown(path_.c_str(), 1, 1), 0);
-    PerfMapFile others(root_.get(), 7, 2);
-    ASSERT_FALSE(others.refresh());
-    PerfMapFile owners(root_.get(), 7, 1);
-    EXPECT_TRUE(*owners.refresh());
+    ASSERT_FALSE(read(2));
+    EXPECT_TRUE(*read(1));
 }
 
 } // namespace

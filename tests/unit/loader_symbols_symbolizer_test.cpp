@@ -4,7 +4,10 @@
 #include "loader/process/launch.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/module_map.h"
+#include "loader/symbols/name_process.h"
 #include "loader/symbols/symbolizer.h"
+#include "tests/support/children.h"
+#include "tests/support/wait.h"
 #include "tests/unit/mapping_of.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +21,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <optional>
 #include <thread>
 
 namespace auger {
@@ -271,36 +274,36 @@ TEST_F(Symbols, AFileThatIsNoElfHasOffsets) {
     fs::remove(path);
 }
 
-bool has_grandchild(pid_t pid) {
-    const auto children = [](const std::string& process) {
-        std::ifstream list("/proc/" + process + "/task/" + process + "/children");
-        return std::vector<std::string>(std::istream_iterator<std::string>(list), {});
-    };
-    return std::ranges::any_of(children(std::to_string(pid)),
-                               [&](const std::string& child) { return !children(child).empty(); });
+size_t grandchildren() {
+    size_t count = 0;
+    for (const pid_t child : test::children_of(getpid()))
+        count += test::children_of(child).size();
+    return count;
 }
 
 TEST_F(Symbols, DestroyingItDoesNotWaitForTheWork) {
     Running program("symbols_compressed");
     const Location leaf = in(program);
-    SymbolizerOptions options;
-    auto readers =
-        ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {"never-answer"}});
-    ASSERT_TRUE(readers) << readers.error().message();
-    options.readers = *std::move(readers);
-    const auto begin = std::chrono::steady_clock::now();
-    {
-        Symbolizer symbolizer(modules, options);
+    // Names do not come, or names do and lines do not.
+    for (const auto& [behaviour, processes] :
+         {std::pair{"names-never-answer", 1u}, std::pair{"never-answer", 2u}}) {
+        SymbolizerOptions options;
+        auto readers =
+            ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {behaviour}});
+        ASSERT_TRUE(readers) << readers.error().message();
+        options.readers = *std::move(readers);
+        std::optional<Symbolizer> symbolizer(std::in_place, modules, options);
         for (uint64_t offset = 0; offset < 2000; offset++)
-            symbolizer.request({leaf.module, leaf.address + offset});
+            symbolizer->request({leaf.module, leaf.address + offset});
         // Until it waits for the reader.
-        while (!has_grandchild(getpid()) &&
-               std::chrono::steady_clock::now() < begin + std::chrono::seconds(30))
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        ASSERT_TRUE(has_grandchild(getpid()));
+        ASSERT_TRUE(test::wait_until([&] { return grandchildren() >= processes; }));
+        const auto begin = std::chrono::steady_clock::now();
+        symbolizer.reset();
+        // One that never answers is given so long at least.
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, name_patience(0));
+        options.readers.reset();
+        ASSERT_TRUE(test::wait_until([] { return grandchildren() == 0; }));
     }
-    // This one never answers; a minute is what a reader is given (DwarfReader::open).
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 } // namespace

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/file_names.h"
+
+#include "loader/process/trusted_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace auger {
+namespace {
+
+using name_messages::Kind;
+
+uint64_t size_of(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+// Anybody may write another's build id into a file, so only the same bytes are the same file.
+bool same_bytes(int a, int b, const WorkProgress& progress) {
+    constexpr size_t step = 1 << 20;
+    std::vector<char> first(step), second(step);
+    for (off_t at = 0; !progress.stopped();) {
+        const ssize_t got = pread(a, first.data(), step, at);
+        if (got < 0 || pread(b, second.data(), step, at) != got)
+            return false;
+        if (got == 0)
+            return true;
+        if (std::memcmp(first.data(), second.data(), static_cast<size_t>(got)) != 0)
+            return false;
+        at += got;
+    }
+    return false;
+}
+
+bool same_file(const std::optional<DebugFile>& a, const std::optional<DebugFile>& b) {
+    struct stat first, second;
+    return a && b ? fstat(a->fd->get(), &first) == 0 && fstat(b->fd->get(), &second) == 0 &&
+                        first.st_dev == second.st_dev && first.st_ino == second.st_ino
+                  : !a && !b;
+}
+
+// The vdso's image is our own.
+std::optional<FileOwner> owner_of(const ModuleSource& source) {
+    if (source.kind == ModuleKind::vdso)
+        return FileOwner{FileOwner::Kind::trusted};
+    return FileOwner::of_file(source.file.get(), source.root.get());
+}
+
+// Nothing of one that may be written without its times telling so.
+std::optional<FileContent> content_of(int fd) {
+    const auto content = FileContent::of(fd);
+    if (!content || content->just_changed() || !has_believable_owner(fd))
+        return std::nullopt;
+    return *content;
+}
+
+const Error nonsense{"read names", {}, "its reader answers nonsense", {}};
+
+} // namespace
+
+FileNames::FileNames(ModuleSource source, const NameSources& sources, NameProcesses& processes,
+                     const WorkProgress& progress)
+    : source_(std::move(source)), sources_(sources), progress_(progress),
+      conversation_(
+          processes, owner_of(source_), progress,
+          [this](NameProcess& process, uint32_t number) { return open_in(process, number); }),
+      content_(content_of(source_.file.get())) {}
+
+std::chrono::milliseconds FileNames::patience() const {
+    return name_patience(size_of(source_.file.get()) + (apart_ ? size_of(apart_->fd->get()) : 0));
+}
+
+// A process that took the place of another one has to be told all that the other knew.
+Result<void> FileNames::open_in(NameProcess& process, uint32_t number) {
+    const int file[] = {source_.file.get()};
+    const auto answer = process.ask(name_messages::request({Kind::open, number, source_.path}),
+                                    file, patience(), progress_);
+    if (!answer)
+        return answer.error();
+    auto opened = name_messages::opened(*answer);
+    if (!opened) {
+        process.give_up();
+        return nonsense;
+    }
+    if (!opened_)
+        opened_ = std::move(opened);
+    if (!was_read_)
+        return {};
+    auto read = read_request(apart_);
+    read.request.number = number;
+    const auto done =
+        process.ask(name_messages::request(read.request), read.descriptors, patience(), progress_);
+    return done ? Result<void>() : done.error();
+}
+
+bool FileNames::open() {
+    if (!source_.file) {
+        fail(source_.error.empty() ? "cannot be opened" : source_.error);
+        return false;
+    }
+    if (const auto opened = conversation_.open(); !opened) {
+        fail(opened.error().message());
+        return false;
+    }
+    if (!opened_->problem.empty()) {
+        fail(opened_->problem);
+        return false;
+    }
+    build_id = opened_->build_id;
+    const bool may_be_apart =
+        source_.kind == ModuleKind::file && (!opened_->dwarf || !opened_->symbols);
+    if (may_be_apart)
+        apart_ =
+            find_debug_file({source_.file.get(), source_.path, build_id, opened_->link},
+                            {source_.root.get(), sources_.own_root, sources_.debug_folder}, *this);
+    incomplete = may_be_apart && !apart_;
+    return true;
+}
+
+void FileNames::fail(std::string why) {
+    failed_ = true;
+    note = std::move(why);
+}
+
+std::optional<std::string> FileNames::build_id_of(int fd) {
+    const int file[] = {fd};
+    const auto answer = conversation_.ask({Kind::build_id}, file, name_patience(size_of(fd)));
+    const auto id = answer ? name_messages::build_id(*answer) : std::nullopt;
+    return id && !id->text.empty() ? std::optional(id->text) : std::nullopt;
+}
+
+std::optional<uint32_t> FileNames::checksum_of(int fd) {
+    const int file[] = {fd};
+    const auto answer = conversation_.ask({Kind::checksum}, file, name_patience(size_of(fd)));
+    const auto checksum = answer ? name_messages::checksum(*answer) : std::nullopt;
+    return checksum ? checksum->crc : std::nullopt;
+}
+
+bool FileNames::same_as(const FileNames& other) const {
+    if (failed_ || other.failed_ || source_.path != other.source_.path ||
+        !same_file(apart_, other.apart_) || !other.content_ ||
+        !same_bytes(source_.file.get(), other.source_.file.get(), progress_))
+        return false;
+    // What the other's names were read from must be what was compared.
+    const auto now = FileContent::of(other.source_.file.get());
+    return now && *now == *other.content_;
+}
+
+FileNames::ReadRequest FileNames::read_request(const std::optional<DebugFile>& apart) {
+    ReadRequest read{{Kind::read}, {}};
+    if (apart) {
+        read.request.name = apart->name;
+        read.descriptors.push_back(apart->fd->get());
+    }
+    return read;
+}
+
+void FileNames::read() {
+    if (failed_)
+        return;
+    const ReadRequest read = read_request(apart_);
+    const auto answer = conversation_.ask(read.request, read.descriptors, patience());
+    if (!answer)
+        return fail(answer.error().message());
+    const auto symbols_read = name_messages::read_symbols(*answer);
+    if (!symbols_read) {
+        conversation_.give_up();
+        return fail(nonsense.message());
+    }
+    was_read_ = true;
+    symbols = symbols_read->functions;
+    note = symbols == 0 ? "no symbols" : "";
+    if (apart_)
+        debug_file = apart_->name;
+    find_dwarf(*symbols_read);
+}
+
+void FileNames::find_dwarf(const name_messages::ReadSymbols& symbols_read) {
+    using Dwarf = name_messages::ReadSymbols::Dwarf;
+    if (dwarf_ || symbols_read.dwarf == Dwarf::none ||
+        (symbols_read.dwarf == Dwarf::apart && !apart_))
+        return;
+    DwarfSource dwarf;
+    if (symbols_read.dwarf == Dwarf::apart) {
+        dwarf.file = apart_->fd;
+        dwarf.name = apart_->name;
+    } else {
+        dwarf.file = std::make_shared<const UniqueFd>(duplicate(source_.file.get()));
+        dwarf.name = source_.path;
+    }
+    if (symbols_read.alternative) {
+        const auto alternative =
+            debug_file_by_build_id(*symbols_read.alternative,
+                                   // What our own root does not have may be anything.
+                                   {-1, sources_.own_root, sources_.debug_folder}, *this);
+        if (alternative)
+            dwarf.alternative = alternative->fd;
+        else
+            dwarf.problem =
+                symbols_read.alternative->empty() ? damaged_alternative : no_alternative;
+    }
+    dwarf_ = std::make_shared<const DwarfSource>(std::move(dwarf));
+}
+
+void FileNames::complete(const DebugFile& apart) {
+    incomplete = false;
+    // A server may be wrong, as may be what an earlier one left on disk.
+    if (build_id_of(apart.fd->get()) != build_id) {
+        note = Error{"read", apart.name, "it has another build id", {}}.message();
+        return;
+    }
+    apart_ = apart;
+    read();
+}
+
+std::vector<AddressName> FileNames::names(std::span<const AddressQuery> queries) {
+    std::vector<AddressName> all;
+    while (!failed_ && all.size() < queries.size()) {
+        const auto part = queries.subspan(
+            all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
+        name_messages::Request request{Kind::find};
+        request.queries.assign(part.begin(), part.end());
+        const auto answer = conversation_.ask(std::move(request), {}, patience());
+        auto found = answer ? name_messages::names(*answer, part.size()) : std::nullopt;
+        if (found) {
+            std::ranges::move(*found, std::back_inserter(all));
+            continue;
+        }
+        if (answer)
+            conversation_.give_up();
+        fail((answer ? nonsense : answer.error()).message());
+    }
+    for (size_t i = all.size(); i < queries.size(); i++)
+        all.push_back({offset_name(source_.path, queries[i].address), false});
+    return all;
+}
+
+} // namespace auger

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/generated_code_names.h"
+
+#include "loader/process/safe_open.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace auger {
+namespace {
+
+using name_messages::Kind;
+
+constexpr uint64_t most_memory = uint64_t{1} << 40; // that is believed, so that sums hold
+
+const auto patience = name_patience(64 << 20); // a step of both files (appended_file.h)
+
+const Error nonsense{"read names", {}, "its reader answers nonsense", {}};
+
+} // namespace
+
+Result<void> check_generated_file(int fd, const std::string& path, uid_t uid) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return system_error("read", path);
+    if (!S_ISREG(status.st_mode))
+        return Error{"read", path, "not a regular file", {}};
+    if (status.st_uid != uid && status.st_uid != 0)
+        return Error{"read", path, "owned by another user than the process", {}};
+    return {};
+}
+
+Result<UniqueFd> open_perf_map(int root, pid_t namespace_pid, uid_t uid) {
+    const std::string path = fmt::format("/tmp/perf-{}.map", namespace_pid);
+    auto file = open_regular_beneath(root, path, Symlinks::refuse);
+    if (file)
+        if (auto checked = check_generated_file(file->get(), path, uid); !checked)
+            return checked.error();
+    return file;
+}
+
+GeneratedCodeNames::State GeneratedCodeNames::State::of(int fd) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return {};
+    return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size)};
+}
+
+name_messages::Request GeneratedCodeNames::Files::request() const {
+    name_messages::Request request{Kind::refresh};
+    request.has_map = map.get() >= 0;
+    request.has_dump = dump >= 0;
+    return request;
+}
+
+std::vector<int> GeneratedCodeNames::Files::descriptors() const {
+    std::vector<int> all;
+    for (const int fd : {map.get(), dump})
+        if (fd >= 0)
+            all.push_back(fd);
+    return all;
+}
+
+GeneratedCodeNames::GeneratedCodeNames(ModuleSource source, int own_root, NameProcesses& processes,
+                                       const WorkProgress& progress, uint64_t& uses)
+    : user(source.uid), last_use(++uses), source_(std::move(source)), own_root_(own_root),
+      progress_(progress), uses_(uses) {
+    generated = true;
+    conversation_.emplace(
+        processes, FileOwner::of_program(user, source_.root.get()), progress,
+        [this](NameProcess& process, uint32_t number) { return open_in(process, number); });
+    if (const auto opened = conversation_->open(); !opened)
+        end(opened.error().message());
+}
+
+GeneratedCodeNames::Files GeneratedCodeNames::open_files() {
+    Files files;
+    note.clear();
+    auto map =
+        open_perf_map(source_.root ? source_.root.get() : own_root_, source_.namespace_pid, user);
+    if (map) {
+        files.map = *std::move(map);
+        files.map_state = State::of(files.map.get());
+    }
+    if (source_.file) {
+        const auto checked = check_generated_file(
+            source_.file.get(), fmt::format("jit-{}.dump", source_.namespace_pid), user);
+        if (checked) {
+            files.dump = source_.file.get();
+            files.dump_state = State::of(files.dump);
+        } else {
+            note = checked.error().message();
+        }
+    } else if (!map) {
+        note = map.error().message();
+    }
+    return files;
+}
+
+// One that takes the place of another has read nothing yet.
+Result<void> GeneratedCodeNames::open_in(NameProcess& process, uint32_t number) {
+    process.tell(name_messages::request({Kind::generate, number}));
+    const Files files = open_files();
+    name_messages::Request request = files.request();
+    request.number = number;
+    const auto taken = take(files, process.ask(name_messages::request(request), files.descriptors(),
+                                               patience, progress_));
+    if (taken)
+        return {};
+    if (process.usable())
+        process.give_up();
+    return taken.error();
+}
+
+Result<bool> GeneratedCodeNames::take(const Files& files, const Result<std::string>& answer) {
+    if (!answer)
+        return answer.error();
+    const auto refreshed = name_messages::refreshed(*answer);
+    if (!refreshed)
+        return nonsense;
+    map_ = files.map_state;
+    dump_ = files.dump_state;
+    more_ = refreshed->more;
+    memory_ = std::min(refreshed->memory, most_memory);
+    symbols = refreshed->pieces;
+    if (refreshed->damaged)
+        note = fmt::format("read jit-{}.dump: not a jitdump file of this machine, or damaged",
+                           source_.namespace_pid);
+    else if (refreshed->skipped && note.empty())
+        note = fmt::format("{} entries for generated code were left out: they do not hold "
+                           "together, or there are too many",
+                           refreshed->skipped);
+    return refreshed->news;
+}
+
+bool GeneratedCodeNames::refresh() {
+    if (!conversation_)
+        return false;
+    const std::string old_note = note;
+    const Files files = open_files();
+    if (!more_ && files.map_state == map_ && files.dump_state == dump_) {
+        note = old_note;
+        return false;
+    }
+    const auto taken =
+        take(files, conversation_->ask(files.request(), files.descriptors(), patience));
+    if (!taken)
+        end(taken.error().message());
+    return taken && *taken;
+}
+
+std::vector<AddressName> GeneratedCodeNames::names(std::span<const AddressQuery> queries) {
+    last_use = ++uses_;
+    std::vector<AddressName> all;
+    while (conversation_ && all.size() < queries.size()) {
+        name_messages::Request request{Kind::find};
+        const auto part = queries.subspan(
+            all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
+        request.queries.assign(part.begin(), part.end());
+        const auto answer = conversation_->ask(std::move(request), {}, patience);
+        auto found = answer ? name_messages::names(*answer, part.size()) : std::nullopt;
+        if (found)
+            std::ranges::move(*found, std::back_inserter(all));
+        else
+            end((answer ? nonsense : answer.error()).message());
+    }
+    all.resize(queries.size(), {std::string(unknown_name), false});
+    return all;
+}
+
+void GeneratedCodeNames::let_go() {
+    end(fmt::format("names of {} pieces of generated code were let go: those of this user took too "
+                    "much memory",
+                    symbols));
+}
+
+void GeneratedCodeNames::end(std::string why) {
+    conversation_.reset();
+    memory_ = symbols = 0;
+    note = std::move(why);
+}
+
+} // namespace auger

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/symbols/name_process.h"
+
+#include "loader/process/message.h"
+#include "loader/process/trusted_file.h"
+#include "loader/symbols/name_messages.h"
+#include "loader/symbols/unpack_memory.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace auger {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t most_processes = 64;
+constexpr uint32_t most_files = 256;             // of one process, over its life
+constexpr std::chrono::seconds tell_patience{1}; // what is told is read at once
+
+FileOwner owner_below(FileOwner::Kind kind, uid_t uid, int root) {
+    FileOwner owner{kind, uid};
+    struct stat folder;
+    if (root >= 0 && fstat(root, &folder) == 0) {
+        owner.root_device = folder.st_dev;
+        owner.root_inode = folder.st_ino;
+    }
+    return owner;
+}
+
+} // namespace
+
+std::chrono::milliseconds name_patience(uint64_t file_bytes) {
+    return std::chrono::seconds(10) + std::chrono::milliseconds(100 * (file_bytes >> 20));
+}
+
+Result<std::string> NameProcess::ask(std::string_view request, std::span<const int> descriptors,
+                                     std::chrono::milliseconds patience,
+                                     const WorkProgress& progress) {
+    const auto failed = [](const char* cause) { return Error{"read names", {}, cause, {}}; };
+    if (!process_)
+        return failed("its reader was ended");
+    used_ = Clock::now();
+    const auto end = used_ + patience;
+    const auto go_on = [&] {
+        given_up_ = progress.stopped() || Clock::now() >= end;
+        return !given_up_;
+    };
+    if (send_message(process_->socket(), request, descriptors, go_on))
+        if (auto answer = receive_message(process_->socket(), name_messages::answer_limit, go_on))
+            return std::move(answer->bytes);
+    this->end();
+    return failed(given_up_ ? "it takes too long" : "its reader has died of it");
+}
+
+void NameProcess::tell(std::string_view request, std::span<const int> descriptors) {
+    const auto end = Clock::now() + tell_patience;
+    if (process_ &&
+        !send_message(process_->socket(), request, descriptors, [&] { return Clock::now() < end; }))
+        this->end();
+}
+
+std::optional<FileOwner> FileOwner::of_file(int fd, int root) {
+    struct stat status;
+    if (root < 0 && is_trusted_file(fd))
+        return FileOwner{Kind::trusted};
+    if (!has_believable_owner(fd) || fstat(fd, &status) != 0 ||
+        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return std::nullopt;
+    return owner_below(Kind::user, status.st_uid, root);
+}
+
+FileOwner FileOwner::of_program(uid_t uid, int root) {
+    return owner_below(Kind::generated, uid, root);
+}
+
+Result<std::shared_ptr<NameProcess>> NameProcesses::make() {
+    if (!readers_)
+        return Error{"read names", {}, problem_, {}};
+    auto made = readers_->make(name_service);
+    if (!made)
+        return made.error();
+    auto process = std::make_shared<NameProcess>(*std::move(made));
+    if (const UniqueFd memory = unpack_memory()) {
+        const int descriptors[] = {memory.get()};
+        process->tell(name_messages::request({name_messages::Kind::memory}), descriptors);
+    }
+    std::erase_if(all_, [](const auto& other) { return !other->usable(); });
+    if (all_.size() >= most_processes) {
+        const auto oldest = std::ranges::min_element(all_, {}, &NameProcess::used);
+        (*oldest)->end();
+        all_.erase(oldest);
+    }
+    all_.push_back(process);
+    return process;
+}
+
+Result<std::shared_ptr<NameProcess>> NameProcesses::of(const std::optional<FileOwner>& owner) {
+    if (!owner)
+        return make();
+    auto& known = by_owner_[*owner];
+    if (known && known->usable() && known->numbers() < most_files)
+        return known;
+    auto made = make();
+    if (made)
+        known = *made;
+    return made;
+}
+
+Result<void> NameConversation::be_open() {
+    if (process_ && process_->usable())
+        return {};
+    auto made = processes_.of(alone_ ? std::nullopt : owner_);
+    if (!made)
+        return made.error();
+    process_ = *std::move(made);
+    number_ = process_->next_number();
+    return open_(*process_, number_);
+}
+
+Result<std::string> NameConversation::try_again(const Attempt& attempt) {
+    constexpr int most_attempts = 5, shared_attempts = 2;
+    constexpr std::chrono::milliseconds pause{10};
+    for (int number = 1;; number++) {
+        auto answer = attempt();
+        const bool died = process_ && !process_->usable() && !process_->given_up();
+        if (answer || !died || number == most_attempts)
+            return answer;
+        // It may have been killed. Did it die of this, others' files shall not be with it.
+        alone_ = alone_ || number >= shared_attempts;
+        const auto end = Clock::now() + number * pause;
+        while (!progress_.stopped() && Clock::now() < end)
+            std::this_thread::sleep_for(pause);
+    }
+}
+
+Result<void> NameConversation::open() {
+    const auto opened = try_again([this]() -> Result<std::string> {
+        const auto open = be_open();
+        return open ? Result<std::string>(std::string()) : open.error();
+    });
+    return opened ? Result<void>() : opened.error();
+}
+
+Result<std::string> NameConversation::ask(name_messages::Request request,
+                                          std::span<const int> descriptors,
+                                          std::chrono::milliseconds patience) {
+    return try_again([&]() -> Result<std::string> {
+        if (const auto open = be_open(); !open)
+            return open.error();
+        request.number = number_;
+        return process_->ask(name_messages::request(request), descriptors, patience, progress_);
+    });
+}
+
+void NameConversation::give_up() {
+    if (process_)
+        process_->give_up();
+}
+
+NameConversation::~NameConversation() {
+    if (process_ && (alone_ || !owner_))
+        process_->end();
+    else if (process_)
+        process_->tell(name_messages::request({name_messages::Kind::close, number_}));
+}
+
+} // namespace auger

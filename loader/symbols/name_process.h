@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Names are read in confined processes, of which each reads the files of one owner: what a file
+// does to its process costs names of its owner's only. Used by one thread.
+#pragma once
+
+#include "loader/process/confined_process.h"
+#include "loader/symbols/name_messages.h"
+#include "loader/symbols/progress.h"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// What such a process does, and its name.
+inline constexpr const char* name_service = "names";
+void serve_names(int socket);
+
+// How long reading so much of a file may take before its process is given up.
+std::chrono::milliseconds name_patience(uint64_t file_bytes);
+
+class NameProcess {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit NameProcess(ConfinedProcess process) { process_.emplace(std::move(process)); }
+
+    // A number for what is opened in it next.
+    uint32_t next_number() { return ++numbers_; }
+    uint32_t numbers() const { return numbers_; } // that were given
+    // The answer to a request, or why there is none; then the process is no more.
+    Result<std::string> ask(std::string_view request, std::span<const int> descriptors,
+                            std::chrono::milliseconds patience, const WorkProgress& progress);
+    // What has no answer.
+    void tell(std::string_view request, std::span<const int> descriptors = {});
+    void end() { process_.reset(); }
+    void give_up() {
+        given_up_ = true;
+        end();
+    }
+    bool usable() const { return process_.has_value(); }
+    bool given_up() const { return given_up_; } // it did not die
+    Clock::time_point used() const { return used_; }
+
+  private:
+    std::optional<ConfinedProcess> process_;
+    uint32_t numbers_ = 0;
+    bool given_up_ = false;
+    Clock::time_point used_ = Clock::now();
+};
+
+// Whose word the content of a file is.
+struct FileOwner {
+    enum class Kind : uint8_t {
+        trusted,   // nobody's but root's and our user's: is_trusted_file(), in our own root
+        user,      // who owns it
+        generated, // whose program generates code
+    } kind;
+    uid_t uid = 0;
+    uint64_t root_device = 0, root_inode = 0; // where users are others; 0: our own
+    auto operator<=>(const FileOwner&) const = default;
+
+    // Nothing where modes and owners cannot be believed. `root`: a descriptor, or -1: ours.
+    static std::optional<FileOwner> of_file(int fd, int root);
+    static FileOwner of_program(uid_t uid, int root);
+};
+
+class NameProcesses {
+  public:
+    // Null: there are none, because of `problem`.
+    NameProcesses(std::shared_ptr<ConfinedProcesses> readers, std::string problem)
+        : readers_(std::move(readers)), problem_(std::move(problem)) {}
+
+    // The one that reads files of this owner; nobody's: a new one.
+    Result<std::shared_ptr<NameProcess>> of(const std::optional<FileOwner>& owner);
+
+  private:
+    Result<std::shared_ptr<NameProcess>> make();
+
+    std::shared_ptr<ConfinedProcesses> readers_;
+    std::string problem_;
+    std::map<FileOwner, std::shared_ptr<NameProcess>> by_owner_;
+    std::vector<std::shared_ptr<NameProcess>> all_; // that may be usable
+};
+
+// What is said of one thing that is opened in a process. When that process dies the thing is opened
+// in another one: a few times, since it may have been killed.
+class NameConversation {
+  public:
+    using Open = std::function<Result<void>(NameProcess& process, uint32_t number)>;
+
+    // `processes` and `progress` outlive it.
+    NameConversation(NameProcesses& processes, std::optional<FileOwner> owner,
+                     const WorkProgress& progress, Open open)
+        : processes_(processes), owner_(owner), progress_(progress), open_(std::move(open)) {}
+    ~NameConversation();
+    NameConversation(const NameConversation&) = delete;
+    NameConversation& operator=(const NameConversation&) = delete;
+
+    // What others do when they ask. Of no use but for what `open` does with the answers.
+    Result<void> open();
+    // The number of the request is filled in.
+    Result<std::string> ask(name_messages::Request request, std::span<const int> descriptors,
+                            std::chrono::milliseconds patience);
+    // Its process cannot be believed.
+    void give_up();
+
+  private:
+    using Attempt = std::function<Result<std::string>()>;
+    Result<void> be_open();
+    Result<std::string> try_again(const Attempt& attempt);
+
+    NameProcesses& processes_;
+    const std::optional<FileOwner> owner_;
+    const WorkProgress& progress_;
+    const Open open_;
+    bool alone_ = false; // in a process with nothing else
+    std::shared_ptr<NameProcess> process_;
+    uint32_t number_ = 0;
+};
+
+} // namespace auger

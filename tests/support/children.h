@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The processes that a process has started, those of all its threads, but for what has ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace auger::test {
+
+inline std::vector<pid_t> children_of(pid_t pid) {
+    std::vector<pid_t> all;
+    std::error_code gone;
+    for (const auto& thread :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+        std::ifstream list(thread.path() / "children");
+        all.insert(all.end(), std::istream_iterator<pid_t>(list), {});
+    }
+    std::erase_if(all, [](pid_t child) {
+        std::ifstream file("/proc/" + std::to_string(child) + "/stat");
+        const std::string stat(std::istreambuf_iterator<char>(file), {});
+        const size_t name_end = stat.rfind(") ");
+        return name_end == stat.npos || stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
+    });
+    return all;
+}
+
+} // namespace auger::test

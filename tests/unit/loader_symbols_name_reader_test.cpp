@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Names read in processes of their own: no harm when such a process dies of a file, is killed,
+// hangs, or has been taken over by it, and none to the names of others' files.
+#include "loader/elf/elf_file.h"
+#include "loader/process/safe_open.h"
+#include "loader/symbols/name_messages.h"
+#include "tests/support/children.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
+#include "tests/unit/names_maker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sys/stat.h>
+
+namespace auger {
+namespace {
+
+namespace messages = name_messages;
+using testing::HasSubstr;
+
+const std::string program = AUGER_SYMBOLS_DIR "/symbols_dwarf5";
+
+uint64_t address_of(const std::string& name) {
+    const auto file = *ElfFile::open(std::move(*open_regular(program)), program);
+    for (const ElfFunction& function : file->functions())
+        if (function.name == name)
+            return function.address;
+    ADD_FAILURE() << name;
+    return 0;
+}
+
+class NameReaders : public testing::Test {
+  protected:
+    static ModuleSource source(const std::string& path) {
+        ModuleSource source;
+        source.kind = ModuleKind::file;
+        source.path = path;
+        source.file = std::move(*open_regular(path));
+        return source;
+    }
+    std::shared_ptr<ModuleNames> names(const std::string& path) {
+        return names_.maker.make(source(path));
+    }
+    // Another file than all others, and whose it is.
+    std::string copy(const std::string& name, mode_t mode = 0755) {
+        const std::string path = folder_.file(name, *read_file(program) + name);
+        EXPECT_EQ(chmod(path.c_str(), mode), 0);
+        return path;
+    }
+    std::vector<pid_t> readers() const {
+        std::vector<pid_t> all;
+        for (const pid_t launcher : test::children_of(getpid()))
+            for (const pid_t reader : test::children_of(launcher))
+                all.push_back(reader);
+        return all;
+    }
+
+    const uint64_t leaf_ = address_of("fixture_leaf");
+    test::TemporaryFolder folder_;
+    test::Names names_{{"/nonexistent", "", -1}};
+};
+
+TEST_F(NameReaders, FilesOfOneOwnerAreReadTogether) {
+    const auto one = names(copy("one")), two = names(copy("two"));
+    EXPECT_EQ(one->find(leaf_), "fixture_leaf");
+    EXPECT_EQ(two->find(leaf_), "fixture_leaf");
+    EXPECT_EQ(readers().size(), 1u);
+    // What others may write is nobody's.
+    const auto open_to_all = names(copy("three", 0777)), to_group = names(copy("four", 0775));
+    EXPECT_EQ(open_to_all->find(leaf_), "fixture_leaf");
+    EXPECT_EQ(to_group->find(leaf_), "fixture_leaf");
+    EXPECT_EQ(readers().size(), 3u);
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to play two users";
+    for (const uid_t user : {1u, 2u, 2u}) {
+        const std::string path = copy("of" + std::to_string(user));
+        EXPECT_EQ(chown(path.c_str(), user, user), 0);
+        EXPECT_EQ(names(path)->find(leaf_), "fixture_leaf");
+    }
+    EXPECT_EQ(readers().size(), 5u);
+}
+
+TEST_F(NameReaders, ThoseThatAreKilledAreReplaced) {
+    const auto one = names(copy("one")), two = names(copy("two"));
+    for (int round = 0; round < 3; round++) {
+        ASSERT_EQ(readers().size(), 1u);
+        ASSERT_EQ(kill(readers().front(), SIGKILL), 0);
+        EXPECT_EQ(one->find(leaf_), "fixture_leaf");
+        EXPECT_EQ(two->find(leaf_), "fixture_leaf");
+        EXPECT_EQ(one->note + two->note, "");
+        ASSERT_TRUE(test::wait_until([&] { return readers().size() == 1; }));
+    }
+}
+
+TEST_F(NameReaders, GeneratedCodesToo) {
+    std::filesystem::create_directory(folder_.path("tmp"));
+    folder_.file("tmp/perf-7.map", "1000 10 JS:handle\n");
+    ModuleSource source;
+    source.kind = ModuleKind::jit;
+    source.namespace_pid = 7;
+    source.uid = geteuid();
+    source.root = std::move(*open_folder(folder_.path("")));
+    const auto names = names_.maker.make(std::move(source));
+    EXPECT_EQ(names->find(0x1008), "JS:handle");
+    ASSERT_EQ(readers().size(), 1u);
+    ASSERT_EQ(kill(readers().front(), SIGKILL), 0);
+    EXPECT_EQ(names->find(0x1008), "JS:handle"); // read anew
+    EXPECT_EQ(names->symbols, 1u);
+}
+
+TEST_F(NameReaders, WhatBecomesOfBadOnesIsTold) {
+    for (const auto& [behaviour, note] :
+         {std::pair{"names-die", "its reader has died of it"},
+          std::pair{"names-talk-nonsense", "its reader answers nonsense"},
+          std::pair{"names-promise", "its reader has died of it"}}) {
+        test::Names bad({"/nonexistent", "", -1},
+                        {AUGER_FIXTURES_DIR "/fixture_confined", {behaviour}});
+        const auto names = bad.maker.make(source(program));
+        const AddressQuery query{leaf_, leaf_};
+        EXPECT_EQ(names->names({&query, 1}),
+                  std::vector<AddressName>({{offset_name(program, leaf_), false}}));
+        EXPECT_THAT(names->note, HasSubstr(note)) << behaviour;
+        EXPECT_EQ(names->dwarf(), nullptr);
+    }
+}
+
+TEST_F(NameReaders, NoneAtAllIsTold) {
+    ModuleNamesMaker maker({"/nonexistent", "", -1}, NameProcesses(nullptr, "it is not installed"),
+                           names_.progress);
+    const auto names = maker.make(source(program));
+    EXPECT_EQ(names->find(leaf_), std::nullopt);
+    EXPECT_THAT(names->note, HasSubstr("it is not installed"));
+}
+
+TEST(NameMessages, SayWhatTheyWereTold) {
+    messages::Request request{messages::Kind::find, 7, "name", true, false, {{1, 2}, {~0ULL, 3}}};
+    const auto asked = messages::request(messages::request(request));
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->kind, messages::Kind::find);
+    EXPECT_EQ(asked->number, 7u);
+    EXPECT_EQ(asked->name, "name");
+    EXPECT_TRUE(asked->has_map && !asked->has_dump);
+    ASSERT_EQ(asked->queries.size(), 2u);
+    EXPECT_EQ(asked->queries[1].address, ~0ULL);
+    EXPECT_EQ(asked->queries[1].place, 3u);
+
+    const messages::Opened opened{"", "00ff", DebugLink{"a.debug", 17}, true, false};
+    EXPECT_EQ(messages::opened(messages::opened(opened)), opened);
+    const messages::ReadSymbols symbols{12, messages::ReadSymbols::Dwarf::apart, "abcd"};
+    EXPECT_EQ(messages::read_symbols(messages::read_symbols(symbols)), symbols);
+    const messages::Refreshed refreshed{true, false, true, 1, 2, 3};
+    EXPECT_EQ(messages::refreshed(messages::refreshed(refreshed)), refreshed);
+    const std::vector<AddressName> names = {{"f", true}, {"m+0x10", false}};
+    EXPECT_EQ(messages::names(messages::names(names), 2), names);
+}
+
+// auger opens files by what is answered.
+TEST(NameMessages, LeadToNoOtherFile) {
+    for (const char* id : {"../../../etc/shadow", "abc", "ABCD", "ab/d", "ab d"})
+        EXPECT_FALSE(messages::opened(messages::opened({"", id, {}, true, true}))) << id;
+    std::string raw = messages::opened({"", "", DebugLink{"XXXXXXXX", 1}, true, true});
+    const size_t at = raw.find("XXXXXXXX");
+    ASSERT_NE(at, raw.npos);
+    EXPECT_TRUE(messages::opened(raw));
+    for (const std::string name : {"../../ab", "/etc/xyz"})
+        EXPECT_FALSE(messages::opened(std::string(raw).replace(at, name.size(), name))) << name;
+    for (const char* name : {"", ".", "..", "a/b"}) {
+        const auto opened = messages::opened(messages::opened({"", "", DebugLink{name, 1}, 0, 0}));
+        ASSERT_TRUE(opened) << name; // a file that says so has none
+        EXPECT_FALSE(opened->link) << name;
+    }
+}
+
+TEST(NameMessages, NonsenseIsNone) {
+    const std::vector<AddressName> names = {{"f", true}};
+    const std::string bytes = messages::names(names);
+    EXPECT_FALSE(messages::names(bytes, 2));
+    EXPECT_FALSE(messages::names(bytes + "x", 1));
+    EXPECT_FALSE(messages::names(bytes.substr(0, bytes.size() - 1), 1));
+    EXPECT_FALSE(messages::names(messages::names(std::vector<AddressName>{{"", false}}), 1));
+    EXPECT_FALSE(messages::request(std::string(100, '\xff')));
+}
+
+} // namespace
+} // namespace auger
