@@ -577,6 +577,20 @@ static __always_inline void leave_return_code(struct stack_walk* walk) {
     walk->sp += skipped + sizeof(u64);
 }
 
+// On its way out of the system call for return probes (Linux 6.11) the kernel first lowers the
+// stack pointer again, below the three registers that its code has pushed, and then puts back where
+// that code goes on. In between the place is the caller's, and the stack pointer is not.
+static __always_inline bool is_below_pushed_registers(const struct stack_walk* walk,
+                                                      const struct pt_regs___kernel* regs) {
+    u64 pushed[3];
+
+    return walk->in_kernel && (int)regs->orig_ax == -1 &&
+           !bpf_probe_read_user(pushed, sizeof(pushed), (void*)walk->sp) &&
+           pushed[0] == regs->r11 && pushed[1] == regs->cx && pushed[2] == regs->ax &&
+           // Three words that are the same, zeros above all, may lie anywhere.
+           (pushed[0] != pushed[1] || pushed[1] != pushed[2]);
+}
+
 // Of a thread that a probe keeps busy: where it would be without the probe. Returns whether that is
 // a guess.
 __noinline int leave_probe(struct stack_walk* walk) {
@@ -596,6 +610,8 @@ __noinline int leave_probe(struct stack_walk* walk) {
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
     } else if (area && walk->ip - area < STACK_PAGE) {
         leave_return_code(walk);
+    } else if (area && is_below_pushed_registers(walk, regs)) {
+        walk->sp += 3 * sizeof(u64);
     } else if (walk->in_kernel && (int)regs->orig_ax < 0 &&
                !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
                before == 0xcc) {
