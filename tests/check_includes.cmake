@@ -48,7 +48,7 @@ forbid("loader/|views/|repl/" "views/terminal/|repl/terminal/|repl/main\\.cpp"
 forbid("" "loader/code/" "Zydis|Zycore" "only loader/code decodes instructions")
 # What looks for names and lines, beside the services of auger-reader that read them.
 set(asks "address_name|debug_f[a-z]+|debuginfod|dwarf_(messages|reader|source)|file_names"
-         "generated_code|generated_code_names|module_names|name_(messages|process)|source_frame"
+         "generated_code|generated_(code_names|files)|module_(map|names|table)|name_(messages|process)|source_frame"
          "symbol_worker|symbol_worker_lines|symbolizer|unpack_memory")
 list(JOIN asks "|" asks)
 set(reads "appended_file|demangle|dwarf_(file|index|unit|walk)|elf_names|elf_questions|jit_dump"

@@ -31,8 +31,6 @@ constexpr size_t section_names_limit = size_t{16} << 20;
 constexpr size_t section_name_limit = 255;
 constexpr size_t needed_limit = 1024; // libraries
 constexpr size_t symbol_name_limit = size_t{64} << 10;
-constexpr size_t program_header_limit = 4096;
-constexpr size_t build_id_limit = 64;
 
 // libelf makes a table of all sections before anybody asks, and files may claim as many as their
 // size, which costs nothing, has room for.
@@ -119,38 +117,6 @@ Elf_Scn* find_section(int fd, Elf* elf, std::string_view name) {
     return nullptr;
 }
 
-std::string hexadecimal(const std::byte* bytes, size_t size) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (size_t i = 0; i < size; ++i) {
-        text += digits[static_cast<unsigned>(bytes[i]) >> 4];
-        text += digits[static_cast<unsigned>(bytes[i]) & 15];
-    }
-    return text;
-}
-
-// The description of the first GNU build-id note in a run of notes.
-std::string build_id_in_notes(const std::vector<std::byte>& notes) {
-    size_t at = 0;
-    while (notes.size() - at >= sizeof(Elf64_Nhdr)) {
-        Elf64_Nhdr header;
-        std::memcpy(&header, notes.data() + at, sizeof header);
-        size_t name_at = at + sizeof header;
-        uint64_t description_at = name_at + ((uint64_t{header.n_namesz} + 3) & ~uint64_t{3});
-        uint64_t next = description_at + ((uint64_t{header.n_descsz} + 3) & ~uint64_t{3});
-        if (description_at + header.n_descsz > notes.size())
-            return {};
-        if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
-            std::memcmp(notes.data() + name_at, "GNU", 4) == 0 && header.n_descsz > 0 &&
-            header.n_descsz <= build_id_limit)
-            return hexadecimal(notes.data() + description_at, header.n_descsz);
-        if (next >= notes.size())
-            return {};
-        at = next;
-    }
-    return {};
-}
-
 constexpr const char* go_table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 // Where linkers other than Go's own put the table, with other data.
 constexpr const char* joined_data_section = ".data.rel.ro";
@@ -205,7 +171,7 @@ struct ElfFile::State {
     mutable std::once_flag go_once;
     mutable GoFunctions go;
 
-    void read_segments(Elf* elf);
+    void read_segments();
     void read_sections(Elf* elf);
     void read_symbols(Elf* elf, const ElfFile& file) const;
     void read_symbol_section(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) const;
@@ -223,38 +189,14 @@ struct ElfFile::State {
     void read_go_table(const ElfFile& file) const;
 };
 
-void ElfFile::State::read_segments(Elf* elf) {
-    size_t count = 0;
-    if (elf_getphdrnum(elf, &count) != 0)
+void ElfFile::State::read_segments() {
+    auto headers = read_program_headers(fd.get());
+    if (!headers)
         return;
-    size_t notes_read = 0;
-    for (size_t i = 0; i < std::min(count, program_header_limit); ++i) {
-        GElf_Phdr header;
-        if (!gelf_getphdr(elf, static_cast<int>(i), &header))
-            return;
-        if (header.p_type == PT_DYNAMIC) {
-            dynamic = true;
-            loaded.dynamic = header.p_vaddr;
-        }
-        if (header.p_type == PT_GNU_EH_FRAME)
-            loaded.eh_frame_header = header.p_vaddr;
-        uint64_t end;
-        if (header.p_type == PT_LOAD &&
-            !__builtin_add_overflow(header.p_vaddr, header.p_memsz, &end) &&
-            !__builtin_add_overflow(header.p_offset, header.p_filesz, &end) &&
-            header.p_filesz <= header.p_memsz)
-            segments.push_back({header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
-                                (header.p_flags & PF_X) != 0});
-        if (header.p_type == PT_NOTE && build_id.empty() &&
-            header.p_filesz <= std::min(note_section_limit, all_notes_limit - notes_read)) {
-            notes_read += header.p_filesz;
-            std::vector<std::byte> notes(header.p_filesz);
-            notes.resize(read_at(fd.get(), notes.data(), notes.size(), header.p_offset));
-            build_id = build_id_in_notes(notes);
-        }
-    }
-    std::sort(segments.begin(), segments.end(),
-              [](const auto& a, const auto& b) { return a.address < b.address; });
+    segments = std::move(headers->segments);
+    build_id = std::move(headers->build_id);
+    dynamic = headers->dynamic.has_value();
+    loaded = {headers->dynamic.value_or(0), headers->eh_frame_header.value_or(0)};
 }
 
 void ElfFile::State::read_sections(Elf* elf) {
@@ -447,7 +389,7 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string na
     state->inode = status.st_ino;
     state->entry = header.e_entry;
     state->position_independent = header.e_type == ET_DYN;
-    state->read_segments(elf.get());
+    state->read_segments();
     state->read_sections(elf.get());
     if (!state->has_section_headers)
         state->sections = sections_of(state->fd.get(), state->segments, state->loaded);

@@ -8,6 +8,7 @@
 #include "loader/base/result.h"
 #include "loader/elf/debug_link.h"
 #include "loader/elf/go_table.h"
+#include "loader/elf/program_headers.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +20,6 @@
 #include <vector>
 
 namespace auger {
-
-// A loadable segment (PT_LOAD).
-struct ElfSegment {
-    uint64_t offset;      // in the file, bytes
-    uint64_t address;     // virtual address as linked
-    uint64_t file_size;   // bytes
-    uint64_t memory_size; // bytes
-    bool executable;
-};
 
 // Where a section lies. Not checked against the file's size.
 struct ElfSection {

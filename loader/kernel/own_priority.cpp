@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace auger {
@@ -46,12 +47,19 @@ OwnPriority::Change OwnPriority::judge(uint64_t now_ns, const Times& times, uint
 
 bool OwnPriority::raise() {
     usual_nice_ = getpriority(PRIO_PROCESS, 0);
-    // The flag: commands above all have the usual priority (sched(7)).
+    // The flag: what it starts, commands above all, is as nice as others, 0 (sched(7)).
     const sched_param none = {};
     raised_ = sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) == 0 &&
-              setpriority(PRIO_PROCESS, 0, raised_nice) == 0;
+              setpriority(PRIO_PROCESS, 0, std::min(usual_nice_, raised_nice)) == 0;
     refused_ = !raised_;
     return raised_;
+}
+
+void OwnPriority::lower() {
+    setpriority(PRIO_PROCESS, 0, usual_nice_);
+    const sched_param none = {};
+    sched_setscheduler(0, SCHED_OTHER, &none);
+    raised_ = false;
 }
 
 std::optional<std::string> OwnPriority::update(uint64_t now_ns, uint64_t lost) {
@@ -63,8 +71,7 @@ std::optional<std::string> OwnPriority::update(uint64_t now_ns, uint64_t lost) {
     case Change::none:
         return std::nullopt;
     case Change::lower:
-        setpriority(PRIO_PROCESS, 0, usual_nice_);
-        raised_ = false;
+        lower();
         return fmt::format("no event was lost for {} s: auger runs at nice {} again",
                            calm_ns / 1'000'000'000, usual_nice_);
     case Change::raise:

@@ -13,7 +13,8 @@ namespace auger {
 
 class OwnPriority {
   public:
-    static constexpr int raised_nice = -15; // nice value: some thirty times the usual share
+    static constexpr int raised_nice =
+        -15; // nice value: some thirty times the share of others beside it
     static constexpr uint64_t span_ns = 200'000'000; // what is judged, at least
     static constexpr uint64_t calm_ns = 60'000'000'000;
 
@@ -28,6 +29,7 @@ class OwnPriority {
 
     // Of the calling thread, and of nothing that it starts. False when the kernel refuses.
     bool raise();
+    void lower();
 
     // By the calling thread, now and then: judges and does it. What the user has to know.
     std::optional<std::string> update(uint64_t now_ns, uint64_t lost);

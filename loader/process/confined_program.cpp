@@ -34,6 +34,9 @@ constexpr size_t name_limit = 64;
     arguments.insert(arguments.end(), rest.begin() + 2, rest.end());
     arguments.push_back(nullptr);
     char* environment[] = {nullptr};
+    // When memory runs out it is a reader's that is freed.
+    if (const UniqueFd score(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); score)
+        (void)!write(score.get(), "1000", 4);
     if (dup2(socket, confined_socket) == confined_socket && fcntl(confined_socket, F_SETFD, 0) == 0)
         syscall(SYS_execveat, program, "", arguments.data(), environment, AT_EMPTY_PATH);
     _exit(127);
@@ -79,7 +82,7 @@ int serve(const char* name, std::span<const ConfinedService> services,
         return 1;
     prctl(PR_SET_NAME, ("auger-" + std::string(name)).c_str());
     setpriority(PRIO_PROCESS, 0, service->nice);
-    if (!confine(limits))
+    if (!confine(limits, service->written))
         return 1;
     service->serve(confined_socket);
     return 0;

@@ -14,12 +14,12 @@ using ConfinedMain = void (*)(int socket);
 struct ConfinedService {
     const char* name; // at most 9 bytes: in ps it is auger-NAME
     ConfinedMain serve;
-    int nice = 0; // priority(7): what others wait for is 0, what they do not is 10
+    int nice = 0;         // priority(7): what others wait for is 0, what they do not is 10
+    uint64_t written = 0; // bytes from the begin of what it is handed to write to
 };
 
 struct ConfinedLimits {
     uint64_t memory = uint64_t{8} << 30; // bytes of address space
-    uint64_t written = 64 << 20;         // bytes from the begin of what it is handed to write to
     uint64_t cpu_seconds = 600;          // of its whole life
 };
 

@@ -29,9 +29,9 @@ void limit(__rlimit_resource what, uint64_t value) {
     setrlimit(what, &both);
 }
 
-void set_limits(const ConfinedLimits& limits) {
+void set_limits(const ConfinedLimits& limits, uint64_t written) {
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, limits.written); // what is handed to it, as all else
+    limit(RLIMIT_FSIZE, written);
     limit(RLIMIT_NPROC, 0);
     limit(RLIMIT_NOFILE, most_files);
     limit(RLIMIT_CPU, limits.cpu_seconds);
@@ -118,14 +118,14 @@ bool give_up_system_calls() {
 
 } // namespace
 
-bool confine(const ConfinedLimits& limits) {
+bool confine(const ConfinedLimits& limits, uint64_t written) {
     if (close_range(confined_socket + 1, ~0U, 0) != 0)
         return false;
     leave_the_machine();
     if (!give_up_users())
         return false;
     prctl(PR_SET_DUMPABLE, 0);
-    set_limits(limits);
+    set_limits(limits, written);
     give_up_file_names();
     // With the launcher, which ends with auger. (Changes of user undo this.)
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && give_up_system_calls();

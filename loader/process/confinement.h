@@ -10,7 +10,7 @@ namespace auger {
 // processes, executable memory, and all system calls but those that reading and answering take. Of
 // descriptors it keeps the standard streams and confined_socket. False when rights are left: then
 // nothing is to be read. What the kernel does not have (Landlock, namespaces) is done without,
-// since the other walls stand.
-bool confine(const ConfinedLimits& limits);
+// since the other walls stand. `written`: see ConfinedService.
+bool confine(const ConfinedLimits& limits, uint64_t written);
 
 } // namespace auger

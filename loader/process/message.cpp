@@ -17,11 +17,14 @@ constexpr int look_ms = 100;
 
 bool wait_for(int socket, short events, const GoOn& go_on) {
     for (;;) {
+        // First of all: who sends a byte now and then must not be waited for longer than others.
+        if (go_on && !go_on())
+            return false;
         pollfd one{socket, events, 0};
         const int ready = poll(&one, 1, go_on ? look_ms : -1);
         if (ready > 0)
             return true;
-        if ((ready < 0 && errno != EINTR) || (go_on && !go_on()))
+        if (ready < 0 && errno != EINTR)
             return false;
     }
 }

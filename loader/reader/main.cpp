@@ -3,13 +3,14 @@
 #include "loader/process/confined_program.h"
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/name_process.h"
+#include "loader/symbols/unpack_memory.h"
 #include "loader/unwind/table_reader.h"
 
 int main(int argc, char** argv) {
     constexpr auger::ConfinedService services[] = {
         {auger::dwarf_service, auger::serve_dwarf, 10},
         {auger::table_service, auger::serve_tables},
-        {auger::name_service, auger::serve_names},
+        {auger::name_service, auger::serve_names, 0, auger::unpack_limit},
     };
     return auger::confined_program(argc, argv, services);
 }

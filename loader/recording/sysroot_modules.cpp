@@ -48,8 +48,8 @@ Result<UniqueFd> SysrootModules::find(const ModuleInfo& module) const {
         other_id = elf && !(*elf)->build_id().empty() ? (*elf)->build_id() : "none";
     }
     ElfQuestions questions;
-    if (const auto file =
-            debug_file_by_build_id(module.build_id, {folder_.get(), own_root_.get()}, questions))
+    if (const auto file = debug_file_by_build_id(module.build_id, -1,
+                                                 {folder_.get(), own_root_.get()}, questions))
         return duplicate(file->fd->get());
     if (other_id)
         return because(fmt::format("the file below the folder has build id {}, the recorded one {}",

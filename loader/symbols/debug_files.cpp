@@ -2,8 +2,12 @@
 #include "loader/symbols/debug_files.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/process/trusted_file.h"
 
+#include <elf.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -12,17 +16,45 @@
 namespace auger {
 namespace {
 
-// What is no ELF file is nobody's to read: the name may have been chosen to lead to a secret.
-std::optional<DebugFile> open_below(int root, const std::string& path) {
-    if (root < 0)
-        return std::nullopt;
-    auto file = open_regular_beneath(root, path, Symlinks::follow);
-    char magic[4];
-    if (!file || pread(file->get(), magic, sizeof magic, 0) != sizeof magic ||
-        std::memcmp(magic, "\177ELF", sizeof magic) != 0)
-        return std::nullopt;
-    return DebugFile{std::make_shared<const UniqueFd>(*std::move(file)), path};
+// The name may have been chosen to lead to a secret: to a file of another kind, a dump of memory,
+// the kernel's own (/proc/kcore).
+bool may_be_debug_file(int fd) {
+    Elf64_Ehdr header;
+    struct statfs system;
+    return pread(fd, &header, sizeof header, 0) == sizeof header &&
+           std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+           (header.e_type == ET_EXEC || header.e_type == ET_DYN || header.e_type == ET_REL) &&
+           fstatfs(fd, &system) == 0 && system.f_type != PROC_SUPER_MAGIC;
 }
+
+// Whether who wrote it may say what the functions of the module are called.
+bool may_tell_of(int module, int fd, bool in_own_root) {
+    struct stat of_module, of_file;
+    if (module < 0 || (in_own_root && is_trusted_file(fd)))
+        return true;
+    if (fstat(module, &of_module) != 0 || fstat(fd, &of_file) != 0)
+        return false;
+    // Where owners are not to be believed, those of one file system are as good as each other.
+    if (!has_believable_owner(module) || !has_believable_owner(fd))
+        return of_module.st_dev == of_file.st_dev;
+    return of_module.st_uid == of_file.st_uid;
+}
+
+// What looks for a module's debug file.
+struct Search {
+    int module; // -1: of anybody's
+    const DebugFolders& folders;
+
+    std::optional<DebugFile> open(int root, const std::string& path) const {
+        if (root < 0)
+            return std::nullopt;
+        auto file = open_regular_beneath(root, path, Symlinks::follow);
+        if (!file || !may_be_debug_file(file->get()) ||
+            !may_tell_of(module, file->get(), root == folders.own_root))
+            return std::nullopt;
+        return DebugFile{std::make_shared<const UniqueFd>(*std::move(file)), path};
+    }
+};
 
 bool same_file(int a, int b) {
     struct stat first, second;
@@ -32,7 +64,7 @@ bool same_file(int a, int b) {
 
 } // namespace
 
-std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id,
+std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id, int module,
                                                 const DebugFolders& folders,
                                                 FileQuestions& questions) {
     if (build_id.size() < 4 || build_id.find_first_not_of("0123456789abcdef") != build_id.npos)
@@ -43,7 +75,7 @@ std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id,
     for (const auto& [root, folder] : {std::pair{folders.own_root, folders.folder},
                                        std::pair{folders.target_root, folders.folder},
                                        std::pair{folders.target_root, std::string()}})
-        if (auto file = open_below(root, folder + path);
+        if (auto file = Search{module, folders}.open(root, folder + path);
             file && questions.build_id_of(file->fd->get()) == build_id)
             return file;
     return std::nullopt;
@@ -51,7 +83,7 @@ std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id,
 
 std::optional<DebugFile> find_debug_file(const DebugFileOf& module, const DebugFolders& folders,
                                          FileQuestions& questions) {
-    if (auto file = debug_file_by_build_id(module.build_id, folders, questions))
+    if (auto file = debug_file_by_build_id(module.build_id, module.file, folders, questions))
         return file;
     const auto& link = module.link;
     if (!link || link->file_name.empty() || link->file_name.find('/') != std::string::npos)
@@ -60,7 +92,7 @@ std::optional<DebugFile> find_debug_file(const DebugFileOf& module, const DebugF
     for (const int root : {folders.own_root, folders.target_root})
         for (const std::string& folder :
              {beside, beside + ".debug/", folders.folder + "/" + beside}) {
-            auto file = open_below(root, folder + link->file_name);
+            auto file = Search{module.file, folders}.open(root, folder + link->file_name);
             if (file && !same_file(file->fd->get(), module.file) &&
                 questions.checksum_of(file->fd->get()) == link->crc)
                 return file;

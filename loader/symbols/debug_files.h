@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where distributions put what was stripped from a program: by build id, and by .gnu_debuglink. Our
-// root is searched first: what lies there is root's. A container brings its own files along: they
-// name only what that container runs, and say nothing of where a breakpoint may go
-// (own_functions.h). Files are found and opened here; what is in them is somebody else's to read.
+// root is searched first. A container brings its own files along: they name only what that
+// container runs, and say nothing of where a breakpoint may go (own_functions.h). A module's debug
+// file is root's, in our own root, or of who owns the module: else anybody could name others'
+// functions. Files are found and opened here; what is in them is somebody else's to read.
 #pragma once
 
 #include "loader/base/fd.h"
@@ -38,8 +39,9 @@ class FileQuestions {
     virtual std::optional<uint32_t> checksum_of(int fd) = 0;
 };
 
-// The file with this build id (lower-case hexadecimal).
-std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id,
+// The file with this build id (lower-case hexadecimal), for the module that is open as `module`;
+// -1: whoever wrote it.
+std::optional<DebugFile> debug_file_by_build_id(std::string_view build_id, int module,
                                                 const DebugFolders& folders,
                                                 FileQuestions& questions);
 

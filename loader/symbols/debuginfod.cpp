@@ -4,9 +4,11 @@
 
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 namespace auger {
@@ -107,7 +109,13 @@ Result<DebugFile> Debuginfod::fetch(const std::string& build_id, WorkProgress& p
     struct stat status;
     if (fstat(file.get(), &status) != 0 || static_cast<uint64_t>(status.st_size) > limits_.bytes)
         return error("the file is too large"); // and came in one piece
-    return DebugFile{std::make_shared<const UniqueFd>(std::move(file)), "debuginfod:" + build_id};
+    // It may be the library's own, with which its cache could be written to.
+    const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+    UniqueFd to_read(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!to_read)
+        return error(std::strerror(errno));
+    return DebugFile{std::make_shared<const UniqueFd>(std::move(to_read)),
+                     "debuginfod:" + build_id};
 }
 
 } // namespace auger

@@ -130,7 +130,7 @@ Result<std::shared_ptr<const ElfFile>> alternative_file(const ElfFile& file,
     if (build_id->empty())
         return dwarf_error(file, damaged_alternative);
     ElfQuestions questions;
-    const auto found = debug_file_by_build_id(*build_id, folders, questions);
+    const auto found = debug_file_by_build_id(*build_id, file.fd(), folders, questions);
     auto elf = found ? open_elf(*found) : nullptr;
     if (!elf)
         return dwarf_error(file, no_alternative);

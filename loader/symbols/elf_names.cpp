@@ -18,15 +18,15 @@ void ElfNames::read(const std::shared_ptr<const ElfFile>& apart, int memory) {
     const bool first = !std::exchange(was_read_, true);
     if (first)
         add_index(file_);
-    if (apart) {
-        if (!dwarf_ && has_dwarf(*apart))
-            dwarf_ = apart;
-        if (!file_->has_symbols() && apart->has_symbols())
-            add_index(apart);
-    } else if (first && !file_->has_symbols()) {
+    if (apart && !dwarf_ && has_dwarf(*apart))
+        dwarf_ = apart;
+    if (file_->has_symbols())
+        return;
+    if (apart && apart->has_symbols())
+        add_index(apart);
+    else if (first)
         if (const auto inside = mini_debug_file(*file_, memory))
             add_index(inside);
-    }
 }
 
 AddressName ElfNames::find(const AddressQuery& query) {

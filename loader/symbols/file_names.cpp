@@ -15,14 +15,15 @@ namespace {
 
 using name_messages::Kind;
 
-uint64_t size_of(int fd) {
-    struct stat status;
-    return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
-}
-
-// Anybody may write another's build id into a file, so only the same bytes are the same file.
+// Anybody may write another's build id into a file, so only the same bytes are the same file. What
+// is larger than any honest file is compared with none.
 bool same_bytes(int a, int b, const WorkProgress& progress) {
     constexpr size_t step = 1 << 20;
+    constexpr off_t limit = off_t{4} << 30;
+    struct stat of_a, of_b;
+    if (fstat(a, &of_a) != 0 || fstat(b, &of_b) != 0 || of_a.st_size != of_b.st_size ||
+        of_a.st_size > limit)
+        return false;
     std::vector<char> first(step), second(step);
     for (off_t at = 0; !progress.stopped();) {
         const ssize_t got = pread(a, first.data(), step, at);
@@ -54,7 +55,7 @@ std::optional<FileOwner> owner_of(const ModuleSource& source) {
 // Nothing of one that may be written without its times telling so.
 std::optional<FileContent> content_of(int fd) {
     const auto content = FileContent::of(fd);
-    if (!content || content->just_changed() || !has_believable_owner(fd))
+    if (!content || content->just_changed())
         return std::nullopt;
     return *content;
 }
@@ -65,21 +66,17 @@ const Error nonsense{"read names", {}, "its reader answers nonsense", {}};
 
 FileNames::FileNames(ModuleSource source, const NameSources& sources, NameProcesses& processes,
                      const WorkProgress& progress)
-    : source_(std::move(source)), sources_(sources), progress_(progress),
+    : source_(std::move(source)), sources_(sources), progress_(progress), owner_(owner_of(source_)),
       conversation_(
-          processes, owner_of(source_), progress,
+          processes, owner_, progress,
           [this](NameProcess& process, uint32_t number) { return open_in(process, number); }),
       content_(content_of(source_.file.get())) {}
-
-std::chrono::milliseconds FileNames::patience() const {
-    return name_patience(size_of(source_.file.get()) + (apart_ ? size_of(apart_->fd->get()) : 0));
-}
 
 // A process that took the place of another one has to be told all that the other knew.
 Result<void> FileNames::open_in(NameProcess& process, uint32_t number) {
     const int file[] = {source_.file.get()};
-    const auto answer = process.ask(name_messages::request({Kind::open, number, source_.path}),
-                                    file, patience(), progress_);
+    const auto answer =
+        process.ask(name_messages::request({Kind::open, number, source_.path}), file, progress_);
     if (!answer)
         return answer.error();
     auto opened = name_messages::opened(*answer);
@@ -94,7 +91,7 @@ Result<void> FileNames::open_in(NameProcess& process, uint32_t number) {
     auto read = read_request(apart_);
     read.request.number = number;
     const auto done =
-        process.ask(name_messages::request(read.request), read.descriptors, patience(), progress_);
+        process.ask(name_messages::request(read.request), read.descriptors, progress_);
     return done ? Result<void>() : done.error();
 }
 
@@ -129,20 +126,24 @@ void FileNames::fail(std::string why) {
 
 std::optional<std::string> FileNames::build_id_of(int fd) {
     const int file[] = {fd};
-    const auto answer = conversation_.ask({Kind::build_id}, file, name_patience(size_of(fd)));
+    const auto answer = conversation_.ask({Kind::build_id}, file);
     const auto id = answer ? name_messages::build_id(*answer) : std::nullopt;
     return id && !id->text.empty() ? std::optional(id->text) : std::nullopt;
 }
 
 std::optional<uint32_t> FileNames::checksum_of(int fd) {
     const int file[] = {fd};
-    const auto answer = conversation_.ask({Kind::checksum}, file, name_patience(size_of(fd)));
+    const auto answer = conversation_.ask({Kind::checksum}, file);
     const auto checksum = answer ? name_messages::checksum(*answer) : std::nullopt;
     return checksum ? checksum->crc : std::nullopt;
 }
 
 bool FileNames::same_as(const FileNames& other) const {
-    if (failed_ || other.failed_ || source_.path != other.source_.path ||
+    // Of files of the same owner, or root's: the other's names are those of its owner's process.
+    const bool believable =
+        owner_ && other.owner_ &&
+        (*owner_ == *other.owner_ || other.owner_->kind == FileOwner::Kind::trusted);
+    if (!believable || failed_ || other.failed_ || source_.path != other.source_.path ||
         !same_file(apart_, other.apart_) || !other.content_ ||
         !same_bytes(source_.file.get(), other.source_.file.get(), progress_))
         return false;
@@ -164,7 +165,7 @@ void FileNames::read() {
     if (failed_)
         return;
     const ReadRequest read = read_request(apart_);
-    const auto answer = conversation_.ask(read.request, read.descriptors, patience());
+    const auto answer = conversation_.ask(read.request, read.descriptors);
     if (!answer)
         return fail(answer.error().message());
     const auto symbols_read = name_messages::read_symbols(*answer);
@@ -195,7 +196,7 @@ void FileNames::find_dwarf(const name_messages::ReadSymbols& symbols_read) {
     }
     if (symbols_read.alternative) {
         const auto alternative =
-            debug_file_by_build_id(*symbols_read.alternative,
+            debug_file_by_build_id(*symbols_read.alternative, dwarf.file->get(),
                                    // What our own root does not have may be anything.
                                    {-1, sources_.own_root, sources_.debug_folder}, *this);
         if (alternative)
@@ -209,7 +210,9 @@ void FileNames::find_dwarf(const name_messages::ReadSymbols& symbols_read) {
 
 void FileNames::complete(const DebugFile& apart) {
     incomplete = false;
-    // A server may be wrong, as may be what an earlier one left on disk.
+    // A server may be wrong, as may be what an earlier one left on disk, and its file is no more to
+    // be believed than a target's.
+    conversation_.be_alone();
     if (build_id_of(apart.fd->get()) != build_id) {
         note = Error{"read", apart.name, "it has another build id", {}}.message();
         return;
@@ -225,7 +228,7 @@ std::vector<AddressName> FileNames::names(std::span<const AddressQuery> queries)
             all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
         name_messages::Request request{Kind::find};
         request.queries.assign(part.begin(), part.end());
-        const auto answer = conversation_.ask(std::move(request), {}, patience());
+        const auto answer = conversation_.ask(std::move(request), {});
         auto found = answer ? name_messages::names(*answer, part.size()) : std::nullopt;
         if (found) {
             std::ranges::move(*found, std::back_inserter(all));

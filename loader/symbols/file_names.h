@@ -34,13 +34,13 @@ class FileNames final : public ModuleNames, private FileQuestions {
     };
     static ReadRequest read_request(const std::optional<DebugFile>& apart);
     Result<void> open_in(NameProcess& process, uint32_t number);
-    std::chrono::milliseconds patience() const;
     void find_dwarf(const name_messages::ReadSymbols& symbols_read);
     void fail(std::string why);
 
     const ModuleSource source_;
     const NameSources& sources_;
     const WorkProgress& progress_;
+    const std::optional<FileOwner> owner_;
     NameConversation conversation_;
     std::optional<FileContent> content_; // before it was read; nothing: it may have changed since
     std::optional<name_messages::Opened> opened_;

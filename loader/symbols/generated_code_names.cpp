@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/generated_code_names.h"
 
-#include "loader/process/safe_open.h"
+#include "loader/symbols/generated_files.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace auger {
 namespace {
@@ -17,31 +18,9 @@ using name_messages::Kind;
 
 constexpr uint64_t most_memory = uint64_t{1} << 40; // that is believed, so that sums hold
 
-const auto patience = name_patience(64 << 20); // a step of both files (appended_file.h)
-
 const Error nonsense{"read names", {}, "its reader answers nonsense", {}};
 
 } // namespace
-
-Result<void> check_generated_file(int fd, const std::string& path, uid_t uid) {
-    struct stat status;
-    if (fstat(fd, &status) != 0)
-        return system_error("read", path);
-    if (!S_ISREG(status.st_mode))
-        return Error{"read", path, "not a regular file", {}};
-    if (status.st_uid != uid && status.st_uid != 0)
-        return Error{"read", path, "owned by another user than the process", {}};
-    return {};
-}
-
-Result<UniqueFd> open_perf_map(int root, pid_t namespace_pid, uid_t uid) {
-    const std::string path = fmt::format("/tmp/perf-{}.map", namespace_pid);
-    auto file = open_regular_beneath(root, path, Symlinks::refuse);
-    if (file)
-        if (auto checked = check_generated_file(file->get(), path, uid); !checked)
-            return checked.error();
-    return file;
-}
 
 GeneratedCodeNames::State GeneratedCodeNames::State::of(int fd) {
     struct stat status;
@@ -49,6 +28,15 @@ GeneratedCodeNames::State GeneratedCodeNames::State::of(int fd) {
         return {};
     return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size)};
 }
+
+namespace {
+
+bool is_open_to_others(int fd) {
+    struct stat status;
+    return fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+} // namespace
 
 name_messages::Request GeneratedCodeNames::Files::request() const {
     name_messages::Request request{Kind::refresh};
@@ -70,8 +58,11 @@ GeneratedCodeNames::GeneratedCodeNames(ModuleSource source, int own_root, NamePr
     : user(source.uid), last_use(++uses), source_(std::move(source)), own_root_(own_root),
       progress_(progress), uses_(uses) {
     generated = true;
+    std::optional<FileOwner> owner;
+    if (!open_files().open_to_others)
+        owner = FileOwner::of_program(user, source_.root.get());
     conversation_.emplace(
-        processes, FileOwner::of_program(user, source_.root.get()), progress,
+        processes, owner, progress,
         [this](NameProcess& process, uint32_t number) { return open_in(process, number); });
     if (const auto opened = conversation_->open(); !opened)
         end(opened.error().message());
@@ -98,6 +89,7 @@ GeneratedCodeNames::Files GeneratedCodeNames::open_files() {
     } else if (!map) {
         note = map.error().message();
     }
+    files.open_to_others = is_open_to_others(files.map.get()) || is_open_to_others(files.dump);
     return files;
 }
 
@@ -107,8 +99,8 @@ Result<void> GeneratedCodeNames::open_in(NameProcess& process, uint32_t number) 
     const Files files = open_files();
     name_messages::Request request = files.request();
     request.number = number;
-    const auto taken = take(files, process.ask(name_messages::request(request), files.descriptors(),
-                                               patience, progress_));
+    const auto taken =
+        take(files, process.ask(name_messages::request(request), files.descriptors(), progress_));
     if (taken)
         return {};
     if (process.usable())
@@ -116,7 +108,7 @@ Result<void> GeneratedCodeNames::open_in(NameProcess& process, uint32_t number) 
     return taken.error();
 }
 
-Result<bool> GeneratedCodeNames::take(const Files& files, const Result<std::string>& answer) {
+Result<void> GeneratedCodeNames::take(const Files& files, const Result<std::string>& answer) {
     if (!answer)
         return answer.error();
     const auto refreshed = name_messages::refreshed(*answer);
@@ -127,6 +119,7 @@ Result<bool> GeneratedCodeNames::take(const Files& files, const Result<std::stri
     more_ = refreshed->more;
     memory_ = std::min(refreshed->memory, most_memory);
     symbols = refreshed->pieces;
+    unseen_ = unseen_ || refreshed->news;
     if (refreshed->damaged)
         note = fmt::format("read jit-{}.dump: not a jitdump file of this machine, or damaged",
                            source_.namespace_pid);
@@ -134,7 +127,7 @@ Result<bool> GeneratedCodeNames::take(const Files& files, const Result<std::stri
         note = fmt::format("{} entries for generated code were left out: they do not hold "
                            "together, or there are too many",
                            refreshed->skipped);
-    return refreshed->news;
+    return {};
 }
 
 bool GeneratedCodeNames::refresh() {
@@ -144,13 +137,15 @@ bool GeneratedCodeNames::refresh() {
     const Files files = open_files();
     if (!more_ && files.map_state == map_ && files.dump_state == dump_) {
         note = old_note;
-        return false;
+    } else {
+        if (files.open_to_others)
+            conversation_->be_alone();
+        const auto taken = take(files, conversation_->ask(files.request(), files.descriptors()));
+        if (!taken)
+            end(taken.error().message());
     }
-    const auto taken =
-        take(files, conversation_->ask(files.request(), files.descriptors(), patience));
-    if (!taken)
-        end(taken.error().message());
-    return taken && *taken;
+    // What another process read when it took the place of one is news, too.
+    return std::exchange(unseen_, false);
 }
 
 std::vector<AddressName> GeneratedCodeNames::names(std::span<const AddressQuery> queries) {
@@ -161,7 +156,7 @@ std::vector<AddressName> GeneratedCodeNames::names(std::span<const AddressQuery>
         const auto part = queries.subspan(
             all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
         request.queries.assign(part.begin(), part.end());
-        const auto answer = conversation_->ask(std::move(request), {}, patience);
+        const auto answer = conversation_->ask(std::move(request), {});
         auto found = answer ? name_messages::names(*answer, part.size()) : std::nullopt;
         if (found)
             std::ranges::move(*found, std::back_inserter(all));

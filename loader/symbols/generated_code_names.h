@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // GeneratedCodeNames: names of the code that one program generates, from what it writes of it: its
-// perf map and its jitdump. A confined process reads them; here they are opened, with suspicion: a
-// perf map beneath the target's root, no symbolic link; both regular files, of the target's user or
-// root.
+// perf map and its jitdump. They are opened here (generated_files.h); a confined process reads
+// them.
 #pragma once
 
 #include "loader/symbols/module_names.h"
 
 namespace auger {
-
-// Fails when the open file is not to be trusted: what a program of `uid`'s wrote is `uid`'s or
-// root's.
-Result<void> check_generated_file(int fd, const std::string& path, uid_t uid);
-// `root` is a folder's descriptor, `namespace_pid` the number in the name. Fails also when there is
-// none; it may come later.
-Result<UniqueFd> open_perf_map(int root, pid_t namespace_pid, uid_t uid);
 
 class GeneratedCodeNames final : public ModuleNames {
   public:
@@ -43,13 +35,13 @@ class GeneratedCodeNames final : public ModuleNames {
         UniqueFd map;
         int dump = -1;
         State map_state, dump_state;
+        bool open_to_others = false; // may be written by others than their owner
         name_messages::Request request() const;
         std::vector<int> descriptors() const;
     };
     Files open_files();
     Result<void> open_in(NameProcess& process, uint32_t number);
-    // Whether there was something new.
-    Result<bool> take(const Files& files, const Result<std::string>& answer);
+    Result<void> take(const Files& files, const Result<std::string>& answer);
     void end(std::string why);
 
     const ModuleSource source_;
@@ -58,7 +50,8 @@ class GeneratedCodeNames final : public ModuleNames {
     uint64_t& uses_;
     std::optional<NameConversation> conversation_; // nothing: no more names will come
     State map_, dump_;
-    bool more_ = false; // was there the last time
+    bool more_ = false;   // was there the last time
+    bool unseen_ = false; // there is news that refresh() has not told
     size_t memory_ = 0;
 };
 

@@ -25,16 +25,6 @@ T value_at(std::string_view bytes, size_t offset) {
 
 } // namespace
 
-bool is_jit_dump(std::string_view path) {
-    constexpr std::string_view before = "jit-", after = ".dump";
-    path.remove_prefix(path.rfind('/') + 1);
-    if (!path.starts_with(before) || !path.ends_with(after) ||
-        path.size() <= before.size() + after.size())
-        return false;
-    path = path.substr(before.size(), path.size() - before.size() - after.size());
-    return path.find_first_not_of("0123456789") == path.npos;
-}
-
 uint64_t JitDump::take(std::string_view bytes, bool) {
     uint64_t taken = 0;
     while (!damaged_ && taken < bytes.size()) {

@@ -14,9 +14,6 @@
 
 namespace auger {
 
-// Whether a mapping of this file is the sign by which a JIT makes its dump known.
-bool is_jit_dump(std::string_view path);
-
 class JitDump : public AppendedReader {
   public:
     static constexpr uint64_t size_limit = uint64_t{4} << 30; // bytes of the file that are read

@@ -44,12 +44,14 @@ class Decoder {
   private:
     bool put(int to, std::span<const uint8_t> bytes) {
         const auto size = static_cast<ssize_t>(bytes.size());
-        if (pwrite(to, bytes.data(), bytes.size(), at_) != size)
+        // Beyond its end the kernel would end the process (SIGXFSZ).
+        if (static_cast<uint64_t>(at_ + size) > unpack_limit ||
+            pwrite(to, bytes.data(), bytes.size(), at_) != size)
             return false;
         at_ += size;
         return true;
     }
-    // What is behind it is that of a file before it.
+    // What is behind it, up to the first nothing, is that of a file before it.
     bool clear_rest(int to) {
         std::array<uint8_t, 64 << 10> old;
         constexpr std::array<uint8_t, 64 << 10> nothing{};

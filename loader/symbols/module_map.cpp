@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/module_map.h"
 
-#include "loader/symbols/jit_dump.h"
+#include "loader/symbols/generated_files.h"
 
 #include <algorithm>
 #include <limits>

@@ -39,10 +39,9 @@ ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) 
     special(ModuleKind::unknown, "[unknown]");
     special(ModuleKind::kernel, "[kernel]");
     special(ModuleKind::vdso, "[vdso]");
-    if (auto image = vdso_image()) {
-        if (auto elf = ElfFile::open(*std::move(image), "[vdso]"))
-            modules_.back().segments = (*elf)->segments();
-    }
+    if (const auto image = vdso_image())
+        if (auto headers = read_program_headers(image->get()))
+            modules_.back().segments = std::move(headers->segments);
     special(ModuleKind::syscall, "[syscall]");
     special(ModuleKind::waker, "[waker]");
     special(ModuleKind::cut, "[stack cut]");
@@ -126,9 +125,9 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
         module.inode = status.st_ino;
         module.size = static_cast<uint64_t>(status.st_size);
         module.modified_ns = nanoseconds(status.st_mtim);
-        if (auto elf = ElfFile::open(duplicate(file->get()), mapping.path)) {
-            module.info.build_id = (*elf)->build_id();
-            module.segments = (*elf)->segments();
+        if (auto headers = read_program_headers(file->get())) {
+            module.info.build_id = std::move(headers->build_id);
+            module.segments = std::move(headers->segments);
         }
     }
     const ModuleId id = add(std::move(module));
@@ -204,6 +203,10 @@ ModuleSource ModuleTable::source(ModuleId id) {
     source.namespace_pid = module.namespace_pid;
     source.uid = module.uid;
     source.root = duplicate(module.root ? module.root->get() : -1);
+    if (module.root && !source.root) { // without it the file would be taken for one of our own root
+        source.error = system_error("open the root of", module.info.path).message();
+        return source;
+    }
     source.renews = module.renews;
     const bool has_file = module.info.kind == ModuleKind::file || module.mapping.inode != 0;
     if (!has_file)

@@ -7,7 +7,7 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
-#include "loader/elf/elf_file.h"
+#include "loader/elf/program_headers.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/root_folders.h"
 #include "loader/stream/events.h"

@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t most_processes = 64;
 constexpr uint32_t most_files = 256;             // of one process, over its life
+constexpr int most_given_up = 3;                 // of one user
 constexpr std::chrono::seconds tell_patience{1}; // what is told is read at once
 
 FileOwner owner_below(FileOwner::Kind kind, uid_t uid, int root) {
@@ -30,20 +31,21 @@ FileOwner owner_below(FileOwner::Kind kind, uid_t uid, int root) {
     return owner;
 }
 
-} // namespace
-
-std::chrono::milliseconds name_patience(uint64_t file_bytes) {
-    return std::chrono::seconds(10) + std::chrono::milliseconds(100 * (file_bytes >> 20));
+// What nobody answers for, as far as can be told.
+uid_t user_of(const std::optional<FileOwner>& owner) {
+    constexpr uid_t nobody = 65534;
+    return !owner ? nobody : owner->kind == FileOwner::Kind::trusted ? 0 : owner->uid;
 }
 
+} // namespace
+
 Result<std::string> NameProcess::ask(std::string_view request, std::span<const int> descriptors,
-                                     std::chrono::milliseconds patience,
                                      const WorkProgress& progress) {
     const auto failed = [](const char* cause) { return Error{"read names", {}, cause, {}}; };
     if (!process_)
         return failed("its reader was ended");
     used_ = Clock::now();
-    const auto end = used_ + patience;
+    const auto end = used_ + name_patience;
     const auto go_on = [&] {
         given_up_ = progress.stopped() || Clock::now() >= end;
         return !given_up_;
@@ -76,34 +78,60 @@ FileOwner FileOwner::of_program(uid_t uid, int root) {
     return owner_below(Kind::generated, uid, root);
 }
 
-Result<std::shared_ptr<NameProcess>> NameProcesses::make() {
+// Of the user who has most, the one that was asked for longest ago.
+void NameProcesses::make_room() {
+    std::map<uid_t, size_t> by_user;
+    for (const auto& process : all_)
+        by_user[process->user()]++;
+    const uid_t largest = std::ranges::max_element(by_user, {}, [](const auto& entry) {
+                              return entry.second;
+                          })->first;
+    const auto oldest = std::ranges::min_element(all_, {}, [&](const auto& process) {
+        return std::pair(process->user() != largest, process->used());
+    });
+    (*oldest)->end();
+    all_.erase(oldest);
+}
+
+void NameProcesses::look_for_given_up() {
+    std::erase_if(all_, [&](const auto& process) {
+        if (!process->usable() && process->given_up())
+            given_up_[process->user()]++;
+        return !process->usable();
+    });
+}
+
+Result<std::shared_ptr<NameProcess>> NameProcesses::make(uid_t user) {
     if (!readers_)
         return Error{"read names", {}, problem_, {}};
     auto made = readers_->make(name_service);
     if (!made)
         return made.error();
-    auto process = std::make_shared<NameProcess>(*std::move(made));
+    auto process = std::make_shared<NameProcess>(*std::move(made), user);
     if (const UniqueFd memory = unpack_memory()) {
         const int descriptors[] = {memory.get()};
         process->tell(name_messages::request({name_messages::Kind::memory}), descriptors);
     }
-    std::erase_if(all_, [](const auto& other) { return !other->usable(); });
-    if (all_.size() >= most_processes) {
-        const auto oldest = std::ranges::min_element(all_, {}, &NameProcess::used);
-        (*oldest)->end();
-        all_.erase(oldest);
-    }
+    if (all_.size() >= most_processes)
+        make_room();
     all_.push_back(process);
     return process;
 }
 
-Result<std::shared_ptr<NameProcess>> NameProcesses::of(const std::optional<FileOwner>& owner) {
-    if (!owner)
-        return make();
+Result<std::shared_ptr<NameProcess>> NameProcesses::of(const std::optional<FileOwner>& owner,
+                                                       bool alone) {
+    look_for_given_up();
+    const uid_t user = user_of(owner);
+    const bool trusted = owner && owner->kind == FileOwner::Kind::trusted;
+    if (const auto many = given_up_.find(user);
+        !trusted && many != given_up_.end() && many->second >= most_given_up)
+        return Error{"read names", {}, "other files of their owner took too long", {}};
+    if (!owner || alone)
+        return make(user);
     auto& known = by_owner_[*owner];
     if (known && known->usable() && known->numbers() < most_files)
         return known;
-    auto made = make();
+    auto made = make(user);
     if (made)
         known = *made;
     return made;
@@ -112,7 +140,10 @@ Result<std::shared_ptr<NameProcess>> NameProcesses::of(const std::optional<FileO
 Result<void> NameConversation::be_open() {
     if (process_ && process_->usable())
         return {};
-    auto made = processes_.of(alone_ ? std::nullopt : owner_);
+    if (gave_up_)
+        return Error{"read names", {}, "it took too long, or its reader answered nonsense", {}};
+    process_.reset();
+    auto made = processes_.of(owner_, alone_);
     if (!made)
         return made.error();
     process_ = *std::move(made);
@@ -125,8 +156,9 @@ Result<std::string> NameConversation::try_again(const Attempt& attempt) {
     constexpr std::chrono::milliseconds pause{10};
     for (int number = 1;; number++) {
         auto answer = attempt();
-        const bool died = process_ && !process_->usable() && !process_->given_up();
-        if (answer || !died || number == most_attempts)
+        const bool given_up = process_ && process_->given_up();
+        gave_up_ = gave_up_ || given_up;
+        if (answer || given_up || (process_ && process_->usable()) || number == most_attempts)
             return answer;
         // It may have been killed. Did it die of this, others' files shall not be with it.
         alone_ = alone_ || number >= shared_attempts;
@@ -145,26 +177,38 @@ Result<void> NameConversation::open() {
 }
 
 Result<std::string> NameConversation::ask(name_messages::Request request,
-                                          std::span<const int> descriptors,
-                                          std::chrono::milliseconds patience) {
+                                          std::span<const int> descriptors) {
     return try_again([&]() -> Result<std::string> {
         if (const auto open = be_open(); !open)
             return open.error();
         request.number = number_;
-        return process_->ask(name_messages::request(request), descriptors, patience, progress_);
+        return process_->ask(name_messages::request(request), descriptors, progress_);
     });
 }
 
 void NameConversation::give_up() {
+    gave_up_ = true;
     if (process_)
         process_->give_up();
 }
 
-NameConversation::~NameConversation() {
+void NameConversation::leave() {
     if (process_ && (alone_ || !owner_))
         process_->end();
     else if (process_)
         process_->tell(name_messages::request({name_messages::Kind::close, number_}));
+    process_.reset();
+}
+
+void NameConversation::be_alone() {
+    if (alone_ || !owner_)
+        return;
+    leave();
+    alone_ = true;
+}
+
+NameConversation::~NameConversation() {
+    leave();
 }
 
 } // namespace auger

@@ -27,21 +27,25 @@ namespace auger {
 inline constexpr const char* name_service = "names";
 void serve_names(int socket);
 
-// How long reading so much of a file may take before its process is given up.
-std::chrono::milliseconds name_patience(uint64_t file_bytes);
+// How long an answer may take before its process is given up, even on a machine with too much to
+// do.
+inline constexpr std::chrono::seconds name_patience{60};
 
 class NameProcess {
   public:
     using Clock = std::chrono::steady_clock;
 
-    explicit NameProcess(ConfinedProcess process) { process_.emplace(std::move(process)); }
+    NameProcess(ConfinedProcess process, uid_t user) : user_(user) {
+        process_.emplace(std::move(process));
+    }
+    uid_t user() const { return user_; } // whose files it reads, as far as that is known
 
     // A number for what is opened in it next.
     uint32_t next_number() { return ++numbers_; }
     uint32_t numbers() const { return numbers_; } // that were given
     // The answer to a request, or why there is none; then the process is no more.
     Result<std::string> ask(std::string_view request, std::span<const int> descriptors,
-                            std::chrono::milliseconds patience, const WorkProgress& progress);
+                            const WorkProgress& progress);
     // What has no answer.
     void tell(std::string_view request, std::span<const int> descriptors = {});
     void end() { process_.reset(); }
@@ -55,6 +59,7 @@ class NameProcess {
 
   private:
     std::optional<ConfinedProcess> process_;
+    const uid_t user_;
     uint32_t numbers_ = 0;
     bool given_up_ = false;
     Clock::time_point used_ = Clock::now();
@@ -70,6 +75,7 @@ struct FileOwner {
     uid_t uid = 0;
     uint64_t root_device = 0, root_inode = 0; // where users are others; 0: our own
     auto operator<=>(const FileOwner&) const = default;
+    bool operator==(const FileOwner&) const = default;
 
     // Nothing where modes and owners cannot be believed. `root`: a descriptor, or -1: ours.
     static std::optional<FileOwner> of_file(int fd, int root);
@@ -82,16 +88,20 @@ class NameProcesses {
     NameProcesses(std::shared_ptr<ConfinedProcesses> readers, std::string problem)
         : readers_(std::move(readers)), problem_(std::move(problem)) {}
 
-    // The one that reads files of this owner; nobody's: a new one.
-    Result<std::shared_ptr<NameProcess>> of(const std::optional<FileOwner>& owner);
+    // The one that reads files of this owner; alone: a new one. Fails for who has had several given
+    // up: all names wait for one that takes its time.
+    Result<std::shared_ptr<NameProcess>> of(const std::optional<FileOwner>& owner, bool alone);
 
   private:
-    Result<std::shared_ptr<NameProcess>> make();
+    Result<std::shared_ptr<NameProcess>> make(uid_t user);
+    void make_room();
+    void look_for_given_up();
 
     std::shared_ptr<ConfinedProcesses> readers_;
     std::string problem_;
     std::map<FileOwner, std::shared_ptr<NameProcess>> by_owner_;
     std::vector<std::shared_ptr<NameProcess>> all_; // that may be usable
+    std::map<uid_t, int> given_up_;                 // processes, by user
 };
 
 // What is said of one thing that is opened in a process. When that process dies the thing is opened
@@ -111,13 +121,15 @@ class NameConversation {
     // What others do when they ask. Of no use but for what `open` does with the answers.
     Result<void> open();
     // The number of the request is filled in.
-    Result<std::string> ask(name_messages::Request request, std::span<const int> descriptors,
-                            std::chrono::milliseconds patience);
+    Result<std::string> ask(name_messages::Request request, std::span<const int> descriptors);
     // Its process cannot be believed.
     void give_up();
+    // From now on in a process that reads nothing else: what comes next is of somebody else.
+    void be_alone();
 
   private:
     using Attempt = std::function<Result<std::string>()>;
+    void leave();
     Result<void> be_open();
     Result<std::string> try_again(const Attempt& attempt);
 
@@ -125,7 +137,8 @@ class NameConversation {
     const std::optional<FileOwner> owner_;
     const WorkProgress& progress_;
     const Open open_;
-    bool alone_ = false; // in a process with nothing else
+    bool alone_ = false;   // in a process with nothing else
+    bool gave_up_ = false; // for good
     std::shared_ptr<NameProcess> process_;
     uint32_t number_ = 0;
 };

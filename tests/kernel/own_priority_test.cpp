@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +46,9 @@ TEST(OwnPriority, IsForOneThreadAndNothingThatItStarts) {
         EXPECT_EQ(priority.judge(2'000 * ms, {}, 1), Change::none);
         EXPECT_EQ(priority.judge(61'999 * ms, {}, 1), Change::none);
         EXPECT_EQ(priority.judge(62'300 * ms, {}, 1), Change::lower);
+        priority.lower();
+        EXPECT_EQ(getpriority(PRIO_PROCESS, 0), 0);
+        EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
     }).join();
     EXPECT_EQ(getpriority(PRIO_PROCESS, 0), 0);
 }

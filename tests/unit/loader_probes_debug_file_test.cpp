@@ -135,14 +135,15 @@ TEST_F(HostileDebugFile, OfAnotherRootComesAfterOurs) {
     folders.own_root = own.get();
     folders.target_root = target.get();
     ElfQuestions questions;
-    const auto file = debug_file_by_build_id(id, folders, questions);
+    const auto module = open_elf(stripped);
+    const auto file = debug_file_by_build_id(id, module->fd(), folders, questions);
     ASSERT_TRUE(file);
     const auto elf = open_elf(*file);
     for (const ElfFunction& function : elf->functions())
         EXPECT_NE(function.name, "evil");
     // It is what a container has for itself.
     folders.own_root = -1;
-    EXPECT_TRUE(debug_file_by_build_id(id, folders, questions));
+    EXPECT_TRUE(debug_file_by_build_id(id, module->fd(), folders, questions));
 }
 
 TEST(OwnFunctions, AreConfirmedByTheFileAlone) {

@@ -29,8 +29,9 @@ class Copies : public testing::Test {
         source.root = std::move(*open_folder(folder.path("")));
         return names_.maker.make(std::move(source));
     }
-    // Long enough ago that a change would be seen.
+    // Nobody else's to write, and written long enough ago that a change would be seen.
     static void wait_until_settled(const std::string& path) {
+        ASSERT_EQ(chmod(path.c_str(), 0755), 0);
         const auto file = *open_regular(path);
         ASSERT_TRUE(test::wait_until([&] { return !FileContent::of(file.get())->just_changed(); }));
     }
@@ -49,12 +50,31 @@ class Copies : public testing::Test {
 };
 
 TEST_F(Copies, AreReadOnce) {
+    const uint64_t leaf = address_of(program, "fixture_leaf");
     one.file("program", *read_file(program));
     two.file("program", *read_file(program));
     wait_until_settled(one.path("program"));
     const auto first = names(one);
-    EXPECT_EQ(names(two), first);
-    EXPECT_EQ(first->find(address_of(program, "fixture_leaf")), "fixture_leaf");
+    EXPECT_EQ(names(one), first);
+    EXPECT_EQ(first->find(leaf), "fixture_leaf");
+    // In another container it is somebody else's, who may say of it what he likes.
+    const auto others = names(two);
+    EXPECT_NE(others, first);
+    EXPECT_EQ(others->find(leaf), "fixture_leaf");
+}
+
+// What only root can have written gives names to all copies of it.
+TEST_F(Copies, OfOurOwnFilesAreTheirs) {
+    one.file("program", *read_file(program));
+    wait_until_settled(one.path("program"));
+    ModuleSource source;
+    source.kind = ModuleKind::file;
+    source.path = "/program";
+    source.file = std::move(*open_regular(one.path("program")));
+    const auto ours = names_.maker.make(std::move(source));
+    two.file("program", *read_file(program));
+    ASSERT_EQ(chmod(two.path("program").c_str(), 0755), 0);
+    EXPECT_EQ(names(two), ours);
 }
 
 // A copy that was something else while it was read.

@@ -81,6 +81,7 @@ TEST_F(Readers, WhatBecomesOfBadOnesIsTold) {
     EXPECT_EQ(cause_of("never-answer", std::chrono::seconds(0)), "it takes too long");
     EXPECT_EQ(cause_of("talk-nonsense"), "its reader answers nonsense");
     EXPECT_EQ(cause_of("promise"), "its reader has died of it");
+    EXPECT_EQ(cause_of("drip", std::chrono::seconds(1)), "it takes too long");
 }
 
 TEST_F(Readers, OneThatDiedIsReplacedOnce) {

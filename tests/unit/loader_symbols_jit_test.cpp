@@ -4,7 +4,7 @@
 #include "tests/unit/jit_dump_bytes.h"
 
 #include "loader/symbols/appended_file.h"
-#include "loader/symbols/generated_code_names.h"
+#include "loader/symbols/generated_files.h"
 #include "loader/symbols/jit_dump.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/symbolizer.h"

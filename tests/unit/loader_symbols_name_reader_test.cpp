@@ -3,6 +3,7 @@
 // hangs, or has been taken over by it, and none to the names of others' files.
 #include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
+#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/name_messages.h"
 #include "tests/support/children.h"
 #include "tests/support/temporary_folder.h"
@@ -13,6 +14,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <sys/stat.h>
 
 namespace auger {
@@ -22,15 +25,6 @@ namespace messages = name_messages;
 using testing::HasSubstr;
 
 const std::string program = AUGER_SYMBOLS_DIR "/symbols_dwarf5";
-
-uint64_t address_of(const std::string& name) {
-    const auto file = *ElfFile::open(std::move(*open_regular(program)), program);
-    for (const ElfFunction& function : file->functions())
-        if (function.name == name)
-            return function.address;
-    ADD_FAILURE() << name;
-    return 0;
-}
 
 class NameReaders : public testing::Test {
   protected:
@@ -58,7 +52,24 @@ class NameReaders : public testing::Test {
         return all;
     }
 
-    const uint64_t leaf_ = address_of("fixture_leaf");
+    static uint64_t leaf_of(const std::string& path) {
+        const auto file = *ElfFile::open(std::move(*open_regular(path)), path);
+        for (const ElfFunction& function : file->functions())
+            if (function.name == "fixture_leaf")
+                return function.address;
+        return 0;
+    }
+    // Of a program whose root is the folder.
+    std::shared_ptr<ModuleNames> generated(pid_t pid) {
+        ModuleSource source;
+        source.kind = ModuleKind::jit;
+        source.namespace_pid = pid;
+        source.uid = geteuid();
+        source.root = std::move(*open_folder(folder_.path("")));
+        return names_.maker.make(std::move(source));
+    }
+
+    const uint64_t leaf_ = leaf_of(program);
     test::TemporaryFolder folder_;
     test::Names names_{{"/nonexistent", "", -1}};
 };
@@ -98,17 +109,90 @@ TEST_F(NameReaders, ThoseThatAreKilledAreReplaced) {
 TEST_F(NameReaders, GeneratedCodesToo) {
     std::filesystem::create_directory(folder_.path("tmp"));
     folder_.file("tmp/perf-7.map", "1000 10 JS:handle\n");
-    ModuleSource source;
-    source.kind = ModuleKind::jit;
-    source.namespace_pid = 7;
-    source.uid = geteuid();
-    source.root = std::move(*open_folder(folder_.path("")));
-    const auto names = names_.maker.make(std::move(source));
+    const auto names = generated(7);
     EXPECT_EQ(names->find(0x1008), "JS:handle");
     ASSERT_EQ(readers().size(), 1u);
     ASSERT_EQ(kill(readers().front(), SIGKILL), 0);
     EXPECT_EQ(names->find(0x1008), "JS:handle"); // read anew
     EXPECT_EQ(names->symbols, 1u);
+}
+
+// A JIT that lets everybody write its map cannot be believed with its user's other programs.
+TEST_F(NameReaders, GeneratedCodeOfWhichOthersTellIsReadAlone) {
+    std::filesystem::create_directory(folder_.path("tmp"));
+    const auto program_names = [&](pid_t pid, mode_t mode) {
+        const std::string map =
+            folder_.file("tmp/perf-" + std::to_string(pid) + ".map", "1000 10 JS:handle\n");
+        EXPECT_EQ(chmod(map.c_str(), mode), 0);
+        return generated(pid);
+    };
+    const auto one = program_names(7, 0644), two = program_names(8, 0600);
+    EXPECT_EQ(readers().size(), 1u);
+    const auto open_to_all = program_names(9, 0666);
+    EXPECT_EQ(readers().size(), 2u);
+    EXPECT_EQ(open_to_all->find(0x1008), "JS:handle");
+    // Later, too.
+    folder_.file("tmp/perf-7.map", "1000 10 JS:handle\n2000 10 JS:other\n");
+    ASSERT_EQ(chmod(folder_.path("tmp/perf-7.map").c_str(), 0666), 0);
+    EXPECT_TRUE(one->refresh());
+    EXPECT_EQ(one->find(0x2008), "JS:other");
+    EXPECT_EQ(readers().size(), 3u);
+}
+
+// What a process that took another one's place has read is new to those who ask what is.
+TEST_F(NameReaders, WhatWasWrittenWhenOneWasReplacedIsTold) {
+    std::filesystem::create_directory(folder_.path("tmp"));
+    folder_.file("tmp/perf-7.map", "1000 10 JS:handle\n");
+    const auto names = generated(7);
+    EXPECT_TRUE(names->refresh()); // of the first reading
+    EXPECT_FALSE(names->refresh());
+    folder_.file("tmp/perf-7.map", "1000 10 JS:handle\n2000 10 JS:other\n");
+    ASSERT_EQ(readers().size(), 1u);
+    ASSERT_EQ(kill(readers().front(), SIGKILL), 0);
+    EXPECT_TRUE(names->refresh());
+    EXPECT_FALSE(names->refresh());
+}
+
+// Anybody can put a file beside root's, or map root's where he may write.
+TEST_F(NameReaders, ADebugFileIsOfWhoOwnsTheModule) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to play two users";
+    const std::string stripped = AUGER_SYMBOLS_DIR "/symbols_stripped";
+    const std::string module = folder_.file("symbols_stripped", *read_file(stripped));
+    const std::string debug =
+        folder_.file("symbols_stripped.debug", *read_file(stripped + ".debug"));
+    const uint64_t leaf = leaf_of(debug);
+    const auto named = [&] {
+        ModuleSource in_folder = source(module);
+        in_folder.path = "/symbols_stripped";
+        in_folder.root = std::move(*open_folder(folder_.path("")));
+        return names_.maker.make(std::move(in_folder))->find(leaf).has_value();
+    };
+    EXPECT_TRUE(named());
+    ASSERT_EQ(chown(debug.c_str(), 1, 1), 0);
+    EXPECT_FALSE(named());
+    ASSERT_EQ(chown(module.c_str(), 1, 1), 0);
+    EXPECT_TRUE(named());
+}
+
+// The kernel's memory is an ELF file, too.
+TEST_F(NameReaders, ADebugFileIsNoDumpOfMemory) {
+    ElfQuestions questions;
+    const std::string content = *read_file(program);
+    const std::string id = *questions.build_id_of(open_regular(program)->get());
+    const UniqueFd root = std::move(*open_folder(folder_.path("")));
+    const std::string folder = folder_.path(".build-id/" + id.substr(0, 2));
+    std::filesystem::create_directories(folder);
+    const std::string path = folder + "/" + id.substr(2) + ".debug";
+    const auto found = [&] {
+        return debug_file_by_build_id(id, -1, {root.get(), -1, ""}, questions).has_value();
+    };
+    std::ofstream(path, std::ios::binary) << content;
+    EXPECT_TRUE(found());
+    std::string dump = content;
+    dump[16] = 4; // e_type: ET_CORE
+    std::ofstream(path, std::ios::binary) << dump;
+    EXPECT_FALSE(found());
 }
 
 TEST_F(NameReaders, WhatBecomesOfBadOnesIsTold) {

@@ -2,7 +2,7 @@
 // Names that do not come from ELF files: the kernel's, and those of generated code.
 #include "loader/process/safe_open.h"
 #include "loader/symbols/appended_file.h"
-#include "loader/symbols/generated_code_names.h"
+#include "loader/symbols/generated_files.h"
 #include "loader/symbols/kernel_symbols.h"
 #include "loader/symbols/perf_map.h"
 
