@@ -28,8 +28,8 @@ bool may_be_debug_file(int fd) {
 }
 
 // Whether who wrote it may say what the functions of the module are called.
-bool may_tell_of(int module, int fd, bool in_own_root) {
-    struct stat of_module, of_file;
+bool may_tell_of(int module, int fd, int root, bool in_own_root) {
+    struct stat of_module, of_file, of_root;
     if (module < 0 || (in_own_root && is_trusted_file(fd)))
         return true;
     if (fstat(module, &of_module) != 0 || fstat(fd, &of_file) != 0)
@@ -37,7 +37,10 @@ bool may_tell_of(int module, int fd, bool in_own_root) {
     // Where owners are not to be believed, those of one file system are as good as each other.
     if (!has_believable_owner(module) || !has_believable_owner(fd))
         return of_module.st_dev == of_file.st_dev;
-    return of_module.st_uid == of_file.st_uid;
+    // In a container its root may, whose the folder is.
+    const bool is_its_roots =
+        !in_own_root && fstat(root, &of_root) == 0 && of_root.st_uid == of_file.st_uid;
+    return is_its_roots || of_module.st_uid == of_file.st_uid;
 }
 
 // What looks for a module's debug file.
@@ -50,7 +53,7 @@ struct Search {
             return std::nullopt;
         auto file = open_regular_beneath(root, path, Symlinks::follow);
         if (!file || !may_be_debug_file(file->get()) ||
-            !may_tell_of(module, file->get(), root == folders.own_root))
+            !may_tell_of(module, file->get(), root, root == folders.own_root))
             return std::nullopt;
         return DebugFile{std::make_shared<const UniqueFd>(*std::move(file)), path};
     }
@@ -93,8 +96,12 @@ std::optional<DebugFile> find_debug_file(const DebugFileOf& module, const DebugF
         for (const std::string& folder :
              {beside, beside + ".debug/", folders.folder + "/" + beside}) {
             auto file = Search{module.file, folders}.open(root, folder + link->file_name);
-            if (file && !same_file(file->fd->get(), module.file) &&
-                questions.checksum_of(file->fd->get()) == link->crc)
+            if (!file || same_file(file->fd->get(), module.file))
+                continue;
+            // Where both have a build id there is no need to read all of another one.
+            const int fd = file->fd->get();
+            const auto id = module.build_id.empty() ? std::nullopt : questions.build_id_of(fd);
+            if ((!id || *id == module.build_id) && questions.checksum_of(fd) == link->crc)
                 return file;
         }
     return std::nullopt;

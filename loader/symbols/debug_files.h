@@ -2,8 +2,9 @@
 // Where distributions put what was stripped from a program: by build id, and by .gnu_debuglink. Our
 // root is searched first. A container brings its own files along: they name only what that
 // container runs, and say nothing of where a breakpoint may go (own_functions.h). A module's debug
-// file is root's, in our own root, or of who owns the module: else anybody could name others'
-// functions. Files are found and opened here; what is in them is somebody else's to read.
+// file is root's, in our own root, or of who owns the module, or of its container's root: else
+// anybody could name others' functions. Files are found and opened here; what is in them is
+// somebody else's to read.
 #pragma once
 
 #include "loader/base/fd.h"

@@ -46,9 +46,9 @@ bool same_file(const std::optional<DebugFile>& a, const std::optional<DebugFile>
 }
 
 // The vdso's image is our own.
-std::optional<FileOwner> owner_of(const ModuleSource& source) {
+FileOwner owner_of(const ModuleSource& source) {
     if (source.kind == ModuleKind::vdso)
-        return FileOwner{FileOwner::Kind::trusted};
+        return {FileOwner::Kind::trusted, {}};
     return FileOwner::of_file(source.file.get(), source.root.get());
 }
 
@@ -116,6 +116,11 @@ bool FileNames::open() {
             find_debug_file({source_.file.get(), source_.path, build_id, opened_->link},
                             {source_.root.get(), sources_.own_root, sources_.debug_folder}, *this);
     incomplete = may_be_apart && !apart_;
+    // Who may write the one says what the functions of the other are called, and of no more.
+    struct stat status;
+    if (apart_ &&
+        (fstat(apart_->fd->get(), &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
+        conversation_.change(FileOwner::Kind::nobody);
     return true;
 }
 
@@ -134,15 +139,16 @@ std::optional<std::string> FileNames::build_id_of(int fd) {
 std::optional<uint32_t> FileNames::checksum_of(int fd) {
     const int file[] = {fd};
     const auto answer = conversation_.ask({Kind::checksum}, file);
+    if (!answer) // a large file on a slow disk, say
+        conversation_.forgive();
     const auto checksum = answer ? name_messages::checksum(*answer) : std::nullopt;
     return checksum ? checksum->crc : std::nullopt;
 }
 
 bool FileNames::same_as(const FileNames& other) const {
     // Of files of the same owner, or root's: the other's names are those of its owner's process.
-    const bool believable =
-        owner_ && other.owner_ &&
-        (*owner_ == *other.owner_ || other.owner_->kind == FileOwner::Kind::trusted);
+    const bool believable = (owner_.shares() && owner_ == other.owner_) ||
+                            other.owner_.kind == FileOwner::Kind::trusted;
     if (!believable || failed_ || other.failed_ || source_.path != other.source_.path ||
         !same_file(apart_, other.apart_) || !other.content_ ||
         !same_bytes(source_.file.get(), other.source_.file.get(), progress_))
@@ -212,7 +218,7 @@ void FileNames::complete(const DebugFile& apart) {
     incomplete = false;
     // A server may be wrong, as may be what an earlier one left on disk, and its file is no more to
     // be believed than a target's.
-    conversation_.be_alone();
+    conversation_.change(FileOwner::Kind::fetched);
     if (build_id_of(apart.fd->get()) != build_id) {
         note = Error{"read", apart.name, "it has another build id", {}}.message();
         return;

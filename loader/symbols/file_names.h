@@ -40,7 +40,7 @@ class FileNames final : public ModuleNames, private FileQuestions {
     const ModuleSource source_;
     const NameSources& sources_;
     const WorkProgress& progress_;
-    const std::optional<FileOwner> owner_;
+    const FileOwner owner_;
     NameConversation conversation_;
     std::optional<FileContent> content_; // before it was read; nothing: it may have changed since
     std::optional<name_messages::Opened> opened_;

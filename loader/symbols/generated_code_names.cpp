@@ -58,9 +58,9 @@ GeneratedCodeNames::GeneratedCodeNames(ModuleSource source, int own_root, NamePr
     : user(source.uid), last_use(++uses), source_(std::move(source)), own_root_(own_root),
       progress_(progress), uses_(uses) {
     generated = true;
-    std::optional<FileOwner> owner;
-    if (!open_files().open_to_others)
-        owner = FileOwner::of_program(user, source_.root.get());
+    FileOwner owner = FileOwner::of_program(user, source_.root.get());
+    if (open_files().open_to_others)
+        owner = owner.with_kind(FileOwner::Kind::nobody);
     conversation_.emplace(
         processes, owner, progress,
         [this](NameProcess& process, uint32_t number) { return open_in(process, number); });
@@ -139,7 +139,7 @@ bool GeneratedCodeNames::refresh() {
         note = old_note;
     } else {
         if (files.open_to_others)
-            conversation_->be_alone();
+            conversation_->change(FileOwner::Kind::nobody);
         const auto taken = take(files, conversation_->ask(files.request(), files.descriptors()));
         if (!taken)
             end(taken.error().message());

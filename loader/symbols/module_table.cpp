@@ -205,6 +205,8 @@ ModuleSource ModuleTable::source(ModuleId id) {
     source.root = duplicate(module.root ? module.root->get() : -1);
     if (module.root && !source.root) { // without it the file would be taken for one of our own root
         source.error = system_error("open the root of", module.info.path).message();
+        if (source.kind == ModuleKind::jit)
+            source.kind = ModuleKind::unknown;
         return source;
     }
     source.renews = module.renews;

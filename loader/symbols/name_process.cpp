@@ -21,20 +21,14 @@ constexpr uint32_t most_files = 256;             // of one process, over its lif
 constexpr int most_given_up = 3;                 // of one user
 constexpr std::chrono::seconds tell_patience{1}; // what is told is read at once
 
-FileOwner owner_below(FileOwner::Kind kind, uid_t uid, int root) {
-    FileOwner owner{kind, uid};
+FileUser user_below(uid_t uid, int root) {
+    FileUser user{uid};
     struct stat folder;
     if (root >= 0 && fstat(root, &folder) == 0) {
-        owner.root_device = folder.st_dev;
-        owner.root_inode = folder.st_ino;
+        user.device = folder.st_dev;
+        user.inode = folder.st_ino;
     }
-    return owner;
-}
-
-// What nobody answers for, as far as can be told.
-uid_t user_of(const std::optional<FileOwner>& owner) {
-    constexpr uid_t nobody = 65534;
-    return !owner ? nobody : owner->kind == FileOwner::Kind::trusted ? 0 : owner->uid;
+    return user;
 }
 
 } // namespace
@@ -64,28 +58,30 @@ void NameProcess::tell(std::string_view request, std::span<const int> descriptor
         this->end();
 }
 
-std::optional<FileOwner> FileOwner::of_file(int fd, int root) {
+FileOwner FileOwner::of_file(int fd, int root) {
     struct stat status;
     if (root < 0 && is_trusted_file(fd))
-        return FileOwner{Kind::trusted};
-    if (!has_believable_owner(fd) || fstat(fd, &status) != 0 ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return std::nullopt;
-    return owner_below(Kind::user, status.st_uid, root);
+        return {Kind::trusted, {}};
+    if (fstat(fd, &status) != 0)
+        return {Kind::nobody, {}};
+    if (!has_believable_owner(fd))
+        return {Kind::nobody, {status.st_uid, status.st_dev, 0}};
+    const bool for_others = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    return {for_others ? Kind::nobody : Kind::user, user_below(status.st_uid, root)};
 }
 
 FileOwner FileOwner::of_program(uid_t uid, int root) {
-    return owner_below(Kind::generated, uid, root);
+    return {Kind::generated, user_below(uid, root)};
 }
 
 // Of the user who has most, the one that was asked for longest ago.
 void NameProcesses::make_room() {
-    std::map<uid_t, size_t> by_user;
+    std::map<FileUser, size_t> by_user;
     for (const auto& process : all_)
         by_user[process->user()]++;
-    const uid_t largest = std::ranges::max_element(by_user, {}, [](const auto& entry) {
-                              return entry.second;
-                          })->first;
+    const FileUser largest = std::ranges::max_element(by_user, {}, [](const auto& entry) {
+                                 return entry.second;
+                             })->first;
     const auto oldest = std::ranges::min_element(all_, {}, [&](const auto& process) {
         return std::pair(process->user() != largest, process->used());
     });
@@ -95,13 +91,13 @@ void NameProcesses::make_room() {
 
 void NameProcesses::look_for_given_up() {
     std::erase_if(all_, [&](const auto& process) {
-        if (!process->usable() && process->given_up())
+        if (!process->usable() && process->given_up() && !process->trusted())
             given_up_[process->user()]++;
         return !process->usable();
     });
 }
 
-Result<std::shared_ptr<NameProcess>> NameProcesses::make(uid_t user) {
+Result<std::shared_ptr<NameProcess>> NameProcesses::make(const FileUser& user) {
     if (!readers_)
         return Error{"read names", {}, problem_, {}};
     auto made = readers_->make(name_service);
@@ -118,22 +114,25 @@ Result<std::shared_ptr<NameProcess>> NameProcesses::make(uid_t user) {
     return process;
 }
 
-Result<std::shared_ptr<NameProcess>> NameProcesses::of(const std::optional<FileOwner>& owner,
-                                                       bool alone) {
+Result<std::shared_ptr<NameProcess>> NameProcesses::of(const FileOwner& owner, bool alone) {
     look_for_given_up();
-    const uid_t user = user_of(owner);
-    const bool trusted = owner && owner->kind == FileOwner::Kind::trusted;
-    if (const auto many = given_up_.find(user);
-        !trusted && many != given_up_.end() && many->second >= most_given_up)
-        return Error{"read names", {}, "other files of their owner took too long", {}};
-    if (!owner || alone)
-        return make(user);
-    auto& known = by_owner_[*owner];
+    const auto many = given_up_.find(owner.user);
+    if (owner.kind != FileOwner::Kind::trusted && many != given_up_.end() &&
+        many->second >= most_given_up)
+        return Error{"read names",
+                     {},
+                     "other files of its owner took too long, or their reader answered nonsense",
+                     {}};
+    if (alone || !owner.shares())
+        return make(owner.user);
+    auto& known = by_owner_[owner];
     if (known && known->usable() && known->numbers() < most_files)
         return known;
-    auto made = make(user);
-    if (made)
+    auto made = make(owner.user);
+    if (made) {
+        (*made)->trust(owner.kind == FileOwner::Kind::trusted);
         known = *made;
+    }
     return made;
 }
 
@@ -158,7 +157,8 @@ Result<std::string> NameConversation::try_again(const Attempt& attempt) {
         auto answer = attempt();
         const bool given_up = process_ && process_->given_up();
         gave_up_ = gave_up_ || given_up;
-        if (answer || given_up || (process_ && process_->usable()) || number == most_attempts)
+        // Where none can be made, waiting would hold up all other names.
+        if (answer || given_up || !process_ || process_->usable() || number == most_attempts)
             return answer;
         // It may have been killed. Did it die of this, others' files shall not be with it.
         alone_ = alone_ || number >= shared_attempts;
@@ -193,18 +193,22 @@ void NameConversation::give_up() {
 }
 
 void NameConversation::leave() {
-    if (process_ && (alone_ || !owner_))
+    if (process_ && (alone_ || !owner_.shares()))
         process_->end();
     else if (process_)
         process_->tell(name_messages::request({name_messages::Kind::close, number_}));
     process_.reset();
 }
 
-void NameConversation::be_alone() {
-    if (alone_ || !owner_)
+void NameConversation::change(FileOwner::Kind kind) {
+    if (alone_ || !owner_.shares() || owner_.kind == kind)
         return;
     leave();
-    alone_ = true;
+    owner_ = owner_.with_kind(kind);
+}
+
+void NameConversation::forgive() {
+    gave_up_ = false;
 }
 
 NameConversation::~NameConversation() {

@@ -31,14 +31,22 @@ void serve_names(int socket);
 // do.
 inline constexpr std::chrono::seconds name_patience{60};
 
+// A user, of one of the views of the file system in which users are others; of files whose owners
+// cannot be believed, that user of that file system.
+struct FileUser {
+    uid_t uid = 0;
+    uint64_t device = 0, inode = 0; // of the root folder; 0: our own. Or of the file system, and 0
+    auto operator<=>(const FileUser&) const = default;
+};
+
 class NameProcess {
   public:
     using Clock = std::chrono::steady_clock;
 
-    NameProcess(ConfinedProcess process, uid_t user) : user_(user) {
+    NameProcess(ConfinedProcess process, const FileUser& user) : user_(user) {
         process_.emplace(std::move(process));
     }
-    uid_t user() const { return user_; } // whose files it reads, as far as that is known
+    const FileUser& user() const { return user_; } // whose files it reads
 
     // A number for what is opened in it next.
     uint32_t next_number() { return ++numbers_; }
@@ -54,13 +62,16 @@ class NameProcess {
         end();
     }
     bool usable() const { return process_.has_value(); }
+    void trust(bool trusted) { trusted_ = trusted; } // it reads what only root can have written
+    bool trusted() const { return trusted_; }
     bool given_up() const { return given_up_; } // it did not die
     Clock::time_point used() const { return used_; }
 
   private:
     std::optional<ConfinedProcess> process_;
-    const uid_t user_;
+    const FileUser user_;
     uint32_t numbers_ = 0;
+    bool trusted_ = false;
     bool given_up_ = false;
     Clock::time_point used_ = Clock::now();
 };
@@ -71,15 +82,18 @@ struct FileOwner {
         trusted,   // nobody's but root's and our user's: is_trusted_file(), in our own root
         user,      // who owns it
         generated, // whose program generates code
-    } kind;
-    uid_t uid = 0;
-    uint64_t root_device = 0, root_inode = 0; // where users are others; 0: our own
+        fetched,   // of a server: it has a debug file from there
+        nobody,    // it is read alone: others may write it, or owners cannot be believed
+    } kind{};
+    FileUser user{};
     auto operator<=>(const FileOwner&) const = default;
     bool operator==(const FileOwner&) const = default;
 
-    // Nothing where modes and owners cannot be believed. `root`: a descriptor, or -1: ours.
-    static std::optional<FileOwner> of_file(int fd, int root);
+    // `root`: a descriptor, or -1: ours.
+    static FileOwner of_file(int fd, int root);
     static FileOwner of_program(uid_t uid, int root);
+    FileOwner with_kind(Kind other) const { return {other, user}; }
+    bool shares() const { return kind != Kind::nobody; }
 };
 
 class NameProcesses {
@@ -90,10 +104,10 @@ class NameProcesses {
 
     // The one that reads files of this owner; alone: a new one. Fails for who has had several given
     // up: all names wait for one that takes its time.
-    Result<std::shared_ptr<NameProcess>> of(const std::optional<FileOwner>& owner, bool alone);
+    Result<std::shared_ptr<NameProcess>> of(const FileOwner& owner, bool alone);
 
   private:
-    Result<std::shared_ptr<NameProcess>> make(uid_t user);
+    Result<std::shared_ptr<NameProcess>> make(const FileUser& user);
     void make_room();
     void look_for_given_up();
 
@@ -101,7 +115,7 @@ class NameProcesses {
     std::string problem_;
     std::map<FileOwner, std::shared_ptr<NameProcess>> by_owner_;
     std::vector<std::shared_ptr<NameProcess>> all_; // that may be usable
-    std::map<uid_t, int> given_up_;                 // processes, by user
+    std::map<FileUser, int> given_up_;              // processes; root's own are not counted
 };
 
 // What is said of one thing that is opened in a process. When that process dies the thing is opened
@@ -111,8 +125,8 @@ class NameConversation {
     using Open = std::function<Result<void>(NameProcess& process, uint32_t number)>;
 
     // `processes` and `progress` outlive it.
-    NameConversation(NameProcesses& processes, std::optional<FileOwner> owner,
-                     const WorkProgress& progress, Open open)
+    NameConversation(NameProcesses& processes, const FileOwner& owner, const WorkProgress& progress,
+                     Open open)
         : processes_(processes), owner_(owner), progress_(progress), open_(std::move(open)) {}
     ~NameConversation();
     NameConversation(const NameConversation&) = delete;
@@ -124,8 +138,11 @@ class NameConversation {
     Result<std::string> ask(name_messages::Request request, std::span<const int> descriptors);
     // Its process cannot be believed.
     void give_up();
-    // From now on in a process that reads nothing else: what comes next is of somebody else.
-    void be_alone();
+    // From now on in a process for what is of such a kind, or alone: what comes next is not only
+    // its owner's.
+    void change(FileOwner::Kind kind);
+    // What was asked was of another file: that it took too long says nothing of this one.
+    void forgive();
 
   private:
     using Attempt = std::function<Result<std::string>()>;
@@ -134,7 +151,7 @@ class NameConversation {
     Result<std::string> try_again(const Attempt& attempt);
 
     NameProcesses& processes_;
-    const std::optional<FileOwner> owner_;
+    FileOwner owner_;
     const WorkProgress& progress_;
     const Open open_;
     bool alone_ = false;   // in a process with nothing else

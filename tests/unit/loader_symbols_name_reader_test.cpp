@@ -211,6 +211,25 @@ TEST_F(NameReaders, WhatBecomesOfBadOnesIsTold) {
     }
 }
 
+// All names wait for the one that is being read.
+TEST_F(NameReaders, WhoHadThreeGivenUpHasNoMore) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to play two users";
+    test::Names bad({"/nonexistent", "", -1},
+                    {AUGER_FIXTURES_DIR "/fixture_confined", {"names-talk-nonsense"}});
+    const auto note_of = [&](const std::string& name, uid_t user) {
+        const std::string path = copy(name);
+        EXPECT_EQ(chown(path.c_str(), user, user), 0);
+        return bad.maker.make(source(path))->note;
+    };
+    for (const char* name : {"one", "two", "three"})
+        EXPECT_THAT(note_of(name, 1), HasSubstr("its reader answers nonsense"));
+    EXPECT_THAT(note_of("four", 1), HasSubstr("other files of its owner took too long"));
+    EXPECT_THAT(note_of("five", 2), HasSubstr("its reader answers nonsense"));
+    for (const char* name : {"six", "seven", "eight", "nine"}) // root's own count for nobody
+        EXPECT_THAT(note_of(name, 0), HasSubstr("its reader answers nonsense"));
+}
+
 TEST_F(NameReaders, NoneAtAllIsTold) {
     ModuleNamesMaker maker({"/nonexistent", "", -1}, NameProcesses(nullptr, "it is not installed"),
                            names_.progress);
