@@ -552,8 +552,7 @@ __noinline int step(struct stack_walk* walk, bool at_return) {
 // The thread has returned to the kernel's code for return probes: to the one for its innermost
 // probe, which has pushed up to three registers; or on the way out of it, where the stack has the
 // address.
-static __always_inline void leave_return_code(struct stack_walk* walk,
-                                              const struct pt_regs___kernel* regs) {
+static __always_inline void leave_return_code(struct stack_walk* walk) {
     u64 code = 0, skipped, address;
 
     if (walk->return_instance && walk->return_instance_slot + sizeof(u64) - walk->sp <= 24) {
@@ -573,10 +572,6 @@ static __always_inline void leave_return_code(struct stack_walk* walk,
     else
         return;
     if (!read_user_word(walk->sp + skipped, &address))
-        return;
-    // The system call's own part of the way out has not put the address there yet: what the
-    // function returns is still there, and where it returns to nowhere to be seen.
-    if (skipped == 16 && walk->in_kernel && (int)regs->orig_ax == -1 && address == regs->ax)
         return;
     walk->ip = address;
     walk->sp += skipped + sizeof(u64);
@@ -614,7 +609,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
         if (place && walk->ip - place < 16)
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
     } else if (area && walk->ip - area < STACK_PAGE) {
-        leave_return_code(walk, regs);
+        leave_return_code(walk);
     } else if (area && is_below_pushed_registers(walk, regs)) {
         walk->sp += 3 * sizeof(u64);
     } else if (walk->in_kernel && (int)regs->orig_ax < 0 &&

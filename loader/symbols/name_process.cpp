@@ -99,7 +99,7 @@ void NameProcesses::look_for_given_up() {
 
 Result<std::shared_ptr<NameProcess>> NameProcesses::make(const FileUser& user) {
     if (!readers_)
-        return Error{"read names", {}, problem_, {}};
+        return Error{"read names", {}, problem_, {}, Error::Kind::unsupported};
     auto made = readers_->make(name_service);
     if (!made)
         return made.error();
@@ -122,7 +122,8 @@ Result<std::shared_ptr<NameProcess>> NameProcesses::of(const FileOwner& owner, b
         return Error{"read names",
                      {},
                      "other files of its owner took too long, or their reader answered nonsense",
-                     {}};
+                     {},
+                     Error::Kind::unsupported};
     if (alone || !owner.shares())
         return make(owner.user);
     auto& known = by_owner_[owner];
@@ -157,8 +158,10 @@ Result<std::string> NameConversation::try_again(const Attempt& attempt) {
         auto answer = attempt();
         const bool given_up = process_ && process_->given_up();
         gave_up_ = gave_up_ || given_up;
-        // Where none can be made, waiting would hold up all other names.
-        if (answer || given_up || !process_ || process_->usable() || number == most_attempts)
+        // Where none is to be had, waiting would hold up all other names.
+        const bool refused = !answer && answer.error().kind == Error::Kind::unsupported;
+        if (answer || given_up || refused || (process_ && process_->usable()) ||
+            number == most_attempts)
             return answer;
         // It may have been killed. Did it die of this, others' files shall not be with it.
         alone_ = alone_ || number >= shared_attempts;
