@@ -14,25 +14,25 @@ namespace {
 
 constexpr double starved = 0.5; // of the time it waited for a CPU
 
-std::optional<OwnPriority::Times> own_times() {
+// Time spent on the CPU, time spent waiting for one, ... (proc/schedstat in the kernel's
+// documentation). Nothing where the kernel has no CONFIG_SCHED_INFO.
+std::optional<uint64_t> waited_for_a_cpu() {
     std::ifstream file("/proc/thread-self/schedstat");
-    OwnPriority::Times times;
-    if (file >> times.ran_ns >> times.waited_ns)
-        return times;
-    return std::nullopt;
+    uint64_t ran_ns = 0, waited_ns = 0;
+    return file >> ran_ns >> waited_ns ? std::optional(waited_ns) : std::nullopt;
 }
 
 } // namespace
 
-OwnPriority::Change OwnPriority::judge(uint64_t now_ns, const Times& times, uint64_t lost) {
+OwnPriority::Change OwnPriority::judge(uint64_t now_ns, uint64_t waited_ns, uint64_t lost) {
     if (begin_ns_ && now_ns < begin_ns_ + span_ns)
         return Change::none;
     const bool first = begin_ns_ == 0;
     const auto length = static_cast<double>(now_ns - begin_ns_);
-    share_waited_ = first ? 0 : static_cast<double>(times.waited_ns - before_.waited_ns) / length;
+    share_waited_ = first ? 0 : static_cast<double>(waited_ns - waited_before_ns_) / length;
     lost_ = lost - lost_before_;
     begin_ns_ = now_ns;
-    before_ = times;
+    waited_before_ns_ = waited_ns;
     lost_before_ = lost;
     if (first)
         return Change::none;
@@ -63,11 +63,10 @@ void OwnPriority::lower() {
 }
 
 std::optional<std::string> OwnPriority::update(uint64_t now_ns, uint64_t lost) {
-    // Not everybody's kernel says.
-    const auto times = own_times();
-    if (!times)
+    const auto waited_ns = waited_for_a_cpu();
+    if (!waited_ns)
         return std::nullopt;
-    switch (judge(now_ns, *times, lost)) {
+    switch (judge(now_ns, *waited_ns, lost)) {
     case Change::none:
         return std::nullopt;
     case Change::lower:
@@ -82,8 +81,8 @@ std::optional<std::string> OwnPriority::update(uint64_t now_ns, uint64_t lost) {
                     100 * share_waited_, lost_);
     if (!raise())
         return why + ": its priority cannot be raised (needs CAP_SYS_NICE)";
-    return fmt::format("{}: it runs at nice {} until none is lost for {} s", why, raised_nice,
-                       calm_ns / 1'000'000'000);
+    return fmt::format("{}: it runs at nice {} until none is lost for {} s", why,
+                       getpriority(PRIO_PROCESS, 0), calm_ns / 1'000'000'000);
 }
 
 } // namespace auger

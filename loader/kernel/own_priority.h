@@ -18,14 +18,10 @@ class OwnPriority {
     static constexpr uint64_t span_ns = 200'000'000; // what is judged, at least
     static constexpr uint64_t calm_ns = 60'000'000'000;
 
-    // What the scheduler says of a thread (/proc/.../schedstat), since it began.
-    struct Times {
-        uint64_t ran_ns = 0;
-        uint64_t waited_ns = 0; // for a CPU
-    };
     enum class Change : uint8_t { none, raise, lower };
-    // `lost` counts all events that were lost so far. Pure.
-    Change judge(uint64_t now_ns, const Times& times, uint64_t lost);
+    // `waited_ns`: how long the thread has waited for a CPU, since it began. `lost`: events, since
+    // the session began. Pure.
+    Change judge(uint64_t now_ns, uint64_t waited_ns, uint64_t lost);
 
     // Of the calling thread, and of nothing that it starts. False when the kernel refuses.
     bool raise();
@@ -36,7 +32,7 @@ class OwnPriority {
 
   private:
     uint64_t begin_ns_ = 0; // of the span; 0: none has begun
-    Times before_;
+    uint64_t waited_before_ns_ = 0;
     uint64_t lost_before_ = 0;
     double share_waited_ = 0; // of the span that led to it
     uint64_t lost_ = 0;       // in that

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 namespace auger {
 namespace {
@@ -60,8 +59,6 @@ std::optional<FileContent> content_of(int fd) {
     return *content;
 }
 
-const Error nonsense{"read names", {}, "its reader answers nonsense", {}};
-
 } // namespace
 
 FileNames::FileNames(ModuleSource source, const NameSources& sources, NameProcesses& processes,
@@ -80,10 +77,8 @@ Result<void> FileNames::open_in(NameProcess& process, uint32_t number) {
     if (!answer)
         return answer.error();
     auto opened = name_messages::opened(*answer);
-    if (!opened) {
-        process.give_up();
-        return nonsense;
-    }
+    if (!opened)
+        return process.give_up();
     if (!opened_)
         opened_ = std::move(opened);
     if (!was_read_)
@@ -175,10 +170,8 @@ void FileNames::read() {
     if (!answer)
         return fail(answer.error().message());
     const auto symbols_read = name_messages::read_symbols(*answer);
-    if (!symbols_read) {
-        conversation_.give_up();
-        return fail(nonsense.message());
-    }
+    if (!symbols_read)
+        return fail(conversation_.give_up().message());
     was_read_ = true;
     symbols = symbols_read->functions;
     note = symbols == 0 ? "no symbols" : "";
@@ -228,25 +221,16 @@ void FileNames::complete(const DebugFile& apart) {
 }
 
 std::vector<AddressName> FileNames::names(std::span<const AddressQuery> queries) {
-    std::vector<AddressName> all;
-    while (!failed_ && all.size() < queries.size()) {
-        const auto part = queries.subspan(
-            all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
-        name_messages::Request request{Kind::find};
-        request.queries.assign(part.begin(), part.end());
-        const auto answer = conversation_.ask(std::move(request), {});
-        auto found = answer ? name_messages::names(*answer, part.size()) : std::nullopt;
-        if (found) {
-            std::ranges::move(*found, std::back_inserter(all));
-            continue;
-        }
-        if (answer)
-            conversation_.give_up();
-        fail((answer ? nonsense : answer.error()).message());
+    if (!failed_) {
+        auto found = conversation_.find(queries);
+        if (found)
+            return *std::move(found);
+        fail(found.error().message());
     }
-    for (size_t i = all.size(); i < queries.size(); i++)
-        all.push_back({offset_name(source_.path, queries[i].address), false});
-    return all;
+    std::vector<AddressName> offsets;
+    for (const AddressQuery& query : queries)
+        offsets.push_back({offset_name(source_.path, query.address), false});
+    return offsets;
 }
 
 } // namespace auger

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace auger {
@@ -18,7 +17,10 @@ using name_messages::Kind;
 
 constexpr uint64_t most_memory = uint64_t{1} << 40; // that is believed, so that sums hold
 
-const Error nonsense{"read names", {}, "its reader answers nonsense", {}};
+bool is_open_to_others(int fd) {
+    struct stat status;
+    return fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
 
 } // namespace
 
@@ -28,15 +30,6 @@ GeneratedCodeNames::State GeneratedCodeNames::State::of(int fd) {
         return {};
     return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size)};
 }
-
-namespace {
-
-bool is_open_to_others(int fd) {
-    struct stat status;
-    return fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-}
-
-} // namespace
 
 name_messages::Request GeneratedCodeNames::Files::request() const {
     name_messages::Request request{Kind::refresh};
@@ -101,11 +94,7 @@ Result<void> GeneratedCodeNames::open_in(NameProcess& process, uint32_t number) 
     request.number = number;
     const auto taken =
         take(files, process.ask(name_messages::request(request), files.descriptors(), progress_));
-    if (taken)
-        return {};
-    if (process.usable())
-        process.give_up();
-    return taken.error();
+    return taken;
 }
 
 Result<void> GeneratedCodeNames::take(const Files& files, const Result<std::string>& answer) {
@@ -113,7 +102,7 @@ Result<void> GeneratedCodeNames::take(const Files& files, const Result<std::stri
         return answer.error();
     const auto refreshed = name_messages::refreshed(*answer);
     if (!refreshed)
-        return nonsense;
+        return conversation_->give_up();
     map_ = files.map_state;
     dump_ = files.dump_state;
     more_ = refreshed->more;
@@ -150,21 +139,13 @@ bool GeneratedCodeNames::refresh() {
 
 std::vector<AddressName> GeneratedCodeNames::names(std::span<const AddressQuery> queries) {
     last_use = ++uses_;
-    std::vector<AddressName> all;
-    while (conversation_ && all.size() < queries.size()) {
-        name_messages::Request request{Kind::find};
-        const auto part = queries.subspan(
-            all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
-        request.queries.assign(part.begin(), part.end());
-        const auto answer = conversation_->ask(std::move(request), {});
-        auto found = answer ? name_messages::names(*answer, part.size()) : std::nullopt;
+    if (conversation_) {
+        auto found = conversation_->find(queries);
         if (found)
-            std::ranges::move(*found, std::back_inserter(all));
-        else
-            end((answer ? nonsense : answer.error()).message());
+            return *std::move(found);
+        end(found.error().message());
     }
-    all.resize(queries.size(), {std::string(unknown_name), false});
-    return all;
+    return std::vector<AddressName>(queries.size(), {std::string(unknown_name), false});
 }
 
 void GeneratedCodeNames::let_go() {

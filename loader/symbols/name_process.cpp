@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 namespace auger {
@@ -31,7 +32,17 @@ FileUser user_below(uid_t uid, int root) {
     return user;
 }
 
+Error nonsense() {
+    return {"read names", {}, "its reader answers nonsense", {}};
+}
+
 } // namespace
+
+Error NameProcess::give_up() {
+    given_up_ = true;
+    end();
+    return nonsense();
+}
 
 Result<std::string> NameProcess::ask(std::string_view request, std::span<const int> descriptors,
                                      const WorkProgress& progress) {
@@ -189,10 +200,27 @@ Result<std::string> NameConversation::ask(name_messages::Request request,
     });
 }
 
-void NameConversation::give_up() {
+Result<std::vector<AddressName>> NameConversation::find(std::span<const AddressQuery> queries) {
+    std::vector<AddressName> all;
+    while (all.size() < queries.size()) {
+        const auto part = queries.subspan(
+            all.size(), std::min(name_messages::queries_at_once, queries.size() - all.size()));
+        name_messages::Request request{name_messages::Kind::find};
+        request.queries.assign(part.begin(), part.end());
+        const auto answer = ask(std::move(request), {});
+        if (!answer)
+            return answer.error();
+        auto found = name_messages::names(*answer, part.size());
+        if (!found)
+            return give_up();
+        std::ranges::move(*found, std::back_inserter(all));
+    }
+    return all;
+}
+
+Error NameConversation::give_up() {
     gave_up_ = true;
-    if (process_)
-        process_->give_up();
+    return process_ ? process_->give_up() : nonsense();
 }
 
 void NameConversation::leave() {

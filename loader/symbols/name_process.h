@@ -57,10 +57,8 @@ class NameProcess {
     // What has no answer.
     void tell(std::string_view request, std::span<const int> descriptors = {});
     void end() { process_.reset(); }
-    void give_up() {
-        given_up_ = true;
-        end();
-    }
+    // It answers nonsense, which is what is returned.
+    Error give_up();
     bool usable() const { return process_.has_value(); }
     void trust(bool trusted) { trusted_ = trusted; } // it reads what only root can have written
     bool trusted() const { return trusted_; }
@@ -136,8 +134,10 @@ class NameConversation {
     Result<void> open();
     // The number of the request is filled in.
     Result<std::string> ask(name_messages::Request request, std::span<const int> descriptors);
-    // Its process cannot be believed.
-    void give_up();
+    // As many as queries.
+    Result<std::vector<AddressName>> find(std::span<const AddressQuery> queries);
+    // Its process cannot be believed. What there is to say of it.
+    Error give_up();
     // From now on in a process for what is of such a kind, or alone: what comes next is not only
     // its owner's.
     void change(FileOwner::Kind kind);

@@ -20,12 +20,12 @@ constexpr uint64_t ms = 1'000'000;
 
 TEST(OwnPriority, IsRaisedOnlyWhenEventsAreLostForWantOfACpu) {
     OwnPriority priority;
-    EXPECT_EQ(priority.judge(1'000 * ms, {0, 900 * ms}, 5), Change::none);   // before it looked
-    EXPECT_EQ(priority.judge(1'100 * ms, {0, 1'000 * ms}, 9), Change::none); // too short
-    EXPECT_EQ(priority.judge(1'500 * ms, {0, 1'300 * ms}, 5), Change::none); // nothing lost
+    EXPECT_EQ(priority.judge(1'000 * ms, 900 * ms, 5), Change::none);   // before it looked
+    EXPECT_EQ(priority.judge(1'100 * ms, 1'000 * ms, 9), Change::none); // too short
+    EXPECT_EQ(priority.judge(1'500 * ms, 1'300 * ms, 5), Change::none); // nothing lost
     // Lost while it had the CPU: it is too slow, and others would not help.
-    EXPECT_EQ(priority.judge(2'000 * ms, {400 * ms, 1'400 * ms}, 105), Change::none);
-    EXPECT_EQ(priority.judge(2'500 * ms, {500 * ms, 1'800 * ms}, 106), Change::raise);
+    EXPECT_EQ(priority.judge(2'000 * ms, 1'400 * ms, 105), Change::none);
+    EXPECT_EQ(priority.judge(2'500 * ms, 1'800 * ms, 106), Change::raise);
 }
 
 TEST(OwnPriority, IsForOneThreadAndNothingThatItStarts) {
@@ -42,10 +42,10 @@ TEST(OwnPriority, IsForOneThreadAndNothingThatItStarts) {
         EXPECT_EQ(waitpid(child, &status, 0), child);
         EXPECT_EQ(WEXITSTATUS(status), 0);
         // A minute after the last loss, and not before.
-        EXPECT_EQ(priority.judge(1'000 * ms, {}, 0), Change::none);
-        EXPECT_EQ(priority.judge(2'000 * ms, {}, 1), Change::none);
-        EXPECT_EQ(priority.judge(61'999 * ms, {}, 1), Change::none);
-        EXPECT_EQ(priority.judge(62'300 * ms, {}, 1), Change::lower);
+        EXPECT_EQ(priority.judge(1'000 * ms, 0, 0), Change::none);
+        EXPECT_EQ(priority.judge(2'000 * ms, 0, 1), Change::none);
+        EXPECT_EQ(priority.judge(61'999 * ms, 0, 1), Change::none);
+        EXPECT_EQ(priority.judge(62'300 * ms, 0, 1), Change::lower);
         priority.lower();
         EXPECT_EQ(getpriority(PRIO_PROCESS, 0), 0);
         EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
