@@ -549,20 +549,28 @@ __noinline int step(struct stack_walk* walk, bool at_return) {
                                            : step_without_rule(walk, at_return);
 }
 
+// What is known of the place that leave_probe() finds.
+enum place {
+    PLACE_KNOWN,
+    PLACE_GUESSED,
+    PLACE_UNKNOWN, // the walk ends where it begins
+};
+
 // The thread has returned to the kernel's code for return probes: to the one for its innermost
 // probe, which has pushed up to three registers; or on the way out of it, where the stack has the
 // address.
-static __always_inline void leave_return_code(struct stack_walk* walk) {
+static __always_inline int leave_return_code(struct stack_walk* walk,
+                                             const struct pt_regs___kernel* regs) {
     u64 code = 0, skipped, address;
 
     if (walk->return_instance && walk->return_instance_slot + sizeof(u64) - walk->sp <= 24) {
         walk->slot = walk->return_instance_slot;
         walk->sp = walk->slot + sizeof(u64);
         restore_return_address(walk);
-        return;
+        return PLACE_KNOWN;
     }
     if (!read_user_word(walk->ip, &code))
-        return;
+        return PLACE_UNKNOWN;
     if ((u32)code == 0xc3595b41) // pop %r11; pop %rcx; ret
         skipped = 16;
     else if ((u16)code == 0xc359)
@@ -570,11 +578,16 @@ static __always_inline void leave_return_code(struct stack_walk* walk) {
     else if ((u8)code == 0xc3)
         skipped = 0;
     else
-        return;
+        return PLACE_UNKNOWN;
     if (!read_user_word(walk->sp + skipped, &address))
-        return;
+        return PLACE_UNKNOWN;
+    // The system call copies the address to where the code has pushed rax, as the last thing that
+    // it does. Until it has, rax is there, and the return probe is gone: nothing has the address.
+    if ((int)regs->orig_ax == -1 && skipped == 2 * sizeof(u64) && address == regs->ax)
+        return PLACE_UNKNOWN;
     walk->ip = address;
     walk->sp += skipped + sizeof(u64);
+    return PLACE_KNOWN;
 }
 
 // On its way out of the system call for return probes (Linux 6.11) the kernel first lowers the
@@ -584,15 +597,14 @@ static __always_inline bool is_below_pushed_registers(const struct stack_walk* w
                                                       const struct pt_regs___kernel* regs) {
     u64 pushed[3];
 
-    return walk->in_kernel && (int)regs->orig_ax == -1 &&
+    return (int)regs->orig_ax == -1 &&
            !bpf_probe_read_user(pushed, sizeof(pushed), (void*)walk->sp) &&
            pushed[0] == regs->r11 && pushed[1] == regs->cx && pushed[2] == regs->ax &&
            // Three words that are the same, zeros above all, may lie anywhere.
            (pushed[0] != pushed[1] || pushed[1] != pushed[2]);
 }
 
-// Of a thread that a probe keeps busy: where it would be without the probe. Returns whether that is
-// a guess.
+// Of a thread that a probe keeps busy: where it would be without the probe. Returns an enum place.
 __noinline int leave_probe(struct stack_walk* walk) {
     struct task_struct* task = bpf_get_current_task_btf();
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
@@ -601,7 +613,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
     u8 before = 0;
 
     if (!walk || !utask)
-        return 0;
+        return PLACE_KNOWN;
     place = BPF_CORE_READ(utask, xol_vaddr);
     area = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
     if (BPF_CORE_READ(utask, active_uprobe)) {
@@ -609,7 +621,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
         if (place && walk->ip - place < 16)
             walk->ip += BPF_CORE_READ(utask, vaddr) - place;
     } else if (area && walk->ip - area < STACK_PAGE) {
-        leave_return_code(walk);
+        return leave_return_code(walk, regs);
     } else if (area && is_below_pushed_registers(walk, regs)) {
         walk->sp += 3 * sizeof(u64);
     } else if (walk->in_kernel && (int)regs->orig_ax < 0 &&
@@ -619,9 +631,9 @@ __noinline int leave_probe(struct stack_walk* walk) {
         // has emulated an instruction of one byte the address is the same; but then it disables
         // interrupts, and those that wait come when the thread is back in its own code.)
         walk->ip--;
-        return 1;
+        return PLACE_GUESSED;
     }
-    return 0;
+    return PLACE_KNOWN;
 }
 
 __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
@@ -631,7 +643,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     struct wire_unwind_process* process;
     const struct uprobe_task* utask;
     u64 began = bpf_jiffies64();
-    int guessed = 0;
+    int place = PLACE_KNOWN;
 
     if (!walk)
         return 0;
@@ -657,15 +669,15 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         walk->return_instance = (u64)instance;
         if (instance)
             walk->return_instance_slot = BPF_CORE_READ(instance, stack);
-        guessed = leave_probe(walk);
+        place = leave_probe(walk);
     }
     process = bpf_map_lookup_elem(&unwind_processes, &pid);
     walk->process.cell = process ? process->cell : 0;
     walk->process.mappings = process ? process->mappings : 0;
-    if (regs->cs == COMPAT_CS) {
+    if (regs->cs == COMPAT_CS || place == PLACE_UNKNOWN) {
         walk->frames[0] = walk->ip;
         walk->count = 1;
-        stop = WIRE_STOP_UNSUPPORTED;
+        stop = place == PLACE_UNKNOWN ? WIRE_STOP_UNREADABLE : WIRE_STOP_UNSUPPORTED;
     }
     for (u32 i = 0; i < WIRE_MAX_FRAMES && stop == WIRE_STOPS; i++) {
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
@@ -680,7 +692,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     if (stop == WIRE_STOPS)
         stop = WIRE_STOP_DEPTH;
     // No thread begins in a function that is probed where it begins.
-    if (stop == WIRE_STOP_END && guessed && walk->count == 1)
+    if (stop == WIRE_STOP_END && place == PLACE_GUESSED && walk->count == 1)
         stop = WIRE_STOP_NO_MAPPING;
     // What the walk has read may have been another table's meanwhile.
     if (bpf_jiffies64() - began > MAX_WALK_JIFFIES) {
