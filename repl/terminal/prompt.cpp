@@ -100,6 +100,9 @@ class Prompt {
         const int ready = ::poll(&key, 1, pumping_ ? 0 : static_cast<int>(tick.count()));
         if (ready <= 0)
             return;
+        // What is there to be read was typed after Ctrl-C: the terminal forgets what was not.
+        if (signals_.take_interrupt())
+            discard_line();
         if ((key.revents & POLLIN) != 0)
             rl_callback_read_char();
         else

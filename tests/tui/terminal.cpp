@@ -104,6 +104,12 @@ void Terminal::press(const std::string& key) {
     tmux({"send-keys", key});
 }
 
+void Terminal::press_at_once(const std::vector<std::string>& keys) {
+    std::vector<std::string> command = {"send-keys"};
+    command.insert(command.end(), keys.begin(), keys.end());
+    tmux(command);
+}
+
 void Terminal::enter(const std::string& line) {
     type(line);
     press("Enter");

@@ -35,6 +35,7 @@ class Terminal {
 
     void type(const std::string& text);  // as it stands
     void press(const std::string& key);  // "Enter", "Tab", "C-c": tmux's names
+    void press_at_once(const std::vector<std::string>& keys); // and text, without a pause
     void enter(const std::string& line); // typed, and Enter
     void paste(const std::string& text); // bracketed, if the program asked for that
     void resize(int columns, int rows);  // returns when the program can see it
