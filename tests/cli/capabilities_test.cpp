@@ -2,20 +2,17 @@
 // Without being root: with the capabilities that `doctor` and the README name, and no others, all
 // of a session works on another user's process.
 #include "tests/cli/invocation.h"
+#include "tests/cli/rights.h"
 #include "tests/kernel/program.h"
 #include "tests/support/kernel_test.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
-#include <linux/capability.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <regex>
 #include <set>
 
@@ -25,63 +22,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::map<std::string, int> numbers = {
-    {"cap_bpf", CAP_BPF},
-    {"cap_perfmon", CAP_PERFMON},
-    {"cap_sys_ptrace", CAP_SYS_PTRACE},
-    {"cap_syslog", CAP_SYSLOG},
-    {"cap_checkpoint_restore", CAP_CHECKPOINT_RESTORE},
-    {"cap_dac_read_search", CAP_DAC_READ_SEARCH},
-    {"cap_ipc_lock", CAP_IPC_LOCK},
-};
-
-// Nobody with these capabilities, as a file with `setcap` or a unit with AmbientCapabilities= has
-// them.
-bool become_nobody_with(const std::set<std::string>& names) {
-    uint64_t wanted = 0;
-    for (const std::string& name : names)
-        wanted |= uint64_t{1} << numbers.at(name);
-    for (int i = 0; prctl(PR_CAPBSET_READ, i) >= 0; i++)
-        if (!(wanted >> i & 1) && prctl(PR_CAPBSET_DROP, i) != 0)
-            return false;
-    if (prctl(PR_SET_KEEPCAPS, 1) != 0 || !become_nobody())
-        return false;
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3]{};
-    for (int i = 0; i < 2; i++) {
-        const auto half = static_cast<uint32_t>(wanted >> (32 * i));
-        sets[i] = {half, half, half};
-    }
-    if (syscall(SYS_capset, &header, sets) != 0)
-        return false;
-    for (const std::string& name : names)
-        if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, numbers.at(name), 0, 0) != 0)
-            return false;
-    return true;
-}
-
-// As `doctor` says for whoever has none.
-std::set<std::string> documented() {
-    const Outcome outcome = auger({"--batch", "-e", "doctor"}, {.prepare = become_nobody});
-    static const std::regex command("setcap\\s+([a-z_,\\s]+)=ep");
-    std::smatch found;
-    if (!std::regex_search(outcome.out, found, command))
-        throw std::runtime_error("doctor names no capabilities: " + outcome.out);
-    std::set<std::string> names;
-    const std::string list = found[1];
-    static const std::regex name("cap_[a-z_]+");
-    for (std::sregex_iterator it(list.begin(), list.end(), name), end; it != end; ++it)
-        names.insert(it->str());
-    return names;
-}
-
 class Capabilities : public KernelTest {
   protected:
     TemporaryFolder folder_;
 };
 
 TEST_F(Capabilities, ThatAreDocumentedAreEnoughForAWholeSession) {
-    const std::set<std::string> names = documented();
+    const std::set<std::string> names = documented_capabilities();
     EXPECT_GE(names.size(), 3u);
     Program demo("demo_service", {"--seconds", "300"});
     demo.wait_ready();
@@ -135,14 +82,14 @@ TEST_F(Capabilities, OfTheReadmeAreThoseOfDoctor) {
             c = static_cast<char>(std::tolower(c));
         of_readme.insert(text);
     }
-    EXPECT_EQ(of_readme, documented());
+    EXPECT_EQ(of_readme, documented_capabilities());
 }
 
 // Without one of them, what it is for is missed by name, never silently.
 TEST_F(Capabilities, ThatAreMissingAreNamed) {
     Program demo("demo_service", {"--seconds", "300"});
     demo.wait_ready();
-    const std::set<std::string> names = documented();
+    const std::set<std::string> names = documented_capabilities();
     for (const std::string& without : names) {
         SCOPED_TRACE(without);
         std::set<std::string> rest = names;
