@@ -4,6 +4,7 @@
 // code.
 #include "bench/report.h"
 
+#include "loader/matching/switch_record.h"
 #include "loader/probes/switch_cache.h"
 #include "loader/process/safe_open.h"
 
@@ -50,10 +51,23 @@ bool measure(const std::string& path, const std::string& cache_folder) {
         mb += static_cast<double>(end - begin) / (1 << 20);
     ModuleSwitches found{};
     Series reading, cached;
-    SwitchCache(cache_folder).switches_in(file);
+    const auto opened = open_regular(path);
+    const auto code = CodeFile::open(duplicate(opened->get()), path, nullptr, nullptr);
+    const auto look_up = [&] {
+        const auto read =
+            SwitchCache(cache_folder)
+                .switches_in(code,
+                             [&](std::span<const std::byte> record) -> Result<SwitchCache::Read> {
+                                 auto all = read_switches(*file, record);
+                                 return SwitchCache::Read{all.objection, all.record};
+                             });
+        if (!read)
+            fmt::print(stderr, "{}\n", read.error().message());
+    };
+    look_up();
     for (int round = 0; round < rounds; ++round) {
         reading.push_back(milliseconds([&] { found = find_switches(*file); }));
-        cached.push_back(milliseconds([&] { SwitchCache(cache_folder).switches_in(file); }));
+        cached.push_back(milliseconds(look_up));
     }
     // Reading ends where something is found: only what was read to its end says what that costs.
     const bool whole = found.verdict == ModuleSwitches::Verdict::none;

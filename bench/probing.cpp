@@ -2,7 +2,7 @@
 #include "bench/probing.h"
 
 #include "loader/kernel/bpf_calls.h"
-#include "loader/symbols/module_debug.h"
+#include "loader/matching/module_debug.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ Functions Functions::find(const std::string& path, const std::string& pattern) {
     if (!parsed.pattern)
         throw std::runtime_error(parsed.error->error.message());
     ProbeModule module{std::make_shared<FunctionIndex>(found.file), path, true,
-                       std::make_shared<ModuleDebug>(found.file, path, nullptr)};
+                       std::make_shared<ModuleDebug>(found.file, path, SeparateDebug())};
     found.matches = take(match_probe(*parsed.pattern, {&module, 1})).places;
     return found;
 }

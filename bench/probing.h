@@ -8,7 +8,7 @@
 #include "loader/kernel/features.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/spec_table.h"
-#include "loader/probes/probe_match.h"
+#include "loader/matching/probe_match.h"
 
 #include <memory>
 #include <string>

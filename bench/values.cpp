@@ -8,6 +8,7 @@
 #include "bench/report.h"
 
 #include "loader/kernel/call_programs.h"
+#include "loader/values/compile_program.h"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,7 @@ class Asked {
             ProgramRequest asked;
             asked.conditions = *conditions;
             asked.traces_slow = true;
-            auto program = take(compile_program(asked, ValueScope{.function = function}));
+            auto program = take(compile_program(asked, ValueScope{function}));
             SpecSettings settings;
             Transaction edit;
             settings.program = take(programs_.enter(specs_[0], std::move(program), edit));

@@ -43,13 +43,15 @@ void say(StreamOutput& output, bool json, const Error& error) {
         output.error(fmt::format("error: {}\n", printable(error.message())));
 }
 
-Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model) {
+Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model,
+                                              const Signals& signals) {
     if (!options.replay.empty())
         return open_replay(options.replay, model, options.replay_options);
     LiveOptions live_options = options.live;
     live_options.retention = [&model] {
         return Retention{model.samples().capacity(), Model::default_slow_calls};
     };
+    live_options.go_on = [&signals] { return !signals.pending(); };
     auto live = make_live_backend(live_options, model);
     if (!live && live.error().kind == Error::Kind::unsupported)
         return std::unique_ptr<Backend>(
@@ -198,7 +200,7 @@ ExitCode run(const Options& options, bool input_closed) {
         return ExitCode::failed;
     }
     Model model(options.store_samples);
-    auto backend = make_backend(options, model);
+    auto backend = make_backend(options, model, **signals);
     if (!backend) {
         say(output, options.json, backend.error());
         return exit_code(backend.error().kind);

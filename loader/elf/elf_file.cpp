@@ -444,17 +444,18 @@ std::optional<ElfSection> ElfFile::section(std::string_view name) const {
 }
 
 std::optional<uint64_t> ElfFile::address_of_offset(uint64_t offset) const {
-    for (const ElfSegment& segment : state_->segments)
-        if (offset >= segment.offset && offset - segment.offset < segment.file_size)
-            return segment.address + (offset - segment.offset);
-    return std::nullopt;
+    return auger::address_of_offset(state_->segments, offset);
 }
 
 std::optional<uint64_t> ElfFile::offset_of_address(uint64_t address) const {
-    for (const ElfSegment& segment : state_->segments)
-        if (address >= segment.address && address - segment.address < segment.file_size)
-            return segment.offset + (address - segment.address);
-    return std::nullopt;
+    return auger::offset_of_address(state_->segments, address);
+}
+
+bool ElfFile::is_executable(uint64_t address) const {
+    return std::ranges::any_of(state_->segments, [&](const ElfSegment& segment) {
+        return segment.executable && address >= segment.address &&
+               address - segment.address < segment.file_size;
+    });
 }
 
 uint64_t ElfFile::code_end(uint64_t address) const {

@@ -66,6 +66,9 @@ class ElfFile {
     std::optional<uint64_t> address_of_offset(uint64_t offset) const;
     std::optional<uint64_t> offset_of_address(uint64_t address) const;
 
+    // Whether it lies in an executable segment's part of the file.
+    bool is_executable(uint64_t address) const;
+
     // End of the section with code that holds the address (of its segment when there are no
     // sections); the address itself when it lies in neither.
     uint64_t code_end(uint64_t address) const;

@@ -59,6 +59,20 @@ std::string build_id_in_notes(std::span<const std::byte> notes) {
     return {};
 }
 
+std::optional<uint64_t> address_of_offset(std::span<const ElfSegment> segments, uint64_t offset) {
+    for (const ElfSegment& segment : segments)
+        if (offset >= segment.offset && offset - segment.offset < segment.file_size)
+            return segment.address + (offset - segment.offset);
+    return std::nullopt;
+}
+
+std::optional<uint64_t> offset_of_address(std::span<const ElfSegment> segments, uint64_t address) {
+    for (const ElfSegment& segment : segments)
+        if (address >= segment.address && address - segment.address < segment.file_size)
+            return segment.offset + (address - segment.address);
+    return std::nullopt;
+}
+
 std::optional<ProgramHeaders> read_program_headers(int fd) {
     Elf64_Ehdr header;
     if (read_at(fd, &header, sizeof header, 0) != sizeof header || !is_of_this_machine(header))

@@ -32,6 +32,10 @@ struct ProgramHeaders {
 // Nothing when it is no 64-bit x86-64 ELF file. A file that lies has fewer of them.
 std::optional<ProgramHeaders> read_program_headers(int fd);
 
+// File offset <-> address as linked; nothing when outside of all segments' part of the file.
+std::optional<uint64_t> address_of_offset(std::span<const ElfSegment> segments, uint64_t offset);
+std::optional<uint64_t> offset_of_address(std::span<const ElfSegment> segments, uint64_t address);
+
 // The description of the first GNU build-id note in a run of notes, in hexadecimal; empty when
 // there is none.
 std::string build_id_in_notes(std::span<const std::byte> notes);

@@ -2,16 +2,19 @@
 // What the tracker needs beside the probes of a Go function, whose calls it keeps by goroutine.
 #pragma once
 
-#include "loader/elf/elf_file.h"
 #include "loader/kernel/attachment.h"
+#include "loader/probes/go_places.h"
+
+#include <string>
 
 namespace auger {
 
 // Before the probes of a spec with this cookie are attached. Fails for a version of Go whose
 // runtime is not understood.
-Result<void> enter_go_runtime(const Programs& programs, uint64_t cookie, const ElfFile& file);
+Result<void> enter_go_runtime(const Programs& programs, uint64_t cookie, const GoPlaces& places,
+                              const std::string& path);
 
 // Adds the place where goroutines end, whose calls end with them.
-void add_goroutine_ends(AttachmentRequest& request, const ElfFile& file);
+void add_goroutine_ends(AttachmentRequest& request, const GoPlaces& places);
 
 } // namespace auger

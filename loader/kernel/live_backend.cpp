@@ -94,14 +94,15 @@ class LiveBackend final : public Backend {
   public:
     LiveBackend(std::unique_ptr<Programs> programs, std::unique_ptr<EventRing> ring,
                 ProcessWatch watch, std::unique_ptr<FileGuard> guard, const Features& features,
-                AttachWay way, RetentionOf retention, const SymbolizerOptions& symbols,
+                AttachWay way, const LiveOptions& options, const SymbolizerOptions& symbols,
                 EventSink& sink)
         : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
-          watch_(std::move(watch)), guard_(std::move(guard)), target_(*programs_),
-          filter_(*programs_), names_(tee_, std::move(retention), symbols),
+          watch_(std::move(watch)), guard_(std::move(guard)),
+          catalogue_(symbols.readers, options.go_on), target_(*programs_), filter_(*programs_),
+          names_(tee_, options.retention, symbols),
           unwind_(*programs_, names_.modules(), names_.mappings(), symbols.readers),
           probes_(*programs_, features_, catalogue_, *guard_, tee_, way),
-          marks_(*programs_, *guard_, tee_, way), gates_(*programs_, probes_),
+          marks_(*programs_, catalogue_.readers(), *guard_, tee_, way), gates_(*programs_, probes_),
           split_(probes_, marks_, gates_, tee_), sampling_(*programs_, features_, gates_),
           events_(tee_, names_, probes_), open_calls_(*programs_, names_, unwind_, probes_) {
         tee_.add(sink);
@@ -314,7 +315,7 @@ Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
         return Error{"sites", function, "there is no target", "set one first: `target PID`"};
     deliver_all();
     view_is_old_ = true;
-    return LiveProbes::find_call_sites(function, view());
+    return probes_.find_call_sites(function, view());
 }
 
 Result<void> LiveBackend::remove_probe(ProbeId id) {
@@ -442,10 +443,8 @@ std::vector<uint64_t> LiveBackend::links() const {
 
 std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
                                                         size_t limit) const {
-    std::vector<ProbeModule> modules;
-    for (const TargetModule& module : const_cast<LiveBackend*>(this)->view().modules)
-        modules.push_back({module.index, module.path, module.main_program, module.debug});
-    return auger::complete_function(prefix, modules, limit);
+    return catalogue_.readers().complete(prefix, const_cast<LiveBackend*>(this)->view().files(),
+                                         limit);
 }
 
 void LiveBackend::add_process(pid_t pid, const std::string& comm, bool inherits_sampling) {
@@ -851,7 +850,7 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         return guard.error();
     return std::unique_ptr<Backend>(new LiveBackend(std::move(*programs), std::move(*ring),
                                                     std::move(*watch), std::move(*guard), features,
-                                                    way, options.retention, symbols, sink));
+                                                    way, options, symbols, sink));
 }
 
 std::vector<Capability> kernel_capabilities() {

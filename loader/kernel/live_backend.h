@@ -5,6 +5,7 @@
 #include "loader/backend.h"
 #include "loader/stream/interner.h"
 
+#include <functional>
 #include <memory>
 
 namespace auger {
@@ -17,6 +18,8 @@ struct LiveOptions {
     RetentionOf retention = [] { return Retention(); };
     // Debug information that is not on this machine is fetched from the servers of DEBUGINFOD_URLS.
     bool debuginfod = false;
+    // Asked every tenth of a second while a command waits for what reads a file: false ends that.
+    std::function<bool()> go_on{};
 };
 
 // Loads the BPF programs. Fails with kind `unsupported`, saying which privilege or kernel feature

@@ -21,14 +21,16 @@ Result<uint32_t> LiveMarks::free_bit() {
 }
 
 // Returns how many places are new.
-Result<size_t> LiveMarks::attach_new(Mark& mark, const TargetView& view) {
+Result<size_t> LiveMarks::attach_new(Mark& mark, const TargetView& view, bool explain) {
     ParsedProbe parsed = parse_probe(mark.line);
     if (parsed.error)
         return parsed.error->error;
     if (parsed.pattern->line == 0 || parsed.pattern->call_site)
         return Error{"watch line", mark.line, "this is no line", "write FILE:LINE, as main.cc:12",
                      Error::Kind::usage};
-    auto matches = match_probe(*parsed.pattern, view.probe_modules());
+    MatchOptions options;
+    options.explain = explain;
+    auto matches = readers_.find(*parsed.pattern, view.files(), options);
     if (!matches)
         return matches.error();
     AttachmentRequest request;
@@ -71,7 +73,7 @@ Result<MarkInfo> LiveMarks::watch_line(const std::string& line, const TargetView
     mark.info = {*bit, "at " + line, 0};
     mark.line = line;
     mark.hits_before = programs_.other_hits()[*bit];
-    auto places = attach_new(mark, view);
+    auto places = attach_new(mark, view, true);
     if (!places)
         return places.error();
     mark.info.since_ns = clock_ns();
@@ -108,7 +110,7 @@ void LiveMarks::update(const TargetView& view, uint64_t now_ns) {
                 sink_.on_notice(now_ns, attached.error().message());
         }
         // The line may have more code in what has been loaded since; mostly it has not.
-        (void)attach_new(*mark, view);
+        (void)attach_new(*mark, view, false);
     }
 }
 

@@ -17,8 +17,9 @@ namespace auger {
 
 class LiveMarks {
   public:
-    LiveMarks(const Programs& programs, FileGuard& guard, EventSink& sink, AttachWay way)
-        : programs_(programs), guard_(guard), sink_(sink), way_(way) {}
+    LiveMarks(const Programs& programs, CodeReaders& readers, FileGuard& guard, EventSink& sink,
+              AttachWay way)
+        : programs_(programs), readers_(readers), guard_(guard), sink_(sink), way_(way) {}
 
     // Watches a line: `FILE:LINE`. Fails when it has no code (near lines), or WIRE_MAX_MARKS are
     // watched already. How many copies it has is told as a notice.
@@ -54,9 +55,10 @@ class LiveMarks {
         uint64_t hits_before = 0;     // those of marks that had the bit before
     };
     Result<uint32_t> free_bit();
-    Result<size_t> attach_new(Mark& mark, const TargetView& view);
+    Result<size_t> attach_new(Mark& mark, const TargetView& view, bool explain);
 
     const Programs& programs_;
+    CodeReaders& readers_;
     FileGuard& guard_;
     EventSink& sink_;
     AttachWay way_;

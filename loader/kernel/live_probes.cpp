@@ -14,8 +14,8 @@ namespace auger {
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        FileGuard& guard, EventSink& sink, AttachWay way)
     : programs_(programs), measured_(programs), features_(features), catalogue_(catalogue),
-      guard_(guard), sink_(sink), way_(way), specs_(programs), call_programs_(programs),
-      pointer_calls_(programs) {}
+      readers_(catalogue.readers()), guard_(guard), sink_(sink), way_(way), specs_(programs),
+      call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     ParsedProbe parsed = parse_probe(request.text);
@@ -29,8 +29,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     Probe probe{
         std::move(info), *parsed.pattern, way_out_, ThresholdFollower(request.slow), {}, {}};
     ProbeReport report;
-    std::vector<ProbeModule> modules = view.probe_modules();
-    auto matches = match_probe(probe.pattern, modules);
+    auto matches = readers_.find(probe.pattern, view.files());
     if (matches) {
         for (const SkippedPlace& skipped : matches->skipped)
             report.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
@@ -40,15 +39,17 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
         if (report.places.empty())
             return Error{"time", request.text, "nothing that matches can be timed",
                          fmt::format("{}", fmt::join(report.skipped, "; "))};
+    } else if (readers_.take_interrupted()) {
+        return matches.error();
     } else {
-        bool library_is_there =
-            probe.pattern.library.empty() ||
-            std::any_of(modules.begin(), modules.end(), [&](const ProbeModule& module) {
-                return module_matches(probe.pattern.library, module.index->file(), module.path);
-            });
+        bool library_is_there = probe.pattern.library.empty() ||
+                                std::ranges::any_of(view.modules, [&](const TargetModule& module) {
+                                    return module_matches(probe.pattern.library, module.path) ||
+                                           leads_to(probe.pattern.library, module.file->fd());
+                                });
         // A library that is not there may still be loaded; a function that is not in it will not
         // come.
-        if (library_is_there && !modules.empty())
+        if (library_is_there && !view.modules.empty())
             return matches.error();
         report.pending = true;
         report.notes.push_back(
@@ -65,14 +66,15 @@ Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const
     ParsedProbe parsed = parse_probe(function + "@*");
     if (parsed.error)
         return parsed.error->error;
-    auto matches = match_probe(*parsed.pattern, view.probe_modules());
+    auto matches = readers_.find(*parsed.pattern, view.files());
     if (!matches)
         return matches.error();
     CallSites found;
     for (const PlaceMatch& match : matches->places)
-        found.sites.push_back({match.site->function, match.site->caller, match.site->file,
-                               match.site->line, view.modules[match.module].path, match.file_offset,
-                               place_kind(match, ExitWay::instructions)});
+        if (match.site)
+            found.sites.push_back({match.site->function, match.site->caller, match.site->file,
+                                   match.site->line, view.modules[match.module].path,
+                                   match.file_offset, place_kind(match, ExitWay::instructions)});
     for (const SkippedPlace& skipped : matches->skipped)
         found.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
     return found;
@@ -132,10 +134,12 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
         return {};
     if (!attached) {
         take_off(probe, now_ns);
-    } else if (auto matches = match_probe(probe.pattern, view.probe_modules())) {
+    } else if (auto matches = readers_.find(probe.pattern, view.files())) {
         ProbeReport report;
         if (auto made = attach_new(probe, *matches, view, report); !made)
             return made;
+    } else if (readers_.take_interrupted()) {
+        return matches.error();
     }
     probe.info.off = !attached;
     sink_.on_probe(probe.info);
@@ -171,7 +175,9 @@ std::vector<LiveProbes::SpecHits> LiveProbes::hits(const HitCosts& costs) const 
 }
 
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
-    std::vector<ProbeModule> modules = view.probe_modules();
+    const std::vector<SearchedFile> files = view.files();
+    MatchOptions quick; // nobody reads why nothing matches yet
+    quick.explain = false;
     std::optional<UnwindProof> proof;
     std::set<std::string> problems;
     for (auto& [id, probe] : probes_) {
@@ -208,7 +214,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                            [&](const Place& place) { return place.file == module.identity(); });
             }))
             continue;
-        auto matches = match_probe(probe.pattern, modules);
+        auto matches = readers_.find(probe.pattern, files, quick);
         if (!matches)
             continue;
         ProbeReport report;

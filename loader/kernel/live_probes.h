@@ -42,7 +42,7 @@ class LiveProbes {
 
     Result<ProbeReport> add(const ProbeRequest& request, const TargetView& view);
     // `function` as a probe's text names it.
-    static Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
+    Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
     // Takes off what is attached, or attaches it anew; what was collected stays.
@@ -115,7 +115,7 @@ class LiveProbes {
         FileIdentity file;
         ExitWay exit;
         bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
-        ValueScope values{};
+        CalledFunction values{};
         uint32_t program = 0;      // its call program; see wire_spec
         bool at_arguments = false; // its entry probe is where arguments can be read
         // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
@@ -157,11 +157,11 @@ class LiveProbes {
     static bool is_without_tail(const Place& place);
     // Call instructions that call a function, by its name; each name is looked up once.
     using Callers = std::map<std::string, std::vector<PlaceMatch>>;
-    static const std::vector<PlaceMatch>& callers_of(const std::string& function,
-                                                     const TargetView& view, Callers& known);
+    const std::vector<PlaceMatch>& callers_of(const std::string& function, const TargetView& view,
+                                              Callers& known);
     static bool calls(const PlaceMatch& caller, size_t module, uint64_t function);
     // Why a jump cannot be timed; empty when it can.
-    static std::string no_way_back(const PlaceMatch& match, const TargetView& view, Callers& known);
+    std::string no_way_back(const PlaceMatch& match, const TargetView& view, Callers& known);
     // Of those that end by jumps: probes where their calls come back to, in groups of their own.
     Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
                               std::vector<PlaceGroup>& groups, const TargetView& view,
@@ -172,7 +172,7 @@ class LiveProbes {
     void widen(Probe& probe, PlaceGroup& group, const TargetView& view, const std::string& reason,
                std::set<std::string>& problems, uint64_t now_ns);
     SpecSettings settings_of(const Probe& probe, const Place& place) const;
-    ValueScope values_of(const PlaceMatch& match, const TargetView& view) const;
+    CalledFunction values_of(const PlaceMatch& match, const TargetView& view) const;
     ProgramRequest request_for(const Probe& probe) const;
     // The places' programs for what is asked of the probe now.
     Result<void> set_programs(Probe& probe, const TargetView& view, Transaction& edit);
@@ -194,6 +194,7 @@ class LiveProbes {
     Programs& measured_; // the same
     const Features& features_;
     ModuleCatalogue& catalogue_;
+    CodeReaders& readers_; // the catalogue's
     FileGuard& guard_;
     EventSink& sink_;
     AttachWay way_;

@@ -130,7 +130,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     // With some to spare for those that turn out to be known or impossible.
     if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
         return reserved;
-    ProgramCompiler compiler(request_for(probe));
+    ProgramCompiler compiler(readers_, request_for(probe));
     for (const PlaceMatch& match : matches.places) {
         const TargetModule& module = view.modules[match.module];
         const auto known = std::ranges::find_if(probe.places, [&](const Place& place) {
@@ -138,7 +138,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         });
         if (known != probe.places.end()) {
             // The function may have come with a library.
-            if (known->through_pointer())
+            if (known->through_pointer() && match.site && match.site->pointer)
                 if (auto entered = pointer_calls_.enter(specs_.cookie(known->spec), match, view);
                     !entered)
                     return give_up(entered.error());
@@ -184,10 +184,16 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             return give_up(spec.error());
         fresh.spec = *spec;
         places.push_back(std::move(fresh));
-        if (choice.exit == ExitWay::go)
-            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), *module.file);
+        GoPlaces go;
+        if (choice.exit == ExitWay::go) {
+            const auto found = readers_.go_places(module.file);
+            if (!found)
+                return give_up(found.error());
+            go = *found;
+            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), go, module.path);
                 !entered)
                 return give_up(entered.error());
+        }
         if (places.back().through_pointer())
             if (auto entered = pointer_calls_.enter(specs_.cookie(*spec), match, view); !entered)
                 return give_up(entered.error());
@@ -201,7 +207,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             AttachmentRequest attachments = request_for(choice.exit);
             attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
             if (choice.exit == ExitWay::go)
-                add_goroutine_ends(attachments, *module.file);
+                add_goroutine_ends(attachments, go);
             groups.emplace_back(module, view, std::move(attachments));
             group = std::prev(groups.end());
         }
@@ -209,6 +215,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     }
     if (auto attached = attach_tails(probe, places, groups, view, callers); !attached)
         return give_up(attached.error());
+    // What was not found out then is not so.
+    if (readers_.take_interrupted())
+        return give_up(Error{"time", probe.info.text, "interrupted", {}});
     for (PlaceGroup& group : groups) {
         if (auto attached = group.attach(programs_, view); !attached)
             return give_up(attached.error());

@@ -64,24 +64,21 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
     return settings;
 }
 
-ValueScope LiveProbes::values_of(const PlaceMatch& match, const TargetView& view) const {
-    ValueScope scope;
-    scope.pids = view.started ? view.pids : std::vector<pid_t>();
+CalledFunction LiveProbes::values_of(const PlaceMatch& match, const TargetView& view) const {
+    CalledFunction called;
+    called.pids = view.started ? view.pids : std::vector<pid_t>();
     if (!match.site) {
-        scope.function = match.name;
-        scope.file = view.modules[match.module].file;
-        scope.debug = view.modules[match.module].debug;
-        scope.address = match.address;
-        return scope;
+        called.name = match.name;
+        called.file = view.modules[match.module].file;
+        called.address = match.address;
+        return called;
     }
-    scope.function = match.site->function;
+    called.name = match.site->function;
     if (match.site->callee) {
-        const TargetModule& holder = view.modules[match.site->callee->module];
-        scope.file = holder.file;
-        scope.debug = holder.debug;
-        scope.address = match.site->callee->address;
+        called.file = view.modules[match.site->callee->module].file;
+        called.address = match.site->callee->address;
     }
-    return scope;
+    return called;
 }
 
 ProgramRequest LiveProbes::request_for(const Probe& probe) const {
@@ -98,7 +95,7 @@ ProgramRequest LiveProbes::request_for(const Probe& probe) const {
 }
 
 Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Transaction& edit) {
-    ProgramCompiler compiler(request_for(probe));
+    ProgramCompiler compiler(readers_, request_for(probe));
     std::vector<std::optional<CallProgram>> programs;
     for (const Place& place : probe.places) {
         auto program = compiler.compile(place.values);

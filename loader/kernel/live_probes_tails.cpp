@@ -40,7 +40,8 @@ const std::vector<PlaceMatch>& LiveProbes::callers_of(const std::string& functio
         return found->second;
     MatchOptions all;
     all.limit = WIRE_MAX_CALLEES;
-    auto matches = match_probe(*sites.pattern, view.probe_modules(), all);
+    all.explain = false;
+    auto matches = readers_.find(*sites.pattern, view.files(), all);
     if (!matches)
         return found->second; // nobody calls it but through pointers
     for (PlaceMatch& match : matches->places)

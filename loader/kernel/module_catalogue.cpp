@@ -23,6 +23,8 @@ namespace {
 constexpr std::array<const char*, 5> library_folders = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"};
 
+constexpr size_t most_libraries = 1000; // of one program
+
 FileIdentity identity_of(int fd) {
     struct stat status = {};
     return fstat(fd, &status) == 0 ? FileIdentity{status.st_dev, status.st_ino} : FileIdentity{};
@@ -49,7 +51,7 @@ Result<FileContent> settled_content(int fd) {
 }
 
 // Whether the pages lie in one of the file's executable segments.
-bool is_code(const ElfFile& file, const Mapping& mapping) {
+bool is_code(const CodeFile& file, const Mapping& mapping) {
     constexpr uint64_t page = 4096;
     const uint64_t end = mapping.offset + (mapping.end - mapping.start);
     return std::ranges::any_of(file.segments(), [&](const ElfSegment& segment) {
@@ -60,50 +62,32 @@ bool is_code(const ElfFile& file, const Mapping& mapping) {
 
 } // namespace
 
-ModuleCatalogue::Entry& ModuleCatalogue::open(FileIdentity mapped, auto&& open_file,
-                                              const std::string& path) {
+const ModuleCatalogue::Entry* ModuleCatalogue::known(FileIdentity mapped) const {
+    const auto found = entries_.find(mapped);
+    if (found == entries_.end() || !found->second.file)
+        return nullptr;
+    const auto now = FileContent::of(found->second.file->fd());
+    return now && *now == found->second.content ? &found->second : nullptr;
+}
+
+const ModuleCatalogue::Entry&
+ModuleCatalogue::open(FileIdentity mapped, auto&& open_file, const std::string& path,
+                      const RootFolders::Root& root,
+                      const std::optional<RootFolders::Root>& seen_in) {
     Entry& entry = entries_[mapped];
-    if (entry.file) {
-        auto now = FileContent::of(entry.file->fd());
-        if (now && *now == entry.content)
-            return entry;
-    }
+    if (known(mapped) && entry.file->root() == root)
+        return entry;
     // Others that use what was there before keep it.
     entry = {};
     if (auto fd = open_file()) {
         auto content = settled_content(fd->get());
-        auto file = ElfFile::open(std::move(*fd), path);
+        auto file = CodeFile::open(std::move(*fd), path, root, seen_in);
         if (content && file) {
             entry.content = *content;
-            entry.file = *file;
+            entry.file = std::move(file);
         }
     }
     return entry;
-}
-
-TargetModule ModuleCatalogue::describe(Entry& entry, const std::string& path,
-                                       const RootFolders::Root& root) {
-    if (!entry.debug || entry.root != root) {
-        entry.debug = std::make_shared<ModuleDebug>(entry.file, path, root);
-        entry.index = nullptr;
-        entry.root = root;
-    }
-    if (!entry.index) {
-        // A stripped file's functions are known from what was stripped, where that is installed.
-        std::shared_ptr<const ElfFile> stripped;
-        if (!entry.file->has_symbols())
-            stripped = entry.debug->debug_file();
-        if (stripped && !stripped->has_symbols())
-            stripped = nullptr;
-        entry.index = std::make_shared<FunctionIndex>(entry.file, std::move(stripped));
-    }
-    TargetModule module;
-    module.file = entry.file;
-    module.index = entry.index;
-    module.debug = entry.debug;
-    module.path = path;
-    module.content = entry.content;
-    return module;
 }
 
 std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t> pids) {
@@ -114,21 +98,23 @@ std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t
         if (!maps || !emulator_of(pid, *maps).empty())
             continue;
         const FileIdentity program = program_of(pid);
-        const RootFolders::Root root = roots_.of(pid).value_or(nullptr);
+        const std::optional<RootFolders::Root> seen_in = roots_.of(pid);
+        const RootFolders::Root root = seen_in.value_or(nullptr);
+        const auto is_ours = [](const auto& seen) { return seen && !*seen; };
         for (const Mapping& mapping : *maps) {
             if (!mapping.executable || !mapping.inode)
                 continue;
             const FileIdentity file{mapping.device, mapping.inode};
             const auto [at, is_new] = known.try_emplace(file, uses.size());
             if (is_new)
-                uses.push_back({file, pid, mapping, !root, root});
+                uses.push_back({file, pid, mapping, seen_in, root});
             Use& use = uses[at->second];
             use.pids.insert(pid);
             use.programs.insert(program);
-            if (!root && !use.in_our_root) {
+            if (is_ours(seen_in) && !is_ours(use.seen_in)) {
                 use.pid = pid;
                 use.mapping = mapping;
-                use.in_our_root = true;
+                use.seen_in = seen_in;
             }
             // What one of several roots brings along must not name what the others run.
             if (use.root != root)
@@ -141,15 +127,23 @@ std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t
 std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pids) {
     std::vector<TargetModule> modules;
     for (Use& use : uses_of(pids)) {
-        Entry& entry = open(
-            use.file, [&] { return open_mapped_file(use.pid, use.mapping); }, use.mapping.path);
+        const Entry& entry = open(
+            use.file, [&] { return open_mapped_file(use.pid, use.mapping); }, use.mapping.path,
+            use.root, use.seen_in);
         if (!entry.file)
             continue;
-        TargetModule& module = modules.emplace_back(describe(entry, use.mapping.path, use.root));
+        TargetModule& module = modules.emplace_back();
+        module.file = entry.file;
+        module.path = use.mapping.path;
+        module.content = entry.content;
         module.mapped = use.file;
         module.main_program = use.programs.contains(module.identity());
         module.pids = std::move(use.pids);
     }
+    // What nobody has any more need not stay open.
+    std::erase_if(entries_, [](const auto& entry) {
+        return !entry.second.file || entry.second.file.use_count() == 1;
+    });
     // The main programs first, as they are searched first.
     std::stable_partition(modules.begin(), modules.end(),
                           [](const TargetModule& module) { return module.main_program; });
@@ -167,15 +161,21 @@ std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string&
         if (!fd)
             continue;
         FileIdentity identity = identity_of(fd->get());
-        Entry& entry = open(
-            identity, [&] { return std::move(fd); }, name);
+        const Entry& entry = open(
+            identity, [&] { return std::move(fd); }, name, nullptr, RootFolders::Root());
         if (!entry.file)
             continue;
         const bool first = modules.empty();
-        TargetModule& module = modules.emplace_back(describe(entry, name, nullptr));
+        TargetModule& module = modules.emplace_back();
+        module.file = entry.file;
+        module.path = name;
+        module.content = entry.content;
         module.main_program = first;
         module.mapped = identity;
-        for (const std::string& needed : entry.file->needed()) {
+        const auto libraries = readers_.needed(module.file);
+        for (const std::string& needed : libraries ? *libraries : std::vector<std::string>()) {
+            if (needed.find('/') != needed.npos || modules.size() + waiting.size() > most_libraries)
+                continue;
             for (const char* folder : library_folders) {
                 std::string candidate = fmt::format("{}/{}", folder, needed);
                 if (!identity_of(candidate).second)
@@ -212,7 +212,8 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
         auto maps = read_maps(pid);
         if (!maps)
             continue;
-        FileIdentity program = program_of(pid);
+        const FileIdentity program = program_of(pid);
+        const std::optional<RootFolders::Root> root = roots_.of(pid);
         for (const Mapping& mapping : *maps) {
             // The last one is where the kernel steps over our own probes.
             if (!mapping.executable || mapping.path == "[vdso]" || mapping.path == "[vsyscall]" ||
@@ -223,23 +224,26 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
             if (mapping.writable || mapping.shared)
                 return {false, fmt::format("process {} runs code in {} that can be written to", pid,
                                            mapping.path)};
-            Entry& entry = open(
-                {mapping.device, mapping.inode}, [&] { return open_mapped_file(pid, mapping); },
-                mapping.path);
-            if (entry.file && !is_code(*entry.file, mapping))
+            const FileIdentity mapped_file{mapping.device, mapping.inode};
+            const Entry* entry = known(mapped_file);
+            if (!entry)
+                entry = &open(
+                    mapped_file, [&] { return open_mapped_file(pid, mapping); }, mapping.path,
+                    root.value_or(nullptr), root);
+            const std::shared_ptr<const CodeFile>& file = entry->file;
+            if (file && !is_code(*file, mapping))
                 return {false,
                         fmt::format("process {} runs what is no code of {}", pid, mapping.path)};
-            if (!seen.insert({mapping.device, mapping.inode}).second)
+            if (!seen.insert(mapped_file).second)
                 continue;
-            bool main_program =
-                entry.file && FileIdentity{entry.file->device(), entry.file->inode()} == program;
-            mapped.push_back({entry.file, mapping.path, main_program});
+            const bool main_program =
+                file && FileIdentity{file->device(), file->inode()} == program;
+            mapped.push_back({file, mapping.path, main_program});
         }
     }
     if (mapped.empty())
         return {false, "no process to look at yet"};
-    return prove_no_unwinding(mapped,
-                              [&](const auto& file) { return switches_.switches_in(file); });
+    return prove_no_unwinding(mapped, readers_);
 }
 
 } // namespace auger

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ModuleCatalogue: the files that the target maps as code, opened and indexed, for matching probes.
+// ModuleCatalogue: the files that the target maps as code, opened for matching probes.
 // A file is known by device and inode, so that every process that maps it shares one entry; it
 // stays open, so that a probe can be attached to exactly the file that was analysed. What has been
 // written to since is read anew.
 #pragma once
 
 #include "loader/base/result.h"
-#include "loader/elf/elf_file.h"
-#include "loader/elf/function_index.h"
-#include "loader/probes/switch_cache.h"
+#include "loader/probes/code_readers.h"
 #include "loader/probes/unwind_proof.h"
 #include "loader/process/file_content.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/root_folders.h"
-#include "loader/symbols/module_debug.h"
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -32,10 +30,8 @@ namespace auger {
 using FileIdentity = std::pair<uint64_t, uint64_t>;
 
 struct TargetModule {
-    std::shared_ptr<const ElfFile> file;
-    std::shared_ptr<const FunctionIndex> index;
-    std::shared_ptr<ModuleDebug> debug; // its line table
-    std::string path;                   // as the target sees it
+    std::shared_ptr<const CodeFile> file;
+    std::string path; // as the target sees it
     bool main_program = false;
     std::set<pid_t> pids; // of the target that map it
     FileIdentity mapped; // device and inode as /proc/PID/maps has them (btrfs and overlayfs differ)
@@ -46,6 +42,12 @@ struct TargetModule {
 
 class ModuleCatalogue {
   public:
+    // `go_on`: see CodeReaders.
+    ModuleCatalogue(std::shared_ptr<ConfinedProcesses> readers, GoOn go_on)
+        : readers_(std::move(readers), std::move(go_on)) {}
+
+    // What is in them.
+    CodeReaders& readers() { return readers_; }
     // Modules of running processes; processes that are gone, and emulators, contribute nothing.
     std::vector<TargetModule> modules_of(std::span<const pid_t> pids);
     // Modules of a program that has not been started yet: itself and what it needs, as far as the
@@ -60,31 +62,32 @@ class ModuleCatalogue {
 
   private:
     struct Entry {
-        std::shared_ptr<const ElfFile> file; // null: no ELF file, or could not be opened
-        std::shared_ptr<const FunctionIndex> index;
-        std::shared_ptr<ModuleDebug> debug;
-        RootFolders::Root root; // that debug files were looked for in
-        FileContent content{};  // that was read
+        std::shared_ptr<const CodeFile> file; // null: no ELF file, or could not be opened
+        FileContent content{};                // that was read
     };
     // What processes have mapped as code.
     struct Use {
         FileIdentity file;
         pid_t pid; // the first, in our own root if there is one
         Mapping mapping;
-        bool in_our_root;       // `pid`
-        RootFolders::Root root; // of all of them; null: ours, or not the same
+        std::optional<RootFolders::Root> seen_in; // its root; nothing: it cannot be looked at
+        RootFolders::Root root;                   // of all of them; null: ours, or not the same
         std::set<pid_t> pids{};
         std::set<FileIdentity> programs{}; // that they run
     };
     std::vector<Use> uses_of(std::span<const pid_t> pids);
 
-    Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path);
-    // Looks for debug files in our own root and in this one.
-    TargetModule describe(Entry& entry, const std::string& path, const RootFolders::Root& root);
+    // For a process of the root `seen_in`. Debug files are looked for in our own root and in
+    // `root`.
+    const Entry& open(FileIdentity mapped, auto&& open_file, const std::string& path,
+                      const RootFolders::Root& root,
+                      const std::optional<RootFolders::Root>& seen_in);
+    // As it was opened before, if it was.
+    const Entry* known(FileIdentity mapped) const;
 
     RootFolders roots_;
     std::map<FileIdentity, Entry> entries_;
-    SwitchCache switches_ = SwitchCache::of_user();
+    CodeReaders readers_;
 };
 
 } // namespace auger

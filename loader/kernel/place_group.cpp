@@ -34,13 +34,13 @@ std::string why_not_one_by_one(const TargetModule& module, const TargetView& vie
 
 PlaceGroup::PlaceGroup(const TargetModule& module, const TargetView& view,
                        AttachmentRequest request)
-    : file_(module.identity()), mapped_(module.mapped), elf_(module.file), content_(module.content),
-      path_(module.path), request_(std::move(request)),
+    : file_(module.identity()), mapped_(module.mapped), code_(module.file),
+      content_(module.content), path_(module.path), request_(std::move(request)),
       per_process_(!view.everything && !module.pids.empty() && !module.main_program &&
                    why_not_one_by_one(module, view).empty() && view.mapped_elsewhere(module)) {}
 
 PlaceGroup::PlaceGroup(const PlaceGroup& other, AttachmentRequest request)
-    : file_(other.file_), mapped_(other.mapped_), elf_(other.elf_), content_(other.content_),
+    : file_(other.file_), mapped_(other.mapped_), code_(other.code_), content_(other.content_),
       path_(other.path_), probed_(other.probed_), request_(std::move(request)),
       per_process_(other.per_process_) {}
 
@@ -48,7 +48,7 @@ PlaceGroup& PlaceGroup::operator=(PlaceGroup&& other) noexcept {
     Attachment::detach(std::exchange(attachments_, std::move(other.attachments_)));
     file_ = other.file_;
     mapped_ = other.mapped_;
-    elf_ = std::move(other.elf_);
+    code_ = std::move(other.code_);
     content_ = other.content_;
     path_ = std::move(other.path_);
     probed_ = std::move(other.probed_);
@@ -64,7 +64,7 @@ PlaceGroup::~PlaceGroup() {
 
 Result<void> PlaceGroup::attach_in(const Programs& programs, pid_t pid) {
     if (!probed_ && request_.guard) {
-        auto probed = request_.guard->guard(elf_->fd(), content_, path_);
+        auto probed = request_.guard->guard(code_->fd(), content_, path_);
         if (!probed)
             return probed.error();
         if (request_.guard->rewritten(content_)) {
@@ -74,7 +74,7 @@ Result<void> PlaceGroup::attach_in(const Programs& programs, pid_t pid) {
         probed_ = *std::move(probed);
     }
     request_.file = probed_;
-    request_.file_fd = elf_->fd();
+    request_.file_fd = code_->fd();
     request_.pid = pid;
     auto attachment = Attachment::make(programs, request_);
     if (!attachment)
@@ -86,7 +86,7 @@ Result<void> PlaceGroup::attach_in(const Programs& programs, pid_t pid) {
 Result<void> PlaceGroup::check_memory(pid_t pid) const {
     std::vector<uint64_t> offsets = request_.entries.offsets;
     offsets.insert(offsets.end(), request_.exits.offsets.begin(), request_.exits.offsets.end());
-    auto other = find_other_code(pid, mapped_, elf_->fd(), offsets);
+    auto other = find_other_code(pid, mapped_, code_->fd(), offsets);
     if (!other)
         return {};
     return Error{

@@ -60,8 +60,8 @@ class PlaceGroup {
     Result<void> check_memory(pid_t pid) const;
 
     FileIdentity file_;
-    FileIdentity mapped_;                // as /proc/PID/maps has it
-    std::shared_ptr<const ElfFile> elf_; // keeps the file open
+    FileIdentity mapped_;                  // as /proc/PID/maps has it
+    std::shared_ptr<const CodeFile> code_; // keeps the file open
     FileContent content_;
     std::string path_;
     std::shared_ptr<ProbedFile> probed_; // since something is attached

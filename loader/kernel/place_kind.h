@@ -3,7 +3,7 @@
 #pragma once
 
 #include "loader/kernel/attachment.h"
-#include "loader/probes/probe_match.h"
+#include "loader/probes/place_match.h"
 
 #include <string>
 

@@ -4,7 +4,6 @@
 #include "loader/kernel/bpf_calls.h"
 
 #include <bpf/bpf.h>
-#include <sys/stat.h>
 
 #include <fmt/format.h>
 
@@ -15,11 +14,6 @@
 namespace auger {
 
 namespace {
-
-uint64_t size_of(const ElfFile& file) {
-    struct stat status = {};
-    return fstat(file.fd(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
-}
 
 bool same(const wire_call_target& a, const wire_call_target& b) {
     return std::memcmp(&a, &b, sizeof a) == 0;
@@ -58,7 +52,7 @@ std::vector<wire_call_target> wire_targets(const PlaceMatch& site, const TargetV
             if (!offset)
                 continue;
             target.inode = holder.mapped.second;
-            target.file_size = size_of(*holder.file);
+            target.file_size = holder.file->size();
             target.offset = *offset;
         }
         targets.push_back(target);
@@ -110,7 +104,7 @@ Result<void> PointerCalls::enter_return(uint64_t cookie, const PlaceMatch& site,
         if (!offset)
             return {};
         target.inode = holder.mapped.second;
-        target.file_size = size_of(*holder.file);
+        target.file_size = holder.file->size();
         target.offset = *offset;
     }
     return enter(cookie, target, function.name);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "loader/kernel/module_catalogue.h"
-#include "loader/probes/probe_match.h"
 
 #include <sys/types.h>
 
@@ -29,11 +28,11 @@ struct TargetView {
         return others_->contains(module.mapped);
     }
 
-    // The modules, in their order, for match_probe().
-    std::vector<ProbeModule> probe_modules() const {
-        std::vector<ProbeModule> result;
+    // The modules, in their order, for CodeReaders.
+    std::vector<SearchedFile> files() const {
+        std::vector<SearchedFile> result;
         for (const TargetModule& module : modules)
-            result.push_back({module.index, module.path, module.main_program, module.debug});
+            result.push_back({module.file, module.main_program});
         return result;
     }
 

@@ -35,16 +35,15 @@ std::string_view module_stem(std::string_view base_name) {
     return stem;
 }
 
-bool module_matches(std::string_view wanted, const ElfFile& file, std::string_view path) {
-    if (wanted.find('/') != wanted.npos) {
-        if (wanted == without_deleted(path))
-            return true;
-        // The same file under another name: links, and what auger itself sees from outside a
-        // container.
-        struct stat status;
-        return stat(std::string(wanted).c_str(), &status) == 0 && status.st_dev == file.device() &&
-               status.st_ino == file.inode();
-    }
+bool leads_to(std::string_view wanted, int fd) {
+    struct stat named, open;
+    return wanted.find('/') != wanted.npos && stat(std::string(wanted).c_str(), &named) == 0 &&
+           fstat(fd, &open) == 0 && named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+bool module_matches(std::string_view wanted, std::string_view path) {
+    if (wanted.find('/') != wanted.npos)
+        return wanted == without_deleted(path);
     std::string_view base = module_base_name(path);
     return glob_match(wanted, base) || glob_match(wanted, module_stem(base));
 }

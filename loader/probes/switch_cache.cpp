@@ -1,108 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/switch_cache.h"
 
-#include "loader/unwind/section_hash.h"
-
-#include <cstring>
-#include <type_traits>
-
 namespace auger {
 namespace {
 
-// To be raised whenever find_switches() finds other things in the same file.
-constexpr uint32_t version = 1;
-constexpr uint64_t magic = 0x63747773;             // "swtc"
 constexpr uint64_t size_limit = uint64_t{1} << 20; // of all files; one has 4 KB on disk
-
-struct Content {
-    uint64_t magic;
-    uint32_t version;
-    uint16_t verdict; // ModuleSwitches::Verdict
-    uint16_t cause;   // StackSwitch::Cause
-    uint64_t address;
-    uint64_t seed; // of the hash; nobody but the owner of the file knows it
-    uint64_t hash; // of the ELF file and of the above
-};
-static_assert(std::is_trivially_copyable_v<Content> &&
-              std::has_unique_object_representations_v<Content>);
-
-// Of all that find_switches() looks at.
-uint64_t hash_of(const ElfFile& file, Content content) {
-    SeededHash hash(content.seed);
-    content.seed = content.hash = 0; // of the hash's own seed as input it would forget all before
-    hash.add(std::as_bytes(std::span(&content, 1)));
-    hash.add(file.entry(), file.position_independent());
-    for (const ElfSegment& segment : file.segments()) {
-        hash.add(segment.offset, segment.address);
-        hash.add(segment.file_size, segment.executable);
-    }
-    for (const auto& [begin, end] : file.code_ranges()) {
-        hash.add(begin, end);
-        hash.add(file.read_code(begin, end - begin));
-    }
-    for (const char* name : {".eh_frame", ".debug_frame", ".got", ".symtab", ".dynsym"}) {
-        const auto section = file.section(name);
-        hash.add(section.has_value(), section ? section->address : 0);
-        if (section)
-            add_content(hash, file, *section);
-    }
-    return hash.value();
-}
 
 } // namespace
 
-SwitchCache SwitchCache::of_user() {
-    return SwitchCache(CacheFolder::base_of_user());
-}
-
 SwitchCache::SwitchCache(const std::string& base) : folder_(base, "switches", size_limit) {}
 
-std::vector<std::byte> SwitchCache::encode(const ModuleSwitches& switches, const ElfFile& file) {
-    Content content{magic,
-                    version,
-                    static_cast<uint16_t>(switches.verdict),
-                    static_cast<uint16_t>(switches.at.cause),
-                    switches.at.address,
-                    SeededHash::random_seed(),
-                    0};
-    content.hash = hash_of(file, content);
-    const auto bytes = std::as_bytes(std::span(&content, 1));
-    return {bytes.begin(), bytes.end()};
-}
-
-std::optional<ModuleSwitches> SwitchCache::decode(std::span<const std::byte> bytes,
-                                                  const ElfFile& file) {
-    Content content;
-    if (bytes.size() != sizeof content)
-        return std::nullopt;
-    std::memcpy(&content, bytes.data(), sizeof content);
-    if (content.magic != magic || content.version != version ||
-        content.verdict > static_cast<uint16_t>(ModuleSwitches::Verdict::unreadable) ||
-        content.cause > static_cast<uint16_t>(StackSwitch::Cause::no_code) ||
-        content.hash != hash_of(file, content))
-        return std::nullopt;
-    return ModuleSwitches{static_cast<ModuleSwitches::Verdict>(content.verdict),
-                          {static_cast<StackSwitch::Cause>(content.cause), content.address}};
-}
-
-ModuleSwitches SwitchCache::switches_in(const std::shared_ptr<const ElfFile>& file) {
+Result<std::string> SwitchCache::switches_in(const std::shared_ptr<const CodeFile>& file,
+                                             const Reader& read) {
     std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
-    if (auto found = known_.find(file); found != known_.end())
+    if (const auto found = known_.find(file); found != known_.end())
         return found->second;
     const std::string& name = file->build_id(); // hexadecimal, so a plain name
-    std::optional<ModuleSwitches> switches;
-    if (folder_.usable() && !name.empty()) {
-        switches = decode(folder_.load(name), *file);
-        if (switches)
-            folder_.touch(name);
-    }
-    if (!switches) {
-        switches = find_switches(*file);
-        if (folder_.usable() && !name.empty())
-            folder_.store(name, encode(*switches, *file));
-    }
-    known_.emplace(file, *switches);
-    return *switches;
+    const bool keep =
+        folder_.usable() && !name.empty() && file->owner().kind == FileOwner::Kind::trusted;
+    const auto answer = read(keep ? folder_.load(name) : std::vector<std::byte>());
+    if (!answer)
+        return answer.error();
+    if (keep && answer->record.empty())
+        folder_.touch(name);
+    else if (keep)
+        folder_.store(name, answer->record);
+    known_.emplace(file, answer->objection);
+    return answer->objection;
 }
 
 } // namespace auger

@@ -8,10 +8,9 @@
 // context is not seen.)
 #pragma once
 
-#include "loader/elf/elf_file.h"
-#include "loader/probes/module_switches.h"
+#include "loader/base/result.h"
+#include "loader/probes/code_file.h"
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,17 +25,29 @@ struct UnwindProof {
     std::string other_programs{};
 };
 
+// What one file says that concerns the proof; each goes on after its name, and is empty when there
+// is nothing.
+struct UnwindFacts {
+    std::string objection; // "uses longjmp"
+    std::string starter;   // "uses execve": it starts other programs
+};
+
 struct MappedModule {
-    std::shared_ptr<const ElfFile> file; // null: could not be opened, which speaks against it
+    std::shared_ptr<const CodeFile> file; // null: could not be opened, which speaks against it
     std::string path;
     bool main_program;
 };
 
-// find_switches(), or what remembers its answers.
-using SwitchReader = std::function<ModuleSwitches(const std::shared_ptr<const ElfFile>&)>;
+// Who reads the files; what cannot be read speaks against them.
+class UnwindReader {
+  public:
+    virtual ~UnwindReader() = default;
+    virtual Result<UnwindFacts> facts_of(const std::shared_ptr<const CodeFile>& file) = 0;
+    // What in the file's code leaves the stack that it runs on, or may; empty: nothing does.
+    virtual Result<std::string> switches_in(const std::shared_ptr<const CodeFile>& file) = 0;
+};
 
 // `modules`: every file mapped executable in the process.
-UnwindProof prove_no_unwinding(std::span<const MappedModule> modules,
-                               const SwitchReader& read_switches);
+UnwindProof prove_no_unwinding(std::span<const MappedModule> modules, UnwindReader& reader);
 
 } // namespace auger

@@ -22,7 +22,7 @@ namespace auger {
 namespace {
 
 constexpr uid_t nobody = 65534;
-constexpr uint64_t most_files = 1024; // descriptors that it can be handed
+constexpr uint64_t most_files = 16'384; // descriptors that it can be handed
 
 void limit(__rlimit_resource what, uint64_t value) {
     const rlimit both{value, value};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // auger-reader: reads files of targets for auger, in processes without rights.
+#include "loader/probes/code_readers.h"
 #include "loader/process/confined_program.h"
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/name_process.h"
@@ -10,6 +11,7 @@ int main(int argc, char** argv) {
     constexpr auger::ConfinedService services[] = {
         {auger::dwarf_service, auger::serve_dwarf, 10},
         {auger::table_service, auger::serve_tables},
+        {auger::code_service, auger::serve_code},
         {auger::name_service, auger::serve_names, 0, auger::unpack_limit},
     };
     return auger::confined_program(argc, argv, services);

@@ -76,7 +76,7 @@ Result<void> FileNames::open_in(NameProcess& process, uint32_t number) {
         process.ask(name_messages::request({Kind::open, number, source_.path}), file, progress_);
     if (!answer)
         return answer.error();
-    auto opened = name_messages::opened(*answer);
+    auto opened = elf_messages::opened(*answer);
     if (!opened)
         return process.give_up();
     if (!opened_)
@@ -127,7 +127,7 @@ void FileNames::fail(std::string why) {
 std::optional<std::string> FileNames::build_id_of(int fd) {
     const int file[] = {fd};
     const auto answer = conversation_.ask({Kind::build_id}, file);
-    const auto id = answer ? name_messages::build_id(*answer) : std::nullopt;
+    const auto id = answer ? elf_messages::build_id(*answer) : std::nullopt;
     return id && !id->text.empty() ? std::optional(id->text) : std::nullopt;
 }
 
@@ -136,7 +136,7 @@ std::optional<uint32_t> FileNames::checksum_of(int fd) {
     const auto answer = conversation_.ask({Kind::checksum}, file);
     if (!answer) // a large file on a slow disk, say
         conversation_.forgive();
-    const auto checksum = answer ? name_messages::checksum(*answer) : std::nullopt;
+    const auto checksum = answer ? elf_messages::checksum(*answer) : std::nullopt;
     return checksum ? checksum->crc : std::nullopt;
 }
 

@@ -43,7 +43,7 @@ class FileNames final : public ModuleNames, private FileQuestions {
     const FileOwner owner_;
     NameConversation conversation_;
     std::optional<FileContent> content_; // before it was read; nothing: it may have changed since
-    std::optional<name_messages::Opened> opened_;
+    std::optional<elf_messages::Opened> opened_;
     std::optional<DebugFile> apart_; // its debug file
     std::shared_ptr<const DwarfSource> dwarf_;
     bool was_read_ = false;

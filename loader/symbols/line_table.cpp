@@ -176,9 +176,9 @@ void LineTable::finish() {
 }
 
 Result<std::shared_ptr<const LineTable>> LineTable::read(std::shared_ptr<const ElfFile> file,
-                                                         const DebugFolders& folders,
+                                                         std::shared_ptr<const ElfFile> alternative,
                                                          const WorkProgress& progress) {
-    auto dwarf = DwarfFile::open(std::move(file), folders);
+    auto dwarf = DwarfFile::open(std::move(file), std::move(alternative));
     if (!dwarf)
         return dwarf.error();
     std::shared_ptr<LineTable> table(new LineTable);

@@ -5,7 +5,6 @@
 
 #include "loader/base/result.h"
 #include "loader/elf/elf_file.h"
-#include "loader/symbols/debug_files.h"
 #include "loader/symbols/progress.h"
 
 #include <cstdint>
@@ -39,9 +38,9 @@ struct SourceLine {
 class LineTable {
   public:
     // `file` is what has the DWARF: the module, or its separate debug file. Fails when there is
-    // none to be used, with the reason.
+    // none to be used, with the reason. `alternative`: what dwz has put elsewhere, or null.
     static Result<std::shared_ptr<const LineTable>> read(std::shared_ptr<const ElfFile> file,
-                                                         const DebugFolders& folders,
+                                                         std::shared_ptr<const ElfFile> alternative,
                                                          const WorkProgress& progress);
 
     // Files whose path ends in these components, as in gdb: `main.cc`, `src/main.cc`, absolute.

@@ -3,8 +3,8 @@
 // answer says is believed unless it holds together.
 #pragma once
 
-#include "loader/elf/debug_link.h"
 #include "loader/symbols/address_name.h"
+#include "loader/symbols/elf_messages.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,14 +17,14 @@ namespace auger::name_messages {
 
 inline constexpr size_t request_limit = 1 << 20;
 inline constexpr size_t answer_limit = 16 << 20;
-inline constexpr size_t text_limit = 16 << 10; // of a name or path; longer ones are cut
+using elf_messages::text_limit;
 inline constexpr size_t queries_at_once = 512; // so that all names fit
 
 enum class Kind : uint8_t {
     memory,   // comes first, once: with it the memory to unpack into; no answer
-    open,     // an ELF file, its name and descriptor: Opened
-    build_id, // of a descriptor: BuildId
-    checksum, // of a descriptor: Checksum
+    open,     // an ELF file, its name and descriptor: elf_messages::Opened
+    build_id, // of a descriptor: elf_messages::BuildId
+    checksum, // of a descriptor: elf_messages::Checksum
     read,     // symbols; a debug file's name and descriptor may come with it: ReadSymbols
     generate, // a program that generates code; no answer
     refresh,  // descriptors of its perf map and its jitdump: Refreshed
@@ -42,29 +42,6 @@ struct Request {
 };
 std::string request(const Request& request);
 std::optional<Request> request(std::string_view bytes);
-
-struct Opened {
-    std::string problem{};  // why it cannot be read; empty: it can
-    std::string build_id{}; // lower-case hexadecimal; empty: none
-    std::optional<DebugLink> link{};
-    bool symbols = false, dwarf = false; // are in the file
-    friend bool operator==(const Opened&, const Opened&) = default;
-};
-std::string opened(const Opened& opened);
-// Nothing also when a build id is none, or a link leads elsewhere.
-std::optional<Opened> opened(std::string_view bytes);
-
-struct BuildId {
-    std::string text; // lower-case hexadecimal; empty: it has none, or cannot be read
-};
-std::string build_id(const BuildId& build_id);
-std::optional<BuildId> build_id(std::string_view bytes);
-
-struct Checksum {
-    std::optional<uint32_t> crc; // nothing: it has none
-};
-std::string checksum(const Checksum& checksum);
-std::optional<Checksum> checksum(std::string_view bytes);
 
 struct ReadSymbols {
     uint64_t functions = 0;

@@ -2,11 +2,8 @@
 #include "loader/symbols/name_process.h"
 
 #include "loader/process/message.h"
-#include "loader/process/trusted_file.h"
 #include "loader/symbols/name_messages.h"
 #include "loader/symbols/unpack_memory.h"
-
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -21,16 +18,6 @@ constexpr size_t most_processes = 64;
 constexpr uint32_t most_files = 256;             // of one process, over its life
 constexpr int most_given_up = 3;                 // of one user
 constexpr std::chrono::seconds tell_patience{1}; // what is told is read at once
-
-FileUser user_below(uid_t uid, int root) {
-    FileUser user{uid};
-    struct stat folder;
-    if (root >= 0 && fstat(root, &folder) == 0) {
-        user.device = folder.st_dev;
-        user.inode = folder.st_ino;
-    }
-    return user;
-}
 
 Error nonsense() {
     return {"read names", {}, "its reader answers nonsense", {}};
@@ -67,22 +54,6 @@ void NameProcess::tell(std::string_view request, std::span<const int> descriptor
     if (process_ &&
         !send_message(process_->socket(), request, descriptors, [&] { return Clock::now() < end; }))
         this->end();
-}
-
-FileOwner FileOwner::of_file(int fd, int root) {
-    struct stat status;
-    if (root < 0 && is_trusted_file(fd))
-        return {Kind::trusted, {}};
-    if (fstat(fd, &status) != 0)
-        return {Kind::nobody, {}};
-    if (!has_believable_owner(fd))
-        return {Kind::nobody, {status.st_uid, status.st_dev, 0}};
-    const bool for_others = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    return {for_others ? Kind::nobody : Kind::user, user_below(status.st_uid, root)};
-}
-
-FileOwner FileOwner::of_program(uid_t uid, int root) {
-    return {Kind::generated, user_below(uid, root)};
 }
 
 // Of the user who has most, the one that was asked for longest ago.

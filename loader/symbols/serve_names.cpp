@@ -2,8 +2,8 @@
 // The confined side of NameProcess.
 #include "loader/process/message.h"
 #include "loader/symbols/dwarf_file.h"
+#include "loader/symbols/elf_answers.h"
 #include "loader/symbols/elf_names.h"
-#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/jit_names.h"
 #include "loader/symbols/name_messages.h"
 #include "loader/symbols/name_process.h"
@@ -35,16 +35,10 @@ class NameServer {
 
 std::optional<std::string> NameServer::open(uint32_t number, const std::string& name,
                                             UniqueFd file) {
-    auto elf = ElfFile::open(std::move(file), name);
-    if (!elf)
-        return name_messages::opened(name_messages::Opened{elf.error().message()});
-    name_messages::Opened opened;
-    opened.build_id = (*elf)->build_id();
-    opened.link = (*elf)->debug_link();
-    opened.symbols = (*elf)->has_symbols();
-    opened.dwarf = has_dwarf(**elf);
-    files_.insert_or_assign(number, ElfNames(*std::move(elf)));
-    return name_messages::opened(opened);
+    const auto elf = ElfFile::open(std::move(file), name);
+    if (elf)
+        files_.insert_or_assign(number, ElfNames(*elf));
+    return opened_answer(elf);
 }
 
 std::optional<std::string> NameServer::read(uint32_t number, const std::string& name,
@@ -104,7 +98,6 @@ std::optional<std::string> NameServer::find(const Request& request) {
 
 bool NameServer::handle(Request request, std::vector<UniqueFd> files,
                         std::optional<std::string>& answer) {
-    ElfQuestions questions;
     switch (request.kind) {
     case Kind::memory:
         if (files.empty())
@@ -124,13 +117,11 @@ bool NameServer::handle(Request request, std::vector<UniqueFd> files,
         break;
     case Kind::build_id:
         if (!files.empty())
-            answer = name_messages::build_id(
-                name_messages::BuildId{questions.build_id_of(files[0].get()).value_or("")});
+            answer = build_id_answer(files[0].get());
         break;
     case Kind::checksum:
         if (!files.empty())
-            answer = name_messages::checksum(
-                name_messages::Checksum{questions.checksum_of(files[0].get())});
+            answer = checksum_answer(files[0].get());
         break;
     case Kind::read:
         answer = read(request.number, request.name, files);

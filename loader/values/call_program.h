@@ -11,17 +11,11 @@
 
 #include "bpf/wire.h"
 #include "loader/base/result.h"
-#include "loader/elf/elf_file.h"
 #include "loader/stream/events.h"
-#include "loader/symbols/module_debug.h"
-
-#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,19 +30,6 @@ struct ProgramRequest {
     uint8_t split_mark = 0;
     std::string split_by;     // expression that calls are labelled with; empty: none
     bool traces_slow = false; // `show_default` reads parameters and result only then
-};
-
-// Whose values they are.
-struct ValueScope {
-    std::string function; // as in messages, and for parameters of well-known functions: "recv"
-    // The module that holds the function (of a call site: the function that is called); null: not
-    // known, and there is only the calling convention.
-    std::shared_ptr<const ElfFile> file{};
-    std::shared_ptr<ModuleDebug> debug{};
-    // Of the function, as linked. At a call instruction everything is where it is when the function
-    // begins.
-    uint64_t address = 0;
-    std::vector<pid_t> pids{}; // running processes of the target, for errno's place
 };
 
 // What a value is, to people.
@@ -84,27 +65,10 @@ struct CallProgram {
     std::vector<ShownValue> shown;    // in the order asked for
 };
 
-// Values that are read when a call begins are those at the function's first byte: its entry probe
-// must not sit behind an instruction that writes a register that an argument may be in.
-//
-// Nothing when nothing is asked. Fails with a Range within the text concerned (which is the
-// error's subject): a syntax error, an unknown parameter or member (with near ones), what is too
-// deep or of a type that is no number, pointer or string, a comparison that does not type-check,
-// too many values.
-Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
-                                                   const ValueScope& scope);
-
-// The same for many places: the debug information of their modules is read once, and kept for as
-// long as this lives.
-class ProgramCompiler {
-  public:
-    explicit ProgramCompiler(ProgramRequest request) : request_(std::move(request)) {}
-    Result<std::optional<CallProgram>> compile(const ValueScope& scope);
-
-  private:
-    ProgramRequest request_;
-    std::set<std::shared_ptr<DwarfFile>> kept_;
-};
+// Whether there is nothing to compile.
+bool asks_nothing(const ProgramRequest& request);
+// Whether it may need to know where errno is.
+bool may_ask_for_errno(const ProgramRequest& request);
 
 // Checks what needs no target: for the console, before anything is attached.
 Result<void> check_predicate(std::string_view text);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Values that are shown come first, so that they stay in the order asked for; what is shown by
 // default takes the room that is left.
-#include "loader/values/call_program.h"
+#include "loader/values/compile_program.h"
+
 #include "loader/values/default_values.h"
 #include "loader/values/expression.h"
 #include "loader/values/function_values.h"
@@ -84,13 +85,6 @@ class Compilation {
     ProgramBuilder builder_;
 };
 
-bool asks_nothing(const ProgramRequest& request) {
-    const CallConditions& conditions = request.conditions;
-    return conditions.only_if.empty() && conditions.slow_if.empty() && request.split_if.empty() &&
-           request.split_by.empty() &&
-           !(request.traces_slow && (conditions.show_default || !conditions.show.empty()));
-}
-
 } // namespace
 
 Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
@@ -98,13 +92,6 @@ Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request
     if (asks_nothing(request)) // nor is debug information read
         return std::optional<CallProgram>();
     return Compilation(request, scope).run();
-}
-
-Result<std::optional<CallProgram>> ProgramCompiler::compile(const ValueScope& scope) {
-    if (scope.debug && !asks_nothing(request_))
-        if (auto dwarf = scope.debug->dwarf())
-            kept_.insert(*std::move(dwarf));
-    return compile_program(request_, scope);
 }
 
 } // namespace auger

@@ -5,10 +5,8 @@
 // the block ends where the control block begins.
 #include "loader/values/errno_place.h"
 
-#include "loader/elf/elf_file.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
-#include "loader/values/thread_local_block.h"
 
 #include <fmt/format.h>
 
@@ -43,6 +41,8 @@ bool is_musl(std::string_view path) {
 
 class Search {
   public:
+    explicit Search(const BlockReader& read) : read_(read) {}
+
     Result<int32_t> find(pid_t pid) {
         auto maps = read_maps(pid);
         if (!maps)
@@ -65,10 +65,10 @@ class Search {
             auto fd = open_mapped_file(pid, mapping);
             if (!fd)
                 return fd.error();
-            auto file = ElfFile::open(*std::move(fd), mapping.path);
-            if (!file)
-                return file.error();
-            known = blocks_.emplace(key, ThreadLocalBlock::read(**file)).first;
+            auto block = read_(pid, *std::move(fd), mapping.path);
+            if (!block)
+                return block.error();
+            known = blocks_.emplace(key, *std::move(block)).first;
         }
         return &known->second;
     }
@@ -122,16 +122,17 @@ class Search {
                                     static_cast<int64_t>(own.size));
     }
 
+    const BlockReader& read_;
     std::map<std::pair<uint64_t, uint64_t>, ThreadLocalBlock> blocks_;
 };
 
 } // namespace
 
-Result<int32_t> errno_offset(std::span<const pid_t> pids) {
+Result<int32_t> errno_offset(std::span<const pid_t> pids, const BlockReader& read) {
     if (pids.empty())
         return failure("its place is not known: no process of the target runs",
                        "ask again when one does");
-    Search search;
+    Search search(read);
     std::optional<int32_t> common;
     for (pid_t pid : pids) {
         auto found = search.find(pid);

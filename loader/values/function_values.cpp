@@ -3,7 +3,6 @@
 
 #include "loader/values/calling_convention.h"
 #include "loader/values/dwarf_types.h"
-#include "loader/values/errno_place.h"
 #include "loader/values/names.h"
 
 #include <fmt/format.h>
@@ -168,15 +167,14 @@ Result<FunctionValue> FunctionValues::result() const {
 }
 
 Result<FunctionValue> FunctionValues::error_number() const {
-    auto offset = errno_offset(scope_.pids);
-    if (!offset)
-        return offset.error();
+    if (!scope_.error_number)
+        return scope_.error_number.error();
     ValueType type;
     type.kind = ValueType::Kind::integer;
     type.size = 4;
     FunctionValue value{Place(), ValueFormat::Kind::error_number};
     value.place.base = WIRE_BASE_THREAD;
-    value.place.offsets = {*offset};
+    value.place.offsets = {*scope_.error_number};
     value.place.in_memory = true;
     value.place.at_end = true;
     value.place.type = std::move(type);

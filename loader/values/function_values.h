@@ -5,7 +5,7 @@
 #pragma once
 
 #include "loader/base/result.h"
-#include "loader/values/call_program.h"
+#include "loader/values/compile_program.h"
 #include "loader/values/dwarf_function.h"
 #include "loader/values/place.h"
 #include "loader/values/well_known.h"

@@ -2,7 +2,7 @@
 // ThreadLocalBlock: what an ELF file says of its thread-local variables.
 #pragma once
 
-#include "loader/elf/elf_file.h"
+#include "loader/elf/program_headers.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +25,6 @@ struct ThreadLocalBlock {
 
     // Where a part of the file is linked to, of which only the page is given.
     std::optional<uint64_t> address_of_offset(uint64_t offset) const;
-
-    static ThreadLocalBlock read(const ElfFile& file);
 };
 
 } // namespace auger

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/session/evaluate.h"
 
-#include "loader/probes/name_matcher.h"
+#include "loader/probes/function_names.h"
 #include "repl/language/suggest.h"
 #include "views/escape.h"
 #include "views/format.h"

@@ -76,6 +76,10 @@ bool Signals::stopping() const {
     return stop;
 }
 
+bool Signals::pending() const {
+    return interrupted || stop;
+}
+
 bool Signals::take_redraw() {
     return redraw.exchange(false);
 }

@@ -20,6 +20,8 @@ class Signals final : public Interrupts {
     int wake_fd() const override { return read_.get(); }
     bool take_interrupt() override;
     bool stopping() const override;
+    // Whether one of the two is to be taken.
+    bool pending() const;
     // The window has another size, or auger was continued after Ctrl-Z, since the last call.
     bool take_redraw();
 

@@ -22,6 +22,8 @@ void fuzz_jit_dump(const uint8_t* data, size_t size);
 void fuzz_dwarf(const uint8_t* data, size_t size);
 // What the process that reads debug information says, and what it is asked.
 void fuzz_dwarf_messages(const uint8_t* data, size_t size);
+// What a process that reads code answers, and what it is asked.
+void fuzz_code_messages(const uint8_t* data, size_t size);
 // What a process that reads names answers.
 void fuzz_name_messages(const uint8_t* data, size_t size);
 // An ELF file that tells where its symbols are: packed into it, or in a file of their own.

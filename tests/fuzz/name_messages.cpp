@@ -13,14 +13,14 @@ void fuzz_name_messages(const uint8_t* data, size_t size) {
         return id.find_first_not_of("0123456789abcdef") == id.npos && id.size() % 2 == 0;
     };
     name_messages::request(bytes);
-    name_messages::checksum(bytes);
+    elf_messages::checksum(bytes);
     name_messages::refreshed(bytes);
     // Files are opened by these.
-    const auto opened = name_messages::opened(bytes);
+    const auto opened = elf_messages::opened(bytes);
     if (opened && (!is_id(opened->build_id) ||
                    (opened->link && opened->link->file_name.find('/') != std::string::npos)))
         std::abort();
-    const auto id = name_messages::build_id(bytes);
+    const auto id = elf_messages::build_id(bytes);
     const auto symbols = name_messages::read_symbols(bytes);
     if ((id && !is_id(id->text)) || (symbols && !is_id(symbols->alternative.value_or(""))))
         std::abort();

@@ -3,6 +3,7 @@
 // people write them, and whole files.
 #include "loader/code/register_writes.h"
 #include "loader/code/stack_switch.h"
+#include "loader/matching/switch_record.h"
 #include "loader/probes/switch_cache.h"
 #include "loader/process/safe_open.h"
 #include "tests/support/temporary_folder.h"
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <random>
+#include <sys/stat.h>
 
 namespace auger {
 namespace {
@@ -287,43 +289,65 @@ TEST(ModuleSwitches, OfDebiansFiles) {
 
 class SwitchCacheTest : public testing::Test {
   protected:
+    // As a confined process reads it.
+    std::string objection(const std::string& path = library) {
+        const auto opened = CodeFile::open(std::move(*open_regular(path)), path, nullptr, nullptr);
+        const auto elf = open_elf(path);
+        const auto read = SwitchCache(folder.path(""))
+                              .switches_in(opened, [&](std::span<const std::byte> record) {
+                                  auto all = read_switches(*elf, record);
+                                  return SwitchCache::Read{all.objection, all.record};
+                              });
+        return read ? *read : read.error().message();
+    }
+
+    static constexpr const char* library = "/lib/x86_64-linux-gnu/libz.so.1";
     test::TemporaryFolder folder;
-    std::shared_ptr<const ElfFile> file = open_elf("/lib/x86_64-linux-gnu/libz.so.1");
+    std::shared_ptr<const ElfFile> file = open_elf(library);
     std::string cached() { return folder.path("auger/switches/" + file->build_id()); }
 };
 
 TEST_F(SwitchCacheTest, RemembersOnDisk) {
     ASSERT_TRUE(file);
-    EXPECT_EQ(SwitchCache(folder.path("")).switches_in(file).verdict, Verdict::none);
+    EXPECT_EQ(objection(), "");
     ASSERT_TRUE(std::filesystem::exists(cached()));
     // Another answer, which only the disk can give.
     const ModuleSwitches other{Verdict::found, {StackSwitch::Cause::system_call, 0x1234}};
-    const auto bytes = SwitchCache::encode(other, *file);
-    ASSERT_TRUE(SwitchCache::decode(bytes, *file) == other);
+    const auto bytes = encode_switches(other, *file);
+    ASSERT_TRUE(decode_switches(bytes, *file) == other);
     CacheFolder(folder.path(""), "switches", 1 << 20).store(file->build_id(), bytes);
-    EXPECT_TRUE(SwitchCache(folder.path("")).switches_in(file) == other);
+    EXPECT_EQ(objection(), text_of(other, *file));
+}
+
+// Whoever can write it may have made its reader say what is false, also of all that have its build
+// id.
+TEST_F(SwitchCacheTest, RemembersNothingOfFilesThatOthersCanWrite) {
+    const std::string copy = folder.file("copy", *read_file(library));
+    chmod(copy.c_str(), 0666);
+    EXPECT_EQ(objection(copy), "");
+    EXPECT_FALSE(std::filesystem::exists(cached()));
 }
 
 TEST_F(SwitchCacheTest, BuildIdsAndBrokenFilesAreNotBelieved) {
     ASSERT_TRUE(file);
     const ModuleSwitches none{Verdict::none};
-    auto bytes = SwitchCache::encode(none, *file);
+    auto bytes = encode_switches(none, *file);
     for (size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] ^= std::byte{2}; // seeds are odd: their lowest bit says nothing
-        EXPECT_FALSE(SwitchCache::decode(bytes, *file)) << "byte " << i;
+        EXPECT_FALSE(decode_switches(bytes, *file)) << "byte " << i;
         bytes[i] ^= std::byte{2};
     }
-    EXPECT_FALSE(SwitchCache::decode(std::span(bytes).first(bytes.size() - 1), *file));
+    EXPECT_FALSE(decode_switches(std::span(bytes).first(bytes.size() - 1), *file));
     // The same build id, but one other byte of code.
-    std::string copy = *read_file("/lib/x86_64-linux-gnu/libz.so.1");
+    std::string copy = *read_file(library);
     const auto text = file->section(".text");
     ASSERT_TRUE(text);
     copy[text->offset + text->size / 2] ^= 0x40;
     const auto forged = open_elf(folder.file("forged", copy));
     ASSERT_TRUE(forged);
     ASSERT_EQ(forged->build_id(), file->build_id());
-    EXPECT_TRUE(SwitchCache::decode(bytes, *file));
-    EXPECT_FALSE(SwitchCache::decode(bytes, *forged));
+    EXPECT_TRUE(decode_switches(bytes, *file));
+    EXPECT_FALSE(decode_switches(bytes, *forged));
 }
 
 } // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A separate debug file with the right build id that says what is not so: names are its affair, but
 // where a breakpoint goes the file that is run has to confirm.
-#include "loader/probes/probe_match.h"
+#include "loader/matching/own_functions.h"
+#include "loader/matching/probe_match.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/elf_questions.h"
-#include "loader/symbols/own_functions.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/loader_matching_debug.h"
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -69,7 +70,7 @@ class HostileDebugFile : public testing::Test {
         const auto file = open_elf(stripped);
         const std::vector<ProbeModule> modules = {
             {std::make_shared<FunctionIndex>(file, open_elf(debug_file)), stripped, true,
-             std::make_shared<ModuleDebug>(file, stripped, nullptr)}};
+             test::debug_of(file, stripped)}};
         return match_probe(*parse_probe(pattern).pattern, modules);
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Patterns against a real program built for it, and the proof that nothing unwinds against modules
 // of this machine.
-#include "loader/probes/probe_match.h"
+#include "loader/matching/probe_match.h"
 #include "loader/probes/unwind_proof.h"
 #include "loader/process/safe_open.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/code_files.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -183,12 +184,13 @@ TEST_F(ProbeMatch, Completion) {
 class UnwindProofTest : public testing::Test {
   protected:
     static MappedModule module(const std::string& path, bool main_program = false) {
-        return {open_elf(path), path, main_program};
+        return {test::code_file(path), path, main_program};
     }
-    static UnwindProof prove(const std::vector<MappedModule>& modules) {
-        return prove_no_unwinding(modules, [](const auto& file) { return find_switches(*file); });
+    UnwindProof prove(const std::vector<MappedModule>& modules) {
+        return prove_no_unwinding(modules, readers);
     }
 
+    test::Readers readers;
     std::string lib = "/usr/lib/x86_64-linux-gnu/";
     MappedModule libc = module(lib + "libc.so.6");
     MappedModule ld = module(lib + "ld-linux-x86-64.so.2");

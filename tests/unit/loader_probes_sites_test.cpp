@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Call sites and lines of one program in the forms that compilers, linkers and distributions give
 // it; what each line calls is known from the source.
-#include "loader/probes/probe_match.h"
+#include "loader/matching/probe_match.h"
 #include "loader/process/safe_open.h"
+#include "tests/unit/loader_matching_debug.h"
 #include "tests/unit/loader_sites_source.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +31,7 @@ class Sites : public testing::Test {
     void add(const std::string& path, bool main_program) {
         auto elf = ElfFile::open(std::move(*open_regular(path)), path);
         ASSERT_TRUE(elf.ok()) << path;
-        auto debug = std::make_shared<ModuleDebug>(*elf, path, nullptr);
+        auto debug = test::debug_of(*elf, path);
         modules_.push_back({std::make_shared<FunctionIndex>(*elf, debug->debug_file()), path,
                             main_program, debug});
     }
@@ -251,7 +252,7 @@ TEST_F(Sites, DamagedFiles) {
         if (!elf)
             continue;
         modules_ = {{std::make_shared<FunctionIndex>(*elf), "damaged", true,
-                     std::make_shared<ModuleDebug>(*elf, "damaged", nullptr)}};
+                     test::debug_of(*elf, "damaged")}};
         matched += match("callee@*").ok();
         matched += calls("callee", "inlined").ok();
         matched += calls("recv", "library").ok();

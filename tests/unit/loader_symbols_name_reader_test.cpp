@@ -250,8 +250,8 @@ TEST(NameMessages, SayWhatTheyWereTold) {
     EXPECT_EQ(asked->queries[1].address, ~0ULL);
     EXPECT_EQ(asked->queries[1].place, 3u);
 
-    const messages::Opened opened{"", "00ff", DebugLink{"a.debug", 17}, true, false};
-    EXPECT_EQ(messages::opened(messages::opened(opened)), opened);
+    const elf_messages::Opened opened{"", "00ff", DebugLink{"a.debug", 17}, true, false};
+    EXPECT_EQ(elf_messages::opened(elf_messages::opened(opened)), opened);
     const messages::ReadSymbols symbols{12, messages::ReadSymbols::Dwarf::apart, "abcd"};
     EXPECT_EQ(messages::read_symbols(messages::read_symbols(symbols)), symbols);
     const messages::Refreshed refreshed{true, false, true, 1, 2, 3};
@@ -263,15 +263,15 @@ TEST(NameMessages, SayWhatTheyWereTold) {
 // auger opens files by what is answered.
 TEST(NameMessages, LeadToNoOtherFile) {
     for (const char* id : {"../../../etc/shadow", "abc", "ABCD", "ab/d", "ab d"})
-        EXPECT_FALSE(messages::opened(messages::opened({"", id, {}, true, true}))) << id;
-    std::string raw = messages::opened({"", "", DebugLink{"XXXXXXXX", 1}, true, true});
+        EXPECT_FALSE(elf_messages::opened(elf_messages::opened({"", id, {}, true, true}))) << id;
+    std::string raw = elf_messages::opened({"", "", DebugLink{"XXXXXXXX", 1}, true, true});
     const size_t at = raw.find("XXXXXXXX");
     ASSERT_NE(at, raw.npos);
-    EXPECT_TRUE(messages::opened(raw));
+    EXPECT_TRUE(elf_messages::opened(raw));
     for (const std::string name : {"../../ab", "/etc/xyz"})
-        EXPECT_FALSE(messages::opened(std::string(raw).replace(at, name.size(), name))) << name;
+        EXPECT_FALSE(elf_messages::opened(std::string(raw).replace(at, name.size(), name))) << name;
     for (const char* name : {"", ".", "..", "a/b"}) {
-        const auto opened = messages::opened(messages::opened({"", "", DebugLink{name, 1}, 0, 0}));
+        const auto opened = elf_messages::opened(elf_messages::opened({"", "", DebugLink{name, 1}, 0, 0}));
         ASSERT_TRUE(opened) << name; // a file that says so has none
         EXPECT_FALSE(opened->link) << name;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Functions of the C library, of which something is known without debug information, and errno in
 // real processes.
+#include "tests/unit/loader_matching_debug.h"
 #include "tests/unit/loader_values_program.h"
 #include "tests/unit/loader_values_tracer.h"
 
@@ -30,11 +31,11 @@ uint64_t thread_pointer() {
 }
 
 // As if libc had no debug information: only its name is known.
-ValueScope library_scope(const std::string& function, std::vector<pid_t> pids = {}) {
+ValueScope library_scope(const std::string& function, const std::vector<pid_t>& pids = {}) {
     const ValuesProgram library(libc);
     ValueScope scope{function};
     scope.file = library.file;
-    scope.pids = std::move(pids);
+    scope.error_number = test::errno_of(pids);
     return scope;
 }
 
@@ -136,10 +137,10 @@ TEST(Errno, OfEveryThread) {
     }).join();
 }
 
-std::string complaint(std::vector<pid_t> pids) {
+std::string complaint(const std::vector<pid_t>& pids) {
     ProgramRequest request;
     request.conditions.only_if = "arg0 and errno == EAGAIN";
-    auto program = compile_program(request, library_scope("recv", std::move(pids)));
+    auto program = compile_program(request, library_scope("recv", pids));
     if (program.ok())
         return "compiled";
     EXPECT_EQ(program.error().at, (Error::Range{9, 5}));

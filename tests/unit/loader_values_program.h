@@ -4,7 +4,8 @@
 
 #include "loader/process/safe_open.h"
 #include "loader/symbols/demangle.h"
-#include "loader/values/call_program.h"
+#include "loader/values/compile_program.h"
+#include "tests/unit/loader_matching_debug.h"
 #include "tests/unit/loader_values_machine.h"
 
 #include <cstring>
@@ -20,8 +21,7 @@ struct ValuesProgram {
 
     explicit ValuesProgram(const std::string& name)
         : path(name.starts_with('/') ? name : std::string(AUGER_VALUES_DIR) + "/" + name),
-          file(*ElfFile::open(std::move(*open_regular(path)), path)),
-          debug(std::make_shared<ModuleDebug>(file, path, nullptr)) {}
+          file(*ElfFile::open(std::move(*open_regular(path)), path)), debug(debug_of(file, path)) {}
 
     // By its last name; 0: there is none.
     uint64_t address_of(const std::string& function) const {
@@ -35,12 +35,12 @@ struct ValuesProgram {
         }
         return 0;
     }
-    ValueScope scope(const std::string& function, std::vector<pid_t> pids = {}) const {
+    ValueScope scope(const std::string& function, const std::vector<pid_t>& pids = {}) const {
         ValueScope scope{function};
         scope.file = file;
         scope.debug = debug;
         scope.address = address_of(function);
-        scope.pids = std::move(pids);
+        scope.error_number = errno_of(pids);
         return scope;
     }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What cannot be asked of a function, with the place in the text; and what is shown of it when
 // nobody asks.
+#include "tests/unit/loader_matching_debug.h"
 #include "tests/unit/loader_values_program.h"
 
 #include <gmock/gmock.h>
@@ -241,7 +242,7 @@ TEST(ValueTypes, OfDamagedFiles) {
                  {"members", "by_value", "enumerations", "total", "references", "made_of"}) {
                 ValueScope scope{function};
                 scope.file = *elf;
-                scope.debug = std::make_shared<ModuleDebug>(*elf, "damaged", nullptr);
+                scope.debug = test::debug_of(*elf, "damaged");
                 scope.address = whole.address_of(function);
                 for (const char* text :
                      {"req->peer->port", "pair.fourth", "color", "this->inner.depth", "number",

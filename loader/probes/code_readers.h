@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// CodeReaders: what is asked of the files that may be probed. They are read in confined processes,
+// of which each has the files of one owner, and those that only root can have written, for what
+// they call there. What such a process says is believed of its owner's files only: it places no
+// breakpoint in another's. Used by one thread.
+#pragma once
+
+#include "loader/probes/code_file.h"
+#include "loader/probes/go_places.h"
+#include "loader/probes/place_match.h"
+#include "loader/probes/probe_pattern.h"
+#include "loader/probes/switch_cache.h"
+#include "loader/probes/unwind_proof.h"
+#include "loader/process/confined_process.h"
+#include "loader/process/message.h"
+#include "loader/process/root_folders.h"
+#include "loader/values/call_program.h"
+#include "loader/values/thread_local_block.h"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+// What such a process does, and its name.
+inline constexpr const char* code_service = "code";
+void serve_code(int socket);
+
+// How long an answer may take before its process is given up, even on a machine with too much to
+// do.
+inline constexpr std::chrono::seconds code_patience{60};
+
+// A file of the target's.
+struct SearchedFile {
+    std::shared_ptr<const CodeFile> file;
+    bool main_program;
+};
+
+// A function whose values are asked for.
+struct CalledFunction {
+    std::string name;                       // as in messages: "recv"
+    std::shared_ptr<const CodeFile> file{}; // null: not known
+    uint64_t address = 0;                   // as linked
+    std::vector<pid_t> pids{};              // running processes of the target, for errno's place
+};
+
+class CodeReaders : public UnwindReader {
+  public:
+    using File = std::shared_ptr<const CodeFile>;
+
+    // `go_on` is asked now and then while there is no answer yet, see message.h; what was asked
+    // when it says no fails.
+    explicit CodeReaders(std::shared_ptr<ConfinedProcesses> readers, GoOn go_on = {},
+                         SwitchCache switches = SwitchCache::of_user());
+    ~CodeReaders() override;
+    CodeReaders(const CodeReaders&) = delete;
+    CodeReaders& operator=(const CodeReaders&) = delete;
+
+    // See find_places(). The main programs come first and hide libraries, unless one is named.
+    // Fails when nothing can be probed.
+    Result<ProbeMatches> find(const ProbePattern& pattern, std::span<const SearchedFile> files,
+                              const MatchOptions& options = {});
+    // See complete_function(); what cannot be read has no names.
+    std::vector<std::string> complete(std::string_view text, std::span<const SearchedFile> files,
+                                      size_t limit);
+    // DT_NEEDED.
+    Result<std::vector<std::string>> needed(const File& file);
+    Result<GoPlaces> go_places(const File& file);
+    Result<ThreadLocalBlock> thread_local_block(const File& file);
+    Result<UnwindFacts> facts_of(const File& file) override;
+    Result<std::string> switches_in(const File& file) override;
+    // See compile_program(). Use a ProgramCompiler.
+    Result<std::optional<CallProgram>> compile(const ProgramRequest& request,
+                                               const CalledFunction& function,
+                                               const Result<int32_t>& error_number);
+    void forget_debug_information();
+    // Whether something failed since it was last asked because `go_on` said no.
+    bool take_interrupted();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// For many functions: debug information is read once, and kept for as long as this lives.
+class ProgramCompiler {
+  public:
+    ProgramCompiler(CodeReaders& readers, ProgramRequest request)
+        : readers_(readers), request_(std::move(request)) {}
+    ~ProgramCompiler();
+    ProgramCompiler(const ProgramCompiler&) = delete;
+    ProgramCompiler& operator=(const ProgramCompiler&) = delete;
+
+    // Nothing when nothing is asked.
+    Result<std::optional<CallProgram>> compile(const CalledFunction& function);
+
+  private:
+    CodeReaders& readers_;
+    const ProgramRequest request_;
+    RootFolders roots_;
+    std::optional<Result<int32_t>> error_number_; // of the processes that were asked for first
+    bool asked_ = false;
+};
+
+} // namespace auger

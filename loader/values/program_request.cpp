@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/values/call_program.h"
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+bool shows_default(const ProgramRequest& request) {
+    return request.traces_slow && request.conditions.show.empty() &&
+           request.conditions.show_default;
+}
+
+} // namespace
+
+bool asks_nothing(const ProgramRequest& request) {
+    const CallConditions& conditions = request.conditions;
+    return conditions.only_if.empty() && conditions.slow_if.empty() && request.split_if.empty() &&
+           request.split_by.empty() &&
+           !(request.traces_slow && (conditions.show_default || !conditions.show.empty()));
+}
+
+bool may_ask_for_errno(const ProgramRequest& request) {
+    const auto mentions = [](const std::string& text) {
+        return text.find("errno") != std::string::npos;
+    };
+    return shows_default(request) || mentions(request.conditions.only_if) ||
+           mentions(request.conditions.slow_if) || mentions(request.split_if) ||
+           mentions(request.split_by) || std::ranges::any_of(request.conditions.show, mentions);
+}
+
+} // namespace auger
