@@ -7,7 +7,7 @@ if(NOT AUGER_PRECOMPILED_HEADERS)
 endif()
 set(STANDARD_HEADERS <algorithm> <array> <chrono> <cstdint> <deque> <functional> <map> <memory>
     <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
-foreach(target auger_loader_core auger_loader)
+foreach(target auger_loader_core auger_reading auger_loader)
     target_precompile_headers(${target} PRIVATE ${STANDARD_HEADERS} <fmt/format.h>)
 endforeach()
 foreach(target auger_views auger_repl_core)

@@ -4,9 +4,9 @@
 // code.
 #include "bench/report.h"
 
-#include "loader/matching/switch_record.h"
 #include "loader/probes/switch_cache.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/matching/switch_record.h"
 
 #include <fmt/format.h>
 

@@ -4,11 +4,11 @@
 // is first asked) and by one that knows the file, each beside the same done in this process.
 #include "bench/report.h"
 
-#include "loader/matching/probe_match.h"
 #include "loader/probes/code_readers.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/dwarf_file.h"
-#include "loader/symbols/elf_questions.h"
+#include "loader/reader/dwarf/dwarf_file.h"
+#include "loader/reader/matching/probe_match.h"
+#include "loader/reader/names/elf_questions.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "bench/probing.h"
 
 #include "loader/kernel/bpf_calls.h"
-#include "loader/matching/module_debug.h"
+#include "loader/reader/matching/module_debug.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>

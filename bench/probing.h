@@ -3,12 +3,12 @@
 // same places of the same functions in the same way.
 #pragma once
 
-#include "loader/elf/function_index.h"
 #include "loader/kernel/attachment.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/spec_table.h"
-#include "loader/matching/probe_match.h"
+#include "loader/reader/elf/function_index.h"
+#include "loader/reader/matching/probe_match.h"
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bench/stack_shares.h"
 
-#include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/elf/elf_file.h"
 #include "loader/symbols/symbolizer.h"
 
 #include <sys/syscall.h>

@@ -5,10 +5,10 @@
 #include "bench/report.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/reader/tables/unwind_compiler.h"
+#include "loader/reader/tables/unwind_origin.h"
 #include "loader/unwind/table_reader.h"
 #include "loader/unwind/unwind_cache.h"
-#include "loader/unwind/unwind_compiler.h"
-#include "loader/unwind/unwind_file.h"
 
 #include <fmt/format.h>
 

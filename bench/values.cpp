@@ -8,7 +8,7 @@
 #include "bench/report.h"
 
 #include "loader/kernel/call_programs.h"
-#include "loader/values/compile_program.h"
+#include "loader/reader/values/compile_program.h"
 
 #include <fmt/format.h>
 

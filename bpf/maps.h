@@ -163,13 +163,13 @@ struct targets_map {
     __type(value, u32);
 };
 
-/* Names for `-n NAME`: a process that execs into one becomes a target, if its real user is the
- * map's value, or that is WIRE_ANY_USER. Written by user space. */
+/* Names for `-n NAME`: a process that execs into one becomes a target, if the map's value holds for
+ * it. Written by user space. */
 struct target_comms_map {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 16);
     __type(key, char[WIRE_COMM]);
-    __type(value, u32);
+    __type(value, struct wire_target_condition);
 };
 
 /* The filters' values; the map's value is the filter generation in which they count. Written by

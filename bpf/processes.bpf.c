@@ -63,17 +63,39 @@ int process_fork(struct bpf_raw_tracepoint_args* ctx) {
     return 0;
 }
 
+/* Whether the current process is in the group or below it. */
+static __always_inline bool is_in_group(u64 group) {
+    for (int level = 0; level < WIRE_CGROUP_LEVELS; level++) {
+        u64 id = bpf_get_current_ancestor_cgroup_id(level);
+
+        if (id == group)
+            return true;
+        if (!id)
+            return false;
+    }
+    return false;
+}
+
+static __always_inline bool is_target_by_name(void) {
+    char comm[WIRE_COMM] = {};
+    struct wire_target_condition* condition;
+
+    bpf_get_current_comm(comm, sizeof(comm));
+    condition = bpf_map_lookup_elem(&target_comms, comm);
+    return condition &&
+           (condition->user == (u32)WIRE_ANY_USER ||
+            condition->user == (u32)bpf_get_current_uid_gid()) &&
+           (!condition->cgroup || is_in_group(condition->cgroup));
+}
+
 SEC("raw_tp/sched_process_exec")
 int process_exec(struct bpf_raw_tracepoint_args* ctx) {
     u32 pid = bpf_get_current_pid_tgid() >> 32;
-    char comm[WIRE_COMM] = {};
-    u32 one = 1, *user;
+    u32 one = 1;
 
     bpf_map_delete_elem(&unwind_processes, &pid);
     if (!bpf_map_lookup_elem(&targets, &pid)) {
-        bpf_get_current_comm(comm, sizeof(comm));
-        user = bpf_map_lookup_elem(&target_comms, comm);
-        if (!user || (*user != (u32)WIRE_ANY_USER && *user != (u32)bpf_get_current_uid_gid()))
+        if (!is_target_by_name())
             return 0;
         if (bpf_map_update_elem(&targets, &pid, &one, BPF_ANY)) {
             count_loss(WIRE_LOSS_TARGETS_FULL);

@@ -41,6 +41,7 @@ enum wire_limit {
     WIRE_SLOW_BURST = 256,     /* slow calls that one CPU may report at once, above its rate */
     WIRE_COMM = 16,            /* bytes of a thread's name, NUL included */
     WIRE_ANY_USER = -1,        /* in place of a uid, none of which it is */
+    WIRE_CGROUP_LEVELS = 64,   /* of a process's group, in which a target's is looked for */
     WIRE_MAX_MARKS = 32,       /* yes-or-no facts about a call that are watched at once */
     WIRE_MAX_VALUES = 8,       /* values fetched of one call */
     WIRE_MAX_OFFSETS = 6,      /* of one value: members and pointers followed to it */
@@ -51,6 +52,13 @@ enum wire_limit {
     WIRE_MAX_GATE_TERMS = 8,   /* of one gate */
     WIRE_MAX_PROGRAMS = 2048,  /* specs of whose calls something is read or asked */
     WIRE_MAX_CALLEES = 16384,  /* functions that calls through pointers may go to */
+};
+
+/* Which processes of a name are targets. */
+struct wire_target_condition {
+    __wire_u64 cgroup; /* id of the group that they are in, or below which; 0: any */
+    __wire_u32 user;   /* real user id, or WIRE_ANY_USER */
+    __wire_u32 unused;
 };
 
 /*

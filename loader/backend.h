@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,9 +29,16 @@ struct TargetSpec {
     std::vector<pid_t> pids;
     std::string name;                 // comm or base name of the executable
     std::string user;                 // of kind name: whose processes (real user); empty: anybody's
+    std::string cgroup;               // likewise: in or below which group, as FilterSpec has them
     std::vector<std::string> command; // started by auger when it first runs (see start_command)
     friend bool operator==(const TargetSpec&, const TargetSpec&) = default;
 };
+
+// Which processes of the name are meant, in words to go behind it: " of www-data in web-1".
+inline std::string condition_text(const TargetSpec& target) {
+    return (target.user.empty() ? "" : " of " + target.user) +
+           (target.cgroup.empty() ? "" : " in " + target.cgroup);
+}
 
 // Which events of the target count: values of one kind are alternatives, kinds must all match.
 struct FilterSpec {
@@ -110,6 +118,16 @@ struct UnwindStatus {
     uint64_t bytes = 0;               // of tables and lists of mappings
     std::vector<std::string> pending; // modules whose tables are being made
     std::vector<std::string> notes;   // what is missing, and why
+};
+
+// Processes that read files for auger.
+struct ReaderStatus {
+    struct Service {
+        size_t processes = 0;
+        uint64_t bytes = 0; // of memory that they hold
+    };
+    std::map<std::string, Service> services; // by what they do: "names"
+    uint64_t limit = 0;                      // bytes that all together may hold
 };
 
 // One line of `doctor`.
@@ -198,6 +216,7 @@ class Backend {
     virtual std::vector<Capability> capabilities() const = 0;
     virtual SymbolProgress symbol_progress() const = 0;
     virtual UnwindStatus unwind_status() const = 0;
+    virtual ReaderStatus reader_status() const { return {}; }
     // Function names of the target that begin with `prefix`, at most `limit`, for completion.
     virtual std::vector<std::string> complete_function(std::string_view prefix,
                                                        size_t limit) const = 0;

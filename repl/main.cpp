@@ -73,8 +73,7 @@ class Program {
         if (!interactive && session_.waits_for_target()) {
             const TargetSpec& target = session_.settings().target;
             check(Error{"observe", target.name,
-                        target.user.empty() ? "no process is called so"
-                                            : "no process of " + target.user + " is called so",
+                        "no process" + condition_text(target) + " is called so",
                         "start it first; or let the commands wait for it: target NAME; wait until "
                         "samples > 0",
                         Error::Kind::failed});

@@ -45,20 +45,13 @@ forbid("loader/|views/|repl/" "" "bpf/.*\\.bpf\\.|bpf/(events|maps|filter|kernel
        "bpf/wire.h is the whole contract")
 forbid("loader/|views/|repl/" "views/terminal/|repl/terminal/|repl/main\\.cpp"
        "readline/|n?cursesw?/|n?curses\\.h|term\\.h" "this part works without a terminal")
-forbid("" "loader/code/" "Zydis|Zycore" "only loader/code decodes instructions")
-# What looks for names and lines, beside the services of auger-reader that read them.
-set(asks "address_name|debug_f[a-z]+|debuginfod|dwarf_(messages|reader|source)|file_names"
-         "generated_code|generated_(code_names|files)|module_(map|names|table)|name_(messages|process)|source_frame"
-         "symbol_worker|symbol_worker_lines|symbolizer|unpack_memory")
-list(JOIN asks "|" asks)
-set(reads "appended_file|demangle|dwarf_(file|index|unit|walk)|elf_answers|elf_names|elf_questions|jit_dump"
-          "jit_names|line_table|mini_debug_info|perf_map")
-list(JOIN reads "|" reads)
-set(parses "loader/elf/(elf_file|function_index|go_table|loaded_sections|slots)\\.|loader/matching/|loader/symbols/(${reads})\\.|elfutils/lib|libelf|gelf|lzma|libiberty")
-forbid("loader/symbols/(${asks})\\." "" "${parses}|zlib" "auger-reader reads what a target wrote")
-# Likewise what is probed. (Code of auger's own is decoded to try probes on it.)
-forbid("loader/(kernel|probes|process|stream|stats|base)/|repl/|views/" "" "${parses}"
+forbid("" "loader/reader/code/" "Zydis|Zycore" "only loader/reader/code decodes instructions")
+# The rule of the linker (check_linked), where a file breaks it.
+forbid("loader/|views/|repl/" "loader/reader/"
+       "loader/reader/|elfutils/|libelf|gelf|dwarf\\.h|lzma|libiberty|seccomp|dlfcn"
        "auger-reader reads what a target wrote")
+forbid("loader/reader/" "" "loader/(kernel|recording|stats)/|microhttpd|readline"
+       "auger-reader reads, and nothing else")
 
 if(violations GREATER 0)
     message(FATAL_ERROR "${violations} includes against the rules")

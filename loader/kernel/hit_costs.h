@@ -4,9 +4,9 @@
 // with the programs that probes of users run.
 #pragma once
 
-#include "loader/code/decoder.h"
 #include "loader/kernel/attachment.h"
 #include "loader/kernel/features.h"
+#include "loader/probes/code_place.h"
 
 #include <cstdint>
 

@@ -96,7 +96,7 @@ class LiveBackend final : public Backend {
                 ProcessWatch watch, std::unique_ptr<FileGuard> guard, const Features& features,
                 AttachWay way, const LiveOptions& options, const SymbolizerOptions& symbols,
                 EventSink& sink)
-        : features_(features), programs_(std::move(programs)), ring_(std::move(ring)),
+        : features_(features), readers_(symbols.readers), programs_(std::move(programs)), ring_(std::move(ring)),
           watch_(std::move(watch)), guard_(std::move(guard)),
           catalogue_(symbols.readers, options.go_on), target_(*programs_), filter_(*programs_),
           names_(tee_, options.retention, symbols),
@@ -146,6 +146,16 @@ class LiveBackend final : public Backend {
         return progress;
     }
     UnwindStatus unwind_status() const override { return unwind_.status(); }
+    ReaderStatus reader_status() const override {
+        ReaderStatus status;
+        status.limit = confined_memory_limit(most_confined_memory);
+        for (const ConfinedMemory& memory : readers_->memory()) {
+            ReaderStatus::Service& service = status.services[memory.service];
+            service.processes++;
+            service.bytes += memory.bytes;
+        }
+        return status;
+    }
     std::vector<std::string> complete_function(std::string_view prefix,
                                                size_t limit) const override;
     Result<bool> poll(nanoseconds timeout, int wake_fd) override;
@@ -185,6 +195,7 @@ class LiveBackend final : public Backend {
     void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
 
     Features features_;
+    std::shared_ptr<ConfinedProcesses> readers_;
     OwnPriority priority_;
     std::unique_ptr<Programs> programs_;
     std::unique_ptr<EventRing> ring_;
@@ -238,6 +249,7 @@ const TargetView& LiveBackend::view() {
     view_is_old_ = false;
     view_ = {};
     view_.everything = target_.everything();
+    view_.by_name = target_.spec().kind == TargetSpec::Kind::name;
     view_.started = !target_.waiting_to_start();
     view_.births_often = processes_are_born_often_;
     if (view_.everything) {
@@ -809,7 +821,7 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         return readers.error();
     symbols.readers = *std::move(readers);
     if (options.debuginfod) {
-        auto debuginfod = Debuginfod::open();
+        auto debuginfod = Debuginfod::open(symbols.readers);
         if (!debuginfod)
             return debuginfod.error();
         symbols.debuginfod = *std::move(debuginfod);

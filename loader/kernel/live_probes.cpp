@@ -239,7 +239,11 @@ void LiveProbes::widen(Probe& probe, PlaceGroup& group, const TargetView& view,
                        uint64_t now_ns) {
     group.widen(true);
     Transaction edit;
-    auto renewed = renew_group(probe, group, group.request().exit, view, edit);
+    // As choose_exit() has it.
+    const bool was_proven =
+        probe.way_out == WayOut::automatic && group.request().exit == ExitWay::return_probe;
+    const ExitWay exit = was_proven ? ExitWay::instructions : group.request().exit;
+    auto renewed = renew_group(probe, group, exit, view, edit);
     if (renewed)
         renewed = publish(probe, edit);
     if (renewed) {

@@ -146,8 +146,8 @@ class LiveProbes {
         ExitWay exit;
         std::string why; // not empty when it is worth telling
     };
-    Choice choose_exit(const PlaceMatch& match, const TargetModule& module, WayOut way_out,
-                       const UnwindProof& proof) const;
+    Choice choose_exit(const PlaceMatch& match, const TargetModule& module, const TargetView& view,
+                       WayOut way_out, const UnwindProof& proof) const;
     UnwindProof prove(const TargetView& view) const;
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,

@@ -5,6 +5,7 @@
 #include "bpf/tail_calls.h"
 #include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
+#include "loader/probes/program_compiler.h"
 #include "loader/stream/way_out.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ constexpr size_t many_perf_events = 100;
 
 // Of a cookie, for a conditional jump.
 uint64_t condition_bits(uint8_t condition) {
-    return condition < Instruction::no_condition
+    return condition < no_condition
                ? uint64_t{condition} << WIRE_COOKIE_CONDITION_SHIFT | WIRE_COOKIE_CONDITIONAL
                : 0;
 }
@@ -45,7 +46,8 @@ std::string no_duration(PlaceKind kind) {
 } // namespace
 
 LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, const TargetModule& module,
-                                           WayOut way_out, const UnwindProof& proof) const {
+                                           const TargetView& view, WayOut way_out,
+                                           const UnwindProof& proof) const {
     bool session = way_ == AttachWay::multi && features_.uprobe_session;
     ExitWay cheap = session ? ExitWay::session : ExitWay::return_probe;
     if (match.in_go)
@@ -70,6 +72,11 @@ LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, const Target
         return {ExitWay::instructions, "this kernel breaks stacks under return probes"};
     if (!proof.proven)
         return {ExitWay::instructions, proof.reason};
+    // A session's entry tells the kernel for each call whether its return is wanted.
+    if (!session && !PlaceGroup::is_per_process(module, view))
+        return {ExitWay::instructions,
+                "return probes would be in all processes that run the file, of which nothing is "
+                "known"};
     if (!module.main_program && !proof.other_programs.empty())
         return {ExitWay::instructions,
                 proof.other_programs + ", which starts programs that may use this library, too"};
@@ -79,6 +86,8 @@ LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, const Target
 UnwindProof LiveProbes::prove(const TargetView& view) const {
     if (view.everything)
         return {false, "every process is observed, and what they will map is not known"};
+    if (view.by_name)
+        return {false, "processes that will come under the name may map what is not known yet"};
     // What it needs says the file; what it will map, the environment of its start.
     if (!view.started)
         return {false, "what the program will map is not known before it runs"};
@@ -104,8 +113,7 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
     request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats));
     for (const ExitPlace& exit : place.match.exits) {
-        const uint8_t condition =
-            exit.code.conditional ? exit.code.condition : Instruction::no_condition;
+        const uint8_t condition = exit.code.conditional ? exit.code.condition : no_condition;
         request.exits.add(exit.file_offset, cookie | condition_bits(condition) |
                                                 (is_tail_jump(exit) ? WIRE_COOKIE_TAIL : 0));
     }
@@ -157,10 +165,10 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
         }
-        Choice choice = choose_exit(match, module, probe.way_out, proof);
+        Choice choice = choose_exit(match, module, view, probe.way_out, proof);
         bool unknown_condition =
             std::any_of(match.exits.begin(), match.exits.end(), [](const ExitPlace& exit) {
-                return exit.code.conditional && exit.code.condition >= Instruction::no_condition;
+                return exit.code.conditional && exit.code.condition >= no_condition;
             });
         if (!is_trampoline(choice.exit) && unknown_condition) {
             report.skipped.push_back(match.name + ": leaves by a loop or jrcxz instruction");

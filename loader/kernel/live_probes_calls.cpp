@@ -2,6 +2,7 @@
 // LiveProbes: what is asked of the probes' calls, and read of them.
 #include "loader/kernel/live_probes.h"
 
+#include "loader/probes/program_compiler.h"
 #include <fmt/format.h>
 
 #include <algorithm>

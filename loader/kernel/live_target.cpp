@@ -3,6 +3,7 @@
 
 #include "loader/base/transaction.h"
 #include "loader/kernel/bpf_calls.h"
+#include "loader/process/container.h"
 #include "loader/process/proc_info.h"
 
 #include <bpf/bpf.h>
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 #include <set>
+#include <type_traits>
 
 namespace auger {
 
@@ -80,6 +82,36 @@ std::vector<pid_t> LiveTarget::Prepared::pids() const {
     return pids;
 }
 
+Result<void> LiveTarget::add_named(Prepared& prepared) {
+    const TargetSpec& spec = prepared.spec;
+    const auto pids = pids_by_name(spec.name);
+    if (!pids)
+        return pids.error();
+    std::optional<uid_t> wanted_user;
+    if (!spec.user.empty()) {
+        const auto user = find_user(spec.user);
+        if (!user)
+            return user.error();
+        wanted_user = prepared.condition.user = *user;
+    }
+    std::optional<Cgroup> wanted_group;
+    if (!spec.cgroup.empty()) {
+        auto groups = cgroups_by_name(spec.cgroup);
+        if (!groups)
+            return groups.error();
+        wanted_group = std::move(groups->front()); // what is below it counts, too
+        prepared.condition.cgroup = wanted_group->id;
+    }
+    for (const pid_t pid : *pids) {
+        const auto user = uid_of(pid);
+        if ((wanted_user && !(user && *user == *wanted_user)) ||
+            (wanted_group && !is_in_group(pid, *wanted_group)))
+            continue;
+        (void)add(prepared, pid); // one that ended since is no matter
+    }
+    return {};
+}
+
 Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
     using Kind = TargetSpec::Kind;
     Prepared prepared{spec};
@@ -89,21 +121,8 @@ Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
                 return added.error();
         }
     } else if (spec.kind == Kind::name) {
-        auto pids = pids_by_name(spec.name);
-        if (!pids)
-            return pids.error();
-        if (!spec.user.empty()) {
-            const auto user = find_user(spec.user);
-            if (!user)
-                return user.error();
-            prepared.user = *user;
-        }
-        for (pid_t pid : *pids) {
-            const auto user = uid_of(pid);
-            if (prepared.user && !(user && *user == *prepared.user))
-                continue;
-            (void)add(prepared, pid); // one that ended since is no matter
-        }
+        if (auto named = add_named(prepared); !named)
+            return named.error();
     } else if (spec.kind == Kind::command) {
         auto path = find_command(spec.command.front());
         if (!path)
@@ -131,8 +150,8 @@ Result<void> LiveTarget::set(Prepared prepared) {
     int targets = programs_.map_fd(MapKind::targets);
     int comms = programs_.map_fd(MapKind::target_comms);
     Transaction edit;
-    auto enter = [&](int map, const auto& key, uint32_t value) {
-        uint32_t before = 0;
+    auto enter = [&](int map, const auto& key, const auto& value) {
+        std::remove_cvref_t<decltype(value)> before{};
         const bool known = bpf_map_lookup_elem(map, &key, &before) == 0;
         if (update_element(map, &key, &value) < 0)
             return false;
@@ -147,7 +166,7 @@ Result<void> LiveTarget::set(Prepared prepared) {
     std::set<uint32_t> kept_pids;
     for (const auto& [pid, process] : prepared.processes) {
         const auto key = static_cast<uint32_t>(pid);
-        if (!enter(targets, key, 1))
+        if (!enter(targets, key, uint32_t{1}))
             return system_error("observe process", std::to_string(pid));
         kept_pids.insert(key);
     }
@@ -155,7 +174,7 @@ Result<void> LiveTarget::set(Prepared prepared) {
     if (spec.kind == Kind::name) {
         std::array<char, WIRE_COMM> comm = {};
         spec.name.copy(comm.data(), WIRE_COMM - 1); // the kernel cuts names as well
-        if (!enter(comms, comm, prepared.user.value_or(static_cast<uint32_t>(WIRE_ANY_USER))))
+        if (!enter(comms, comm, prepared.condition))
             return system_error("observe name", spec.name);
         kept_comms.insert(comm);
     }

@@ -3,6 +3,7 @@
 // them in step, starts the command of `-- COMMAND`, and knows how each process ended.
 #pragma once
 
+#include "bpf/wire.h"
 #include "loader/backend.h"
 #include "loader/kernel/programs.h"
 #include "loader/process/launch.h"
@@ -66,6 +67,7 @@ class LiveTarget {
     static bool is_there(pid_t pid, const Process& process);
 
     Result<void> add(Prepared& prepared, pid_t pid);
+    Result<void> add_named(Prepared& prepared);
     std::string user_of(pid_t pid);
 
     Programs& programs_;
@@ -80,7 +82,7 @@ class LiveTarget {
 
 struct LiveTarget::Prepared {
     TargetSpec spec;
-    std::optional<uid_t> user{}; // of whom processes by name are to be
+    wire_target_condition condition{0, static_cast<uint32_t>(WIRE_ANY_USER), 0}; // of kind name
     std::map<pid_t, Process> processes{};
     std::optional<LaunchedProcess> command{};
     std::string command_path{};

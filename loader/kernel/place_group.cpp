@@ -36,8 +36,12 @@ PlaceGroup::PlaceGroup(const TargetModule& module, const TargetView& view,
                        AttachmentRequest request)
     : file_(module.identity()), mapped_(module.mapped), code_(module.file),
       content_(module.content), path_(module.path), request_(std::move(request)),
-      per_process_(!view.everything && !module.pids.empty() && !module.main_program &&
-                   why_not_one_by_one(module, view).empty() && view.mapped_elsewhere(module)) {}
+      per_process_(is_per_process(module, view)) {}
+
+bool PlaceGroup::is_per_process(const TargetModule& module, const TargetView& view) {
+    return !view.everything && !module.pids.empty() && !module.main_program &&
+           why_not_one_by_one(module, view).empty() && view.mapped_elsewhere(module);
+}
 
 PlaceGroup::PlaceGroup(const PlaceGroup& other, AttachmentRequest request)
     : file_(other.file_), mapped_(other.mapped_), code_(other.code_), content_(other.content_),

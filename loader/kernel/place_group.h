@@ -18,6 +18,9 @@ namespace auger {
 class PlaceGroup {
   public:
     // `request` without places, file_fd and pid.
+    // Whether a module's probes are for the target's processes, one by one, instead of for all that
+    // map it, of which the kernel side counts the target's.
+    static bool is_per_process(const TargetModule& module, const TargetView& view);
     PlaceGroup(const TargetModule& module, const TargetView& view, AttachmentRequest request);
     // The same places of the same file in another way: `request` as above.
     PlaceGroup(const PlaceGroup& other, AttachmentRequest request);

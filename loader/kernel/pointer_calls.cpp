@@ -30,7 +30,7 @@ wire_call_operand wire_operand(const PlaceMatch& site) {
     operand.scale = pointer.operand.scale;
     operand.displacement = pointer.operand.displacement;
     // An address as linked, which the call instruction's own tells where it is mapped.
-    if (operand.in_memory && operand.base == Instruction::no_register) {
+    if (operand.in_memory && operand.base == no_register) {
         operand.base = WIRE_OPERAND_CALL;
         operand.displacement -= site.address;
     }

@@ -16,6 +16,7 @@ struct TargetView {
     std::vector<pid_t> pids;           // running ones
     std::vector<TargetModule> modules; // main programs first
     bool everything = false;           // -a: probes are never restricted to processes
+    bool by_name = false;              // -n: the kernel takes in whoever comes under the name
     // False for a command that waits to be started: `modules` is what it will map, as far as known.
     bool started = true;
     bool births_often = false; // processes are born faster than they can be probed one by one

@@ -7,7 +7,7 @@
 
 #include "loader/process/confined_process.h"
 #include "loader/symbols/module_table.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/unwind/unwind_tables.h"
 
 #include <chrono>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said between auger and a process that reads the code of files (code_readers.h,
-// loader/matching/serve_code.cpp). Nothing that an answer says is believed unless it holds
+// loader/reader/matching/serve_code.cpp). Nothing that an answer says is believed unless it holds
 // together; whether places lie where they may is for who knows the files to check.
 #pragma once
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/code_process.h"
 
-#include "loader/probes/code_readers.h"
 #include "loader/process/message.h"
 #include "loader/symbols/dwarf_source.h"
 #include "loader/symbols/elf_messages.h"

@@ -9,6 +9,7 @@
 #include "loader/process/message.h"
 #include "loader/symbols/debug_files.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +18,13 @@
 #include <string>
 
 namespace auger {
+
+// What such a process does, and its name.
+inline constexpr const char* code_service = "code";
+
+// How long an answer may take before its process is given up, even on a machine with too much to
+// do.
+inline constexpr std::chrono::seconds code_patience{60};
 
 // What was found out about a file when it was first opened; by a process of its owner's.
 struct CodeDescription {

@@ -5,7 +5,9 @@
 // breakpoint in another's. Used by one thread.
 #pragma once
 
+#include "loader/probes/code_conversations.h"
 #include "loader/probes/code_file.h"
+#include "loader/probes/file_group.h"
 #include "loader/probes/go_places.h"
 #include "loader/probes/place_match.h"
 #include "loader/probes/probe_pattern.h"
@@ -13,13 +15,13 @@
 #include "loader/probes/unwind_proof.h"
 #include "loader/process/confined_process.h"
 #include "loader/process/message.h"
-#include "loader/process/root_folders.h"
 #include "loader/values/call_program.h"
 #include "loader/values/thread_local_block.h"
 
 #include <sys/types.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,20 +30,6 @@
 #include <vector>
 
 namespace auger {
-
-// What such a process does, and its name.
-inline constexpr const char* code_service = "code";
-void serve_code(int socket);
-
-// How long an answer may take before its process is given up, even on a machine with too much to
-// do.
-inline constexpr std::chrono::seconds code_patience{60};
-
-// A file of the target's.
-struct SearchedFile {
-    std::shared_ptr<const CodeFile> file;
-    bool main_program;
-};
 
 // A function whose values are asked for.
 struct CalledFunction {
@@ -59,7 +47,6 @@ class CodeReaders : public UnwindReader {
     // when it says no fails.
     explicit CodeReaders(std::shared_ptr<ConfinedProcesses> readers, GoOn go_on = {},
                          SwitchCache switches = SwitchCache::of_user());
-    ~CodeReaders() override;
     CodeReaders(const CodeReaders&) = delete;
     CodeReaders& operator=(const CodeReaders&) = delete;
 
@@ -85,28 +72,19 @@ class CodeReaders : public UnwindReader {
     bool take_interrupted();
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
-};
+    struct Known {
+        std::optional<UnwindFacts> facts;
+        std::optional<GoPlaces> go;
+    };
+    Known& known(const File& file);
+    // What `understand` makes of the answer; it gives nothing for nonsense.
+    template <typename Understand>
+    auto told_of(const File& file, code_messages::Kind kind, const Understand& understand)
+        -> Result<typename decltype(understand(std::string_view()))::value_type>;
 
-// For many functions: debug information is read once, and kept for as long as this lives.
-class ProgramCompiler {
-  public:
-    ProgramCompiler(CodeReaders& readers, ProgramRequest request)
-        : readers_(readers), request_(std::move(request)) {}
-    ~ProgramCompiler();
-    ProgramCompiler(const ProgramCompiler&) = delete;
-    ProgramCompiler& operator=(const ProgramCompiler&) = delete;
-
-    // Nothing when nothing is asked.
-    Result<std::optional<CallProgram>> compile(const CalledFunction& function);
-
-  private:
-    CodeReaders& readers_;
-    const ProgramRequest request_;
-    RootFolders roots_;
-    std::optional<Result<int32_t>> error_number_; // of the processes that were asked for first
-    bool asked_ = false;
+    CodeConversations conversations_;
+    SwitchCache switches_;
+    std::map<std::weak_ptr<const CodeFile>, Known, std::owner_less<>> known_;
 };
 
 } // namespace auger

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is known of a place that can be probed without harm: plain data, found by whoever reads the
-// file (loader/matching).
+// file (loader/reader/matching).
 #pragma once
 
 #include "loader/base/result.h"
-#include "loader/code/call_instructions.h"
-#include "loader/code/function_code.h"
+#include "loader/probes/code_place.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +18,7 @@ struct EntryPlace {
     uint64_t address;     // as linked
     uint64_t file_offset; // what the kernel is told
     ProbeCost cost;
-    uint8_t repeats = Instruction::no_condition; // see FunctionCode::Entry
+    uint8_t repeats = no_condition; // see FunctionCode::Entry
 };
 
 struct ExitPlace {

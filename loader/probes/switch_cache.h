@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SwitchCache: what the code of files has that leaves its stack (loader/matching/switch_record.h),
-// so that each is read once: in memory, and on disk by build id.
+// SwitchCache: what the code of files has that leaves its stack
+// (loader/reader/matching/switch_record.h), so that each is read once: in memory, and on disk by
+// build id.
 #pragma once
 
 #include "loader/base/result.h"

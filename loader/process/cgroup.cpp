@@ -92,4 +92,12 @@ Result<Cgroup> cgroup_by_path(std::string_view path) {
     return cgroup_at(*mount, path.starts_with('/') ? std::string(path) : "/" + std::string(path));
 }
 
+bool is_in_group(pid_t pid, const Cgroup& group) {
+    const auto path = cgroup_path_of(pid);
+    if (!path)
+        return false;
+    const std::string above = group.path == "/" ? "" : group.path;
+    return *path == group.path || path->starts_with(above + "/");
+}
+
 } // namespace auger

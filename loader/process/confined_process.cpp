@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/confined_process.h"
 
-#include "loader/process/confined_program.h"
+#include "loader/process/confined_start.h"
 #include "loader/process/message.h"
 
 #include <fcntl.h>
@@ -14,9 +14,12 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstring>
 
 namespace auger {
 namespace {
+
+constexpr size_t most_remembered = 1024; // numbers of processes, before those gone are looked for
 
 // The launcher gets neither descriptors nor variables of ours, no terminal, and all signals. It is
 // not forked: between vfork and exec nothing of this process's memory is copied.
@@ -86,6 +89,7 @@ Result<void> ConfinedProcesses::launch() {
                             failed);
     socket_ = std::move(ours);
     pid_ = pid;
+    made_.clear();
     return {};
 }
 
@@ -108,12 +112,34 @@ pid_t ConfinedProcesses::pid() const {
     return pid_;
 }
 
+std::vector<ConfinedMemory> ConfinedProcesses::memory() {
+    const std::lock_guard lock(mutex_);
+    return memory_of_made();
+}
+
+std::vector<ConfinedMemory> ConfinedProcesses::memory_of_made() {
+    std::vector<ConfinedMemory> all;
+    std::erase_if(made_, [&](pid_t pid) {
+        auto memory = confined_memory(pid, pid_);
+        if (!memory)
+            return true;
+        all.push_back(*std::move(memory));
+        return false;
+    });
+    return all;
+}
+
 std::optional<ConfinedProcess> ConfinedProcesses::ask(std::string_view service) {
     if (!send_message(socket_.get(), service))
         return {};
-    auto made = receive_message(socket_.get(), 1);
-    if (!made || made->descriptors.size() != 2)
+    auto made = receive_message(socket_.get(), sizeof(pid_t));
+    if (!made || made->descriptors.size() != 2 || made->bytes.size() != sizeof(pid_t))
         return {};
+    pid_t pid = 0;
+    std::memcpy(&pid, made->bytes.data(), sizeof pid);
+    if (made_.size() >= most_remembered)
+        (void)memory_of_made();
+    made_.push_back(pid);
     return ConfinedProcess(std::move(made->descriptors[0]), std::move(made->descriptors[1]));
 }
 

@@ -7,6 +7,7 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/process/confined_memory.h"
 
 #include <sys/types.h>
 
@@ -58,18 +59,22 @@ class ConfinedProcesses {
     Result<ConfinedProcess> make(std::string_view service);
     // Of the launcher, whose children the others are.
     pid_t pid() const;
+    // Of those that there are. From any thread.
+    std::vector<ConfinedMemory> memory();
 
   private:
     explicit ConfinedProcesses(ConfinedProgram program) : program_(std::move(program)) {}
 
     Result<void> launch();
     void end();
+    std::vector<ConfinedMemory> memory_of_made();
     std::optional<ConfinedProcess> ask(std::string_view service);
 
     const ConfinedProgram program_;
     mutable std::mutex mutex_; // of what follows
     UniqueFd socket_;
     pid_t pid_ = 0;
+    std::vector<pid_t> made_; // some of which may be gone
 };
 
 } // namespace auger

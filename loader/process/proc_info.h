@@ -60,6 +60,8 @@ std::optional<std::string> cgroup2_mount(std::string_view mounts);
 std::optional<std::string> cgroup2_path(std::string_view text);
 Result<std::string> cgroup_path_of(pid_t pid);
 Result<Cgroup> cgroup_of(pid_t pid);
+// Whether a process is in the group or below it.
+bool is_in_group(pid_t pid, const Cgroup& group);
 // `path` may be relative to the mount ("system.slice/x.service") or absolute with the mount.
 Result<Cgroup> cgroup_by_path(std::string_view path);
 // Where cgroup2 is mounted here.

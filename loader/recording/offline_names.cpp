@@ -8,11 +8,19 @@
 
 namespace auger {
 namespace {
+
 constexpr size_t max_locations = 1 << 28;
+
+SymbolizerOptions read_by(std::shared_ptr<ConfinedProcesses> readers) {
+    SymbolizerOptions options;
+    options.readers = std::move(readers);
+    return options;
+}
+
 } // namespace
 
-OfflineNames::OfflineNames(SysrootModules modules)
-    : modules_(std::move(modules)), symbolizer_(modules_) {}
+OfflineNames::OfflineNames(SysrootModules modules, std::shared_ptr<ConfinedProcesses> readers)
+    : modules_(std::move(modules)), symbolizer_(modules_, read_by(std::move(readers))) {}
 
 void OfflineNames::on_module(ModuleId id, const ModuleInfo& info) {
     modules_.define(id, info);

@@ -399,10 +399,14 @@ Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths,
     Tee survey;
     survey.add(summary);
     if (!options.sysroot.empty()) {
-        auto modules = SysrootModules::open(options.sysroot);
+        auto started = ConfinedProcesses::start(reader_program());
+        if (!started)
+            return started.error();
+        const std::shared_ptr<ConfinedProcesses> readers = *std::move(started);
+        auto modules = SysrootModules::open(options.sysroot, readers);
         if (!modules)
             return modules.error();
-        names = std::make_unique<OfflineNames>(std::move(*modules));
+        names = std::make_unique<OfflineNames>(std::move(*modules), readers);
         survey.add(*names);
     }
     recordings->deliver(survey);

@@ -2,7 +2,6 @@
 #include "loader/recording/sysroot_modules.h"
 
 #include "loader/process/safe_open.h"
-#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/symbolizer.h"
 
 #include <fmt/format.h>
@@ -16,14 +15,15 @@ constexpr size_t most_modules = 1 << 20;
 
 } // namespace
 
-Result<SysrootModules> SysrootModules::open(const std::string& folder) {
+Result<SysrootModules> SysrootModules::open(const std::string& folder,
+                                            std::shared_ptr<ConfinedProcesses> readers) {
     auto opened = open_folder(folder);
     if (!opened)
         return opened.error();
     auto own_root = open_folder("/");
     if (!own_root)
         return own_root.error();
-    return SysrootModules(std::move(*opened), std::move(*own_root));
+    return SysrootModules(std::move(*opened), std::move(*own_root), std::move(readers));
 }
 
 void SysrootModules::define(ModuleId id, const ModuleInfo& info) {
@@ -34,7 +34,7 @@ void SysrootModules::define(ModuleId id, const ModuleInfo& info) {
     modules_[id.index()] = info;
 }
 
-Result<UniqueFd> SysrootModules::find(const ModuleInfo& module) const {
+Result<UniqueFd> SysrootModules::find(const ModuleInfo& module) {
     const auto because = [&](std::string cause) {
         return Error{"find", module.path, std::move(cause), ""};
     };
@@ -42,14 +42,13 @@ Result<UniqueFd> SysrootModules::find(const ModuleInfo& module) const {
         return because("the recording has no build id of it, by which a file could be checked");
     std::optional<std::string> other_id;
     if (auto file = open_regular_beneath(folder_.get(), module.path, Symlinks::follow)) {
-        const auto elf = ElfFile::open(duplicate(file->get()), module.path);
-        if (elf && (*elf)->build_id() == module.build_id)
+        const auto id = questions_.build_id_of(file->get());
+        if (id == module.build_id)
             return file;
-        other_id = elf && !(*elf)->build_id().empty() ? (*elf)->build_id() : "none";
+        other_id = id.value_or("none");
     }
-    ElfQuestions questions;
     if (const auto file = debug_file_by_build_id(module.build_id, -1,
-                                                 {folder_.get(), own_root_.get()}, questions))
+                                                 {folder_.get(), own_root_.get()}, questions_))
         return duplicate(file->fd->get());
     if (other_id)
         return because(fmt::format("the file below the folder has build id {}, the recorded one {}",

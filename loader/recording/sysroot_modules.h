@@ -6,7 +6,8 @@
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
-#include "loader/elf/elf_file.h"
+#include "loader/process/confined_process.h"
+#include "loader/symbols/confined_questions.h"
 #include "loader/symbols/module_table.h"
 
 #include <memory>
@@ -17,7 +18,9 @@ namespace auger {
 
 class SysrootModules final : public ModuleSources {
   public:
-    static Result<SysrootModules> open(const std::string& folder);
+    // `readers` make the processes that read build ids.
+    static Result<SysrootModules> open(const std::string& folder,
+                                       std::shared_ptr<ConfinedProcesses> readers);
 
     void define(ModuleId, const ModuleInfo&);
     const ModuleInfo& info(ModuleId id) const override { return modules_[id.index()]; }
@@ -27,11 +30,13 @@ class SysrootModules final : public ModuleSources {
     std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
   private:
-    SysrootModules(UniqueFd folder, UniqueFd own_root)
-        : folder_(std::move(folder)), own_root_(std::move(own_root)) {}
-    Result<UniqueFd> find(const ModuleInfo&) const;
+    SysrootModules(UniqueFd folder, UniqueFd own_root, std::shared_ptr<ConfinedProcesses> readers)
+        : folder_(std::move(folder)), own_root_(std::move(own_root)),
+          questions_(std::move(readers)) {}
+    Result<UniqueFd> find(const ModuleInfo&);
 
     UniqueFd folder_, own_root_;
+    ConfinedQuestions questions_;
     std::vector<ModuleInfo> modules_;
     std::vector<std::string> problems_;
 };

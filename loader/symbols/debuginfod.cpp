@@ -1,74 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The library is loaded when somebody asks for it: it brings some thirty others along.
 #include "loader/symbols/debuginfod.h"
 
-#include <dlfcn.h>
-#include <elfutils/debuginfod.h>
+#include "loader/process/message.h"
+#include "loader/symbols/debuginfod_messages.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 
 namespace auger {
 namespace {
 
-// Of one fetch, for the library's calls back.
-struct Fetch {
-    const DebuginfodLimits& limits;
-    WorkProgress& progress;
-    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    const char* stopped = nullptr; // why
-};
+using Clock = std::chrono::steady_clock;
+using debuginfod_messages::Fetched;
 
-// The library calls back in the thread that called it.
-thread_local Fetch* current = nullptr;
+constexpr const char* urls_variable = "DEBUGINFOD_URLS";
+constexpr std::chrono::seconds begin_patience{60}; // on a machine with too much to do
 
-// Anything but 0 ends the transfer.
-int on_progress(debuginfod_client*, long done, long total) {
-    Fetch& fetch = *current;
-    fetch.progress.done = static_cast<uint64_t>(std::max(done, 0L));
-    fetch.progress.total = static_cast<uint64_t>(std::max(total, 0L));
-    if (fetch.progress.stopped())
-        fetch.stopped = "stopped";
-    else if (std::chrono::steady_clock::now() - fetch.begin > fetch.limits.time)
-        fetch.stopped = "it takes too long";
-    else if (fetch.progress.done > fetch.limits.bytes || fetch.progress.total > fetch.limits.bytes)
-        fetch.stopped = "the file is too large";
-    return fetch.stopped != nullptr;
+// Of this process, those that debuginfod_find_debuginfo(3) and the libraries below it read.
+std::vector<std::string> library_variables() {
+    constexpr std::string_view names[] = {
+        "HOME",      "XDG_CACHE_HOME", "http_proxy", "https_proxy",   "HTTPS_PROXY", "all_proxy",
+        "ALL_PROXY", "no_proxy",       "NO_PROXY",   "SSL_CERT_FILE", "SSL_CERT_DIR"};
+    std::vector<std::string> variables;
+    for (char** variable = environ; *variable; variable++) {
+        const std::string_view text(*variable);
+        const std::string_view name = text.substr(0, text.find('='));
+        if (name.starts_with("DEBUGINFOD_") || std::ranges::find(names, name) != std::end(names))
+            variables.emplace_back(text);
+    }
+    return variables;
 }
 
 } // namespace
 
-struct Debuginfod::Library {
-    void* handle = nullptr;
-    decltype(&debuginfod_begin) begin = nullptr;
-    decltype(&debuginfod_end) end = nullptr;
-    decltype(&debuginfod_find_debuginfo) find_debuginfo = nullptr;
-    decltype(&debuginfod_set_progressfn) set_progressfn = nullptr;
-
-    template <typename Function>
-    bool find(Function& function, const char* name) {
-        function = reinterpret_cast<Function>(dlsym(handle, name));
-        return function != nullptr;
-    }
-    bool load() {
-        handle = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
-        return handle && find(begin, "debuginfod_begin") && find(end, "debuginfod_end") &&
-               find(find_debuginfo, "debuginfod_find_debuginfo") &&
-               find(set_progressfn, "debuginfod_set_progressfn");
-    }
-};
-
-Debuginfod::Debuginfod(std::unique_ptr<Library> library, DebuginfodLimits limits)
-    : library_(std::move(library)), limits_(limits) {}
-
-// What was loaded stays: libraries behind it do not like to be unloaded.
-Debuginfod::~Debuginfod() = default;
-
-Result<std::unique_ptr<Debuginfod>> Debuginfod::open(DebuginfodLimits limits) {
-    const char* urls = std::getenv(DEBUGINFOD_URLS_ENV_VAR);
+Result<std::unique_ptr<Debuginfod>> Debuginfod::open(std::shared_ptr<ConfinedProcesses> readers,
+                                                     DebuginfodLimits limits) {
+    const char* urls = std::getenv(urls_variable);
     if (!urls || !*urls)
         return Error{"use debuginfod",
                      {},
@@ -76,46 +47,81 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::open(DebuginfodLimits limits) {
                      "set it, as in DEBUGINFOD_URLS=https://debuginfod.debian.net; sudo keeps it "
                      "with --preserve-env=DEBUGINFOD_URLS",
                      Error::Kind::usage};
-    auto library = std::make_unique<Library>();
-    if (!library->load())
-        return Error{"use debuginfod",
-                     {},
-                     DEBUGINFOD_SONAME " cannot be loaded",
-                     "Debian: install libdebuginfod1",
-                     Error::Kind::unsupported};
-    return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), limits));
+    std::unique_ptr<Debuginfod> debuginfod(new Debuginfod(std::move(readers), limits));
+    if (auto begun = debuginfod->begin(); !begun)
+        return begun.error();
+    return debuginfod;
+}
+
+Result<void> Debuginfod::begin() {
+    const auto failed = [](std::string cause, std::string hint = {}) {
+        return Error{
+            "use debuginfod", {}, std::move(cause), std::move(hint), Error::Kind::unsupported};
+    };
+    auto made = readers_->make(debuginfod_service);
+    if (!made)
+        return made.error();
+    const auto end = Clock::now() + begin_patience;
+    const auto go_on = [&] { return Clock::now() < end; };
+    const std::string request = debuginfod_messages::begin({library_variables(), limits_.bytes});
+    std::optional<Message> answer;
+    if (send_message(made->socket(), request, {}, go_on))
+        answer = receive_message(made->socket(), debuginfod_messages::message_limit, go_on);
+    if (!answer)
+        return failed("its process has died");
+    if (!answer->bytes.empty())
+        return failed(answer->bytes, "Debian: install libdebuginfod1");
+    process_.emplace(*std::move(made));
+    return {};
 }
 
 Result<DebugFile> Debuginfod::fetch(const std::string& build_id, WorkProgress& progress) {
-    const auto error = [&](const std::string& cause) {
+    const auto failed = [&](const std::string& cause, bool usable = false) {
+        if (!usable)
+            process_.reset();
         return Error{"fetch debug information of build id", build_id, cause, {}};
     };
-    const std::unique_ptr<debuginfod_client, decltype(library_->end)> client(library_->begin(),
-                                                                             library_->end);
-    if (!client)
-        return error("out of memory");
-    Fetch fetch{limits_, progress};
-    current = &fetch;
-    library_->set_progressfn(client.get(), on_progress);
-    // Length 0: as text.
-    const int found = library_->find_debuginfo(
-        client.get(), reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, nullptr);
-    UniqueFd file(found);
-    current = nullptr;
-    if (fetch.stopped)
-        return error(fetch.stopped);
-    if (!file)
-        return error(found == -ENOENT ? "no server has it" : std::strerror(-found));
-    struct stat status;
-    if (fstat(file.get(), &status) != 0 || static_cast<uint64_t>(status.st_size) > limits_.bytes)
-        return error("the file is too large"); // and came in one piece
-    // It may be the library's own, with which its cache could be written to.
-    const std::string path = "/proc/self/fd/" + std::to_string(file.get());
-    UniqueFd to_read(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!to_read)
-        return error(std::strerror(errno));
-    return DebugFile{std::make_shared<const UniqueFd>(std::move(to_read)),
-                     "debuginfod:" + build_id};
+    if (!process_)
+        if (auto begun = begin(); !begun)
+            return begun.error();
+    const auto end = Clock::now() + limits_.time;
+    const char* stopped = nullptr;
+    const auto go_on = [&] {
+        stopped = progress.stopped()    ? "stopped"
+                  : Clock::now() >= end ? "it takes too long"
+                                        : nullptr;
+        return !stopped;
+    };
+    if (!go_on() || !send_message(process_->socket(), build_id, {}, go_on))
+        return failed(stopped ? stopped : "its process has died");
+    for (;;) {
+        auto message =
+            receive_message(process_->socket(), debuginfod_messages::message_limit, go_on);
+        if (!message || !go_on())
+            return failed(stopped ? stopped : "its process has died");
+        const auto fetched = debuginfod_messages::fetched(message->bytes);
+        const bool has_file = fetched && fetched->ended && fetched->problem.empty();
+        if (!fetched || message->descriptors.size() != size_t{has_file})
+            return failed("its process answers nonsense");
+        progress.done = fetched->done;
+        progress.total = fetched->total;
+        if (fetched->done > limits_.bytes || fetched->total > limits_.bytes)
+            return failed("the file is too large");
+        if (!fetched->ended)
+            continue;
+        if (!fetched->problem.empty())
+            return failed(fetched->problem, true);
+        UniqueFd file = std::move(message->descriptors[0]);
+        struct stat status;
+        const int flags = fcntl(file.get(), F_GETFL);
+        if (flags < 0 || (flags & (O_ACCMODE | O_PATH)) != O_RDONLY ||
+            fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+            return failed("its process answers nonsense");
+        if (static_cast<uint64_t>(status.st_size) > limits_.bytes) // it came in one piece
+            return failed("the file is too large", true);
+        return DebugFile{std::make_shared<const UniqueFd>(std::move(file)),
+                         "debuginfod:" + build_id};
+    }
 }
 
 } // namespace auger

@@ -19,7 +19,6 @@ namespace auger {
 
 // What such a process does, and its name.
 inline constexpr const char* dwarf_service = "dwarf";
-void serve_dwarf(int socket);
 
 class DwarfReader {
   public:

@@ -23,7 +23,6 @@ namespace auger {
 
 // What such a process does, and its name.
 inline constexpr const char* name_service = "names";
-void serve_names(int socket);
 
 // How long an answer may take before its process is given up, even on a machine with too much to
 // do.

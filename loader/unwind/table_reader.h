@@ -6,7 +6,7 @@
 #include "loader/process/confined_process.h"
 #include "loader/process/message.h"
 #include "loader/unwind/unwind_cache.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/unwind/unwind_tables.h"
 
 #include <chrono>
 #include <string>
@@ -15,7 +15,6 @@ namespace auger {
 
 // What such a process does, and its name.
 inline constexpr const char* table_service = "tables";
-void serve_tables(int socket);
 
 // How long compiling a file may take before its process is given up: ten times and more of what it
 // takes on a machine that is busy otherwise.

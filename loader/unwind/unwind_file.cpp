@@ -3,7 +3,7 @@
 // is read on the machine that wrote it.
 #include "loader/unwind/unwind_file.h"
 
-#include "loader/unwind/section_hash.h"
+#include "loader/unwind/seeded_hash.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -12,7 +12,7 @@ namespace auger {
 namespace {
 
 // To be raised whenever the compiler makes other tables of the same file.
-constexpr uint32_t version = 6;
+constexpr uint32_t version = 7;
 constexpr uint64_t magic = 0x646e697772677561; // "augrwind"
 
 struct FileHeader {
@@ -37,28 +37,6 @@ static_assert(std::is_trivially_copyable_v<FileHeader> &&
 template <typename Value>
 Bytes bytes_of(const Value& value) {
     return std::as_bytes(std::span(&value, 1));
-}
-
-// All that tables are made of. The build id alone would not do: anybody may write another's into a
-// file.
-uint64_t identity_of(const ElfFile& file, const UnwindStatistics& statistics, uint64_t seed) {
-    SeededHash hash(seed);
-    hash.add(std::as_bytes(std::span(file.build_id())));
-    for (const ElfSegment& segment : file.segments()) {
-        hash.add(segment.offset, segment.address);
-        hash.add(segment.memory_size, segment.executable);
-    }
-    for (const char* name : {".text", ".got", ".got.plt", ".eh_frame", ".debug_frame"}) {
-        const auto section = file.section(name);
-        hash.add(section.has_value(), section ? section->address : 0);
-        if (section && std::string_view(name).ends_with("_frame"))
-            add_content(hash, file, *section);
-    }
-    if (statistics.code_functions > 0)
-        for (const char* name : {".text", ".symtab", ".dynsym"})
-            if (const auto section = file.section(name))
-                add_content(hash, file, *section);
-    return hash.value();
 }
 
 uint64_t checksum_of(FileHeader header, Bytes body) {
@@ -110,19 +88,18 @@ bool read_table(ByteCursor& cursor, UnwindTable& table) {
 
 } // namespace
 
-std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const ElfFile& file) {
+std::vector<std::byte> encode_unwind_file(const UnwindTables& tables, const UnwindOrigin& origin) {
     size_t size = sizeof(FileHeader);
     for (const UnwindTable& table : tables.tables)
         size += sizeof(TableHeader) + table.memory_size();
     std::vector<std::byte> bytes;
     bytes.reserve(size);
-    const uint64_t seed = SeededHash::random_seed();
     FileHeader header{magic,
                       version,
                       static_cast<uint32_t>(tables.tables.size()),
                       size,
-                      seed,
-                      identity_of(file, tables.statistics, seed),
+                      origin.seed,
+                      origin.identity,
                       tables.statistics,
                       0};
     append(bytes, std::span<const FileHeader>(&header, 1));
@@ -154,10 +131,13 @@ std::optional<UnwindTables> decode_unwind_file(Bytes bytes) {
     return tables;
 }
 
-bool is_unwind_file_of(Bytes bytes, const ElfFile& file) {
+std::optional<UnwindOrigin> origin_of_unwind_file(Bytes bytes, UnwindStatistics& statistics) {
     ByteCursor cursor(bytes);
     const auto header = whole_header(cursor, bytes);
-    return header && header->identity == identity_of(file, header->statistics, header->seed);
+    if (!header)
+        return std::nullopt;
+    statistics = header->statistics;
+    return UnwindOrigin{header->seed, header->identity};
 }
 
 } // namespace auger

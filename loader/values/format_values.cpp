@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Values as text. Strings of the target stay as they are: they are escaped where they are put out.
 #include "loader/values/call_program.h"
-#include "loader/values/constant.h"
+#include "loader/values/error_name.h"
 
 #include <fmt/format.h>
 

@@ -47,14 +47,19 @@ Parsed<Command> parse_target(Arguments& arguments) {
             return name.complaint();
         spec.kind = TargetSpec::Kind::name;
         spec.name = name->text;
-        if (arguments.take_if("user")) {
-            auto user = arguments.expect("a user");
-            if (!user)
-                return user.complaint();
-            if (user->text.empty())
-                return Complaint{user->span, "a user has a name or a number", "",
-                                 Error::Kind::usage};
-            spec.user = user->text;
+        while (!arguments.at_end()) {
+            const bool user = arguments.take_if("user");
+            if (!user && !arguments.take_if("cgroup"))
+                break;
+            auto word = arguments.expect(user ? "a user" : "a cgroup");
+            if (!word)
+                return word.complaint();
+            if (word->text.empty())
+                return Complaint{word->span,
+                                 user ? "a user has a name or a number"
+                                      : "a cgroup is a path, or a container's name or id",
+                                 "", Error::Kind::usage};
+            (user ? spec.user : spec.cgroup) = word->text;
         }
     } else if (const bool option = arguments.take_if("-p");
                option || number(arguments.peek().text)) {
@@ -139,21 +144,23 @@ std::vector<CommandRow> target_commands() {
         {"target",
          "",
          "What is observed",
-         "target [PID[,PID...] | NAME | -p PID... | -n NAME [user USER] | -a | -- COMMAND ARGS... "
-         "| "
-         "off]",
+         "target [PID[,PID...] | NAME | -p PID... | -n NAME [user USER] [cgroup CGROUP] | -a "
+         "| -- COMMAND ARGS... | off]",
          "choose the processes to observe",
          "Threads and children that come later are included. -n takes processes of any user under\n"
          "that name, also those that come later; with `user` only those of one (real) user, by "
          "name\n"
-         "or number. -a observes every process. A command\n"
-         "given after -- is started by auger, stopped before its first instruction; it runs from "
-         "the\n"
-         "first `wait`, the prompt or the end of the commands on, so that probes set before miss\n"
-         "nothing. Without an argument: shows what is observed. Quote a ';' that belongs to the\n"
-         "command's arguments.",
-         "target 4711\ntarget nginx\ntarget -n nginx user www-data\ntarget -- ./server --port 8080",
-         {{.words = "-p -n -a -- off"}, {.file = true}, {.words = "user"}},
+         "or number, with `cgroup` only those in a control group or below it (a path, or a\n"
+         "container, as `filter cgroup` has it): anybody may give a process any name. -a observes\n"
+         "every process. A command given after -- is started by auger, stopped before its first\n"
+         "instruction; it runs from the first `wait`, the prompt or the end of the commands on, "
+         "so\n"
+         "that probes set before miss nothing. Without an argument: shows what is observed. Quote "
+         "a\n"
+         "';' that belongs to the command's arguments.",
+         "target 4711\ntarget nginx\ntarget -n nginx user www-data cgroup web-1\n"
+         "target -- ./server --port 8080",
+         {{.words = "-p -n -a -- off"}, {.file = true}, {.words = "user cgroup"}},
          parse_target},
         {"filter",
          "",

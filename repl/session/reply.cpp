@@ -66,8 +66,7 @@ std::string describe(const TargetSpec& target) {
         return fmt::format("{} {}", target.pids.size() == 1 ? "process" : "processes",
                            process_list(target.pids));
     case TargetSpec::Kind::name:
-        return fmt::format("processes called {}{}", escape_untrusted(target.name),
-                           target.user.empty() ? "" : " of " + escape_untrusted(target.user));
+        return "processes called " + escape_untrusted(target.name + condition_text(target));
     case TargetSpec::Kind::all:
         return "every process";
     case TargetSpec::Kind::command:

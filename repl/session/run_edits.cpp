@@ -332,9 +332,9 @@ Parsed<Reply> Session::run_edit(const ParsedCommand& command, const ScriptLine& 
         object["processes"] = json_target(status);
         more = process_lines(status, process_rows);
         if (waits_for_target())
-            more = fmt::format(
-                "  no process{} is called so now; those that start will be observed\n",
-                status.spec.user.empty() ? "" : " of " + escape_untrusted(status.spec.user));
+            more =
+                fmt::format("  no process{} is called so now; those that start will be observed\n",
+                            escape_untrusted(condition_text(status.spec)));
     }
     for (const auto& [id, report] : execution.reports) {
         add_report(object, report);

@@ -185,14 +185,12 @@ uint64_t resident_bytes() {
 } // namespace
 
 StatusContext Session::status_context() const {
-    return {backend_.target_status(),
-            backend_.links(),
-            backend_.symbol_progress(),
-            backend_.unwind_status(),
-            resident_bytes(),
-            spell_raised(settings_),
-            settings_.overhead.brakes ? settings_.overhead.percent : 0,
-            services_.endpoint().clients()};
+    return {
+        backend_.target_status(),      backend_.links(),
+        backend_.symbol_progress(),    backend_.unwind_status(),
+        backend_.reader_status(),      resident_bytes(),
+        spell_raised(settings_),       settings_.overhead.brakes ? settings_.overhead.percent : 0,
+        services_.endpoint().clients()};
 }
 
 Parsed<Reply> Session::Runner::operator()(const StatusCommand&) {

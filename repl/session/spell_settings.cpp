@@ -47,8 +47,10 @@ struct Speller {
         case TargetSpec::Kind::pids:
             return lines.push_back(spell_numbers("target -p", target.pids));
         case TargetSpec::Kind::name:
-            return lines.push_back("target -n " + spell_word(target.name) +
-                                   (target.user.empty() ? "" : " user " + spell_word(target.user)));
+            return lines.push_back(
+                "target -n " + spell_word(target.name) +
+                (target.user.empty() ? "" : " user " + spell_word(target.user)) +
+                (target.cgroup.empty() ? "" : " cgroup " + spell_word(target.cgroup)));
         case TargetSpec::Kind::all:
             return lines.push_back("target -a");
         case TargetSpec::Kind::command:

@@ -76,7 +76,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
 
     Options options;
     std::vector<std::string> pids, files, texts, serve;
-    std::string name, user, record, exit, attach, overhead;
+    std::string name, user, cgroup, record, exit, attach, overhead;
     bool everything = false;
     CLI::App app("Find the cause of slow calls in running programs.",
                  "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
@@ -91,6 +91,10 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* user_option =
         app.add_option("--user", user, "With -n: only processes of this user, by name or number")
             ->type_name("USER");
+    auto* cgroup_option = app.add_option("--cgroup", cgroup,
+                                         "With -n: only processes in this control group (a path, "
+                                         "or a container's name or id) or below it")
+                              ->type_name("CGROUP");
     app.add_flag("-a,--all", everything, "Observe every process");
     auto* file_option = app.add_option("-f,--file", files, "Run the commands of a file")
                             ->type_name("FILE")
@@ -190,6 +194,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         return usage("only one of -p, -n, -a and -- COMMAND makes sense", see_help);
     if (user_option->count() > 0 && name_option->count() == 0)
         return usage("--user is for the processes of a name: it needs -n", see_help);
+    if (cgroup_option->count() > 0 && name_option->count() == 0)
+        return usage("--cgroup is for the processes of a name: it needs -n", see_help);
     if (has_command && target_command.empty())
         return usage("a command is missing after --", see_help);
     if (replay_option->count() > 0) {
@@ -230,7 +236,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     if (name_option->count() > 0)
         options.setup.push_back(
             command("-n", "target -n " + quote_word(name) +
-                              (user_option->count() > 0 ? " user " + quote_word(user) : "")));
+                              (user_option->count() > 0 ? " user " + quote_word(user) : "") +
+                              (cgroup_option->count() > 0 ? " cgroup " + quote_word(cgroup) : "")));
     if (everything)
         options.setup.push_back(command("-a", "target -a"));
     if (has_command) {

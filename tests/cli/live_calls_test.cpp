@@ -185,6 +185,7 @@ TEST_P(LiveTargets, FindTheProgram) {
 INSTANTIATE_TEST_SUITE_P(Options, LiveTargets,
                          testing::Values(std::vector<const char*>{"-n", "shop"},
                                          std::vector<const char*>{"-n", "shop", "--user", "root"},
+                                         std::vector<const char*>{"-n", "shop", "--cgroup", "/"},
                                          std::vector<const char*>{"-a"},
                                          std::vector<const char*>{}));
 

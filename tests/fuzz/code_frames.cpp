@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
-#include "loader/unwind/code_frames.h"
+#include "loader/reader/tables/code_frames.h"
 
 #include <cstdlib>
 

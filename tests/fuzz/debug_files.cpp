@@ -2,9 +2,9 @@
 #include "tests/fuzz/fuzz_targets.h"
 #include "tests/fuzz/hostile_elf.h"
 
-#include "loader/elf/function_index.h"
-#include "loader/symbols/elf_questions.h"
-#include "loader/symbols/mini_debug_info.h"
+#include "loader/reader/elf/function_index.h"
+#include "loader/reader/names/elf_questions.h"
+#include "loader/reader/names/mini_debug_info.h"
 #include "loader/symbols/unpack_memory.h"
 
 #include <cstdlib>

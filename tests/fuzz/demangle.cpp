@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
-#include "loader/symbols/demangle.h"
+#include "loader/reader/names/demangle.h"
 
 #include <cstdlib>
 

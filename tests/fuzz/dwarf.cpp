@@ -2,10 +2,10 @@
 #include "tests/fuzz/fuzz_targets.h"
 #include "tests/fuzz/hostile_elf.h"
 
-#include "loader/symbols/dwarf_index.h"
-#include "loader/symbols/dwarf_walk.h"
-#include "loader/symbols/line_table.h"
-#include "loader/values/dwarf_types.h"
+#include "loader/reader/dwarf/dwarf_index.h"
+#include "loader/reader/dwarf/dwarf_walk.h"
+#include "loader/reader/dwarf/line_table.h"
+#include "loader/reader/values/dwarf_types.h"
 
 #include <cstdlib>
 

@@ -2,8 +2,8 @@
 #include "tests/fuzz/fuzz_targets.h"
 #include "tests/fuzz/hostile_elf.h"
 
-#include "loader/elf/elf_file.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/reader/elf/elf_file.h"
+#include "loader/reader/tables/unwind_compiler.h"
 
 #include <elf.h>
 

@@ -2,7 +2,7 @@
 // Hostile bytes as an ELF file.
 #pragma once
 
-#include "loader/elf/elf_file.h"
+#include "loader/reader/elf/elf_file.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
-#include "loader/symbols/perf_map.h"
+#include "loader/reader/names/perf_map.h"
 
 #include <cstdlib>
 

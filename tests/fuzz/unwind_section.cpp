@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/reader/tables/unwind_compiler.h"
 
 #include <cstdlib>
 

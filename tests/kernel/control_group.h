@@ -30,7 +30,9 @@ class ControlGroup {
     }
     bool made() const { return made_; }
     std::string name() const { return "/" + name_; }
-    void move_here(pid_t pid) { std::ofstream(path_ + "/cgroup.procs") << pid << std::endl; }
+    // Into which a process writes its number to come here.
+    std::string processes() const { return path_ + "/cgroup.procs"; }
+    void move_here(pid_t pid) { std::ofstream(processes()) << pid << std::endl; }
 
   private:
     std::string name_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A process in a root of its own runs the same file as others do, and has brought along a debug
 // file with the right build id that says what is not so. Anybody may do that in a user namespace.
-#include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/elf/elf_file.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/support/run.h"

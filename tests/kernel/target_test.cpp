@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Targets: commands that auger starts, names, processes that end or become other programs, and
 // libraries that come late. What was collected stays, with names, when the target is gone.
+#include "tests/kernel/control_group.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
 #include "tests/support/temporary_folder.h"
@@ -272,6 +273,64 @@ TEST_F(Targets, ANameOfOneUserIsNobodyElses) {
         program->go();
     session.pump_until([&] { return session.calls(probe).open == 0; });
     EXPECT_EQ(session.calls(probe).entries, expected);
+}
+
+// Those of the group and of the groups below it, whenever they come.
+TEST_F(Targets, ANameInOneControlGroupIsNobodyElses) {
+    const ControlGroup group;
+    if (!group.made())
+        GTEST_SKIP() << "no control group can be made here";
+    const ControlGroup below(group.name().substr(1) + "/below");
+    ASSERT_TRUE(below.made());
+    const std::vector<std::string> arguments{"--calls", "1", "--wait", "--linger"};
+    const auto start = [&](const ControlGroup* in) {
+        std::vector<std::string> words{"-c", "echo $$ >\"$0\"; exec \"$@\"",
+                                       in ? in->processes() : "/dev/null", program_path("forks")};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        return std::make_unique<Program>("/bin/sh", words);
+    };
+    std::vector<std::unique_ptr<Program>> inside, outside;
+    const auto start_all = [&] {
+        inside.push_back(start(&group));
+        inside.push_back(start(&below));
+        outside.push_back(start(nullptr));
+        for (const auto* programs : {&inside, &outside})
+            programs->back()->wait_ready();
+        inside[inside.size() - 2]->wait_ready();
+    };
+    start_all();
+    Session session;
+    TargetSpec target = named("forks");
+    target.cgroup = "/no such group";
+    EXPECT_FALSE(session.backend().set_target(target));
+    target.cgroup = group.name();
+    session.observe(target);
+    must(session.backend().set_way_out(WayOut::ret));
+    const ProbeId probe = session.time("parent_work");
+    start_all();
+    uint64_t expected = 0;
+    for (const auto* programs : {&inside, &outside})
+        for (const auto& program : *programs) {
+            program->go();
+            const uint64_t returns =
+                program->account()["functions"]["parent_work"]["returns"].get<uint64_t>();
+            expected += programs == &inside ? returns : 0;
+        }
+    EXPECT_GT(expected, 0u);
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns >= expected; }));
+    std::vector<pid_t> pids;
+    for (const TargetStatus::Process& process : session.backend().target_status().processes)
+        pids.push_back(process.pid);
+    for (const auto& program : inside)
+        EXPECT_THAT(pids, testing::Contains(program->pid()));
+    for (const auto& program : outside)
+        EXPECT_THAT(pids, testing::Not(testing::Contains(program->pid())));
+    for (const auto* programs : {&inside, &outside})
+        for (const auto& program : *programs)
+            program->go();
+    session.pump_until([&] { return session.calls(probe).open == 0; });
+    EXPECT_EQ(session.calls(probe).entries, expected);
+    inside.clear(); // a group with processes cannot go
 }
 
 // Of a process that becomes a target by its name, what it mapped before that is known too.

@@ -7,6 +7,8 @@
 #include "tests/support/temporary_folder.h"
 #include "views/model/stack_completeness.h"
 
+#include <gmock/gmock.h>
+
 #include <fmt/ranges.h>
 
 #include <fcntl.h>
@@ -286,6 +288,28 @@ TEST_P(Goroutines, AreFoundFromTheStackOfTheirScheduler) {
     EXPECT_GT(inside, 900u);
     EXPECT_EQ(whole, inside);
     EXPECT_EQ(stack_completeness(session.model()).cut.size(), 0u);
+}
+
+// Of the way from one stack to the other and back, at every instruction.
+TEST_P(Goroutines, AreFoundWhileStacksAreChanged) {
+    Program program("goroutine", {"--below", GetParam() ? "1" : "0", "--work", "1"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.sample(4'999);
+    const SampleStore& samples = session.model().samples();
+    ASSERT_TRUE(session.pump_until([&] { return samples.size() > 10'000; }));
+    session.sample(0);
+    session.backend().settle_symbols(seconds(60));
+
+    size_t between = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto names = session.stack_names(samples.stacks()[i]);
+        between += names.front() != "work_for_goroutine";
+        EXPECT_EQ(names.back(), "runtime.goexit") << testing::PrintToString(names);
+    }
+    EXPECT_GT(between, 2'000u);
+    EXPECT_THAT(stack_completeness(session.model()).cut, testing::IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Stacks, Goroutines, testing::Bool(),

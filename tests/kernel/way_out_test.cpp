@@ -21,9 +21,14 @@ bool stacks_are_whole_under_return_probes() {
     return Features::detect().stacks_under_return;
 }
 
+// Linux 6.13 on.
+bool return_probes_can_be_chosen() {
+    return stacks_are_whole_under_return_probes() && Features::detect().uprobe_session;
+}
+
 TEST_F(ExitAuto, ChoosesReturnProbesWhereNothingUnwindsAndStays) {
-    if (!stacks_are_whole_under_return_probes())
-        GTEST_SKIP() << "this kernel breaks stacks under return probes";
+    if (!return_probes_can_be_chosen())
+        GTEST_SKIP() << "never chosen here: this kernel has no session links";
     Program program("prologues", {"--function", "starts_push", "--calls", "20000", "--wait"});
     program.wait_ready();
     Session session;
@@ -185,17 +190,15 @@ TEST_F(ExitAuto, ProvesNothingOfAProgramThatDoesNotRunYet) {
 }
 
 // A process with exceptions joins the target while a function is called without pause.
-class Falls : public WaysTest<LiveOptions::Attach> {};
-
-TEST_P(Falls, BackWithoutLosingCalls) {
-    if (!stacks_are_whole_under_return_probes())
-        GTEST_SKIP() << "never chosen here: this kernel breaks stacks under return probes";
+TEST_F(ExitAuto, FallsBackWithoutLosingCalls) {
+    if (!return_probes_can_be_chosen())
+        GTEST_SKIP() << "never chosen here: this kernel has no session links";
     Program program("prologues", {"--function", "starts_push", "--calls", "100000000", "--pause-us",
                                   "0", "--wait"});
     Program thrower("exceptions", {"--calls", "100", "--wait"});
     program.wait_ready();
     thrower.wait_ready();
-    Session session({GetParam()});
+    Session session;
     session.observe(program.pid());
     ProbeId probe = session.time("starts_push");
     ASSERT_TRUE(session.report.places.at(0).kind.ends_with("+trampoline"));
@@ -225,11 +228,34 @@ TEST_P(Falls, BackWithoutLosingCalls) {
     EXPECT_TRUE(calls.add_up());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Falls,
-                         testing::Values(LiveOptions::Attach::multi, LiveOptions::Attach::perf),
-                         [](const auto& info) {
-                             return info.param == LiveOptions::Attach::multi ? "multi" : "perf";
-                         });
+// A return probe that is no session's would be in every process that runs the program.
+TEST_F(ExitAuto, WithoutSessionsProbesExitInstructionsOfPrograms) {
+    Program program("prologues", {"--function", "starts_push", "--calls", "1000", "--wait"});
+    program.wait_ready();
+    Session session({LiveOptions::Attach::perf});
+    session.observe(program.pid());
+    session.time("starts_push");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+    if (stacks_are_whole_under_return_probes()) {
+        EXPECT_THAT(session.report.notes, Contains(HasSubstr("of which nothing is known")));
+    }
+}
+
+// Whoever comes under the name is a target before anybody has read what it maps.
+TEST_F(ExitAuto, ProbesExitInstructionsOfWhoComesByName) {
+    Program program("prologues", {"--function", "starts_push", "--calls", "1000", "--wait"});
+    program.wait_ready();
+    TargetSpec target;
+    target.kind = TargetSpec::Kind::name;
+    target.name = "prologues";
+    Session session;
+    session.observe(target);
+    session.time("starts_push");
+    EXPECT_TRUE(session.report.places.at(0).kind.ends_with("+ret"));
+    if (stacks_are_whole_under_return_probes()) {
+        EXPECT_THAT(session.report.notes, Contains(HasSubstr("under the name")));
+    }
+}
 
 } // namespace
 } // namespace auger::test

@@ -2,9 +2,9 @@
 // ELF files of a few kilobytes that claim to have gigabytes. Each is read in a process of its own
 // that may have a few hundred megabytes more and some seconds of processor time. Not built with the
 // address sanitizer, which reserves more than any bound.
-#include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/elf_questions.h"
+#include "loader/reader/elf/elf_file.h"
+#include "loader/reader/names/elf_questions.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A second opinion: instruction boundaries and exits of real files beside what objdump reads.
-#include "loader/code/function_code.h"
-#include "loader/elf/function_index.h"
+#include "loader/reader/code/function_code.h"
+#include "loader/reader/elf/function_index.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

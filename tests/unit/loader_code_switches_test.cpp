@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What leaves a stack and what only moves on it: encodings one by one, functions as compilers and
 // people write them, and whole files.
-#include "loader/code/register_writes.h"
-#include "loader/code/stack_switch.h"
-#include "loader/matching/switch_record.h"
 #include "loader/probes/switch_cache.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/code/register_writes.h"
+#include "loader/reader/code/stack_switch.h"
+#include "loader/reader/matching/switch_record.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>

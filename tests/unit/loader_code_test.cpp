@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where code may be probed, on hand-assembled functions: one per rule.
-#include "loader/code/call_instructions.h"
-#include "loader/code/code_extent.h"
-#include "loader/code/function_code.h"
-#include "loader/code/outlined_parts.h"
+#include "loader/reader/code/call_instructions.h"
+#include "loader/reader/code/code_extent.h"
+#include "loader/reader/code/function_code.h"
+#include "loader/reader/code/outlined_parts.h"
 
 #include <gtest/gtest.h>
 
@@ -191,7 +191,7 @@ TEST(CodeExits, TurnsThatCallAreTailCalls) {
         good({0x85, 0xff, 0x74, 0x0a, 0x55, 0xe8, 0, 1, 0, 0, 0x5d, 0xeb, 0xf3, 0x90, 0xc3});
     EXPECT_EQ(exit_offsets(code), (Offsets{0xb, 0xe}));
     EXPECT_TRUE(code.exits[0].to_itself);
-    EXPECT_EQ(code.entry.repeats, Instruction::no_condition);
+    EXPECT_EQ(code.entry.repeats, no_condition);
 }
 
 TEST(CodeExits, TrapsAreNone) {

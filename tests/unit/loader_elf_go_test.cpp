@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Go's own table of functions: names and stacks of programs that have nothing else, tables of every
 // version, and broken ones.
-#include "loader/elf/function_index.h"
 #include "loader/process/safe_open.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/reader/elf/function_index.h"
+#include "loader/reader/tables/unwind_compiler.h"
 #include "tests/unit/loader_unwind_section_bytes.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 namespace auger {
 namespace {
@@ -49,6 +53,19 @@ TEST_P(GoProgram, HasNamesAndFramesThoughItIsStripped) {
     EXPECT_EQ(rule.rbp_offset, 0xc0);
     EXPECT_EQ(rule.addend, 0x38);
     EXPECT_EQ(rule.return_kind, WIRE_RETURN_AT_CFA);
+    // Back on its goroutine's stack it forgets where that was: movq $0, 0x38(%rax); ret
+    constexpr std::array<unsigned char, 9> back = {0x48, 0xc7, 0x40, 0x38, 0, 0, 0, 0, 0xc3};
+    const auto code = file.read_code(systemstack, 256);
+    const auto found = std::ranges::search(code, std::as_bytes(std::span(back)));
+    ASSERT_FALSE(found.empty());
+    const uint64_t forgets = systemstack + static_cast<uint64_t>(found.begin() - code.begin());
+    for (const uint64_t address : {forgets, forgets + back.size() - 1}) {
+        EXPECT_EQ(tables->find(address)->cfa, WIRE_CFA_REGISTER);
+        EXPECT_EQ(tables->find(address)->cfa_register, 7);
+        EXPECT_EQ(tables->find(address)->offset, 8);
+    }
+    EXPECT_EQ(tables->find(forgets - 1)->cfa, WIRE_CFA_GOROUTINE);
+    EXPECT_EQ(tables->find(systemstack)->offset, 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Linked, GoProgram, testing::Values("", "_pie"), [](const auto& info) {

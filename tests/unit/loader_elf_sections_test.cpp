@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files whose section headers were taken away, as sstrip does: what runs still has names and can be
 // unwound.
-#include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/reader/elf/elf_file.h"
+#include "loader/reader/tables/unwind_compiler.h"
 
 #include <gtest/gtest.h>
 

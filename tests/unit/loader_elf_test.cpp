@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Honest and hostile ELF files, and the function index over them.
-#include "loader/elf/function_index.h"
-#include "loader/matching/inlined_copies.h"
-#include "loader/matching/probe_match.h"
+#include "loader/reader/elf/function_index.h"
+#include "loader/reader/matching/inlined_copies.h"
+#include "loader/reader/matching/probe_match.h"
 
 #include <elf.h>
 #include <fcntl.h>

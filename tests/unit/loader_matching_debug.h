@@ -2,12 +2,12 @@
 // What a confined process is handed, looked for and read here.
 #pragma once
 
-#include "loader/matching/module_debug.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/dwarf_file.h"
-#include "loader/symbols/elf_questions.h"
+#include "loader/reader/dwarf/dwarf_file.h"
+#include "loader/reader/matching/module_debug.h"
+#include "loader/reader/names/elf_questions.h"
+#include "loader/reader/values/read_thread_local_block.h"
 #include "loader/values/errno_place.h"
-#include "loader/values/read_thread_local_block.h"
 
 #include <memory>
 #include <span>

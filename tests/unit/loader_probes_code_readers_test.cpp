@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Code read in processes of their own: the same places as when it is read here; no harm when such a
 // process dies, is killed or has been taken over, and nothing said of files of another's.
-#include "loader/matching/probe_match.h"
 #include "loader/probes/code_messages.h"
+#include "loader/probes/program_compiler.h"
+#include "loader/reader/matching/probe_match.h"
 #include "tests/support/children.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/code_files.h"

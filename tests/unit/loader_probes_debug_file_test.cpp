@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A separate debug file with the right build id that says what is not so: names are its affair, but
 // where a breakpoint goes the file that is run has to confirm.
-#include "loader/matching/own_functions.h"
-#include "loader/matching/probe_match.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/elf_questions.h"
+#include "loader/reader/matching/own_functions.h"
+#include "loader/reader/matching/probe_match.h"
+#include "loader/reader/names/elf_questions.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/loader_matching_debug.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Patterns against a real program built for it, and the proof that nothing unwinds against modules
 // of this machine.
-#include "loader/matching/probe_match.h"
 #include "loader/probes/unwind_proof.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/matching/probe_match.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/code_files.h"
 

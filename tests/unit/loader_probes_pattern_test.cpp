@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What users write for probes, and what it fits.
-#include "loader/elf/function_index.h"
-#include "loader/matching/name_matcher.h"
 #include "loader/probes/function_names.h"
 #include "loader/probes/module_name.h"
 #include "loader/probes/probe_pattern.h"
-#include "loader/symbols/demangle.h"
+#include "loader/reader/elf/function_index.h"
+#include "loader/reader/matching/name_matcher.h"
+#include "loader/reader/names/demangle.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // What a confined process can still do, and what becomes of it.
 #include "loader/process/confined_process.h"
 #include "loader/process/message.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,22 @@ TEST(ConfinedProcess, HasNoRights) {
     auto process = (*processes)->make("try");
     ASSERT_TRUE(process) << process.error().message();
     EXPECT_EQ(ask(*process), "");
+}
+
+// What fetches debug information: with the network and its cache, and nothing else.
+TEST(ConfinedProcess, WithANetworkItHasItsFilesOnly) {
+    const UniqueFd secret(open("/etc/passwd", O_RDONLY));
+    const test::TemporaryFolder folder;
+    const auto processes = start();
+    ASSERT_TRUE(processes) << processes.error().message();
+    auto process = (*processes)->make("network");
+    ASSERT_TRUE(process) << process.error().message();
+    const std::string cache = folder.path("cache");
+    std::filesystem::create_directory(cache);
+    ASSERT_TRUE(send_message(process->socket(), cache));
+    const auto answer = receive_message(process->socket(), 4096, patient());
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->bytes, "");
 }
 
 // Who makes one of them tell where things lie knows nothing of the next one's memory, nor of ours.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording that was made elsewhere gets its names from files of a folder: the right ones, and
 // nothing from outside of it.
-#include "loader/elf/function_index.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/elf/function_index.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/recording/replay_backend.h"
 #include "tests/support/temporary_folder.h"

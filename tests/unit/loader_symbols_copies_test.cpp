@@ -4,9 +4,9 @@
 #include "tests/support/wait.h"
 #include "tests/unit/names_maker.h"
 
-#include "loader/elf/elf_file.h"
 #include "loader/process/file_content.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/elf/elf_file.h"
 #include "loader/symbols/module_table.h"
 
 #include <gtest/gtest.h>

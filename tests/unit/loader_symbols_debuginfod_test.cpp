@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Debug information from servers, which are on the loopback here.
 #include "tests/support/temporary_folder.h"
-#include "tests/support/wait.h"
 #include "tests/unit/debuginfod_server.h"
 
-#include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/names/elf_questions.h"
 #include "loader/symbols/debuginfod.h"
-#include "loader/symbols/elf_questions.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
 #include "tests/unit/mapping_of.h"
@@ -45,21 +43,15 @@ class DebuginfodClient : public testing::Test {
         setenv("DEBUGINFOD_TIMEOUT", "60", 1);
         setenv("DEBUGINFOD_RETRY_LIMIT", "1", 1);
     }
-    // A thread that is still ending when the process does takes libcrypto's state of it along,
-    // which the sanitizer then calls a leak.
-    void TearDown() override {
-        server.reset();
-        EXPECT_TRUE(test::wait_until([] {
-            const auto threads = threads_of(getpid());
-            return threads && threads->size() == 1;
-        }));
+    static std::shared_ptr<ConfinedProcesses> readers() {
+        return *ConfinedProcesses::start(reader_program());
     }
     void serve(DebuginfodServer::Reply reply) {
         server.emplace(std::move(reply));
         setenv("DEBUGINFOD_URLS", server->url().c_str(), 1);
     }
     Result<DebugFile> fetch(const DebuginfodLimits& limits = {}) {
-        auto client = Debuginfod::open(limits);
+        auto client = Debuginfod::open(readers(), limits);
         if (!client)
             return client.error();
         return (*client)->fetch(id, progress);
@@ -72,7 +64,7 @@ class DebuginfodClient : public testing::Test {
 };
 
 TEST_F(DebuginfodClient, WithoutServersSaysSo) {
-    const auto client = Debuginfod::open();
+    const auto client = Debuginfod::open(readers());
     ASSERT_FALSE(client);
     EXPECT_NE(client.error().cause.find("DEBUGINFOD_URLS"), std::string::npos);
     EXPECT_EQ(client.error().kind, Error::Kind::usage);
@@ -130,7 +122,7 @@ class DebuginfodNames : public DebuginfodClient {
         SymbolizerOptions options;
         options.debug_folder = folder.path("nothing");
         if (fetch)
-            options.debuginfod = std::move(*Debuginfod::open());
+            options.debuginfod = std::move(*Debuginfod::open(readers()));
         client = options.debuginfod;
         return std::make_unique<Symbolizer>(modules, options);
     }

@@ -2,8 +2,8 @@
 // Debug information read in a process of its own: the same answers, and no harm when that process
 // dies of a file, hangs, or has been taken over by it.
 #include "loader/process/safe_open.h"
-#include "loader/symbols/demangle.h"
-#include "loader/symbols/dwarf_index.h"
+#include "loader/reader/dwarf/dwarf_index.h"
+#include "loader/reader/names/demangle.h"
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lines and inlined frames against another reader of DWARF, and against damaged files.
 #include "loader/process/safe_open.h"
-#include "loader/symbols/dwarf_index.h"
+#include "loader/reader/dwarf/dwarf_index.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Programs tell of the code that they generate, as much as they like: the memory for it is bounded,
 // and who tells too much loses names of his own.
 #include "loader/process/safe_open.h"
-#include "loader/symbols/code_ranges.h"
+#include "loader/reader/names/code_ranges.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/names_maker.h"
 

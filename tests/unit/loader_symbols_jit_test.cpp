@@ -3,9 +3,9 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/jit_dump_bytes.h"
 
-#include "loader/symbols/appended_file.h"
+#include "loader/reader/names/appended_file.h"
+#include "loader/reader/names/jit_dump.h"
 #include "loader/symbols/generated_files.h"
-#include "loader/symbols/jit_dump.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/symbolizer.h"
 

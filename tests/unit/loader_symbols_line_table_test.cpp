@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lines against what the source says, against another reader of DWARF, and from damaged files.
 #include "loader/process/safe_open.h"
-#include "loader/symbols/line_table.h"
+#include "loader/reader/dwarf/line_table.h"
 #include "tests/unit/loader_sites_source.h"
 
 #include <gmock/gmock.h>

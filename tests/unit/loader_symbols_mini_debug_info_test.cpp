@@ -5,7 +5,7 @@
 #include "tests/unit/names_maker.h"
 
 #include "loader/process/safe_open.h"
-#include "loader/symbols/mini_debug_info.h"
+#include "loader/reader/names/mini_debug_info.h"
 #include "loader/symbols/unpack_memory.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names read in processes of their own: no harm when such a process dies of a file, is killed,
 // hangs, or has been taken over by it, and none to the names of others' files.
-#include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
-#include "loader/symbols/elf_questions.h"
+#include "loader/reader/elf/elf_file.h"
+#include "loader/reader/names/elf_questions.h"
 #include "loader/symbols/name_messages.h"
 #include "tests/support/children.h"
 #include "tests/support/temporary_folder.h"
@@ -271,7 +271,8 @@ TEST(NameMessages, LeadToNoOtherFile) {
     for (const std::string name : {"../../ab", "/etc/xyz"})
         EXPECT_FALSE(elf_messages::opened(std::string(raw).replace(at, name.size(), name))) << name;
     for (const char* name : {"", ".", "..", "a/b"}) {
-        const auto opened = elf_messages::opened(elf_messages::opened({"", "", DebugLink{name, 1}, 0, 0}));
+        const auto opened =
+            elf_messages::opened(elf_messages::opened({"", "", DebugLink{name, 1}, 0, 0}));
         ASSERT_TRUE(opened) << name; // a file that says so has none
         EXPECT_FALSE(opened->link) << name;
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names that do not come from ELF files: the kernel's, and those of generated code.
 #include "loader/process/safe_open.h"
-#include "loader/symbols/appended_file.h"
+#include "loader/reader/names/appended_file.h"
+#include "loader/reader/names/perf_map.h"
 #include "loader/symbols/generated_files.h"
 #include "loader/symbols/kernel_symbols.h"
-#include "loader/symbols/perf_map.h"
 
 #include <gtest/gtest.h>
 

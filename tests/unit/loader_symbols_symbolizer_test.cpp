@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From an address in a process to frames, the whole way, without root.
-#include "loader/elf/elf_file.h"
 #include "loader/process/confined_process.h"
 #include "loader/process/launch.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/elf/elf_file.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/name_process.h"
 #include "loader/symbols/symbolizer.h"

@@ -3,8 +3,9 @@
 #include "tests/support/temporary_folder.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/reader/tables/unwind_compiler.h"
+#include "loader/reader/tables/unwind_origin.h"
 #include "loader/unwind/unwind_cache.h"
-#include "loader/unwind/unwind_file.h"
 
 #include <gtest/gtest.h>
 

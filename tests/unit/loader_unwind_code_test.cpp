@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is told from code alone, against the call frame information that compilers wrote for it.
 #include "loader/process/safe_open.h"
-#include "loader/unwind/code_frames.h"
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/reader/tables/code_frames.h"
+#include "loader/reader/tables/unwind_compiler.h"
 
 #include <gtest/gtest.h>
 

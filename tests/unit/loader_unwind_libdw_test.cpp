@@ -4,8 +4,8 @@
 #include "loader_unwind_truth.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/reader/tables/unwind_compiler.h"
 #include "loader/symbols/vdso.h"
-#include "loader/unwind/unwind_compiler.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include "loader/process/proc_maps.h"
 #include "loader/process/process_memory.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/tables/unwind_compiler.h"
 #include "loader/unwind/stack_walk.h"
-#include "loader/unwind/unwind_compiler.h"
 
 #include <gtest/gtest.h>
 

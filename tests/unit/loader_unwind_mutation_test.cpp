@@ -4,8 +4,8 @@
 // by the fuzz targets; libFuzzer goes deeper, this goes everywhere and under the sanitizers.
 #include "tests/fuzz/fuzz_targets.h"
 
-#include "loader/elf/elf_file.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/elf/elf_file.h"
 #include "loader/unwind/byte_cursor.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Writes sections of call frame information byte by byte, right or wrong.
 #pragma once
 
-#include "loader/unwind/unwind_compiler.h"
+#include "loader/reader/tables/unwind_compiler.h"
 
 #include <cstring>
 #include <string>

@@ -3,11 +3,11 @@
 // noted when it is made, with the stack pointer and the registers of its caller; at every
 // instruction the tables must lead back to just these. Now and then the stack is copied and walked
 // to its end.
-#include "loader/code/decoder.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/code/decoder.h"
+#include "loader/reader/tables/unwind_compiler.h"
 #include "loader/unwind/stack_walk.h"
-#include "loader/unwind/unwind_compiler.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,10 @@
 // of a file, hangs, or has been taken over by it, and a cache that only trusted files get into.
 #include "loader/process/safe_open.h"
 #include "loader/process/trusted_file.h"
+#include "loader/reader/tables/unwind_compiler.h"
+#include "loader/reader/tables/unwind_origin.h"
 #include "loader/unwind/table_messages.h"
 #include "loader/unwind/table_reader.h"
-#include "loader/unwind/unwind_file.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Expressions and predicates where nothing is known of the function but the calling convention.
-#include "loader/values/compile_program.h"
+#include "loader/reader/values/compile_program.h"
 #include "tests/unit/loader_values_machine.h"
 #include "tests/unit/loader_values_requests.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "loader/process/safe_open.h"
-#include "loader/symbols/demangle.h"
-#include "loader/values/compile_program.h"
+#include "loader/reader/names/demangle.h"
+#include "loader/reader/values/compile_program.h"
 #include "tests/unit/loader_matching_debug.h"
 #include "tests/unit/loader_values_machine.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What needs no call: the syntax, labels, and texts that nobody would write.
-#include "loader/values/compile_program.h"
+#include "loader/reader/values/compile_program.h"
 #include "tests/unit/loader_values_requests.h"
 
 #include <gtest/gtest.h>

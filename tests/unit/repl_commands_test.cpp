@@ -106,6 +106,9 @@ TEST(TargetCommand, Forms) {
     EXPECT_EQ(parsed<TargetCommand>("target -n 12").spec->name, "12");
     EXPECT_EQ(parsed<TargetCommand>("target -n nginx").spec->user, "");
     EXPECT_EQ(parsed<TargetCommand>("target -n nginx user www-data").spec->user, "www-data");
+    const auto both = parsed<TargetCommand>("target -n nginx cgroup web-1 user 33");
+    EXPECT_EQ(both.spec->cgroup, "web-1");
+    EXPECT_EQ(both.spec->user, "33");
     EXPECT_EQ(parsed<TargetCommand>("target -a").spec->kind, TargetSpec::Kind::all);
     EXPECT_EQ(parsed<TargetCommand>("target off").spec->kind, TargetSpec::Kind::none);
     EXPECT_THAT(parsed<TargetCommand>("target -- ./a -p 5 'x y'").spec->command,

@@ -70,6 +70,8 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "ewma 90s"));
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
     expect_round_trip("target -n nginx user www-data");
+    expect_round_trip("target -n nginx cgroup /system.slice/nginx.service");
+    expect_round_trip("target -n nginx user 33 cgroup web-1");
     expect_round_trip("target -n 'a name'; split handle if arg2 > 4096 by req->type");
     expect_round_trip("target -- ./server --name 'two words' ';'; split handle by str(arg1)");
     expect_round_trip("target 4711; sample wall 4999 only not in handle");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is shown can be typed: the names of real files' functions, as views show them, in full and
 // shortened, through the key `t` and the console's language to the functions themselves.
-#include "loader/elf/function_index.h"
-#include "loader/matching/name_matcher.h"
 #include "loader/probes/function_names.h"
-#include "loader/symbols/demangle.h"
+#include "loader/reader/elf/function_index.h"
+#include "loader/reader/matching/name_matcher.h"
+#include "loader/reader/names/demangle.h"
 #include "repl/commands/table.h"
 #include "synthetic_stream.h"
 #include "views/model/fold.h"

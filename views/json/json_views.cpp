@@ -173,6 +173,10 @@ std::string status_json(const Model& model, const StatusContext& context) {
                          {"bytes", context.unwinding.bytes},
                          {"pending", context.unwinding.pending.size()},
                          {"notes", std::move(notes)}};
+    Line services = Line::object();
+    for (const auto& [service, use] : context.readers.services)
+        services[service] = {{"processes", use.processes}, {"bytes", use.bytes}};
+    line["readers"] = {{"services", std::move(services)}, {"limit", context.readers.limit}};
     line["symbols_pending"] = context.symbols.pending;
     line["store"] = {{"samples", model.samples().size()},
                      {"capacity", model.samples().capacity()},

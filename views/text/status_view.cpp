@@ -38,6 +38,7 @@ class StatusDrawing {
         add_symbols();
         add_stacks();
         add_store();
+        add_readers();
         add_clients();
         add_notices();
     }
@@ -76,8 +77,7 @@ class StatusDrawing {
             text = "by process id";
             break;
         case TargetSpec::Kind::name:
-            text = "processes named " + target.spec.name +
-                   (target.spec.user.empty() ? "" : " of " + target.spec.user);
+            text = "processes named " + target.spec.name + condition_text(target.spec);
             break;
         case TargetSpec::Kind::all:
             text = "everything";
@@ -284,6 +284,24 @@ class StatusDrawing {
             line("", "being made: " + module, Style::dim);
         for (const std::string& note : unwinding.notes)
             line("", note, Style::dim);
+    }
+
+    void add_readers() {
+        size_t processes = 0;
+        uint64_t total = 0;
+        std::string services;
+        for (const auto& [service, use] : context_.readers.services) {
+            processes += use.processes;
+            total += use.bytes;
+            services += fmt::format("{}{} {} ({})", services.empty() ? "" : ", ",
+                                    count(uint64_t{use.processes}), service,
+                                    format_bytes(static_cast<double>(use.bytes)));
+        }
+        if (processes)
+            line("readers",
+                 fmt::format("{} of files, {} of at most {}: {}", count(uint64_t{processes}),
+                             format_bytes(static_cast<double>(total)),
+                             format_bytes(static_cast<double>(context_.readers.limit)), services));
     }
 
     void add_store() {

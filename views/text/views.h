@@ -42,6 +42,7 @@ struct StatusContext {
     std::vector<uint64_t> links;
     SymbolProgress symbols;
     UnwindStatus unwinding{};
+    ReaderStatus readers{};
     uint64_t resident_bytes = 0; // auger's own memory, all of it; 0: not known
     std::string raised{}; // "4999 only handle > p95", as `sample` takes it; empty: no such rate
     // Percent of the target's CPU time from which on auger takes less; 0: never.

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How ConfinedProcesses and the program of its processes (loader/reader/confined_program.h) find
+// each other.
+#pragma once
+
+namespace auger {
+
+inline constexpr const char* launch_word = "launch";   // the first argument of the launcher
+inline constexpr const char* serve_word = "serve";     // ... of all others
+inline constexpr const char* confined_name = "auger-"; // and the service: in ps
+inline constexpr int confined_socket = 3;              // right behind the standard streams
+
+} // namespace auger

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// decode: one x86-64 instruction, reduced to what placing probes needs to know: where control goes
+// next, whether the stack pointer moves, what the kernel's uprobes do with it, and the few data
+// movements by which jump tables are recognised.
+#pragma once
+
+#include "loader/probes/code_place.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace auger {
+
+struct Instruction {
+    enum class Flow : uint8_t {
+        next,        // goes on with the following instruction
+        ret,         // near or far return
+        jump,        // jmp
+        conditional, // jcc, jrcxz, loop, xbegin
+        call,
+        stop, // ud2, int3, hlt: never goes on
+        trap, // syscall, int N: the kernel may resume elsewhere
+    };
+    enum class Move : uint8_t { none, load, load_address, add, other_write };
+
+
+    uint64_t address;
+    uint8_t length; // bytes, 1 to 15
+    Flow flow;
+    ProbeCost cost;
+    bool moves_stack;     // writes the stack pointer (push, pop, sub rsp, leave, call ...)
+    bool push;            // push of a register
+    bool writes_argument; // a register that holds an integer argument at a function's entry
+    bool writes_result;   // rax, in which results come back
+    bool nop5;            // a 5-byte nop, which the kernel may replace as a whole
+    bool locked;          // its first byte is a lock prefix
+    bool indirect;        // jump or call through a register or memory
+    bool notrack;         // compilers write this prefix for jump tables only
+    uint8_t condition;    // of a jcc, see code_place.h; no_condition for everything else
+    uint64_t target;      // of a direct jump or call; else 0
+
+    // The first register operand that it writes, or that an indirect jump goes through, and how it
+    // gets its value. Ids are opaque; equal ids are the same 64-bit register.
+    Move move;
+    uint8_t written;
+    // A memory operand: base + index * scale + displacement. An address relative to the instruction
+    // pointer is resolved into `displacement` and has no base.
+    bool memory;
+    uint8_t base;
+    uint8_t index;
+    uint8_t scale;
+    uint64_t displacement;
+    // It lies in another segment (thread-local), or its registers count with 32 bits: more than the
+    // above say.
+    bool odd_memory;
+};
+
+// Nothing when the bytes are no complete valid instruction.
+std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t address);
+
+// Whether a jump may lead to the address: to the first byte of one of the instructions (ascending),
+// or behind its lock prefix, which the C library jumps over while the program has one thread.
+bool may_land(std::span<const Instruction> code, uint64_t address);
+
+} // namespace auger

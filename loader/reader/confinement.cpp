@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/reader/confinement.h"
+
+#include "loader/base/fd.h"
+#include "loader/process/confined_memory.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+namespace auger {
+namespace {
+
+constexpr uid_t nobody = 65534;
+constexpr uint64_t most_files = 16'384; // descriptors that it can be handed
+
+void limit(__rlimit_resource what, uint64_t value) {
+    const rlimit both{value, value};
+    setrlimit(what, &both);
+}
+
+void set_limits(const ConfinedLimits& limits, uint64_t written) {
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, written);
+    limit(RLIMIT_NOFILE, most_files);
+    limit(RLIMIT_CPU, limits.cpu_seconds);
+#ifndef __SANITIZE_ADDRESS__ // which reserves terabytes of addresses
+    limit(RLIMIT_AS, confined_memory_limit(limits.memory));
+#endif
+}
+
+// A network and a file system without anything. A user who is not root may have such namespaces as
+// the root of one of users.
+void leave_the_machine() {
+    constexpr int all = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    (void)!unshare(geteuid() == 0 ? all : all | CLONE_NEWUSER);
+    (void)(!chroot("/proc/self/fdinfo") && !chdir("/"));
+}
+
+bool give_up_users() {
+    return geteuid() != 0 ||
+           (setgroups(0, nullptr) == 0 && setresgid(nobody, nobody, nobody) == 0 &&
+            setresuid(nobody, nobody, nobody) == 0);
+}
+
+bool give_up_capabilities() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
+    return syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+constexpr uint64_t all_file_rights = // of the first version (Linux 5.13)
+    (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+
+int new_rules() {
+    landlock_ruleset_attr attributes{};
+    attributes.handled_access_fs = all_file_rights;
+    return static_cast<int>(
+        syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
+}
+
+// Only what the rules allow may be opened by its name, however it is reached.
+void give_up_file_names(const AllowedFiles& files) {
+    const UniqueFd rules(new_rules());
+    if (!rules)
+        return;
+    constexpr uint64_t of_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+    constexpr uint64_t reading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    constexpr uint64_t writing = reading | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                                 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR;
+    const auto allow = [&](const std::string& path, uint64_t rights) {
+        const UniqueFd file(open(path.c_str(), O_PATH | O_CLOEXEC));
+        struct stat status;
+        if (!file || fstat(file.get(), &status) != 0)
+            return;
+        landlock_path_beneath_attr beneath{};
+        beneath.allowed_access = S_ISDIR(status.st_mode) ? rights : rights & of_files;
+        beneath.parent_fd = file.get();
+        syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+    };
+    for (const std::string& path : files.read)
+        allow(path, reading);
+    for (const std::string& path : files.write)
+        allow(path, writing);
+    syscall(SYS_landlock_restrict_self, rules.get(), 0);
+}
+
+// What is left: memory that is not executable, reading and writing what is open, waiting, time,
+// ending. Everything else is refused and not fatal: libraries ask for this and that.
+bool give_up_system_calls() {
+#ifdef __SANITIZE_ADDRESS__ // which needs more
+    return true;
+#else
+    constexpr int plain[] = {
+        SCMP_SYS(brk),          SCMP_SYS(munmap),       SCMP_SYS(mremap),
+        SCMP_SYS(madvise),      SCMP_SYS(read),         SCMP_SYS(readv),
+        SCMP_SYS(pread64),      SCMP_SYS(preadv),       SCMP_SYS(lseek),
+        SCMP_SYS(write),        SCMP_SYS(pwrite64),     SCMP_SYS(fstat),
+        SCMP_SYS(close),        SCMP_SYS(recvfrom),     SCMP_SYS(recvmsg),
+        SCMP_SYS(sendto),       SCMP_SYS(sendmsg),      SCMP_SYS(poll),
+        SCMP_SYS(ppoll),        SCMP_SYS(futex),        SCMP_SYS(clock_gettime),
+        SCMP_SYS(gettimeofday), SCMP_SYS(getrandom),    SCMP_SYS(getpid),
+        SCMP_SYS(gettid),       SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield),  SCMP_SYS(restart_syscall),
+        SCMP_SYS(exit),         SCMP_SYS(exit_group),
+    };
+    const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    if (!filter)
+        return false;
+    bool made = true;
+    for (const int call : plain)
+        made = made && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
+    for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)})
+        made = made && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
+                                        SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0;
+    for (const int command : {F_GETFD, F_GETFL, F_DUPFD_CLOEXEC})
+        made =
+            made && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+                                     SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))) == 0;
+    // As glibc spells fstat(). With another descriptor and a name it finds nothing.
+    made = made && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+                                    SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)) == 0;
+    // abort()
+    made = made && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                                    SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()))) == 0;
+    made = made && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return made;
+#endif
+}
+
+// By which other processes, the kernel's less trodden ways or other programs would be reached.
+// Libraries may need whatever else there is.
+bool give_up_reaching_out() {
+#ifdef __SANITIZE_ADDRESS__
+    return true;
+#else
+    constexpr int refused[] = {
+        SCMP_SYS(ptrace),
+        SCMP_SYS(process_vm_readv),
+        SCMP_SYS(process_vm_writev),
+        SCMP_SYS(pidfd_getfd),
+        SCMP_SYS(pidfd_send_signal),
+        SCMP_SYS(kill),
+        SCMP_SYS(rt_sigqueueinfo),
+        SCMP_SYS(rt_tgsigqueueinfo),
+        SCMP_SYS(tkill),
+        SCMP_SYS(execve),
+        SCMP_SYS(execveat),
+        SCMP_SYS(fork),
+        SCMP_SYS(vfork),
+        SCMP_SYS(unshare),
+        SCMP_SYS(setns),
+        SCMP_SYS(mount),
+        SCMP_SYS(umount2),
+        SCMP_SYS(pivot_root),
+        SCMP_SYS(chroot),
+        SCMP_SYS(bpf),
+        SCMP_SYS(perf_event_open),
+        SCMP_SYS(userfaultfd),
+        SCMP_SYS(io_uring_setup),
+        SCMP_SYS(keyctl),
+        SCMP_SYS(add_key),
+        SCMP_SYS(request_key),
+        SCMP_SYS(fsopen),
+        SCMP_SYS(open_tree),
+        SCMP_SYS(move_mount),
+        SCMP_SYS(name_to_handle_at),
+        SCMP_SYS(prlimit64),
+        SCMP_SYS(sched_setaffinity),
+        SCMP_SYS(modify_ldt),
+        SCMP_SYS(kcmp),
+        SCMP_SYS(process_madvise),
+        SCMP_SYS(mq_open),
+        SCMP_SYS(shmget),
+        SCMP_SYS(msgget),
+        SCMP_SYS(semget),
+    };
+    const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (!filter)
+        return false;
+    bool made = true;
+    for (const int call : refused)
+        made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0) == 0;
+    // Threads, but no processes; clone3(2), whose flags cannot be looked at, seems not to be there.
+    made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                            SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
+    // abort()
+    made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
+                                    SCMP_A0(SCMP_CMP_NE, static_cast<scmp_datum_t>(getpid()))) == 0;
+    made = made && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return made;
+#endif
+}
+
+} // namespace
+
+bool confine(const ConfinedLimits& limits, uint64_t written) {
+    if (close_range(confined_socket + 1, ~0U, 0) != 0)
+        return false;
+    leave_the_machine();
+    if (!give_up_users() || !give_up_capabilities())
+        return false;
+    prctl(PR_SET_DUMPABLE, 0);
+    set_limits(limits, written);
+    limit(RLIMIT_NPROC, 0);
+    give_up_file_names({});
+    // With the launcher, which ends with auger. (Changes of user undo this.)
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && give_up_system_calls();
+}
+
+bool confine_with_network(const ConfinedLimits& limits, uint64_t written,
+                          const AllowedFiles& files) {
+    if (close_range(confined_socket + 1, ~0U, 0) != 0 || !give_up_capabilities())
+        return false;
+    prctl(PR_SET_DUMPABLE, 0);
+    set_limits(limits, written);
+    std::signal(SIGXFSZ, SIG_IGN); // it gets an error instead
+    give_up_file_names(files);
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && give_up_reaching_out();
+}
+
+} // namespace auger

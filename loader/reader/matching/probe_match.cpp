@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Finding names comes first and costs little; only what was found is read and analysed.
+#include "loader/reader/matching/probe_match.h"
+
+#include "loader/probes/module_name.h"
+#include "loader/reader/matching/call_site_match.h"
+#include "loader/reader/matching/function_place.h"
+#include "loader/reader/matching/inlined_copies.h"
+#include "loader/reader/matching/line_match.h"
+#include "loader/reader/matching/name_matcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+namespace auger {
+namespace {
+
+Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
+    return {"find function", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
+}
+
+std::string join(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<FunctionCandidate> find_in(size_t number, const ProbeModule& module,
+                                       const NameMatcher& matcher) {
+    std::vector<FunctionCandidate> found;
+    for (const FunctionIndex::Function& function : module.index->functions()) {
+        for (const ElfFunction& symbol : module.index->names(function)) {
+            CloneName clone = split_clone_name(symbol.name);
+            if (clone.kind != CloneKind::cold && matcher.matches(clone.base)) {
+                found.push_back({number, &function, symbol.name});
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+// Modules that the pattern speaks of, in the order in which they are searched.
+std::vector<size_t> modules_of(const ProbePattern& pattern, std::span<const ProbeModule> modules) {
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < modules.size(); ++i) {
+        if (modules[i].searched &&
+            (pattern.library.empty() || is_library(pattern.library, modules[i])))
+            numbers.push_back(i);
+    }
+    std::stable_partition(numbers.begin(), numbers.end(),
+                          [&](size_t i) { return modules[i].main_program; });
+    return numbers;
+}
+
+Error no_such_library(const ProbePattern& pattern, std::span<const ProbeModule> modules) {
+    std::vector<std::string> names;
+    for (const ProbeModule& module : modules)
+        if (names.size() < 8)
+            names.emplace_back(module_base_name(module.path));
+    return not_found(pattern, "no mapped file is named " + pattern.library,
+                     names.empty() ? "" : "mapped are " + join(names));
+}
+
+Error no_such_function(const ProbePattern& pattern, std::span<const ProbeModule> modules,
+                       const std::vector<size_t>& searched, bool explain) {
+    if (!explain)
+        return not_found(pattern, "no such function", {});
+    size_t copies = 0;
+    size_t functions = 0;
+    // A library that the program calls has some, though it may be somebody else's to search.
+    for (const ProbeModule& module : modules)
+        if (!module.searched && pattern.library.empty())
+            functions += module.index->functions().size();
+    for (size_t i : searched) {
+        functions += modules[i].index->functions().size();
+        if (modules[i].main_program || !pattern.library.empty())
+            copies += count_inlined_copies(modules[i].index->file(), pattern);
+    }
+    if (copies > 0)
+        return not_found(pattern,
+                         fmt::format("exists only inlined ({} {}), so it has no entry to probe",
+                                     copies, copies == 1 ? "copy" : "copies"),
+                         "probe the function that it was inlined into");
+    if (functions == 0)
+        return not_found(pattern, "the program has no symbols",
+                         "it is stripped: probe an address (0x...) or a library function");
+    std::vector<std::string> near = near_matches(pattern, modules);
+    return not_found(pattern, "no such function",
+                     near.empty() ? "" : "did you mean " + join(near) + "?");
+}
+
+// The candidate for an address, with the offset in its function.
+Result<std::pair<FunctionCandidate, uint64_t>> at_address(const ProbePattern& pattern,
+                                                          std::span<const ProbeModule> modules,
+                                                          const std::vector<size_t>& searched) {
+    for (size_t i : searched) {
+        if (pattern.library.empty() && !modules[i].main_program)
+            continue;
+        const FunctionIndex& index = *modules[i].index;
+        if (const FunctionIndex::Function* function = index.containing(*pattern.address))
+            return std::pair{FunctionCandidate{i, function, index.best_name(*function)},
+                             *pattern.address - function->address};
+    }
+    return not_found(pattern, "no known function holds this address",
+                     "addresses are as linked, not as mapped");
+}
+
+} // namespace
+
+bool is_library(std::string_view wanted, const ProbeModule& module) {
+    return module.named || module_matches(wanted, module.path);
+}
+
+Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const ProbeModule> modules,
+                                 const MatchOptions& options) {
+    bool absent = false;
+    auto found = find_places(pattern, modules, options, absent);
+    if (found && found->places.empty())
+        return nothing_to_probe(found->skipped);
+    return found;
+}
+
+Result<ProbeMatches> find_places(const ProbePattern& pattern, std::span<const ProbeModule> modules,
+                                 const MatchOptions& options, bool& absent) {
+    absent = false;
+    if (pattern.call_site)
+        return match_call_sites(pattern, modules, options, absent);
+    if (pattern.line)
+        return match_line(pattern, modules, options, absent);
+    std::vector<size_t> searched = modules_of(pattern, modules);
+    if (searched.empty() && !pattern.library.empty()) {
+        // The colon may be the name's own: Go's "type:.eq.main.T".
+        ProbePattern whole = pattern;
+        whole.function = pattern.library + ":" + pattern.function;
+        whole.library.clear();
+        if (!pattern.address && !pattern.library_is_path) {
+            if (auto found = find_places(whole, modules, options, absent))
+                return found;
+        }
+        absent = true;
+        return no_such_library(pattern, modules);
+    }
+
+    std::vector<FunctionCandidate> candidates;
+    uint64_t offset = pattern.offset;
+    if (pattern.address) {
+        auto found = at_address(pattern, modules, searched);
+        absent = !found;
+        if (!found)
+            return found.error();
+        candidates.push_back(found->first);
+        offset = found->second;
+    } else {
+        NameMatcher matcher(pattern);
+        for (size_t i : searched) {
+            // The main program comes first and hides libraries, unless one is named.
+            if (pattern.library.empty() && !modules[i].main_program && !candidates.empty() &&
+                modules[candidates.front().module].main_program)
+                break;
+            std::vector<FunctionCandidate> found = find_in(i, modules[i], matcher);
+            candidates.insert(candidates.end(), found.begin(), found.end());
+        }
+    }
+    absent = candidates.empty();
+    if (candidates.empty())
+        return no_such_function(pattern, modules, searched, options.explain);
+    if (candidates.size() > options.limit)
+        return not_found(pattern,
+                         fmt::format("matches {} functions, more than the limit of {}",
+                                     candidates.size(), options.limit),
+                         "write a narrower pattern");
+
+    ProbeMatches result;
+    std::vector<std::string> libraries;
+    for (const FunctionCandidate& candidate : candidates) {
+        const ProbeModule& module = modules[candidate.module];
+        PlaceOutcome outcome =
+            offset ? place_instruction(candidate, module, offset, PlaceKind::instruction)
+                   : place_function(candidate, module);
+        if (auto* skipped = std::get_if<SkippedPlace>(&outcome)) {
+            result.skipped.push_back(std::move(*skipped));
+            continue;
+        }
+        result.places.push_back(std::move(std::get<PlaceMatch>(outcome)));
+        std::string file(module_base_name(module.path));
+        if (!module.main_program &&
+            std::find(libraries.begin(), libraries.end(), file) == libraries.end())
+            libraries.push_back(std::move(file));
+    }
+    if (pattern.library.empty() && !libraries.empty())
+        result.notes.push_back("found in " + join(libraries));
+    return result;
+}
+
+} // namespace auger

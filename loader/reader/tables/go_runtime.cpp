@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/reader/tables/go_runtime.h"
+
+#include "loader/reader/elf/go_table.h"
+#include "loader/unwind/byte_cursor.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+
+namespace auger {
+namespace {
+
+constexpr uint64_t largest_switch = 4096; // bytes of a function that changes stacks
+
+// mov DISPLACEMENT(FROM), TO in machine code, by the numbers that it gives the registers. Nothing
+// for everything else.
+std::optional<int32_t> take_load(ByteCursor& code, unsigned from, unsigned to) {
+    constexpr uint8_t wide = 0x48, load = 0x8b;
+    if (code.byte() != wide || code.byte() != load)
+        return std::nullopt;
+    const uint8_t operands = code.byte();
+    if ((operands & 0x3f) != (to << 3 | from))
+        return std::nullopt;
+    switch (operands >> 6) {
+    case 0:
+        return 0;
+    case 1:
+        return code.number<int8_t>();
+    case 2:
+        return code.number<int32_t>();
+    }
+    return std::nullopt;
+}
+
+bool take(ByteCursor& code, std::initializer_list<uint8_t> bytes) {
+    return std::ranges::all_of(bytes, [&](uint8_t byte) { return code.byte() == byte; });
+}
+
+// The thread's g into rax. In a position-independent program its place goes to rcx first.
+struct ThreadPlace {
+    int32_t offset;
+    bool in_register;
+};
+std::optional<ThreadPlace> take_thread_load(Bytes& code) {
+    ByteCursor plain(code), by_register(code);
+    if (take(plain, {0x64, 0x48, 0x8b, 0x04, 0x25})) {
+        const ThreadPlace place{plain.number<int32_t>(), false};
+        code = plain.rest();
+        return place;
+    }
+    if (take(by_register, {0x48, 0xc7, 0xc1})) {
+        const ThreadPlace place{by_register.number<int32_t>(), true};
+        if (take(by_register, {0x64, 0x48, 0x8b, 0x01})) {
+            code = by_register.rest();
+            return place;
+        }
+    }
+    return std::nullopt;
+}
+
+bool take_thread_store(ByteCursor& code, const ThreadPlace& place) {
+    if (place.in_register)
+        return take(code, {0x64, 0x48, 0x89, 0x01});
+    return take(code, {0x64, 0x48, 0x89, 0x04, 0x25}) && code.number<int32_t>() == place.offset;
+}
+
+struct WayBack {
+    wire_go_runtime runtime;
+    size_t restored; // bytes from the begin: the stack pointer is the goroutine's again
+};
+
+// As runtime.systemstack finds its goroutine when the function that it has called on the
+// scheduler's stack (call *%rdi) has returned.
+std::optional<WayBack> way_back(Bytes systemstack) {
+    constexpr unsigned rax = 0, rbx = 3, rsp = 4;
+    for (size_t at = 0; at + 2 <= systemstack.size(); at++) {
+        if (static_cast<uint8_t>(systemstack[at]) != 0xff ||
+            static_cast<uint8_t>(systemstack[at + 1]) != 0xd7)
+            continue;
+        Bytes behind = systemstack.subspan(at + 2);
+        const auto place = take_thread_load(behind);
+        if (!place)
+            continue;
+        ByteCursor code(behind);
+        const auto machine = take_load(code, rax, rbx);
+        const auto goroutine = take_load(code, rbx, rax);
+        if (!take_thread_store(code, *place))
+            continue;
+        const auto stack = take_load(code, rax, rsp);
+        const auto fits = [](std::optional<int32_t> offset) {
+            return offset && *offset >= 0 && *offset <= std::numeric_limits<int16_t>::max();
+        };
+        if (code.failed() || !fits(machine) || !fits(goroutine) || !fits(stack))
+            continue;
+        wire_go_runtime runtime = {};
+        runtime.thread_g = place->offset;
+        runtime.g_m = static_cast<uint16_t>(*machine);
+        runtime.m_curg = static_cast<uint16_t>(*goroutine);
+        runtime.g_saved_sp = static_cast<uint16_t>(*stack);
+        return WayBack{runtime, systemstack.size() - code.rest().size()};
+    }
+    return std::nullopt;
+}
+
+const GoFunction* systemstack_of(const ElfFile& file) {
+    const GoTable* table = file.go_table();
+    return table ? table->named("runtime.systemstack") : nullptr;
+}
+
+std::optional<WayBack> way_back_of(const ElfFile& file, const GoFunction& systemstack) {
+    return way_back(file.read_code(systemstack.begin,
+                                   std::min(systemstack.end - systemstack.begin, largest_switch)));
+}
+
+} // namespace
+
+std::optional<wire_go_runtime> read_go_runtime(const ElfFile& file) {
+    const GoFunction* function = systemstack_of(file);
+    const auto way = function ? way_back_of(file, *function) : std::nullopt;
+    return way ? std::optional(way->runtime) : std::nullopt;
+}
+
+std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file) {
+    const GoFunction* function = systemstack_of(file);
+    const auto way = function ? way_back_of(file, *function) : std::nullopt;
+    return way ? std::optional(function->begin + way->restored) : std::nullopt;
+}
+
+bool is_go_code(const ElfFile& file, uint64_t address) {
+    const GoTable* table = file.go_table();
+    return table && table->containing(address);
+}
+
+} // namespace auger

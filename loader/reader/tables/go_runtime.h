@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where Go's runtime keeps what a thread is at work for, told from the code of its own function
+// that must find the way back to a goroutine. It differs between versions and kinds of linking.
+#pragma once
+
+#include "bpf/go_runtime.h"
+#include "loader/reader/elf/elf_file.h"
+
+#include <optional>
+
+namespace auger {
+
+// Nothing when the file is no program of Go's, or one of a version that does it otherwise.
+std::optional<wire_go_runtime> read_go_runtime(const ElfFile& file);
+
+// From where on runtime.systemstack, coming back, is on its goroutine's stack again, with the
+// return address at the stack pointer, up to its `ret`. In between the runtime forgets the stack
+// pointer that the goroutine had left. Nothing as above.
+std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file);
+
+// Whether the function at the address was compiled by Go (a program may hold C, too).
+bool is_go_code(const ElfFile& file, uint64_t address);
+
+} // namespace auger

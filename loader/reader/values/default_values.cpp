@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/reader/values/default_values.h"
+
+#include "loader/reader/values/dwarf_types.h"
+#include "loader/reader/values/operand.h"
+
+#include <optional>
+
+namespace auger {
+namespace {
+
+std::optional<uint8_t> add(Result<FunctionValue> value, ProgramBuilder& builder) {
+    if (!value)
+        return std::nullopt;
+    const bool text =
+        value->meaning == ValueFormat::Kind::string || is_constant_text(value->place.type);
+    if (text)
+        if (auto operand = string_operand(*value))
+            if (auto index = builder.add_value(*operand))
+                return *index;
+    auto operand = number_operand(*std::move(value));
+    if (!operand)
+        return std::nullopt;
+    auto index = builder.add_value(*operand);
+    return index ? std::optional(*index) : std::nullopt;
+}
+
+} // namespace
+
+void show_default_values(const FunctionValues& values, ProgramBuilder& builder) {
+    if (!values.described())
+        return;
+    CallProgram& program = builder.program();
+    // The result comes last, and says more than a late parameter.
+    const auto result = values.returns_nothing() ? std::nullopt : add(values.result(), builder);
+    const auto error =
+        result && values.sets_errno() ? add(values.error_number(), builder) : std::nullopt;
+    for (auto& [name, value] : values.parameters()) {
+        if (name.empty() || (value && is_reference(value->place.type)))
+            continue;
+        if (const auto index = add(std::move(value), builder))
+            program.shown.push_back({name, *index, {}});
+    }
+    if (result)
+        program.shown.push_back({"ret", *result, {}});
+    if (error)
+        program.shown.push_back({"errno", *error, result});
+}
+
+} // namespace auger

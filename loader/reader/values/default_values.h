@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What slow calls show when nobody said what.
+#pragma once
+
+#include "loader/reader/values/function_values.h"
+#include "loader/reader/values/program_builder.h"
+
+namespace auger {
+
+// Parameters, result, and errno for when the call failed: what is known and fits.
+void show_default_values(const FunctionValues& values, ProgramBuilder& builder);
+
+} // namespace auger

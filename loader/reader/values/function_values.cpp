@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/reader/values/function_values.h"
+
+#include "loader/reader/values/calling_convention.h"
+#include "loader/reader/values/dwarf_types.h"
+#include "loader/reader/values/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace auger {
+namespace {
+
+Error failure(std::string cause, std::string hint = {}) {
+    return {{}, {}, std::move(cause), std::move(hint), Error::Kind::failed};
+}
+
+bool same_place(const Place& a, const Place& b) {
+    return a.base == b.base && a.number == b.number && a.offsets == b.offsets &&
+           a.in_memory == b.in_memory;
+}
+
+// The name by which a function's symbol says that the compiler changed its parameters.
+std::string clone_name(const ElfFile& file, uint64_t address) {
+    const auto& functions = file.functions();
+    for (auto at = std::lower_bound(
+             functions.begin(), functions.end(), address,
+             [](const ElfFunction&function, uint64_t value) { return function.address < value; });
+         at != functions.end() && at->address == address; ++at)
+        for (std::string_view suffix : {".isra.", ".constprop.", ".part."})
+            if (at->name.find(suffix) != at->name.npos)
+                return std::string(at->name);
+    return {};
+}
+
+// Its functions are what their names say. A program's own function may be called `read`, too.
+bool is_c_library(const ElfFile& file) {
+    const std::string_view path = file.name();
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.starts_with("libc.so") || name.starts_with("libc-2.") ||
+           name.starts_with("libpthread") || name.starts_with("ld-musl-") ||
+           name.starts_with("libc.musl-");
+}
+
+} // namespace
+
+FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
+    if (!scope.file || is_c_library(*scope.file))
+        known_ = known_function(scope.function);
+    if (!scope.debug || !scope.address) {
+        no_dwarf_ = failure("nothing is known of the function's module");
+        return;
+    }
+    if (scope.file)
+        clone_ = clone_name(*scope.file, scope.address);
+    if (const auto& separate = scope.debug->debug_file(); separate && clone_.empty())
+        clone_ = clone_name(*separate, scope.address);
+    auto dwarf = scope.debug->dwarf();
+    if (!dwarf) {
+        no_dwarf_ = dwarf.error();
+        return;
+    }
+    dwarf_ = DwarfFunction::find(*dwarf, scope.address, !clone_.empty());
+    if (!dwarf_)
+        no_dwarf_ = failure("the debug information does not describe the function");
+}
+
+Result<FunctionValue> FunctionValues::parameter(size_t index) const {
+    const bool known =
+        known_ && index < std::size(known_->parameters) && !known_->parameters[index].name.empty();
+    if (!dwarf_)
+        return FunctionValue{
+            argument_place(static_cast<unsigned>(index), type_of(known_->parameters[index])),
+            known_->parameters[index].kind};
+    const DwarfFunction::Parameter& parameter = dwarf_->parameters()[index];
+    if (!parameter.place)
+        return failure(parameter.absence);
+    FunctionValue value{*parameter.place};
+    if (known && known_->parameters[index].kind == ValueFormat::Kind::descriptor &&
+        parameter.type.kind == ValueType::Kind::integer && parameter.type.size == 4)
+        value.meaning = ValueFormat::Kind::descriptor;
+    return value;
+}
+
+std::vector<std::pair<std::string, Result<FunctionValue>>> FunctionValues::parameters() const {
+    std::vector<std::pair<std::string, Result<FunctionValue>>> all;
+    if (dwarf_) {
+        for (size_t i = 0; i < dwarf_->parameters().size(); ++i)
+            all.emplace_back(dwarf_->parameters()[i].name, parameter(i));
+    } else if (known_) {
+        for (size_t i = 0; i < std::size(known_->parameters); ++i)
+            if (!known_->parameters[i].name.empty())
+                all.emplace_back(known_->parameters[i].name, parameter(i));
+    }
+    return all;
+}
+
+Result<FunctionValue> FunctionValues::position(unsigned number) const {
+    const Place place = argument_place(number, {});
+    // Its type, when it is a parameter that is known to be there.
+    if (!dwarf_ || dwarf_->conventional())
+        for (auto& [name, value] : parameters())
+            if (value && same_place(value->place, place))
+                return value;
+    return FunctionValue{place};
+}
+
+Result<FunctionValue> FunctionValues::named(const std::string& name) const {
+    std::vector<std::string> names;
+    std::optional<Place> object;
+    for (auto& [parameter, value] : parameters()) {
+        if (parameter == name)
+            return value;
+        if (parameter == "this" && value)
+            object = value->place;
+        if (!parameter.empty())
+            names.push_back(parameter);
+    }
+    if (object) {
+        const ValueType type = pointee(object->type);
+        if (auto member = find_member(type, name)) {
+            if (auto objection = go_through(*object, type))
+                return failure(*std::move(objection));
+            if (auto objection = go_to_member(*object, member->offset, member->type))
+                return failure(*std::move(objection));
+            object->bits = member->bits;
+            return FunctionValue{*object};
+        }
+    }
+    if (described())
+        return failure(fmt::format("{} has no parameter \"{}\"", scope_.function, name),
+                       names.empty() ? "it has none" : known_names(name, names));
+    return failure(
+        fmt::format("the parameters of {} are not known: {}", scope_.function, no_dwarf_.cause),
+        "by position they work: arg0, str(arg1)" +
+            (no_dwarf_.hint.empty() ? "" : "; or " + no_dwarf_.hint));
+}
+
+bool FunctionValues::returns_nothing() const {
+    return dwarf_   ? dwarf_->result_type().kind == ValueType::Kind::nothing
+           : known_ ? known_->result.name.empty()
+                    : false;
+}
+
+Result<FunctionValue> FunctionValues::result() const {
+    if (returns_nothing())
+        return failure(fmt::format("{} returns nothing", scope_.function));
+    if (clone_.find(".isra.") != clone_.npos)
+        return failure(fmt::format("the compiler may have removed the result of {}", clone_));
+    const bool fits = known_ && (!dwarf_ || dwarf_->result_type().size == known_->result.size);
+    const auto meaning = fits ? std::optional(known_->result.kind) : std::nullopt;
+    if (dwarf_) {
+        if (!dwarf_->result())
+            return failure(dwarf_->result_type().kind == ValueType::Kind::floating
+                               ? "is a floating-point number, which cannot be read"
+                               : fmt::format("is a {}, which is not returned in one register",
+                                             dwarf_->result_type().name));
+        return FunctionValue{*dwarf_->result(), meaning};
+    }
+    FunctionValue value{Place::of_register(register_rax, {}), meaning};
+    if (known_)
+        value.place.type = type_of(known_->result);
+    value.place.at_end = true;
+    return value;
+}
+
+Result<FunctionValue> FunctionValues::error_number() const {
+    if (!scope_.error_number)
+        return scope_.error_number.error();
+    ValueType type;
+    type.kind = ValueType::Kind::integer;
+    type.size = 4;
+    FunctionValue value{Place(), ValueFormat::Kind::error_number};
+    value.place.base = WIRE_BASE_THREAD;
+    value.place.offsets = {*scope_.error_number};
+    value.place.in_memory = true;
+    value.place.at_end = true;
+    value.place.type = std::move(type);
+    return value;
+}
+
+} // namespace auger

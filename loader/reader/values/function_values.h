@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// FunctionValues: the parameters and the result of one function, and errno: where they are and of
+// what type. By DWARF where there is some, else by what is known of the C library's functions, else
+// only by the calling convention.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/reader/values/compile_program.h"
+#include "loader/reader/values/dwarf_function.h"
+#include "loader/reader/values/place.h"
+#include "loader/reader/values/well_known.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace auger {
+
+struct FunctionValue {
+    Place place;
+    // Beyond what the type says, of a well-known function's parameter or result.
+    std::optional<ValueFormat::Kind> meaning{};
+};
+
+// Errors have a cause and a hint; who knows the text adds where.
+class FunctionValues {
+  public:
+    explicit FunctionValues(const ValueScope& scope);
+
+    Result<FunctionValue> position(unsigned number) const;
+    // A parameter, or a member of the object that the function is called for.
+    Result<FunctionValue> named(const std::string& name) const;
+    Result<FunctionValue> result() const;
+    Result<FunctionValue> error_number() const;
+
+    // In order; those that cannot be read have an error.
+    std::vector<std::pair<std::string, Result<FunctionValue>>> parameters() const;
+    bool returns_nothing() const;
+    bool sets_errno() const { return known_ && known_->sets_errno; }
+    // Whether anything is known of the function.
+    bool described() const { return dwarf_ || known_; }
+
+  private:
+    Result<FunctionValue> parameter(size_t index) const;
+
+    const ValueScope& scope_;
+    std::optional<DwarfFunction> dwarf_;
+    Error no_dwarf_; // why there is none
+    const KnownFunction* known_ = nullptr;
+    std::string clone_; // the function's own name, if the compiler made it of another one
+};
+
+} // namespace auger

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/reader/values/operand.h"
+
+#include "loader/reader/values/dwarf_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+using Kind = ValueType::Kind;
+
+Error failure(std::string cause, std::string hint = {}) {
+    return {{}, {}, std::move(cause), std::move(hint), Error::Kind::usage};
+}
+
+ValueFormat::Kind format_kind(const ValueType& type) {
+    switch (type.kind) {
+    case Kind::word:
+        return ValueFormat::Kind::word;
+    case Kind::boolean:
+        return ValueFormat::Kind::boolean;
+    case Kind::character:
+        return ValueFormat::Kind::character;
+    case Kind::enumeration:
+        return ValueFormat::Kind::enumeration;
+    case Kind::pointer:
+        return ValueFormat::Kind::pointer;
+    default:
+        return type.is_signed ? ValueFormat::Kind::signed_number
+                              : ValueFormat::Kind::unsigned_number;
+    }
+}
+
+// Why no number can be made of a value of this type.
+Error no_number(const ValueType& type) {
+    switch (type.kind) {
+    case Kind::structure:
+        return failure(fmt::format("is a {}", type.name), "name one of its members");
+    case Kind::array:
+        return failure(fmt::format("is an array ({})", type.name), "name an element: items[0]");
+    case Kind::floating:
+        return failure(
+            fmt::format("is a floating-point number ({}), which cannot be read", type.name));
+    case Kind::nothing:
+        return failure("is of type void");
+    default:
+        return failure(fmt::format("is of a type that cannot be read ({})", type.name));
+    }
+}
+
+// The pointer in a std::string of libstdc++; nothing when it is none.
+std::optional<FunctionValue> text_of_string(FunctionValue value) {
+    for (const char* name : {"_M_dataplus", "_M_p"}) {
+        if (value.place.type.kind != Kind::structure)
+            return std::nullopt;
+        auto member = find_member(value.place.type, name);
+        if (!member || go_to_member(value.place, member->offset, member->type))
+            return std::nullopt;
+    }
+    return value;
+}
+
+} // namespace
+
+Result<Operand> number_operand(FunctionValue value) {
+    const Place& place = value.place;
+    if (!place.type.scalar())
+        return no_number(place.type);
+    Operand operand;
+    if (auto objection = to_fetch(place, false, 0, operand.fetch))
+        return failure(*std::move(objection));
+    operand.type = place.type;
+    operand.bits = place.bits ? place.bits->size : 8 * place.type.size;
+    operand.format.kind = value.meaning.value_or(format_kind(place.type));
+    // It is one only when it is asked for by str().
+    if (operand.format.kind == ValueFormat::Kind::string)
+        operand.format.kind = ValueFormat::Kind::pointer;
+    operand.format.size = static_cast<uint8_t>(place.type.size);
+    operand.format.names = enumerators(place.type);
+    return operand;
+}
+
+Result<Operand> string_operand(FunctionValue value) {
+    Place& place = value.place;
+    if (place.type.kind == Kind::pointer && place.type.die.addr)
+        if (const ValueType target = pointee(place.type); target.kind == Kind::structure)
+            if (auto objection = go_through(place, target))
+                return failure(*std::move(objection));
+    uint64_t most = WIRE_STRING;
+    const std::string type = place.type.name;
+    if (place.type.kind == Kind::structure) {
+        const auto text = text_of_string(value);
+        if (!text)
+            return failure(fmt::format("is a {}, which is no text", type),
+                           find_member(place.type, "_M_str") ? "a string_view does not end in a NUL"
+                                                             : "name one of its members");
+        value = *text;
+    } else if (place.type.kind == Kind::array) {
+        const ValueType unit = element(place.type);
+        if (unit.size != 1)
+            return failure(fmt::format("is an array ({}), and no text", type));
+        if (place.type.size)
+            most = std::min<uint64_t>(place.type.size + 1, WIRE_STRING);
+        if (auto objection = take_address(place, pointer_to(unit)))
+            return failure(*std::move(objection));
+    } else if (place.type.kind == Kind::pointer && place.type.die.addr) {
+        const ValueType target = pointee(place.type);
+        if (target.kind != Kind::nothing && target.size != 1)
+            return failure(fmt::format("is a pointer to {}, which is no text", target.name));
+    } else if (place.type.kind != Kind::word && place.type.kind != Kind::pointer) {
+        return failure(fmt::format("is no pointer ({})", type));
+    }
+    Operand operand;
+    if (auto objection = to_fetch(place, true, static_cast<uint8_t>(most), operand.fetch))
+        return failure(*std::move(objection));
+    operand.format.kind = ValueFormat::Kind::string;
+    operand.type = place.type;
+    return operand;
+}
+
+Error OperandReader::error(const Expression& expression, std::string cause,
+                           std::string hint) const {
+    return expression_error(text_, expression.at, std::move(cause), std::move(hint));
+}
+
+Error OperandReader::at(const Expression& expression, Error error) const {
+    return expression_error(text_, expression.at, std::move(error.cause), std::move(error.hint));
+}
+
+Result<Operand> OperandReader::read(const Expression& expression) const {
+    const bool string = expression.kind == Expression::Kind::string_at;
+    const Expression& inner = string ? *expression.operands[0] : expression;
+    auto value = resolve(inner);
+    if (!value)
+        return value.error();
+    auto operand = string ? string_operand(*std::move(value)) : number_operand(*std::move(value));
+    if (!operand)
+        return at(inner, operand.error());
+    return operand;
+}
+
+} // namespace auger

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loader/reader/elf/elf_file.h"
+#include "loader/values/thread_local_block.h"
+
+namespace auger {
+
+ThreadLocalBlock read_thread_local_block(const ElfFile& file);
+
+} // namespace auger
