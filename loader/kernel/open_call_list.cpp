@@ -4,6 +4,7 @@
 #include "loader/base/fd.h"
 #include "loader/kernel/clock.h"
 #include "loader/kernel/wait_text.h"
+#include "loader/process/proc_info.h"
 #include "loader/process/process_memory.h"
 #include "loader/stream/wire_decoder.h"
 #include "loader/unwind/stack_walk.h"
@@ -93,9 +94,16 @@ std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call
         if (call.return_address)
             replaced.emplace(call.return_slot, call.return_address);
     }
+    const auto stat = read_stat(pid);
+    const std::pair process_id(pid, stat ? stat->start_ticks : 0);
+    if (late_.contains(process_id))
+        return {record.ip, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
     ProcessMemory memory(pid);
-    return read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true}, memory,
-                      replaced, find, size_t{WIRE_MAX_FRAMES});
+    auto stack = read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true},
+                            memory, replaced, find, size_t{WIRE_MAX_FRAMES});
+    if (memory.late())
+        late_.insert(process_id);
+    return stack;
 }
 
 OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,

@@ -13,7 +13,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -49,6 +51,8 @@ class OpenCallList {
     LiveUnwind& unwind_;
     const LiveProbes& probes_;
     FdTargets descriptors_;
+    // Processes (by their number and when they began) that let us wait for their memory.
+    std::set<std::pair<pid_t, uint64_t>> late_;
 };
 
 } // namespace auger

@@ -99,19 +99,15 @@ class Search {
     Error explain(Groups& groups, Error error);
 
     bool is_function() const { return !pattern_.call_site && pattern_.line == 0; }
-    const char* operation() const {
-        return pattern_.call_site ? "find call" : pattern_.line ? "find line" : "find function";
-    }
-    Error failed(std::string cause, std::string hint = {}) const {
-        return {operation(), pattern_.text, std::move(cause), std::move(hint)};
-    }
     bool is_wanted(const SearchedFile& searched) const {
         return pattern_.library.empty() ||
                module_matches(pattern_.library, searched.file->path()) ||
                leads_to(pattern_.library, searched.file->fd());
     }
     std::vector<std::string> unread() const;
-    Error unreadable() const { return failed(fmt::format("{}", fmt::join(unread(), "; "))); }
+    Error unreadable() const {
+        return not_found(pattern_, fmt::format("{}", fmt::join(unread(), "; ")));
+    }
     void leave_out_who_lacks_the_library(Groups& groups) const;
 
     CodeConversations& conversations_;
@@ -196,7 +192,7 @@ Result<ProbeMatches> Search::find_in_all(Groups& groups) {
             return unreadable();
         auto found = find_in(group, listed, quick);
         if (conversations_.interrupted())
-            return failed("interrupted");
+            return not_found(pattern_, "interrupted");
         if (!found.matches && !found.absent)
             return found.matches.error();
         if (!found.matches) {
@@ -218,9 +214,10 @@ Result<ProbeMatches> Search::finish(ProbeMatches all) const {
     if (all.places.empty())
         return nothing_to_probe(all.skipped);
     if (all.places.size() > options_.limit)
-        return failed(fmt::format("matches {} places, more than the limit of {}", all.places.size(),
-                                  options_.limit),
-                      "write a narrower pattern");
+        return not_found(pattern_,
+                         fmt::format("matches {} places, more than the limit of {}",
+                                     all.places.size(), options_.limit),
+                         "write a narrower pattern");
     std::ranges::stable_sort(all.places, {}, &PlaceMatch::module);
     std::ranges::move(unread(), std::back_inserter(all.notes));
     return all;
@@ -230,9 +227,10 @@ Result<ProbeMatches> Search::run() {
     // What is called may be anybody's, as what may have been meant.
     Groups groups = conversations_.list(files_, !is_function() || options_.explain);
     if (conversations_.interrupted())
-        return failed("interrupted");
+        return not_found(pattern_, "interrupted");
     if (groups.empty())
-        return unread().empty() ? failed("no file of the target is known") : unreadable();
+        return unread().empty() ? not_found(pattern_, "no file of the target is known")
+                                : unreadable();
     if (in_library_)
         leave_out_who_lacks_the_library(groups);
     auto all = find_in_all(groups);

@@ -328,4 +328,11 @@ bool glob_match(std::string_view glob, std::string_view text) {
     return g == glob.size();
 }
 
+Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
+    const char* operation = pattern.call_site ? "find call"
+                            : pattern.line    ? "find line"
+                                              : "find function";
+    return {operation, pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
+}
+
 } // namespace auger

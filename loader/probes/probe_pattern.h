@@ -45,4 +45,7 @@ ParsedProbe parse_probe(std::string_view text);
 // Shell-like: * ? [a-z] [!a-z]; \ takes the next character as it is. `*` matches anything.
 bool glob_match(std::string_view glob, std::string_view text);
 
+// Why what the pattern means cannot be found.
+Error not_found(const ProbePattern& pattern, std::string cause, std::string hint = {});
+
 } // namespace auger

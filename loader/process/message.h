@@ -32,4 +32,18 @@ bool send_message(int socket, std::string_view bytes, std::span<const int> descr
 // At most `limit` bytes. Nothing when the other end is gone or sends more, or waiting was given up.
 std::optional<Message> receive_message(int socket, size_t limit, const GoOn& go_on = {});
 
+// The loop of a process that answers requests: `understand` makes one of the bytes, or nothing;
+// `handle` is given it and its descriptors, and puts what is to be answered, if anything is. It
+// ends when the other end is gone, when something is no request, or when `handle` says no.
+template <typename Understand, typename Handle>
+void serve_messages(int socket, size_t limit, const Understand& understand, const Handle& handle) {
+    while (auto message = receive_message(socket, limit)) {
+        auto request = understand(std::string_view(message->bytes));
+        std::optional<std::string> answer;
+        if (!request || !handle(*std::move(request), std::move(message->descriptors), answer) ||
+            (answer && !send_message(socket, *answer)))
+            return;
+    }
+}
+
 } // namespace auger

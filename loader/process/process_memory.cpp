@@ -2,10 +2,14 @@
 #include "loader/process/process_memory.h"
 
 #include "loader/process/proc_info.h"
+#include "loader/process/run_in_time.h"
 
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 namespace auger {
 
@@ -15,10 +19,33 @@ constexpr uint64_t page_bytes = 4096;
 
 ProcessMemory::ProcessMemory(pid_t pid) : tid_(living_thread(pid)) {}
 
-bool ProcessMemory::read(uint64_t address, void* bytes, size_t size) const {
-    const iovec here{bytes, size};
-    const iovec there{reinterpret_cast<void*>(address), size};
-    return process_vm_readv(tid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size) {
+    struct Read {
+        std::vector<std::byte> bytes;
+        bool whole = false;
+    };
+    const auto read = std::make_shared<Read>();
+    read->bytes.resize(size);
+    const bool done = run_in_time([read, tid, address] {
+        const iovec here{read->bytes.data(), read->bytes.size()};
+        const iovec there{reinterpret_cast<void*>(address), read->bytes.size()};
+        read->whole = process_vm_readv(tid, &here, 1, &there, 1, 0) ==
+                      static_cast<ssize_t>(read->bytes.size());
+    });
+    if (!done)
+        return MemoryRead::late;
+    if (!read->whole)
+        return MemoryRead::unreadable;
+    std::memcpy(bytes, read->bytes.data(), size);
+    return MemoryRead::whole;
+}
+
+bool ProcessMemory::read(uint64_t address, void* bytes, size_t size) {
+    if (late_)
+        return false;
+    const MemoryRead read = read_process_memory(tid_, address, bytes, size);
+    late_ = read == MemoryRead::late;
+    return read == MemoryRead::whole;
 }
 
 std::optional<uint64_t> ProcessMemory::word(uint64_t address) {

@@ -12,6 +12,15 @@
 
 namespace auger {
 
+enum class MemoryRead {
+    whole,
+    unreadable, // not all of it is there, or the process is gone
+    late,       // its owner, who may serve pages by hand, lets us wait (run_in_time.h)
+};
+
+// Of the process that the thread is of.
+MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size);
+
 class ProcessMemory final : public Memory {
   public:
     // Of a process that is gone nothing can be read.
@@ -19,13 +28,16 @@ class ProcessMemory final : public Memory {
 
     // May be what stood there when a word near it was read: to see changes, take another one.
     std::optional<uint64_t> word(uint64_t address) override;
+    // It let us wait; it is not asked for more.
+    bool late() const { return late_; }
 
   private:
-    bool read(uint64_t address, void* bytes, size_t size) const;
+    bool read(uint64_t address, void* bytes, size_t size);
 
     static constexpr size_t window_bytes = 1024;
 
     pid_t tid_; // a thread that has the memory
+    bool late_ = false;
     uint64_t start_ = 0;
     size_t words_ = 0; // in the window, from start_
     std::array<uint64_t, window_bytes / sizeof(uint64_t)> window_;

@@ -7,10 +7,10 @@
 
 #include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
+#include "loader/process/process_memory.h"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,17 +82,13 @@ class Search {
         const auto first = own.address_of_offset(mapping.offset);
         if (!own.error_number || own.slots.empty() || !first)
             return failure("its place in this C library is not known");
-        const UniqueFd memory(
-            open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC));
-        if (memory.get() < 0)
-            return system_error("read memory of process", fmt::format("{}", pid));
         std::optional<int64_t> begin;
         for (const ThreadLocalBlock::Slot& slot : own.slots) {
             int64_t offset;
             const uint64_t address = mapping.start - *first + slot.address;
-            if (pread(memory.get(), &offset, sizeof offset, static_cast<off_t>(address)) !=
-                sizeof offset)
-                return system_error("read memory of process", fmt::format("{}", pid));
+            if (read_process_memory(living_thread(pid), address, &offset, sizeof offset) !=
+                MemoryRead::whole)
+                return failure(fmt::format("memory of process {} cannot be read", pid));
             offset -= static_cast<int64_t>(slot.variable);
             // All slots agree, once the dynamic linker has filled them.
             if (offset >= 0 || offset < INT32_MIN / 2 || (begin && *begin != offset))

@@ -191,6 +191,8 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     Session session({GetParam()});
     Backend& backend = session.backend();
     session.observe(program.pid());
+    // What is proven of one target need not be of the next: then probes are attached anew, or go.
+    must(backend.set_way_out(WayOut::ret));
     const ProbeId handle = session.time("handle", fixed(1'000'000'000));
     const std::string line = marked_line("drilldown.c", "BRANCH metered");
     const FilterSpec filter{{program.pid()}, {}, {"drilldown"}, {}};
@@ -281,8 +283,8 @@ TEST_P(Faults, LeaveInForceWhatWas) {
         {"sample", sample({99, false}), sample({0, false})},
         {"sample wall", sample({99, true}), sample({0, false})},
         {"raised", sample(raised), sample({0, false})},
-        {"-exit", [&] { return backend.set_way_out(WayOut::ret); },
-         [&] { return backend.set_way_out(WayOut::automatic); }},
+        {"-exit", [&] { return backend.set_way_out(WayOut::automatic); },
+         [&] { return backend.set_way_out(WayOut::ret); }},
         {"-record", [&] { return backend.record(recording); }, [&] { return backend.record(""); }},
         {"-keep", [&] { return backend.keep_last(std::chrono::seconds(1)); },
          [&] { return backend.keep_last(std::chrono::seconds(0)); }},

@@ -2,10 +2,14 @@
 // Words of another process's memory: at any address, whether it can be read or not.
 #include "loader/process/process_memory.h"
 
+#include "loader/base/fd.h"
 #include "loader/process/proc_info.h"
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -99,6 +103,54 @@ TEST(ProcessMemory, IsThereWhenTheFirstThreadHasEnded) {
     waitpid(pid, nullptr, 0);
     close(ends[0]);
     close(ends[1]);
+}
+
+// A page that userfaultfd(2) fills, when somebody wants to.
+class ServedPage {
+  public:
+    ServedPage() : faults_(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC))) {
+        uffdio_api api{};
+        api.api = UFFD_API;
+        void* page =
+            mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        address_ = reinterpret_cast<uint64_t>(page);
+        uffdio_register range{};
+        range.range = {address_, size_};
+        range.mode = UFFDIO_REGISTER_MODE_MISSING;
+        usable_ = faults_ && page != MAP_FAILED && ioctl(faults_.get(), UFFDIO_API, &api) == 0 &&
+                  ioctl(faults_.get(), UFFDIO_REGISTER, &range) == 0;
+    }
+    ~ServedPage() { munmap(reinterpret_cast<void*>(address_), size_); }
+    bool usable() const { return usable_; }
+    uint64_t address() const { return address_; }
+    void fill() {
+        uffdio_zeropage zero{};
+        zero.range = {address_, size_};
+        ioctl(faults_.get(), UFFDIO_ZEROPAGE, &zero);
+    }
+
+  private:
+    static constexpr size_t size_ = 4096;
+    UniqueFd faults_;
+    uint64_t address_ = 0;
+    bool usable_ = false;
+};
+
+TEST(ProcessMemory, ThatItsOwnerKeepsBackHoldsNobodyUp) {
+    ServedPage served;
+    if (!served.usable())
+        GTEST_SKIP() << "userfaultfd is for root here";
+    ProcessMemory memory(getpid());
+    const uint64_t other = 5, at = reinterpret_cast<uint64_t>(&other);
+    EXPECT_EQ(memory.word(served.address()), std::nullopt);
+    EXPECT_TRUE(memory.late());
+    EXPECT_EQ(memory.word(at), std::nullopt); // it is not asked again
+    ProcessMemory again(getpid());
+    EXPECT_EQ(again.word(at), 5u);
+    EXPECT_FALSE(again.late());
+    // Filled at last, it is read by who has waited all the time, and by who comes.
+    served.fill();
+    EXPECT_EQ(ProcessMemory(getpid()).word(served.address()), 0u);
 }
 
 } // namespace

@@ -19,10 +19,6 @@ namespace {
 
 constexpr size_t listed_names = 6;
 
-Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
-    return {"find call", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
-}
-
 // Decides on the calls that were found, one by one.
 class SiteMatcher {
   public:

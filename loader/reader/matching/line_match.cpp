@@ -17,10 +17,6 @@ namespace {
 
 constexpr size_t listed_files = 5;
 
-Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
-    return {"find line", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
-}
-
 // What the modules of one kind (main programs, or libraries) know of the pattern's file.
 struct Search {
     const ProbePattern& pattern;

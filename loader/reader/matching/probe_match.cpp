@@ -18,10 +18,6 @@
 namespace auger {
 namespace {
 
-Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
-    return {"find function", pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
-}
-
 std::string join(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -223,14 +223,12 @@ bool CodeServer::handle(Request request, std::vector<UniqueFd> files,
 
 void serve_code(int socket) {
     CodeServer server;
-    while (auto message = receive_message(socket, code_messages::request_limit)) {
-        auto request = code_messages::request(message->bytes);
-        std::optional<std::string> answer;
-        if (!request ||
-            !server.handle(*std::move(request), std::move(message->descriptors), answer) ||
-            (answer && !send_message(socket, *answer)))
-            return;
-    }
+    serve_messages(
+        socket, code_messages::request_limit,
+        [](std::string_view bytes) { return code_messages::request(bytes); },
+        [&](Request request, std::vector<UniqueFd> files, std::optional<std::string>& answer) {
+            return server.handle(std::move(request), std::move(files), answer);
+        });
 }
 
 } // namespace auger

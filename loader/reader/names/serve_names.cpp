@@ -141,14 +141,12 @@ bool NameServer::handle(Request request, std::vector<UniqueFd> files,
 
 void serve_names(int socket) {
     NameServer server;
-    while (auto message = receive_message(socket, name_messages::request_limit)) {
-        auto request = name_messages::request(message->bytes);
-        std::optional<std::string> answer;
-        if (!request ||
-            !server.handle(*std::move(request), std::move(message->descriptors), answer) ||
-            (answer && !send_message(socket, *answer)))
-            return;
-    }
+    serve_messages(
+        socket, name_messages::request_limit,
+        [](std::string_view bytes) { return name_messages::request(bytes); },
+        [&](Request request, std::vector<UniqueFd> files, std::optional<std::string>& answer) {
+            return server.handle(std::move(request), std::move(files), answer);
+        });
 }
 
 } // namespace auger

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/process/run_in_time.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace auger {
+namespace {
+
+constexpr std::chrono::milliseconds patience{100};
+constexpr int most_stuck = 64; // threads
+
+// A thread, and what it has been given; both sides hold it.
+struct Worker {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::function<void()> work; // empty: done
+    bool left = false;          // nobody waits for it any more
+};
+
+struct Workers {
+    std::mutex mutex; // of what follows; held by who waits, so there is one at a time
+    std::shared_ptr<Worker> idle;
+    int stuck = 0;
+};
+
+// Never destroyed: a thread that is stuck may come back while the process ends.
+Workers& workers() {
+    static auto* all = new Workers;
+    return *all;
+}
+
+void run(const std::shared_ptr<Worker>& worker) {
+    std::unique_lock lock(worker->mutex);
+    while (!worker->left) {
+        if (!worker->work) {
+            worker->changed.wait(lock);
+            continue;
+        }
+        const auto work = worker->work;
+        lock.unlock();
+        work();
+        lock.lock();
+        worker->work = nullptr;
+        worker->changed.notify_all();
+    }
+    lock.unlock();
+    const std::lock_guard all(workers().mutex);
+    workers().stuck--;
+}
+
+} // namespace
+
+bool run_in_time(std::function<void()> work) {
+    Workers& all = workers();
+    const std::lock_guard one_at_a_time(all.mutex);
+    if (!all.idle) {
+        if (all.stuck >= most_stuck)
+            return false;
+        all.idle = std::make_shared<Worker>();
+        std::thread(run, all.idle).detach();
+    }
+    Worker& worker = *all.idle;
+    std::unique_lock lock(worker.mutex);
+    worker.work = std::move(work);
+    worker.changed.notify_all();
+    if (worker.changed.wait_for(lock, patience, [&] { return !worker.work; }))
+        return true;
+    worker.left = true;
+    lock.unlock();
+    all.idle.reset();
+    all.stuck++;
+    return false;
+}
+
+} // namespace auger

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// run_in_time: what may take for ever, because the memory that it reads is its owner's to give:
+// pages that userfaultfd(2) or a FUSE file system fill come when another process wants them to.
+#pragma once
+
+#include <functional>
+
+namespace auger {
+
+// Runs `work` in another thread, which is kept for the next time, and waits a tenth of a second.
+// False: it is not done, or so many have not been that nothing is begun any more. Then `work` may
+// still run, so it owns all that it uses. The end of this process ends it.
+bool run_in_time(std::function<void()> work);
+
+} // namespace auger
