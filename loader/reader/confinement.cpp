@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 
 namespace auger {
 namespace {
@@ -181,8 +183,6 @@ bool give_up_reaching_out() {
         SCMP_SYS(open_tree),
         SCMP_SYS(move_mount),
         SCMP_SYS(name_to_handle_at),
-        SCMP_SYS(prlimit64),
-        SCMP_SYS(sched_setaffinity),
         SCMP_SYS(modify_ldt),
         SCMP_SYS(kcmp),
         SCMP_SYS(process_madvise),
@@ -197,6 +197,21 @@ bool give_up_reaching_out() {
     bool made = true;
     for (const int call : refused)
         made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0) == 0;
+    // Its own, not others'.
+    for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setaffinity)})
+        made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 1,
+                                        SCMP_A0(SCMP_CMP_NE, 0)) == 0;
+    // The network, and what tells of its interfaces. Servers behind unix sockets do for its user
+    // whatever they are asked to.
+    constexpr int families[] = {AF_INET, AF_INET6, AF_NETLINK};
+    constexpr int most = 64;
+    for (int family = 0; family <= most; family++)
+        if (std::ranges::find(families, family) == std::end(families))
+            made = made &&
+                   seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+                                    SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(family))) == 0;
+    made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+                                    SCMP_A0(SCMP_CMP_GT, most)) == 0;
     // Threads, but no processes; clone3(2), whose flags cannot be looked at, seems not to be there.
     made = made && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,

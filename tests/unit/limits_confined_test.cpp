@@ -3,22 +3,24 @@
 // any bound.
 #include "loader/process/confined_process.h"
 #include "loader/process/message.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace auger {
 namespace {
 
-std::string answer_of(const char* service) {
+std::string answer_of(const char* service, const std::string& request = "?") {
     const auto processes = ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {}});
     if (!processes)
         return processes.error().message();
     const auto process = (*processes)->make(service);
-    if (!process || !send_message(process->socket(), "?"))
+    if (!process || !send_message(process->socket(), request))
         return "no process";
     // Generous; nothing here waits for it when all is well.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -81,6 +83,10 @@ TEST(ConfinedProcess, MemoryIsReadAsTheKernelTellsIt) {
 // The sanitizer needs more of them, so this is the build in which they are filtered.
 TEST(ConfinedProcess, SystemCallsAreFew) {
     EXPECT_EQ(answer_of("try"), "");
+    const test::TemporaryFolder folder;
+    const std::string cache = folder.path("cache");
+    std::filesystem::create_directory(cache);
+    EXPECT_EQ(answer_of("network", cache), "");
 }
 
 } // namespace

@@ -299,7 +299,7 @@ class StatusDrawing {
         }
         if (processes)
             line("readers",
-                 fmt::format("{} of files, {} of at most {}: {}", count(uint64_t{processes}),
+                 fmt::format("{} processes, {} of at most {}: {}", count(uint64_t{processes}),
                              format_bytes(static_cast<double>(total)),
                              format_bytes(static_cast<double>(context_.readers.limit)), services));
     }
