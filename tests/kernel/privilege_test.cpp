@@ -89,6 +89,12 @@ TEST_F(KernelTest, ReadersOfFilesShareNothingWithUs) {
     session.backend().settle_symbols(std::chrono::seconds(60));
     const auto readers = processes(launchers[0], "auger-dwarf"); // they stay for further lines
     EXPECT_GE(readers.size(), 1u);
+    // `status` knows them all, and what they hold.
+    const ReaderStatus status = session.backend().reader_status();
+    EXPECT_EQ(status.services.at("dwarf").processes, readers.size());
+    EXPECT_GT(status.services.at("names").bytes, 0u);
+    for (const auto& [service, use] : status.services)
+        EXPECT_LT(use.bytes, status.limit) << service;
     for (const pid_t reader : readers) {
         expect_apart(reader);
         std::ifstream status("/proc/" + std::to_string(reader) + "/status");

@@ -88,6 +88,8 @@ class Golden : public testing::Test {
         context.links = {11, 12, 13, 15};
         context.symbols.pending = 4;
         context.symbols.modules = {"libLLVM-14.so.1 (38 %)"};
+        context.readers.services = {{"dwarf", {2, 31'000'000}}, {"names", {1, 2'720'000}}};
+        context.readers.limit = 8'590'000'000;
     }
 
     void check(const std::string& name, const std::string& text) {
