@@ -8,8 +8,9 @@ namespace auger {
 namespace {
 
 // How long records wait for one table. Large ones take longer, and what is shown should not stand
-// still for them.
-constexpr uint64_t patience_ns = 250'000'000;
+// still for them. Nor for many that take long one after the other, as of files that are others at
+// every look: so much of each second.
+constexpr uint64_t patience_ns = 250'000'000, second_ns = 1'000'000'000;
 
 } // namespace
 
@@ -35,10 +36,16 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     if (stop == WIRE_STOP_PENDING && !impatient_) {
         if (!waiting_since_ns_)
             waiting_since_ns_ = now_ns;
-        if (now_ns - waiting_since_ns_ < patience_ns)
+        if (now_ns - second_begin_ns_ >= second_ns) {
+            second_begin_ns_ = waiting_since_ns_ = now_ns;
+            waited_ns_ = 0;
+        }
+        if (waited_ns_ + now_ns - waiting_since_ns_ < patience_ns)
             return false;
-        impatient_ = true;
+        impatient_ = waited_ns_ == 0;
     }
+    if (waiting_since_ns_)
+        waited_ns_ += now_ns - waiting_since_ns_;
     waiting_since_ns_ = 0;
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);

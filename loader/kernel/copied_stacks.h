@@ -27,6 +27,8 @@ class CopiedStacks {
     LiveUnwind& unwind_;
     std::vector<uint64_t> frames_;
     uint64_t waiting_since_ns_ = 0; // 0: not
+    uint64_t second_begin_ns_ = 0;  // in which they were waited for
+    uint64_t waited_ns_ = 0;        // of it
     bool impatient_ = false;        // a table takes long: not waited for any more
 };
 

@@ -38,6 +38,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unistd.h>
@@ -145,7 +146,7 @@ class LiveBackend final : public Backend {
         progress.bytes += definitions_.memory_bytes();
         return progress;
     }
-    UnwindStatus unwind_status() const override { return unwind_.status(); }
+    UnwindStatus unwind_status() const override;
     ReaderStatus reader_status() const override {
         ReaderStatus status;
         status.limit = confined_memory_limit(most_confined_memory);
@@ -241,6 +242,11 @@ class LiveBackend final : public Backend {
     uint64_t next_statistics_ns_ = 0;
     uint64_t next_ledger_ns_ = 0;
     uint64_t next_probes_update_ns_ = 0;
+    static constexpr uint64_t rescan_share = 4; // of the time that one took, until the next
+    uint64_t next_rescan_ns_ = 0;
+    // Found to be none, until they execute or map one.
+    static constexpr size_t most_no_emulators = 10'000;
+    std::set<pid_t> no_emulators_;
 };
 
 const TargetView& LiveBackend::view() {
@@ -453,6 +459,13 @@ std::vector<uint64_t> LiveBackend::links() const {
     return ids;
 }
 
+// What stacks lack: tables, and names.
+UnwindStatus LiveBackend::unwind_status() const {
+    UnwindStatus status = unwind_.status();
+    std::ranges::move(names_.notes(), std::back_inserter(status.notes));
+    return status;
+}
+
 std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
                                                         size_t limit) const {
     return catalogue_.readers().complete(prefix, const_cast<LiveBackend*>(this)->view().files(),
@@ -474,9 +487,12 @@ void LiveBackend::on_watch_event(const ProcessEvent& event) {
         // Whatever was mapped meanwhile may hold what a probe waits for, or speak against return
         // probes.
         rescan_ = view_is_old_ = probes_are_old_ = true;
+        no_emulators_.clear();
         return;
     }
     auto pid = static_cast<pid_t>(event.pid);
+    if (event.kind == Kind::exec || event.kind == Kind::exit)
+        no_emulators_.erase(pid);
     if (event.kind == Kind::mmap && !(probes_.empty() && marks_.empty()))
         keep_from_emulator(event);
     // The ring's word of a new child comes after its first mappings, so births are noted here too.
@@ -530,14 +546,22 @@ void LiveBackend::rescan() {
 
 // An emulator is about to translate a file that is probed for every process.
 void LiveBackend::keep_from_emulator(const ProcessEvent& mapping) {
+    const auto pid = static_cast<pid_t>(mapping.pid);
+    if (!emulator_mapping(mapping.text).empty())
+        no_emulators_.erase(pid);
     const auto module = std::ranges::find(
         view_.modules, FileIdentity{mapping.device, mapping.inode}, &TargetModule::mapped);
-    if (module == view_.modules.end())
+    // A look takes as long as a process has mappings, and who maps files in a loop is looked at
+    // once.
+    if (module == view_.modules.end() || no_emulators_.contains(pid))
         return;
-    const auto pid = static_cast<pid_t>(mapping.pid);
     const std::string emulator = emulator_of(pid);
-    if (emulator.empty())
+    if (emulator.empty()) {
+        if (no_emulators_.size() >= most_no_emulators)
+            no_emulators_.clear();
+        no_emulators_.insert(pid);
         return;
+    }
     const std::string why = fmt::format(
         "process {} runs {} under {}, which would die of its probes", pid, module->path, emulator);
     probes_.withdraw(module->identity(), why, clock_ns());
@@ -633,8 +657,12 @@ void LiveBackend::deliver_all() {
 size_t LiveBackend::deliver_changes() {
     const size_t changes =
         watch_.poll([this](const ProcessEvent& event) { on_watch_event(event); });
-    if (std::exchange(rescan_, false))
+    // While events are lost all the time, a small share of it.
+    if (const uint64_t now = clock_ns(); rescan_ && now >= next_rescan_ns_) {
+        rescan_ = false;
         rescan();
+        next_rescan_ns_ = clock_ns() + rescan_share * (clock_ns() - now);
+    }
     unwind_.update(clock_ns());
     return changes;
 }
@@ -750,6 +778,7 @@ void LiveBackend::report_ledger(uint64_t now_ns) {
         add_missed_births();
         missed_ends_ = true;
     }
+    ledger.lost["files: more than are looked into for one user"] = catalogue_.left_out();
     ledger.lost[fmt::format("mappings: more than {} in a process",
                             ModuleMap::Limits{}.mappings_per_image)] =
         names_.mappings().refused_mappings();

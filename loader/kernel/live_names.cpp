@@ -17,6 +17,7 @@ namespace {
 constexpr size_t most_processes = 50'000;
 // Further threads that wake others share a name: any program may have any number of them.
 constexpr size_t most_wakers = 10'000;
+constexpr size_t most_notes = 100;
 
 // In the order of wire_unwind_stop.
 std::string_view stack_cut_cause(uint64_t cause) {
@@ -232,6 +233,25 @@ SymbolProgress LiveNames::progress() const {
         progress.modules.push_back(progress_text(module));
     progress.bytes = interner_.memory_bytes();
     return progress;
+}
+
+std::vector<std::string> LiveNames::notes() const {
+    const std::vector<ModuleReport> reports = symbolizer_.reports();
+    std::vector<std::string> notes;
+    size_t more = 0;
+    // That a stripped file has none is no news.
+    for (const bool ordinary : {false, true})
+        for (const ModuleReport& report : reports) {
+            if (report.note.empty() || (report.note == "no symbols") != ordinary)
+                continue;
+            if (notes.size() < most_notes)
+                notes.push_back(report.name + ": " + report.note);
+            else
+                more++;
+        }
+    if (more)
+        notes.push_back(fmt::format("and {} more", more));
+    return notes;
 }
 
 } // namespace auger

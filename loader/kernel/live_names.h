@@ -70,6 +70,8 @@ class LiveNames {
     void deliver(const TimeSlice&);
     void settle(std::chrono::nanoseconds timeout);
     SymbolProgress progress() const;
+    // Of what has no names, or not all: why. Those that were seen first, and how many more.
+    std::vector<std::string> notes() const;
 
   private:
     bool begin_sweep(); // false: nothing has changed since the last one began

@@ -19,6 +19,8 @@ namespace auger {
 
 namespace {
 
+constexpr size_t most_notes = 100;
+
 // Each array begins at a multiple of the alignment.
 size_t cells_of(size_t bytes) {
     constexpr size_t unit = WIRE_UNWIND_ALIGNMENT * sizeof(uint64_t);
@@ -45,6 +47,12 @@ LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap
       tables_(programs.unwind_tables()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
+    // Before numbers run out: a file that changes all the time takes a new one at every look.
+    const size_t numbers_left = WIRE_UNWIND_TABLES - next_table_ + free_tables_.size();
+    if (numbers_left < WIRE_UNWIND_TABLES / 4 && now_ns >= next_search_ns_) {
+        next_search_ns_ = now_ns + WIRE_UNWIND_REST_NS;
+        forget_unused_modules(now_ns);
+    }
     for (pid_t pid : mappings_.take_changed()) {
         if (mappings_.exited(pid))
             forget_process(pid, now_ns);
@@ -284,15 +292,22 @@ UnwindStatus LiveUnwind::status() const {
     UnwindStatus status;
     status.bytes = cells_.used() * sizeof(uint64_t);
     status.pending = worker_.busy_with();
+    size_t more = 0;
     for (const auto& [id, module] : known_) {
         status.modules++;
-        if (!module.note.empty())
+        if (module.note.empty())
+            continue;
+        if (status.notes.size() < most_notes)
             status.notes.push_back(module.note);
+        else
+            more++;
     }
     if (refused_processes_)
         status.notes.push_back(
             fmt::format("no room for the mappings of {} processes", refused_processes_));
     std::ranges::sort(status.notes);
+    if (more)
+        status.notes.push_back(fmt::format("and {} more", more));
     return status;
 }
 

@@ -81,6 +81,7 @@ class LiveUnwind {
     uint32_t next_table_ = 1;                               // table 0 is of what has none
     std::deque<std::pair<uint64_t, uint32_t>> free_tables_; // from when on, number
     std::vector<UnwindWorker::Finished> unplaced_;          // for which there was no room
+    uint64_t next_search_ns_ = 0;                           // for modules that nobody maps
     uint64_t refused_processes_ = 0;
 };
 

@@ -24,6 +24,11 @@ constexpr std::array<const char*, 5> library_folders = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"};
 
 constexpr size_t most_libraries = 1000; // of one program
+// Any user can map files faster than they are looked at, and each costs a descriptor. Files that
+// one user's processes map, and of those the ones that others than root may have written.
+constexpr size_t most_mapped = 4096, most_of_owner = 1000;
+// Files may have been written a moment ago, one after the other; by who means harm, all the time.
+constexpr int most_pauses = 5;
 
 FileIdentity identity_of(int fd) {
     struct stat status = {};
@@ -41,11 +46,15 @@ FileIdentity program_of(pid_t pid) {
     return program.second ? program : identity_of(fmt::format("/proc/{}/exe", living_thread(pid)));
 }
 
-// A file that was written a moment ago could be written again and still bear the same time.
-Result<FileContent> settled_content(int fd) {
+// A file that was written a moment ago could be written again and still bear the same time: it is
+// waited for, if there is a pause left, or looked at the next time.
+Result<FileContent> settled_content(int fd, int& pauses_left) {
     auto content = FileContent::of(fd);
     if (!content || !content->just_changed())
         return content;
+    if (pauses_left == 0)
+        return Error{"look at file", {}, "it is written all the time", {}};
+    pauses_left--;
     std::this_thread::sleep_for(FileContent::clock_step);
     return FileContent::of(fd);
 }
@@ -80,7 +89,7 @@ ModuleCatalogue::open(FileIdentity mapped, auto&& open_file, const std::string& 
     // Others that use what was there before keep it.
     entry = {};
     if (auto fd = open_file()) {
-        auto content = settled_content(fd->get());
+        auto content = settled_content(fd->get(), pauses_left_);
         auto file = CodeFile::open(std::move(*fd), path, root, seen_in);
         if (content && file) {
             entry.content = *content;
@@ -93,7 +102,10 @@ ModuleCatalogue::open(FileIdentity mapped, auto&& open_file, const std::string& 
 std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t> pids) {
     std::vector<Use> uses;
     std::map<FileIdentity, size_t> known;
+    std::map<uid_t, size_t> of_user;
     for (pid_t pid : pids) {
+        const auto uid = uid_of(pid);
+        const uid_t user = uid ? *uid : 0;
         auto maps = read_maps(pid);
         if (!maps || !emulator_of(pid, *maps).empty())
             continue;
@@ -105,6 +117,10 @@ std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t
             if (!mapping.executable || !mapping.inode)
                 continue;
             const FileIdentity file{mapping.device, mapping.inode};
+            if (user != 0 && !known.contains(file) && ++of_user[user] > most_mapped) {
+                left_out_++;
+                continue;
+            }
             const auto [at, is_new] = known.try_emplace(file, uses.size());
             if (is_new)
                 uses.push_back({file, pid, mapping, seen_in, root});
@@ -126,12 +142,20 @@ std::vector<ModuleCatalogue::Use> ModuleCatalogue::uses_of(std::span<const pid_t
 
 std::vector<TargetModule> ModuleCatalogue::modules_of(std::span<const pid_t> pids) {
     std::vector<TargetModule> modules;
+    std::map<uid_t, size_t> of_owner;
+    left_out_ = 0;
+    pauses_left_ = most_pauses;
     for (Use& use : uses_of(pids)) {
         const Entry& entry = open(
             use.file, [&] { return open_mapped_file(use.pid, use.mapping); }, use.mapping.path,
             use.root, use.seen_in);
         if (!entry.file)
             continue;
+        const FileOwner& owner = entry.file->owner();
+        if (owner.kind != FileOwner::Kind::trusted && ++of_owner[owner.user.uid] > most_of_owner) {
+            left_out_++;
+            continue;
+        }
         TargetModule& module = modules.emplace_back();
         module.file = entry.file;
         module.path = use.mapping.path;
@@ -154,6 +178,7 @@ std::vector<TargetModule> ModuleCatalogue::modules_of_program(const std::string&
     std::vector<TargetModule> modules;
     std::set<std::string> seen = {path};
     std::deque<std::string> waiting = {path};
+    pauses_left_ = most_pauses;
     while (!waiting.empty()) {
         std::string name = waiting.front();
         waiting.pop_front();
@@ -208,6 +233,7 @@ std::set<FileIdentity> ModuleCatalogue::mapped_by_others(std::span<const pid_t> 
 UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) {
     std::vector<MappedModule> mapped;
     std::set<FileIdentity> seen;
+    pauses_left_ = most_pauses;
     for (pid_t pid : pids) {
         auto maps = read_maps(pid);
         if (!maps)

@@ -50,6 +50,8 @@ class ModuleCatalogue {
     CodeReaders& readers() { return readers_; }
     // Modules of running processes; processes that are gone, and emulators, contribute nothing.
     std::vector<TargetModule> modules_of(std::span<const pid_t> pids);
+    // Of those that processes mapped then, how many were not looked at: one user has too many.
+    uint64_t left_out() const { return left_out_; }
     // Modules of a program that has not been started yet: itself and what it needs, as far as the
     // default folders of the dynamic linker have it. Nothing for what is no ELF file.
     std::vector<TargetModule> modules_of_program(const std::string& path);
@@ -87,6 +89,8 @@ class ModuleCatalogue {
 
     RootFolders roots_;
     std::map<FileIdentity, Entry> entries_;
+    uint64_t left_out_ = 0;
+    int pauses_left_ = 0; // of this look
     CodeReaders readers_;
 };
 

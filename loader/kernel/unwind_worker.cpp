@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/unwind_worker.h"
 
+#include "loader/process/file_owner.h"
 #include "loader/process/trusted_file.h"
 #include "loader/symbols/symbolizer.h"
 #include "loader/symbols/vdso.h"
@@ -8,8 +9,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -22,6 +25,11 @@ namespace {
 // A file that kills its process does so again and again; one whose process was killed does not.
 constexpr int most_deaths = 5;
 constexpr std::chrono::milliseconds pause_after_death{100};
+// Files of one user that wait, each with its descriptor. More are refused: any program can map
+// others faster than they are read.
+constexpr size_t most_waiting = 512;
+// The smallest of so many of a user's come before the next, and before them other users' files.
+constexpr size_t at_a_turn = 64;
 
 // Tables of files that others may write are made anew each time.
 bool may_be_cached(const ModuleSource& source) {
@@ -47,30 +55,57 @@ Result<UnwindTables> tables_of(ConfinedProcesses& readers, const ModuleSource& s
 struct UnwindWorker::State {
     explicit State(std::shared_ptr<ConfinedProcesses> confined) : readers(std::move(confined)) {}
 
+    // What a thread takes.
+    enum class Share { trusted, all };
+
     struct Job {
         int deaths;   // of processes that were to read it
         bool trusted; // first: a hostile file may take all the time it is given
         uint64_t size;
         ModuleId module;
+        FileUser user;
         std::shared_ptr<ModuleSource> source;
+        size_t turn = 0; // of its owner
         bool operator<(const Job& other) const {
-            return std::tuple(deaths, !trusted, size, module.value) <
-                   std::tuple(other.deaths, !other.trusted, other.size, other.module.value);
+            return std::tuple(deaths, !trusted, turn, size, module.value) <
+                   std::tuple(other.deaths, !other.trusted, other.turn, other.size,
+                              other.module.value);
         }
     };
+
+    void add(Job job) {
+        const size_t before = waiting[job.user]++;
+        job.turn = job.trusted ? 0 : before / at_a_turn;
+        jobs.insert(std::move(job));
+        changed.notify_all();
+    }
+    Job take(std::set<Job>::const_iterator at) {
+        Job job = std::move(jobs.extract(at).value());
+        if (--waiting[job.user] == 0)
+            waiting.erase(job.user);
+        return job;
+    }
+    // The next one that is to be read now; none: jobs.end().
+    std::set<Job>::const_iterator next(Share share) const {
+        return std::ranges::find_if(
+            jobs, [&](const Job& job) { return share == Share::all || job.trusted; });
+    }
 
     const std::shared_ptr<ConfinedProcesses> readers;
     mutable std::mutex mutex;
     std::condition_variable changed;
     std::set<Job> jobs;
-    std::string current;
+    std::map<FileUser, size_t> waiting; // of the jobs
+    std::multiset<std::string> current;
     std::vector<Finished> finished;
     std::atomic<bool> stop = false;
 };
 
+// Two: what only root can have written does not wait for what takes its time to be given up.
 UnwindWorker::UnwindWorker(std::shared_ptr<ConfinedProcesses> readers)
     : state_(std::make_shared<State>(std::move(readers))) {
-    std::thread([state = state_] { run(*state); }).detach();
+    std::thread([state = state_] { run(*state, true); }).detach();
+    std::thread([state = state_] { run(*state, false); }).detach();
 }
 
 UnwindWorker::~UnwindWorker() {
@@ -79,29 +114,37 @@ UnwindWorker::~UnwindWorker() {
     state_->changed.notify_all();
 }
 
-void UnwindWorker::run(State& state) {
+void UnwindWorker::run(State& state, bool trusted_only) {
+    const auto share = trusted_only ? State::Share::trusted : State::Share::all;
     const UnwindCache cache = UnwindCache::of_user();
     std::unique_lock lock(state.mutex);
+    const auto next_deaths = [&] {
+        const auto at = state.next(share);
+        return at == state.jobs.end() ? most_deaths : at->deaths;
+    };
     for (;;) {
-        state.changed.wait(lock, [&] { return state.stop || !state.jobs.empty(); });
+        state.changed.wait(lock,
+                           [&] { return state.stop || state.next(share) != state.jobs.end(); });
         if (state.stop)
             return;
-        State::Job job = *state.jobs.begin();
         // Whatever kills them may be over by then.
-        if (job.deaths && state.changed.wait_for(lock, pause_after_death * job.deaths, [&] {
-                return state.stop || state.jobs.begin()->deaths == 0;
-            }))
+        if (const int deaths = next_deaths();
+            deaths && state.changed.wait_for(lock, pause_after_death * deaths,
+                                             [&] { return state.stop || next_deaths() == 0; }))
             continue;
-        state.jobs.erase(state.jobs.begin());
-        state.current = base_name(job.source->path);
+        const auto at = state.next(share);
+        if (at == state.jobs.end())
+            continue; // the other thread has taken it
+        State::Job job = state.take(at);
+        const auto current = state.current.insert(std::string(base_name(job.source->path)));
         lock.unlock();
         bool died = false;
         auto tables = tables_of(
             *state.readers, *job.source, cache, [&] { return !state.stop; }, died);
         lock.lock();
-        state.current.clear();
+        state.current.erase(current);
         if (died && ++job.deaths < most_deaths) {
-            state.jobs.insert(std::move(job));
+            state.add(std::move(job));
             continue;
         }
         state.finished.push_back({job.module, std::move(tables)});
@@ -114,10 +157,18 @@ void UnwindWorker::request(ModuleId module, ModuleSource source) {
     const bool known = source.file && fstat(source.file.get(), &status) == 0;
     const auto size = known ? static_cast<uint64_t>(status.st_size) : 0;
     const bool trusted = source.kind == ModuleKind::vdso || may_be_cached(source);
+    const FileUser user =
+        trusted ? FileUser() : FileOwner::of_file(source.file.get(), source.root.get()).user;
     const std::lock_guard lock(state_->mutex);
-    state_->jobs.insert(
-        {0, trusted, size, module, std::make_shared<ModuleSource>(std::move(source))});
-    state_->changed.notify_all();
+    const auto waiting = state_->waiting.find(user);
+    if (!trusted && waiting != state_->waiting.end() && waiting->second >= most_waiting) {
+        state_->finished.push_back(
+            {module, Error{"read call frame information", source.path,
+                           "too many other files of its owner wait to be read", ""}});
+        return;
+    }
+    state_->add(
+        {0, trusted, size, module, user, std::make_shared<ModuleSource>(std::move(source))});
 }
 
 std::vector<UnwindWorker::Finished> UnwindWorker::take() {
@@ -133,9 +184,7 @@ bool UnwindWorker::wait_idle(std::chrono::steady_clock::time_point deadline) con
 
 std::vector<std::string> UnwindWorker::busy_with() const {
     const std::lock_guard lock(state_->mutex);
-    std::vector<std::string> names;
-    if (!state_->current.empty())
-        names.push_back(state_->current);
+    std::vector<std::string> names(state_->current.begin(), state_->current.end());
     for (const State::Job& job : state_->jobs)
         names.emplace_back(base_name(job.source->path));
     return names;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// UnwindWorker: a thread that gets modules' unwind tables, from the cache on disk or from processes
+// UnwindWorker: threads that get modules' unwind tables, from the cache on disk or from processes
 // that compile them (loader/unwind/table_reader.h), those that only root can have written first,
-// then the smallest file.
-// Only descriptors, strings and finished tables cross over to it and back.
+// then the smallest file. Of one user's files so many wait at most.
+// Only descriptors, strings and finished tables cross over to them and back.
 #pragma once
 
 #include "loader/process/confined_process.h"
@@ -37,9 +37,9 @@ class UnwindWorker {
 
   private:
     struct State;
-    static void run(State& state);
+    static void run(State& state, bool trusted_only);
 
-    std::shared_ptr<State> state_; // shared with the thread
+    std::shared_ptr<State> state_; // shared with the threads
 };
 
 } // namespace auger

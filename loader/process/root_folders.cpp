@@ -5,7 +5,9 @@
 #include "loader/process/safe_open.h"
 
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -24,6 +26,14 @@ std::string root_identity(const std::string& process) {
                        status.st_dev, status.st_ino);
 }
 
+// A root within /proc, as processes have that give up all files: our own readers, of which each one
+// would make another view of every library, to be read by another reader. They brought along
+// nothing, so what they map is as we see it.
+bool has_no_files(const std::string& process) {
+    struct statfs system;
+    return statfs((process + "/root").c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
 } // namespace
 
 std::optional<RootFolders::Root> RootFolders::of(pid_t pid) {
@@ -35,7 +45,7 @@ std::optional<RootFolders::Root> RootFolders::of(pid_t pid) {
     }
     if (identity.empty())
         return std::nullopt;
-    if (identity == root_identity("/proc/self"))
+    if (identity == root_identity("/proc/self") || has_no_files(process))
         return nullptr;
     auto& known = open_[identity];
     if (auto root = known.lock())

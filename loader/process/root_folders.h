@@ -15,8 +15,8 @@ namespace auger {
 
 class RootFolders {
   public:
-    // O_PATH of a root; null: ours. One pointer for all processes of the same mount namespace and
-    // root, as long as somebody holds it.
+    // O_PATH of a root; null: ours, or one without files. One pointer for all processes of the same
+    // mount namespace and root, as long as somebody holds it.
     using Root = std::shared_ptr<const UniqueFd>;
     // Nothing when the process is gone.
     std::optional<Root> of(pid_t pid);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 
 namespace auger {
 namespace {
@@ -54,21 +55,19 @@ Result<UniqueFd> open_folder(const std::string& path) {
 
 Result<std::string> read_all(int fd, size_t limit) {
     std::string text;
-    size_t room = 64 << 10;
+    // Files of /proc come a page at a time, however much is asked for: the text has no room made
+    // for more than has come.
+    std::array<char, size_t{64} << 10> chunk;
     while (text.size() < limit) {
-        const size_t old = text.size();
-        const size_t want = std::min(room, limit - old);
-        text.resize(old + want);
-        const ssize_t got = pread(fd, text.data() + old, want, static_cast<off_t>(old));
-        const int error_number = errno;
-        text.resize(old + (got > 0 ? static_cast<size_t>(got) : 0));
-        if (got < 0 && error_number == EINTR)
+        const ssize_t got = pread(fd, chunk.data(), std::min(chunk.size(), limit - text.size()),
+                                  static_cast<off_t>(text.size()));
+        if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return system_error("read", {}, {}, error_number);
+            return system_error("read", {});
         if (got == 0)
             break;
-        room = std::min<size_t>(room * 2, 4 << 20);
+        text.append(chunk.data(), static_cast<size_t>(got));
     }
     return text;
 }

@@ -27,7 +27,9 @@
 namespace auger {
 namespace {
 
-constexpr uid_t nobody = 65534;
+// A user of their own, whom no account has: others' processes of the same user could stop and end
+// them. Where users are numbered otherwise (in a container, say) it has to be nobody.
+constexpr uid_t reader_user = 2'147'418'222, nobody = 65534;
 constexpr uint64_t most_files = 16'384; // descriptors that it can be handed
 
 void limit(__rlimit_resource what, uint64_t value) {
@@ -53,10 +55,13 @@ void leave_the_machine() {
     (void)(!chroot("/proc/self/fdinfo") && !chdir("/"));
 }
 
+bool become(uid_t user) {
+    return setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0;
+}
+
 bool give_up_users() {
     return geteuid() != 0 ||
-           (setgroups(0, nullptr) == 0 && setresgid(nobody, nobody, nobody) == 0 &&
-            setresuid(nobody, nobody, nobody) == 0);
+           (setgroups(0, nullptr) == 0 && (become(reader_user) || become(nobody)));
 }
 
 bool give_up_capabilities() {

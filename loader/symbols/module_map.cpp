@@ -61,7 +61,17 @@ void ModuleMap::renew_jit(ModuleId module) {
     }
 }
 
-void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time) {
+ModuleId ModuleMap::file_of(pid_t pid, const Mapping& mapping, FilesOfScan* known) {
+    if (!known)
+        return modules_.file_module(pid, mapping);
+    const auto [at, is_new] = known->try_emplace({mapping.device, mapping.inode});
+    if (is_new)
+        at->second = modules_.file_module(pid, mapping);
+    return at->second;
+}
+
+void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time,
+                            FilesOfScan* known) {
     ModuleMapping added{mapping.start, mapping.end, mapping.offset, unknown_module, time, for_ever};
     if (mapping.path == "[vdso]") {
         added.module = vdso_module;
@@ -75,7 +85,7 @@ void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uin
         added.module = image.jit;
     } else if (mapping.inode != 0 && mapping.path.starts_with('/') &&
                !mapping.path.starts_with("/memfd:") && !mapping.path.starts_with("/dev/zero")) {
-        added.module = modules_.file_module(pid, mapping);
+        added.module = file_of(pid, mapping, known);
     } else if (mapping.path != "[vsyscall]") {
         // JITs map code anonymously or, to write it at another address, from memory files.
         if (image.jit == unknown_module)
@@ -83,9 +93,15 @@ void ModuleMap::add_mapping(pid_t pid, Image& image, const Mapping& mapping, uin
         added.module = image.jit;
     }
     // What it covers has been unmapped; the kernel does not tell otherwise.
-    for (ModuleMapping& old : image.mappings) {
-        if (old.to != for_ever || old.start >= added.end || old.end <= added.start)
+    const auto behind =
+        std::lower_bound(image.mappings.begin(), image.mappings.end(), added.end,
+                         [](const ModuleMapping& one, uint64_t end) { return one.start < end; });
+    for (auto at = behind; at != image.mappings.begin();) {
+        ModuleMapping& old = *--at;
+        if (old.to != for_ever)
             continue;
+        if (old.end <= added.start)
+            break; // so do all before it, since those that are there do not overlap
         if (old.start == added.start && old.end == added.end && old.module == added.module &&
             old.offset == added.offset)
             return; // seen again by a scan
@@ -108,9 +124,10 @@ Result<void> ModuleMap::scan(pid_t pid, uint64_t now) {
     // What is there at first sight was there before: samples may be older than our look.
     const bool first = process.images.empty();
     Image& image = first ? new_image(process, 0) : process.images.back();
+    FilesOfScan files;
     for (const Mapping& mapping : *mappings)
         if (mapping.executable)
-            add_mapping(pid, image, mapping, first ? 0 : now);
+            add_mapping(pid, image, mapping, first ? 0 : now, &files);
     return {};
 }
 

@@ -76,7 +76,11 @@ class ModuleMap {
     };
 
     void use_jit(Image& image, ModuleId module);
-    void add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time);
+    // By device and inode. A process may have thousands of mappings of one file.
+    using FilesOfScan = std::map<std::pair<uint64_t, uint64_t>, ModuleId>;
+    ModuleId file_of(pid_t pid, const Mapping& mapping, FilesOfScan* known);
+    void add_mapping(pid_t pid, Image& image, const Mapping& mapping, uint64_t time,
+                     FilesOfScan* known = nullptr);
     const Image* image_at(pid_t pid, uint64_t time) const;
     Image& new_image(Process& process, uint64_t time);
     void forget_oldest();

@@ -93,9 +93,9 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::generated_names(ModuleSource sour
     return names;
 }
 
-void ModuleNamesMaker::limit_generated() {
+bool ModuleNamesMaker::limit_generated() {
     std::erase_if(generated_, [](const auto& names) { return names.expired(); });
-    for (;;) {
+    for (bool let_go = false;; let_go = true) {
         std::map<uid_t, size_t> by_user;
         size_t all = 0;
         for (const auto& weak : generated_)
@@ -104,7 +104,7 @@ void ModuleNamesMaker::limit_generated() {
                 all += names->memory();
             }
         if (all <= sources_.generated_limit)
-            return;
+            return let_go;
         const uid_t largest = std::ranges::max_element(by_user, {}, [](const auto& entry) {
                                   return entry.second;
                               })->first;
@@ -114,7 +114,7 @@ void ModuleNamesMaker::limit_generated() {
                                           (!oldest || names->last_use < oldest->last_use))
                 oldest = std::move(names);
         if (!oldest)
-            return;
+            return let_go;
         oldest->let_go();
     }
 }

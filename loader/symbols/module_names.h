@@ -64,8 +64,8 @@ class ModuleNamesMaker {
     std::shared_ptr<ModuleNames> make(ModuleSource source);
     // Lets go of what some programs told of generated code, when all of it is beyond the limit:
     // of the user who has the most, the program that was asked for longest ago. So nobody can take
-    // the names of others' code away.
-    void limit_generated();
+    // the names of others' code away. False: there was no need.
+    bool limit_generated();
 
   private:
     std::shared_ptr<ModuleNames> generated_names(ModuleSource source);

@@ -15,6 +15,11 @@
 namespace auger {
 namespace {
 
+// Contents of one file, within such a time, that are modules of their own. A file can be another
+// one at every look.
+constexpr size_t most_contents = 256;
+constexpr std::chrono::minutes contents_span{1};
+
 // Descriptors are needed elsewhere too (links, rings, the symbolizer's own): take a quarter at
 // most.
 size_t within_limits(size_t wanted) {
@@ -53,6 +58,13 @@ ModuleId ModuleTable::add(Module module) {
     return ModuleId{static_cast<uint32_t>(modules_.size() - 1)};
 }
 
+bool ModuleTable::changes_too_often(Changes& changes) {
+    const auto now = Clock::now();
+    if (now - changes.since >= contents_span)
+        changes = {now, 0};
+    return ++changes.count >= most_contents;
+}
+
 void ModuleTable::keep_open(ModuleId id, UniqueFd file) {
     Module& module = modules_[id.index()];
     module.file = std::move(file);
@@ -88,6 +100,8 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
     const auto known = by_mapping_.find(key);
     if (known != by_mapping_.end()) {
         Module& module = modules_[known->second.index()];
+        if (module.given_up && Clock::now() - changes_[key].since < contents_span)
+            return known->second;
         // While we hold the file its inode number cannot be given to another; it may have been
         // overwritten in place, though.
         if (module.file && fstat(module.file.get(), &status) == 0 && is_same(module)) {
@@ -118,6 +132,9 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
     module.pid = pid;
     module.mapping = mapping;
     module.root = root;
+    module.given_up = known != by_mapping_.end() && changes_too_often(changes_[key]);
+    if (module.given_up)
+        file = Error{"read", mapping.path, "it has changed too often", {}};
     if (!file)
         module.error = file.error().message();
     else if (fstat(file->get(), &status) == 0) {

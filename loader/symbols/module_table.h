@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -98,9 +99,18 @@ class ModuleTable final : public ModuleSources {
         pid_t namespace_pid = 0;
         uid_t uid = 0;
         ModuleId renews = unknown_module;
+        bool given_up = false; // it has changed too often
         std::list<ModuleId>::iterator recent;
     };
 
+    using Clock = std::chrono::steady_clock;
+    // Of a file's content.
+    struct Changes {
+        Clock::time_point since{};
+        size_t count = 0;
+    };
+
+    static bool changes_too_often(Changes& changes);
     ModuleId add(Module module);
     void keep_open(ModuleId id, UniqueFd file);
     bool is_file_of(const Module& module, int fd) const;
@@ -108,8 +118,10 @@ class ModuleTable final : public ModuleSources {
     size_t limit_;
     std::vector<Module> modules_;
     // By device and inode as in maps, and the root (its module keeps the pointer good).
-    std::map<std::tuple<uint64_t, uint64_t, const UniqueFd*>, ModuleId> by_mapping_;
-    std::list<ModuleId> recent_; // modules with an open file, most recently used first
+    using MappingKey = std::tuple<uint64_t, uint64_t, const UniqueFd*>;
+    std::map<MappingKey, ModuleId> by_mapping_;
+    std::map<MappingKey, Changes> changes_; // of what was known by then
+    std::list<ModuleId> recent_;            // modules with an open file, most recently used first
     RootFolders roots_;
 };
 

@@ -153,11 +153,19 @@ void SymbolWorker::look_at_generated_code() {
         entry.named = true;
         entry.detail = Detail::full;
     }
+    note_generated_code();
     outdated_.merge(news.outdated);
     if (!news.named.empty() || !outdated_.empty())
         generation_++;
     unfinished_ -= std::exchange(read_on_, false);
     changed_.notify_all();
+}
+
+// What was let go says so, though nobody asks for a name of it any more. To be locked.
+void SymbolWorker::note_generated_code() {
+    for (const auto& [module, names] : names_)
+        if (names && names->generated && !names->note.empty())
+            reports_[module].note = names->note;
 }
 
 void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batch) {
@@ -179,8 +187,7 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
     } else if (names->refresh()) {
         generated_.changed(names);
     }
-    if (names->generated)
-        names_maker_.limit_generated();
+    const bool let_go = names->generated && names_maker_.limit_generated();
 
     const bool complete_names = complete(*names);
 
@@ -208,6 +215,8 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
               report.lines,
               names->debug_file,
               names->note.empty() ? report.note : names->note};
+    if (let_go)
+        note_generated_code();
     const std::shared_ptr<const DwarfSource> dwarf = options_.lines ? names->dwarf() : nullptr;
     dwarf_sources_[module] = dwarf;
     bool better = false;

@@ -95,6 +95,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
                                                 const std::vector<Location>& batch);
     void limit_memory(const DwarfSource* keep);
     void look_at_generated_code();
+    void note_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
     const SymbolizerOptions options_;

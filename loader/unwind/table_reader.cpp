@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/table_reader.h"
 
+#include "loader/elf/bounded_reading.h"
 #include "loader/process/file_content.h"
 #include "loader/unwind/table_messages.h"
 #include "loader/unwind/unwind_file.h"
@@ -21,10 +22,11 @@ constexpr int most_attempts = 2;
 // One conversation. Every failure says of what.
 class Conversation {
   public:
+    // `size`: of what the file has.
     Conversation(ConfinedProcess process, const std::string& name, const FileContent& content,
-                 const GoOn& go_on)
-        : process_(std::move(process)), name_(name), content_(content),
-          end_(Clock::now() + table_patience(content.size)), go_on_(go_on) {}
+                 uint64_t size, const GoOn& go_on)
+        : process_(std::move(process)), name_(name), content_(content), size_(size),
+          end_(Clock::now() + table_patience(size)), go_on_(go_on) {}
 
     Result<UnwindTables> tables(int file, const UnwindCache* cache);
     bool died() const { return died_; }
@@ -39,6 +41,7 @@ class Conversation {
     ConfinedProcess process_;
     const std::string& name_;
     const FileContent content_;
+    const uint64_t size_;
     const Clock::time_point end_;
     const GoOn& go_on_;
     bool died_ = false;
@@ -72,7 +75,7 @@ Result<UnwindTables> Conversation::tables(int file, const UnwindCache* cache) {
         return failed(opened->problem);
     const auto known = cache ? cache->load(opened->build_id) : std::vector<std::byte>();
     const auto second = ask({reinterpret_cast<const char*>(known.data()), known.size()}, {},
-                            std::min(answer_limit, answer_base + answer_factor * content_.size));
+                            std::min(answer_limit, answer_base + answer_factor * size_));
     if (!second)
         return second.error();
     const auto answer = table_messages::tables(*second);
@@ -102,11 +105,13 @@ Result<UnwindTables> read_unwind_tables(ConfinedProcesses& processes, int file,
     const auto content = FileContent::of(file);
     if (!content)
         return content.error();
+    // Holes take no time to read, and would give a file all the time that it wants.
+    const uint64_t size = std::min(content->size, real_size(file));
     for (int attempt = 1;; attempt++) {
         auto process = processes.make(table_service);
         if (!process)
             return process.error();
-        Conversation conversation(*std::move(process), name, *content, go_on);
+        Conversation conversation(*std::move(process), name, *content, size, go_on);
         auto tables = conversation.tables(file, cache);
         if (!tables && conversation.died() && attempt < most_attempts)
             continue;

@@ -6,6 +6,7 @@
 #include "loader/recording/record_encoder.h"
 #include "tests/unit/loader_recording_stream.h"
 
+#include <array>
 #include <cstdlib>
 
 namespace auger::test {
@@ -25,13 +26,23 @@ bool decode(std::string_view records, EventSink& sink) {
         }
 }
 
-// A stream with every kind of event, and bytes of it changed: three bytes are a place and a value.
+// A stream with every kind of event.
+const std::string& whole_stream(uint8_t seed) {
+    static std::array<std::string, 256>
+        known; // making one takes longer than all that is done to it
+    if (known[seed].empty()) {
+        RecordEncoder encoder;
+        StreamGenerator generator(seed);
+        generator.definitions(encoder);
+        generator.events(encoder, 20);
+        known[seed] = encoder.bytes();
+    }
+    return known[seed];
+}
+
+// Bytes of it changed: three bytes are a place and a value.
 std::string damaged_stream(const uint8_t* data, size_t size) {
-    RecordEncoder encoder;
-    StreamGenerator generator(data[0]);
-    generator.definitions(encoder);
-    generator.events(encoder, 20);
-    std::string records = encoder.bytes();
+    std::string records = whole_stream(data[0]);
     for (size_t i = 1; i + 3 <= size; i += 3)
         records[(data[i] << 8 | data[i + 1]) % records.size()] = static_cast<char>(data[i + 2]);
     return records;

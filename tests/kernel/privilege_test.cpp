@@ -99,9 +99,9 @@ TEST_F(KernelTest, ReadersOfFilesShareNothingWithUs) {
         expect_apart(reader);
         std::ifstream status("/proc/" + std::to_string(reader) + "/status");
         const std::string text(std::istreambuf_iterator<char>(status), {});
-        for (const char* line :
-             {"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapAmb:\t0000000000000000",
-              "NoNewPrivs:\t1", "Seccomp:\t2", "Uid:\t65534\t65534\t65534\t65534"})
+        for (const char* line : {"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000",
+                                 "CapAmb:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2",
+                                 "Uid:\t2147418222\t2147418222\t2147418222\t2147418222"})
             EXPECT_NE(text.find(line), text.npos) << line;
     }
 }

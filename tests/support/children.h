@@ -22,7 +22,8 @@ inline std::vector<pid_t> children_of(pid_t pid) {
     }
     std::erase_if(all, [](pid_t child) {
         std::ifstream file("/proc/" + std::to_string(child) + "/stat");
-        const std::string stat(std::istreambuf_iterator<char>(file), {});
+        std::string stat;
+        std::getline(file, stat, '\0'); // not by iterators, which throw when the process is gone
         const size_t name_end = stat.rfind(") ");
         return name_end == stat.npos || stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
     });

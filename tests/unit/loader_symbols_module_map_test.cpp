@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 namespace auger {
 namespace {
@@ -207,6 +208,21 @@ TEST_F(Table, AFileWrittenInPlaceIsAnother) {
     const ModuleId first = table.file_module(getpid(), a);
     std::ofstream(folder_ + "/a", std::ios::app) << "more";
     EXPECT_NE(table.file_module(getpid(), a), first);
+}
+
+// Any program can do so thousands of times a second.
+TEST_F(Table, AFileThatIsAnotherAtEveryLookIsGivenUp) {
+    ModuleTable table;
+    const Mapping a = make("a", "x");
+    std::set<ModuleId> ids;
+    for (int i = 0; i < 1000; i++) {
+        ids.insert(table.file_module(getpid(), a));
+        std::ofstream(folder_ + "/a", std::ios::app) << "more";
+    }
+    EXPECT_GT(ids.size(), 100u);
+    EXPECT_LT(ids.size(), 300u);
+    EXPECT_NE(table.source(*ids.rbegin()).error.find("changed too often"), std::string::npos);
+    EXPECT_EQ(table.file_module(getpid(), make("b", "x")).value, ids.rbegin()->value + 1);
 }
 
 TEST_F(Table, KeepsNoMoreFilesOpenThanItMayAndOpensThemAgain) {
