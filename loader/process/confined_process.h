@@ -44,8 +44,9 @@ struct ConfinedProgram {
 // installed.
 ConfinedProgram reader_program();
 
-// Makes them: one process of the program, which has auger's rights and starts the others, each with
-// a memory layout of its own.
+// Makes them: one process of the program, which starts the others, each with a memory layout of its
+// own, and has only the rights that this takes (prepare_to_confine()). A root auger makes it before
+// it gives up its own.
 class ConfinedProcesses {
   public:
     static Result<std::unique_ptr<ConfinedProcesses>> start(const ConfinedProgram& program);

@@ -45,6 +45,7 @@ constexpr size_t name_limit = 64;
 // Starts one for every message, and hands back its socket and pidfd.
 int launch(std::span<char* const> arguments) {
     prctl(PR_SET_NAME, "auger-readers");
+    prepare_to_confine();
     const UniqueFd program(open("/proc/self/exe", O_PATH | O_CLOEXEC));
     if (!program)
         return 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/confinement.h"
 
+#include "loader/process/capabilities.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -24,8 +26,12 @@ namespace {
 constexpr uid_t nobody = 65534;
 constexpr uint64_t most_files = 16'384; // descriptors that it can be handed
 
+// Nobody raises what has been limited already.
 void limit(__rlimit_resource what, uint64_t value) {
-    const rlimit both{value, value};
+    rlimit both{};
+    if (getrlimit(what, &both) != 0)
+        return;
+    both.rlim_cur = both.rlim_max = std::min<uint64_t>(value, both.rlim_max);
     setrlimit(what, &both);
 }
 
@@ -43,33 +49,26 @@ void set_limits(const ConfinedLimits& limits, uint64_t written) {
 #endif
 }
 
-// A network and a file system without anything. A user who is not root may have such namespaces as
-// the root of one of users.
-void leave_the_machine() {
-    constexpr int all = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
-    (void)!unshare(geteuid() == 0 ? all : all | CLONE_NEWUSER);
+constexpr int namespaces = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+
+// What its launcher has kept. Only who may kill others ends what is nobody's.
+bool may_be_nobody() {
+    return has_capability(CAP_SETUID) && has_capability(CAP_SETGID) && has_capability(CAP_KILL);
+}
+
+// A network and a file system without anything. Root's launcher is there already; whoever is not
+// root, or has given up what root has, may have such namespaces as the root of one of users.
+void leave_the_machine(bool will_be_nobody) {
+    if (!will_be_nobody)
+        (void)!unshare(namespaces | CLONE_NEWUSER);
     (void)(!chroot("/proc/self/fdinfo") && !chdir("/"));
 }
 
-bool give_up_users() {
-    if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
+bool give_up_users(bool will_be_nobody) {
+    if (will_be_nobody && (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
                            setresuid(nobody, nobody, nobody) != 0))
         return false;
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
-    return syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-}
-
-// No file may be opened by its name, however it is reached (Linux 5.13).
-void give_up_file_names() {
-    landlock_ruleset_attr none{};
-    none.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; // all of the first version
-    const auto rules =
-        static_cast<int>(syscall(SYS_landlock_create_ruleset, &none, sizeof none, 0));
-    if (rules >= 0) {
-        syscall(SYS_landlock_restrict_self, rules, 0);
-        close(rules);
-    }
+    return keep_capabilities(0);
 }
 
 // What is left: memory that is not executable, reading and writing what is open, waiting, time,
@@ -118,11 +117,32 @@ bool give_up_system_calls() {
 
 } // namespace
 
+void prepare_to_confine() {
+    if (may_be_nobody())
+        (void)!unshare(namespaces);
+    (void)keep_capabilities(capability(CAP_SETUID) | capability(CAP_SETGID) |
+                            capability(CAP_SYS_CHROOT) | capability(CAP_KILL));
+    // Two of them are on request elsewhere (UserRights).
+    (void)set_effective_capabilities(permitted_capabilities());
+}
+
+void give_up_file_names() {
+    landlock_ruleset_attr none{};
+    none.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; // all of the first version
+    const auto rules =
+        static_cast<int>(syscall(SYS_landlock_create_ruleset, &none, sizeof none, 0));
+    if (rules >= 0) {
+        syscall(SYS_landlock_restrict_self, rules, 0);
+        close(rules);
+    }
+}
+
 bool confine(const ConfinedLimits& limits, uint64_t written) {
     if (close_range(confined_socket + 1, ~0U, 0) != 0)
         return false;
-    leave_the_machine();
-    if (!give_up_users())
+    const bool will_be_nobody = may_be_nobody(); // to begin with, not as the root of a namespace
+    leave_the_machine(will_be_nobody);
+    if (!give_up_users(will_be_nobody))
         return false;
     prctl(PR_SET_DUMPABLE, 0);
     set_limits(limits, written);

@@ -6,6 +6,15 @@
 
 namespace auger {
 
+// Of who starts such processes: keeps what takes to give the rest up (users, the file system), and
+// to end them. None of it is left to them. A launcher of root's has the network and other
+// namespaces that they are to have.
+void prepare_to_confine();
+
+// The calling thread, and what it makes, opens no file by its name any more, however that is
+// reached (Linux 5.13; no_new_privs must be set).
+void give_up_file_names();
+
 // Gives up for good: users and capabilities, the file system, the network, signals, other
 // processes, executable memory, and all system calls but those that reading and answering take. Of
 // descriptors it keeps the standard streams and confined_socket. False when rights are left: then
