@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/unwind_worker.h"
 
+#include "loader/process/capabilities.h"
 #include "loader/process/trusted_file.h"
 #include "loader/symbols/symbolizer.h"
 #include "loader/symbols/vdso.h"
 #include "loader/unwind/table_reader.h"
 
+#include <linux/capability.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -70,7 +72,11 @@ struct UnwindWorker::State {
 
 UnwindWorker::UnwindWorker(std::shared_ptr<ConfinedProcesses> readers)
     : state_(std::make_shared<State>(std::move(readers))) {
-    std::thread([state = state_] { run(*state); }).detach();
+    // It has files that are open, and ends readers.
+    std::thread([state = state_] {
+        begin_thread("tables", capability(CAP_KILL));
+        run(*state);
+    }).detach();
 }
 
 UnwindWorker::~UnwindWorker() {
