@@ -11,8 +11,18 @@ namespace {
 constexpr size_t max_locations = 1 << 28;
 } // namespace
 
-OfflineNames::OfflineNames(SysrootModules modules)
-    : modules_(std::move(modules)), symbolizer_(modules_) {}
+namespace {
+
+SymbolizerOptions with_readers(std::shared_ptr<ConfinedProcesses> readers) {
+    SymbolizerOptions options;
+    options.readers = std::move(readers);
+    return options;
+}
+
+} // namespace
+
+OfflineNames::OfflineNames(SysrootModules modules, std::shared_ptr<ConfinedProcesses> readers)
+    : modules_(std::move(modules)), symbolizer_(modules_, with_readers(std::move(readers))) {}
 
 void OfflineNames::on_module(ModuleId id, const ModuleInfo& info) {
     modules_.define(id, info);

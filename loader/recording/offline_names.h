@@ -15,7 +15,7 @@ namespace auger {
 
 class OfflineNames final : public QuietSink {
   public:
-    explicit OfflineNames(SysrootModules modules);
+    OfflineNames(SysrootModules modules, std::shared_ptr<ConfinedProcesses> readers);
 
     // The stream's definitions, twice: first all of them, so that it is known what the recording
     // has in the end, then as they are told to `sink` of deliver().

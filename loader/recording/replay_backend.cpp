@@ -402,7 +402,7 @@ Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths,
         auto modules = SysrootModules::open(options.sysroot);
         if (!modules)
             return modules.error();
-        names = std::make_unique<OfflineNames>(std::move(*modules));
+        names = std::make_unique<OfflineNames>(std::move(*modules), options.readers);
         survey.add(*names);
     }
     recordings->deliver(survey);
