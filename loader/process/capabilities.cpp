@@ -5,6 +5,7 @@
 
 #include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ namespace {
 using Whose = CapabilityUse::Whose;
 
 // SECURITY.md has the same list ("What auger keeps").
-constexpr std::array<CapabilityUse, 12> uses{{
+constexpr std::array<CapabilityUse, 13> uses{{
     {CAP_BPF, "CAP_BPF", Whose::everybodys, true, false, false,
      "all that observes: `time`, `sample`, `sample wall`, `slow`, `split`, `open`"},
     {CAP_PERFMON, "CAP_PERFMON", Whose::everybodys, true, false, false,
@@ -33,6 +34,8 @@ constexpr std::array<CapabilityUse, 12> uses{{
      "`time` in other users' files: probes go before anybody writes there"},
     {CAP_SYS_ADMIN, "CAP_SYS_ADMIN", Whose::perf_probes, false, false, false,
      "probes that are perf events: Linux before 6.6, and `--attach perf`"},
+    {CAP_SYS_NICE, "CAP_SYS_NICE", Whose::low_limits, false, false, false,
+     "a higher priority while events are lost because others have all CPUs"},
     {CAP_KILL, "CAP_KILL", Whose::roots, false, true, false,
      "ending readers, which are nobody's, and commands that became another user's"},
     {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE", Whose::plain_roots, false, true, true,
@@ -91,6 +94,10 @@ bool applies(Whose whose, Work work, bool root, bool sudo) {
         return sudo;
     case Whose::perf_probes:
         return work == Work::observing_by_perf_events;
+    case Whose::low_limits: {
+        rlimit nice{};
+        return getrlimit(RLIMIT_NICE, &nice) != 0 || nice.rlim_cur <= 20; // none below 0
+    }
     }
     return false;
 }

@@ -23,6 +23,7 @@ struct CapabilityUse {
         plain_roots, // not under sudo
         sudos,       // only under sudo
         perf_probes, // only where probes are perf events
+        low_limits,  // only where the limit of nice could not be raised instead
     };
     unsigned number; // CAP_BPF
     const char* name;
