@@ -2,6 +2,9 @@
 // auger: options, then commands in their order, then the prompt.
 #include "loader/base/guarded.h"
 #include "loader/kernel/live_backend.h"
+#include "loader/process/capabilities.h"
+#include "loader/process/confined_process.h"
+#include "loader/process/starter.h"
 #include "loader/recording/replay_backend.h"
 #include "repl/language/script.h"
 #include "repl/session/session.h"
@@ -43,19 +46,63 @@ void say(StreamOutput& output, bool json, const Error& error) {
         output.error(fmt::format("error: {}\n", printable(error.message())));
 }
 
-Result<std::unique_ptr<Backend>> make_backend(const Options& options, Model& model,
-                                              const Signals& signals) {
-    if (!options.replay.empty())
-        return open_replay(options.replay, model, options.replay_options);
+// Processes that are begun before auger has anything of which they would have their share, and
+// before it gives up what it does not need.
+struct Helpers {
+    std::unique_ptr<Starter> starter;           // null: nothing is started
+    std::unique_ptr<Guardian> guardian;         // null: no terminal
+    std::shared_ptr<ConfinedProcesses> readers; // null: none were asked for, or can be had
+};
+
+Result<Helpers> begin(const Options& options, bool at_terminal) {
+    const bool live = options.replay.empty();
+    Helpers helpers;
+    // Before the guardian: it would keep open what that waits for the end of.
+    if (live) {
+        auto starter = Starter::start(invoking_user());
+        if (!starter)
+            return starter.error();
+        helpers.starter = std::move(*starter);
+    }
+    if (at_terminal) {
+        auto guardian = Guardian::start();
+        if (!guardian)
+            return guardian.error();
+        helpers.guardian = std::move(*guardian);
+    }
+    if (live || !options.replay_options.sysroot.empty()) {
+        if (auto readers = ConfinedProcesses::start(reader_program()))
+            helpers.readers = *std::move(readers);
+    }
+    // The live backend does so itself, once it knows what it needs.
+    if (!live && !keep_capabilities(capabilities_to_keep(Work::replaying)))
+        return system_error("give up", "capabilities");
+    return helpers;
+}
+
+Result<std::unique_ptr<Backend>> make_backend(const Options& options, const Helpers& helpers,
+                                              Model& model, const Signals& signals) {
+    if (!options.replay.empty()) {
+        ReplayOptions replay_options = options.replay_options;
+        replay_options.readers = helpers.readers;
+        return open_replay(options.replay, model, replay_options);
+    }
     LiveOptions live_options = options.live;
+    live_options.readers = helpers.readers;
+    live_options.starter = helpers.starter.get();
+    live_options.give_up_rights = true;
     live_options.retention = [&model] {
         return Retention{model.samples().capacity(), Model::default_slow_calls};
     };
     live_options.go_on = [&signals] { return !signals.pending(); };
     auto live = make_live_backend(live_options, model);
-    if (!live && live.error().kind == Error::Kind::unsupported)
-        return std::unique_ptr<Backend>(
-            std::make_unique<UnavailableBackend>(live.error(), kernel_capabilities()));
+    if (!live && live.error().kind == Error::Kind::unsupported) {
+        auto unavailable =
+            std::make_unique<UnavailableBackend>(live.error(), kernel_capabilities());
+        if (!keep_capabilities(capabilities_to_keep(Work::observing)))
+            return system_error("give up", "capabilities");
+        return std::unique_ptr<Backend>(std::move(unavailable));
+    }
     return live;
 }
 
@@ -183,15 +230,10 @@ ExitCode run(const Options& options, bool input_closed) {
         return ExitCode::usage;
     }
     const bool interactive = !options.batch && ::isatty(STDIN_FILENO);
-    // Before there is anything else, of which it would have its share.
-    std::unique_ptr<Guardian> guardian;
-    if (interactive && ::isatty(STDOUT_FILENO)) {
-        auto started = Guardian::start();
-        if (!started) {
-            say(output, options.json, started.error());
-            return ExitCode::failed;
-        }
-        guardian = std::move(*started);
+    auto helpers = begin(options, interactive && ::isatty(STDOUT_FILENO));
+    if (!helpers) {
+        say(output, options.json, helpers.error());
+        return ExitCode::failed;
     }
     auto signals = Signals::install();
     if (!signals) {
@@ -199,7 +241,7 @@ ExitCode run(const Options& options, bool input_closed) {
         return ExitCode::failed;
     }
     Model model(options.store_samples);
-    auto backend = make_backend(options, model, **signals);
+    auto backend = make_backend(options, *helpers, model, **signals);
     if (!backend) {
         say(output, options.json, backend.error());
         return exit_code(backend.error().kind);
@@ -213,7 +255,7 @@ ExitCode run(const Options& options, bool input_closed) {
         session_options.settle = std::chrono::seconds(10);
     session_options.view = view_of_stdout();
     Session session(**backend, model, output, **signals, session_options);
-    Program program(options, session, output, **signals, guardian.get());
+    Program program(options, session, output, **signals, helpers->guardian.get());
     ExitCode code = guarded([&] { return program.run(interactive); },
                             [&](const Error& error) {
                                 say(output, options.json, error);

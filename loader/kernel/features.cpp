@@ -3,12 +3,12 @@
 
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/uprobe_trial.h"
+#include "loader/process/capabilities.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -88,21 +88,12 @@ bool has_hardware_cycles() {
     return open_perf_event(attributes, 0, -1, "cycles").ok();
 }
 
-// In force for this process.
-bool has_capability(unsigned capability) {
-    __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets = {};
-    return syscall(SYS_capget, &header, sets.data()) == 0 &&
-           (sets[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
-}
-
 // Why tracing programs may not be loaded.
 std::string privilege_fault_of() {
     std::string missing;
-    for (const auto& [capability, name] :
-         {std::pair{CAP_BPF, "CAP_BPF"}, std::pair{CAP_PERFMON, "CAP_PERFMON"}})
-        if (!has_capability(CAP_SYS_ADMIN) && !has_capability(static_cast<unsigned>(capability)))
-            missing += (missing.empty() ? "" : " and ") + std::string(name);
+    for (const unsigned needed : {CAP_BPF, CAP_PERFMON})
+        if (!has_capability(CAP_SYS_ADMIN) && !has_capability(needed))
+            missing += (missing.empty() ? "" : " and ") + std::string(capability_name(needed));
     return missing.empty()
                ? "though the capabilities are there: a container's rules or the kernel's "
                  "lockdown forbid it"
@@ -148,6 +139,13 @@ Capability line(std::string name, bool available, std::string yes, std::string n
             available ? std::move(yes) : std::move(no), available ? "" : std::move(remedy)};
 }
 
+// What a capability by itself is for.
+Capability line(std::string name, unsigned number, bool available, std::string yes) {
+    return line(std::move(name), available, std::move(yes), lack_of_capability(number),
+                std::string("run as root, or with ") + capability_name(number),
+                Capability::State::degraded);
+}
+
 } // namespace
 
 Features Features::detect(LinkProcesses* processes) {
@@ -164,6 +162,7 @@ Features Features::detect(LinkProcesses* processes) {
     features.hardware_cycles = has_hardware_cycles();
     features.kernel_names = shows_kernel_addresses();
     features.other_users = has_capability(CAP_SYS_PTRACE);
+    features.other_files = has_capability(CAP_DAC_READ_SEARCH);
     features.replaced_files =
         has_capability(CAP_CHECKPOINT_RESTORE) || has_capability(CAP_SYS_ADMIN);
     return features;
@@ -174,23 +173,21 @@ std::vector<Capability> Features::describe() const {
     std::vector<Capability> lines = {
         line("privilege", privileged, "may load tracing programs",
              "may not load tracing programs, " + privilege_fault,
-             "run as root (sudo; a container: --privileged), or allow it for good: setcap "
-             "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore=ep AUGER",
+             "run as root (sudo; a container: --privileged), or allow it for good: setcap " +
+                 asked_capabilities() + "=ep AUGER",
              State::missing),
         line("kernel types (BTF)", btf, "/sys/kernel/btf/vmlinux", "no /sys/kernel/btf/vmlinux",
              "use a kernel with CONFIG_DEBUG_INFO_BTF, as Debian's are; in a container or chroot, "
              "mount /sys",
              State::missing),
-        line("other users' processes", other_users, "can be observed",
-             "only processes of this user can be observed: CAP_SYS_PTRACE is missing",
-             "run as root, or with CAP_SYS_PTRACE", State::degraded),
+        line("other users' processes", CAP_SYS_PTRACE, other_users, "can be observed"),
+        line("other users' files", CAP_DAC_READ_SEARCH, other_files, "can be read"),
         line("names in the kernel", kernel_names, "/proc/kallsyms",
              "the kernel's functions are [unknown]: /proc/kallsyms hides addresses",
              "run as root, or with CAP_SYSLOG; as root, sysctl kernel.kptr_restrict=1 if it is 2",
              State::degraded),
-        line("replaced files", replaced_files, "names come from what is really mapped",
-             "a library that was replaced on disk while it is in use has no names",
-             "run as root, or with CAP_CHECKPOINT_RESTORE", State::degraded),
+        line("replaced files", CAP_CHECKPOINT_RESTORE, replaced_files,
+             "names come from what is really mapped"),
     };
     // Nothing else can be tried.
     if (!privileged)
@@ -200,7 +197,7 @@ std::vector<Capability> Features::describe() const {
         {
             line("probes", uprobes, "a probe was attached, and fired", uprobes_fault,
                  "a kernel with CONFIG_UPROBE_EVENTS is needed, and no lockdown that forbids them "
-                 "(/sys/kernel/security/lockdown)",
+                 "(/sys/kernel/security/lockdown); before Linux 6.6 root, or CAP_SYS_ADMIN",
                  State::missing),
             line("uprobe_multi links", uprobe_multi, "thousands of probes attach in milliseconds",
                  uprobe_multi_fault +

@@ -24,6 +24,7 @@ struct Features {
     bool task_iterators = false;   // a program may visit all threads, to list open calls
     bool kernel_names = false;     // /proc/kallsyms tells addresses
     bool other_users = false;      // their processes may be looked into
+    bool other_files = false;      // that not everybody may read
     bool replaced_files = false;   // what is mapped can be opened though its path leads elsewhere
     // Why not, where there is more than one reason.
     std::string uprobes_fault, uprobe_multi_fault, privilege_fault;

@@ -2,7 +2,9 @@
 #include "loader/kernel/file_guard.h"
 
 #include "loader/kernel/links.h"
+#include "loader/process/capabilities.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -60,8 +62,14 @@ Result<std::unique_ptr<FileGuard>> FileGuard::make(std::shared_ptr<LinkProcesses
 
 void FileGuard::start() {
     const sigset_t before = block_all_signals();
-    watcher_ = std::thread([this] { watch(); });
-    closer_ = std::thread([this] { close_waiting(); });
+    watcher_ = std::thread([this] {
+        begin_thread("leases", capability(CAP_LEASE)); // to end them, too
+        watch();
+    });
+    closer_ = std::thread([this] {
+        begin_thread("closer", 0);
+        close_waiting();
+    });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     tid_.wait(0);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All of them are forked from one process, which is asked for another by any message. A process's
+// All of them are forked from one process, which is asked for another by a message. A process's
 // own messages bring links that are to be closed (without bytes), or ask for one to be made: the
 // answer is its descriptor, or why it could not be made.
 #include "loader/kernel/link_processes.h"
 
 #include "loader/kernel/links.h"
+#include "loader/process/capabilities.h"
 #include "loader/process/message.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -29,6 +31,7 @@ namespace auger {
 namespace {
 
 constexpr int own_socket = STDERR_FILENO + 1;
+constexpr std::string_view one_more = "!", no_perf_events = "-";
 constexpr size_t longest_message = size_t{64} << 20;
 // What 64 processes close takes as long as what one does.
 constexpr size_t most_processes = 64;
@@ -140,9 +143,17 @@ bool keep_only(int socket) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     set_kernel_faults(nullptr);
-    if (chdir("/") != 0 || !keep_only(socket))
+    // What takes to make a link. The kernel asks for CAP_SYS_ADMIN for uprobes that are perf events
+    // (Linux 6.16, and what was mended of older ones).
+    constexpr CapabilitySet links = capability(CAP_BPF) | capability(CAP_PERFMON);
+    if (chdir("/") != 0 || !keep_only(socket) ||
+        !keep_capabilities(links | capability(CAP_SYS_ADMIN)))
         _exit(1);
-    while (receive_message(own_socket, 1)) {
+    while (const auto message = receive_message(own_socket, 1)) {
+        if (message->bytes == no_perf_events) {
+            (void)keep_capabilities(links);
+            continue;
+        }
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
             break;
@@ -189,9 +200,14 @@ LinkProcesses::~LinkProcesses() {
     }
 }
 
+void LinkProcesses::give_up_perf_events() {
+    std::lock_guard lock(mutex_);
+    (void)send_message(socket_.get(), no_perf_events);
+}
+
 std::optional<LinkProcesses::One> LinkProcesses::start_one() {
     std::lock_guard lock(mutex_);
-    if (!send_message(socket_.get(), "!"))
+    if (!send_message(socket_.get(), one_more))
         return std::nullopt;
     auto made = receive_message(socket_.get(), 0);
     if (!made || made->descriptors.size() != 2)

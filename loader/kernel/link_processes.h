@@ -30,6 +30,8 @@ class LinkProcesses {
     LinkProcesses(const LinkProcesses&) = delete;
     LinkProcesses& operator=(const LinkProcesses&) = delete;
 
+    // What perf events take, which links of other kinds do not (CAP_SYS_ADMIN), is given up.
+    void give_up_perf_events();
     // All or none, in their order. From any thread, like the others.
     Result<std::vector<UniqueFd>> make(std::span<const LinkRequest> requests);
     // Returns when the kernel has taken all of them off. It takes some 40 ms for one, most of which

@@ -21,6 +21,7 @@
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/open_call_list.h"
 #include "loader/kernel/own_priority.h"
+#include "loader/process/capabilities.h"
 #include "loader/process/emulator.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/process_watch.h"
@@ -30,6 +31,7 @@
 #include "loader/stream/tee.h"
 #include "loader/symbols/debuginfod.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -82,13 +84,24 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "values: no memory for thread",
 };
 
-// One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
-void raise_file_limit() {
+void raise_limit(__rlimit_resource what, rlim_t least) {
     rlimit limit = {};
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    if (getrlimit(what, &limit) != 0)
+        return;
+    const rlimit raised = {std::max(limit.rlim_cur, least), std::max(limit.rlim_max, least)};
+    setrlimit(what, &raised);
+}
+
+// That only root may, before it gives the right to it up.
+void raise_limits() {
+    // One descriptor a sampled thread, link and mapped file: the default of 1,024 is soon used up.
+    rlimit files = {};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+        raise_limit(RLIMIT_NOFILE, files.rlim_max);
+    // Instead of CAP_SYS_NICE (OwnPriority), and of CAP_IPC_LOCK: rings of perf events beyond what
+    // a user may have, beside another auger's. Who is not root stays within the limits there are.
+    raise_limit(RLIMIT_NICE, static_cast<rlim_t>(20 - OwnPriority::raised_nice));
+    raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);
 }
 
 class LiveBackend final : public Backend {
@@ -97,10 +110,10 @@ class LiveBackend final : public Backend {
                 ProcessWatch watch, std::unique_ptr<FileGuard> guard, const Features& features,
                 AttachWay way, const LiveOptions& options, const SymbolizerOptions& symbols,
                 EventSink& sink)
-        : features_(features), readers_(symbols.readers), programs_(std::move(programs)), ring_(std::move(ring)),
-          watch_(std::move(watch)), guard_(std::move(guard)),
-          catalogue_(symbols.readers, options.go_on), target_(*programs_), filter_(*programs_),
-          names_(tee_, options.retention, symbols),
+        : features_(features), readers_(symbols.readers), programs_(std::move(programs)),
+          ring_(std::move(ring)), watch_(std::move(watch)), guard_(std::move(guard)),
+          catalogue_(symbols.readers, options.go_on), target_(*programs_, options.starter),
+          filter_(*programs_), names_(tee_, options.retention, symbols),
           unwind_(*programs_, names_.modules(), names_.mappings(), symbols.readers),
           probes_(*programs_, features_, catalogue_, *guard_, tee_, way),
           marks_(*programs_, catalogue_.readers(), *guard_, tee_, way), gates_(*programs_, probes_),
@@ -291,8 +304,11 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
     uint64_t now = clock_ns();
     view_is_old_ = true;
     if (!target_.waiting_to_start()) {
+        bool all_read = true;
         for (pid_t pid : view().pids)
-            (void)names_.mappings().scan(pid, now);
+            all_read &= names_.mappings().scan(pid, now).ok();
+        if (!all_read && !features_.other_users)
+            notice(lack_of_capability(CAP_SYS_PTRACE));
     }
     unwind_.settle(first_tables_timeout);
     // Whom nobody observes any more must not pay for probes.
@@ -325,7 +341,13 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     view_is_old_ = true;
     if (auto refused = refuse_emulators(view(), "time", request.text); !refused)
         return refused.error();
-    return probes_.add(request, view());
+    auto added = probes_.add(request, view());
+    if (!added && view().modules.empty() && !features_.other_users) {
+        Error error = added.error();
+        error.hint = lack_of_capability(CAP_SYS_PTRACE);
+        return error;
+    }
+    return added;
 }
 
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
@@ -845,17 +867,23 @@ bool LiveBackend::wait_until(uint64_t time_ns, int wake_fd) {
 
 Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, EventSink& sink) {
     SymbolizerOptions symbols;
-    auto readers = ConfinedProcesses::start(reader_program());
-    if (!readers)
-        return readers.error();
-    symbols.readers = *std::move(readers);
+    symbols.readers = options.readers;
+    if (!symbols.readers) {
+        auto readers = ConfinedProcesses::start(reader_program());
+        if (!readers)
+            return readers.error();
+        symbols.readers = *std::move(readers);
+    }
     if (options.debuginfod) {
-        auto debuginfod = Debuginfod::open(symbols.readers);
+        auto fetching = ConfinedProcesses::start(networked_reader_program());
+        if (!fetching)
+            return fetching.error();
+        auto debuginfod = Debuginfod::open(*std::move(fetching));
         if (!debuginfod)
             return debuginfod.error();
         symbols.debuginfod = *std::move(debuginfod);
     }
-    raise_file_limit();
+    raise_limits();
     // Before there is anything for others to have their share of. Where they cannot be had, a kill
     // in the middle of detaching leaves breakpoints behind.
     std::shared_ptr<LinkProcesses> links;
@@ -863,7 +891,8 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         links = *std::move(started);
     Features features = Features::detect(links.get());
     if (!features.privileged)
-        return Error{"observe this machine", "", "tracing programs may not be loaded",
+        return Error{"observe this machine", "",
+                     "tracing programs may not be loaded, " + features.privilege_fault,
                      "run as root, or with CAP_BPF and CAP_PERFMON", Error::Kind::unsupported};
     if (!features.btf)
         return Error{"observe this machine", "", "the kernel has no type information (BTF)",
@@ -875,6 +904,12 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
     AttachWay way = options.attach != LiveOptions::Attach::perf && features.uprobe_multi
                         ? AttachWay::multi
                         : AttachWay::perf;
+    if (links && way == AttachWay::multi)
+        links->give_up_perf_events();
+    if (options.give_up_rights &&
+        !keep_capabilities(capabilities_to_keep(
+            way == AttachWay::multi ? Work::observing : Work::observing_by_perf_events)))
+        return system_error("give up", "capabilities");
     auto programs =
         Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
                         features.context_switches, features.task_iterators});

@@ -10,6 +10,9 @@
 
 namespace auger {
 
+class ConfinedProcesses;
+class Starter;
+
 struct LiveOptions {
     enum class Attach { automatic, multi, perf };
     // How probes are attached; automatic: uprobe_multi links where the kernel has them.
@@ -20,6 +23,13 @@ struct LiveOptions {
     bool debuginfod = false;
     // Asked every tenth of a second while a command waits for what reads a file: false ends that.
     std::function<bool()> go_on{};
+    // What is made before rights are given up (capabilities.h): the processes that read files, and
+    // what starts commands. Null: made when they are needed, with the rights that are left then.
+    std::shared_ptr<ConfinedProcesses> readers{};
+    Starter* starter = nullptr; // outlives the backend
+    // Whether this process gives up what it does not need, as soon as it is known how probes are
+    // attached, and before anything of a target is read.
+    bool give_up_rights = false;
 };
 
 // Loads the BPF programs. Fails with kind `unsupported`, saying which privilege or kernel feature

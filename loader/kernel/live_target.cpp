@@ -133,6 +133,7 @@ Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
         options.user = invoking_user();
         // Only root may have to drop to somebody; what auger started ends with it.
         options.terminate_on_exit = true;
+        options.starter = starter_;
         auto started = LaunchedProcess::start(options);
         if (!started)
             return started.error();

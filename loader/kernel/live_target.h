@@ -18,7 +18,9 @@ namespace auger {
 
 class LiveTarget {
   public:
-    explicit LiveTarget(Programs& programs) : programs_(programs) {}
+    // `starter`: of commands; null: they are forked here.
+    explicit LiveTarget(Programs& programs, Starter* starter = nullptr)
+        : programs_(programs), starter_(starter) {}
 
     // What set() puts in force: the processes that there are, the command started and held.
     struct Prepared;
@@ -71,6 +73,7 @@ class LiveTarget {
     std::string user_of(pid_t pid);
 
     Programs& programs_;
+    Starter* const starter_;
     UserNames users_;
     TargetSpec spec_;
     std::map<pid_t, Process> processes_;

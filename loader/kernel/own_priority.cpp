@@ -57,6 +57,8 @@ bool OwnPriority::raise() {
 
 void OwnPriority::lower() {
     setpriority(PRIO_PROCESS, 0, usual_nice_);
+    // The flag stays where a limit allowed it, without CAP_SYS_NICE; it does nothing while the
+    // priority is not raised.
     const sched_param none = {};
     sched_setscheduler(0, SCHED_OTHER, &none);
     raised_ = false;
@@ -80,7 +82,8 @@ std::optional<std::string> OwnPriority::update(uint64_t now_ns, uint64_t lost) {
         fmt::format("auger waited for a CPU {:.0f} % of the time, and {} events were lost",
                     100 * share_waited_, lost_);
     if (!raise())
-        return why + ": its priority cannot be raised (needs CAP_SYS_NICE)";
+        return why + ": its priority cannot be raised (needs CAP_SYS_NICE, or LimitNICE= "
+                     "in its unit)";
     return fmt::format("{}: it runs at nice {} until none is lost for {} s", why,
                        getpriority(PRIO_PROCESS, 0), calm_ns / 1'000'000'000);
 }

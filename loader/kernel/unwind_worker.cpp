@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/unwind_worker.h"
 
+#include "loader/process/capabilities.h"
 #include "loader/process/file_owner.h"
 #include "loader/process/trusted_file.h"
 #include "loader/symbols/symbolizer.h"
 #include "loader/symbols/vdso.h"
 #include "loader/unwind/table_reader.h"
 
+#include <linux/capability.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -104,8 +106,12 @@ struct UnwindWorker::State {
 // Two: what only root can have written does not wait for what takes its time to be given up.
 UnwindWorker::UnwindWorker(std::shared_ptr<ConfinedProcesses> readers)
     : state_(std::make_shared<State>(std::move(readers))) {
-    std::thread([state = state_] { run(*state, true); }).detach();
-    std::thread([state = state_] { run(*state, false); }).detach();
+    // They have files that are open, and end readers.
+    for (const bool of_trusted : {true, false})
+        std::thread([state = state_, of_trusted] {
+            begin_thread("tables", capability(CAP_KILL));
+            run(*state, of_trusted);
+        }).detach();
 }
 
 UnwindWorker::~UnwindWorker() {

@@ -24,8 +24,9 @@ constexpr size_t most_remembered = 1024; // numbers of processes, before those g
 // The launcher gets neither descriptors nor variables of ours, no terminal, and all signals. It is
 // not forked: between vfork and exec nothing of this process's memory is copied.
 int spawn(const ConfinedProgram& program, int socket, pid_t& pid) {
-    std::vector<char*> arguments = {const_cast<char*>(program.path.c_str()),
-                                    const_cast<char*>(launch_word)};
+    std::vector<char*> arguments = {
+        const_cast<char*>(program.path.c_str()),
+        const_cast<char*>(program.network ? launch_with_network_word : launch_word)};
     for (const std::string& argument : program.arguments)
         arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
@@ -61,7 +62,14 @@ ConfinedProgram reader_program() {
     const std::string folder = self.substr(0, self.rfind('/') + 1);
     const std::string beside = folder + "auger-reader";
     return {access(beside.c_str(), X_OK) == 0 ? beside : folder + "../libexec/auger/auger-reader",
-            {}};
+            {},
+            false};
+}
+
+ConfinedProgram networked_reader_program() {
+    ConfinedProgram program = reader_program();
+    program.network = true;
+    return program;
 }
 
 ConfinedProcess::~ConfinedProcess() {

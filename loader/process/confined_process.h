@@ -39,14 +39,17 @@ class ConfinedProcess {
 struct ConfinedProgram {
     std::string path;
     std::vector<std::string> arguments; // which all of its processes get
+    bool network = false;               // for what confines itself: ConfinedService
 };
 
 // The program that reads files for auger: it stands beside the program that runs, or where that is
 // installed.
 ConfinedProgram reader_program();
+ConfinedProgram networked_reader_program();
 
-// Makes them: one process of the program, which has auger's rights and starts the others, each with
-// a memory layout of its own.
+// Makes them: one process of the program, which starts the others, each with a memory layout of its
+// own, and has only the rights that this takes (prepare_to_confine()). A root auger makes it before
+// it gives up its own.
 class ConfinedProcesses {
   public:
     static Result<std::unique_ptr<ConfinedProcesses>> start(const ConfinedProgram& program);

@@ -2,9 +2,14 @@
 #include "loader/process/forked_task.h"
 
 #include "loader/base/guarded.h"
+#include "loader/process/capabilities.h"
+#include "loader/process/landlock.h"
+#include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
 
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -38,11 +43,37 @@ uint64_t nanoseconds(const timeval& time) {
            static_cast<uint64_t>(time.tv_usec) * 1'000;
 }
 
-[[noreturn]] void run_child(const char* name, int out, pid_t parent, const ForkedTask::Work& work,
-                            const ForkedLimits& limits) {
+// Who called sudo, found before the fork: another thread may be at the user data base.
+struct Owner {
+    std::optional<InvokingUser> user = invoking_user();
+    std::vector<gid_t> groups = user ? groups_of(*user) : std::vector<gid_t>();
+};
+
+void end_with(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(failed);
+}
+
+bool give_up_rights(const Owner& owner, bool makes_files) {
+    if (owner.user) {
+        const uid_t uid = owner.user->uid;
+        const gid_t gid = owner.user->gid;
+        set_effective_capabilities(permitted_capabilities());
+        if (setgroups(owner.groups.size(), owner.groups.data()) != 0 ||
+            setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0)
+            return false;
+    }
+    if (!keep_capabilities(makes_files && !owner.user ? capability(CAP_DAC_OVERRIDE) : 0))
+        return false;
+    if (!makes_files)
+        give_up_file_names();
+    return true;
+}
+
+[[noreturn]] void run_child(const char* name, int out, pid_t parent, const Owner& owner,
+                            const ForkedTask::Work& work, const ForkedLimits& limits) {
+    end_with(parent);
     // Before anything else: what auger holds in the kernel must not be held here.
     if (out != out_fd)
         dup2(out, out_fd);
@@ -57,7 +88,11 @@ uint64_t nanoseconds(const timeval& time) {
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, limits.cpu_seconds);
     limit(RLIMIT_FSIZE, limits.file_bytes);
-    const Result<void> done = guarded([&] { return work(out_fd); });
+    const bool powerless = give_up_rights(owner, limits.makes_files);
+    end_with(parent); // a change of user has undone it
+    const Result<void> done =
+        powerless ? guarded([&] { return work(out_fd); })
+                  : Error{"give up rights", "", "the kernel refuses", "", Error::Kind::failed};
     if (done)
         _exit(0);
     const std::string message = done.error().message();
@@ -74,11 +109,12 @@ Result<ForkedTask> ForkedTask::start(const char* name, const Work& work,
     if (!out)
         return system_error("make room for the result", name);
     const pid_t parent = getpid();
+    const Owner owner;
     const pid_t pid = fork();
     if (pid < 0)
         return system_error("fork", name);
     if (pid == 0)
-        run_child(name, out.get(), parent, work, limits);
+        run_child(name, out.get(), parent, owner, work, limits);
     // A child that has ended already is there until it is waited for.
     UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     if (!process) {

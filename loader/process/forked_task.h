@@ -2,7 +2,9 @@
 // ForkedTask: work on a snapshot of this process. A forked child has all of its memory as it is at
 // that moment, so it can write out what was collected, however long that takes, while events,
 // keys and edits go on here. It has none of its descriptors, so nothing of auger's in the kernel
-// lives on in it, and it ends when auger does.
+// lives on in it, it ends when auger does, and it has no rights: under sudo it is the invoking
+// user's; else it has no capabilities (but the one by which root makes files in others' folders, if
+// it is to make any), and opens no files if it is to make none.
 #pragma once
 
 #include "loader/base/fd.h"
@@ -18,6 +20,7 @@ namespace auger {
 struct ForkedLimits {
     uint64_t file_bytes = uint64_t{1} << 30; // of each file that it writes, its result included
     uint64_t cpu_seconds = 120;
+    bool makes_files = false; // by their names, beside its result
 };
 
 class ForkedTask {

@@ -3,6 +3,8 @@
 // allocator's lock. Everything that allocates is prepared before the fork.
 #include "loader/process/launch.h"
 
+#include "loader/process/starter.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
@@ -84,17 +86,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return list;
 }
 
-struct Child {
-    std::vector<std::string> paths;
-    std::vector<char*> arguments, environment;
-    std::optional<InvokingUser> user;
-    std::vector<gid_t> groups;
-    bool own_group;
-    int stdio[3];
-    int go, error;
-};
-
-[[noreturn]] void fail(const Child& child, char step) {
+[[noreturn]] void fail(const WaitingCommand& child, char step) {
     const ExecFailure failure{errno, step};
     [[maybe_unused]] const ssize_t written = write(child.error, &failure, sizeof(failure));
     _exit(127);
@@ -109,7 +101,9 @@ bool place(int from, int to) {
     return dup2(from, to) == to;
 }
 
-[[noreturn]] void run_child(const Child& child) {
+} // namespace
+
+void become_command(const WaitingCommand& child) {
     if (child.own_group)
         setpgid(0, 0);
     char byte = 0;
@@ -142,8 +136,6 @@ bool place(int from, int to) {
     errno = worst;
     fail(child, 'x');
 }
-
-} // namespace
 
 Result<std::string> find_command(const std::string& command) {
     if (command.empty())
@@ -185,32 +177,45 @@ Result<LaunchedProcess> LaunchedProcess::start(const LaunchOptions& options) {
     for (int to = 0; to < 3; to++)
         if (given[to] >= 0)
             wanted[to].reset(fcntl(given[to], F_DUPFD_CLOEXEC, 3));
-    const Child child{candidates(arguments[0]),
-                      pointers(arguments),
-                      pointers(environment),
-                      options.user,
-                      options.user ? groups_of(*options.user) : std::vector<gid_t>(),
-                      options.own_process_group,
-                      {wanted[0].get(), wanted[1].get(), wanted[2].get()},
-                      go->read.get(),
-                      error->write.get()};
-
     LaunchedProcess process;
     process.command_ = options.arguments[0];
     process.terminate_on_exit_ = options.terminate_on_exit;
-    process.pid_ = fork();
-    if (process.pid_ < 0)
-        return system_error("start", process.command_);
-    if (process.pid_ == 0) {
-        // Else the child itself would keep the pipe open on which it waits for our end.
-        close(go->write.get());
-        run_child(child);
+    if (options.starter) {
+        auto started = options.starter->run({candidates(arguments[0]),
+                                             arguments,
+                                             environment,
+                                             options.own_process_group,
+                                             go->read.get(),
+                                             error->write.get(),
+                                             {wanted[0].get(), wanted[1].get(), wanted[2].get()}});
+        if (!started)
+            return started.error();
+        process.pid_ = started->pid;
+        process.pidfd_ = std::move(started->process);
+    } else {
+        const WaitingCommand child{candidates(arguments[0]),
+                                   pointers(arguments),
+                                   pointers(environment),
+                                   options.user ? &*options.user : nullptr,
+                                   options.user ? groups_of(*options.user) : std::vector<gid_t>(),
+                                   options.own_process_group,
+                                   {wanted[0].get(), wanted[1].get(), wanted[2].get()},
+                                   go->read.get(),
+                                   error->write.get()};
+        process.pid_ = fork();
+        if (process.pid_ < 0)
+            return system_error("start", process.command_);
+        if (process.pid_ == 0) {
+            // Else the child itself would keep the pipe open on which it waits for our end.
+            close(go->write.get());
+            become_command(child);
+        }
+        process.pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, process.pid_, 0)));
     }
     if (options.own_process_group)
         setpgid(process.pid_, process.pid_); // also here: it must hold when start() returns
     process.go_ = std::move(go->write);
     process.exec_error_ = std::move(error->read);
-    process.pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, process.pid_, 0)));
     if (!process.pidfd_)
         return system_error("watch", process.command_);
     return process;

@@ -16,6 +16,8 @@
 
 namespace auger {
 
+class Starter;
+
 struct LaunchOptions {
     std::vector<std::string> arguments; // [0] is the command, searched in PATH; at least one
     std::optional<InvokingUser> user;   // run as this user (under sudo); empty: as auger runs
@@ -27,6 +29,8 @@ struct LaunchOptions {
     int stdin_fd = -1;  // -1: /dev/null. Otherwise duplicated; stays the caller's.
     int stdout_fd = -1; // -1: auger's own
     int stderr_fd = -1; // -1: auger's own
+    // Which is that user already; null: it is forked here, with the rights that are left here.
+    Starter* starter = nullptr;
 };
 
 struct ExitStatus {

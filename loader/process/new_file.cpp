@@ -100,8 +100,10 @@ NewFile::NewFile(NewFile&& other) noexcept
       file_(std::move(other.file_)) {}
 
 NewFile::~NewFile() {
-    if (!temporary_name_.empty())
-        unlinkat(folder_.get(), temporary_name_.c_str(), 0);
+    if (temporary_name_.empty())
+        return;
+    const UserRights rights(invoking_user());
+    unlinkat(folder_.get(), temporary_name_.c_str(), 0);
 }
 
 UniqueFd NewFile::descriptor() const {

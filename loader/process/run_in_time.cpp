@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/run_in_time.h"
 
+#include "loader/process/capabilities.h"
+
+#include <linux/capability.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -35,6 +39,7 @@ Workers& workers() {
 }
 
 void run(const std::shared_ptr<Worker>& worker) {
+    begin_thread("memory", capability(CAP_SYS_PTRACE));
     std::unique_lock lock(worker->mutex);
     while (!worker->left) {
         if (!worker->work) {

@@ -26,6 +26,10 @@ void set_groups(const std::vector<gid_t>& groups) {
 } // namespace
 
 UserRights::UserRights(const std::optional<InvokingUser>& user) : active_(user.has_value()) {
+    if (const CapabilitySet more = capabilities_on_request()) {
+        before_ = effective_capabilities();
+        set_effective_capabilities(*before_ | more);
+    }
     if (!active_)
         return;
     groups_ = groups_in_force();
@@ -35,12 +39,14 @@ UserRights::UserRights(const std::optional<InvokingUser>& user) : active_(user.h
 }
 
 UserRights::~UserRights() {
-    if (!active_)
-        return;
     const int error = errno; // is still to be told
-    setfsuid(static_cast<uid_t>(uid_));
-    setfsgid(static_cast<gid_t>(gid_));
-    set_groups(groups_);
+    if (active_) {
+        setfsuid(static_cast<uid_t>(uid_));
+        setfsgid(static_cast<gid_t>(gid_));
+        set_groups(groups_);
+    }
+    if (before_)
+        set_effective_capabilities(*before_);
     errno = error;
 }
 

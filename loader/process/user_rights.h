@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // UserRights: what auger opens by a name that a user gave, and what it leaves behind, is opened and
-// made with the rights of whoever called sudo.
+// made with the rights of whoever called sudo; without sudo, with all of root's, which auger
+// otherwise does without.
 #pragma once
 
+#include "loader/process/capabilities.h"
 #include "loader/process/proc_info.h"
 
 #include <sys/types.h>
@@ -15,7 +17,8 @@ namespace auger {
 
 // While it lives, this thread's rights in file systems are those of the invoking user, groups
 // included: the kernel then decides, without a gap between question and answer, what that user may
-// open, create and replace. Other threads keep theirs.
+// open, create and replace. Other threads keep theirs. Without an invoking user it puts in force
+// what capabilities_on_request() says.
 class UserRights {
   public:
     explicit UserRights(const std::optional<InvokingUser>& user);
@@ -25,8 +28,9 @@ class UserRights {
 
   private:
     bool active_;
-    int uid_ = 0, gid_ = 0;     // before
-    std::vector<gid_t> groups_; // likewise
+    int uid_ = 0, gid_ = 0;               // before
+    std::vector<gid_t> groups_;           // likewise
+    std::optional<CapabilitySet> before_; // what was in force; nothing: there is no more to be had
 };
 
 // What to tell whoever may not do something there, and wonders why. `done`: what auger does.

@@ -2,6 +2,7 @@
 #include "loader/reader/confined_program.h"
 
 #include "loader/base/fd.h"
+#include "loader/process/capabilities.h"
 #include "loader/process/confined_memory.h"
 #include "loader/process/message.h"
 #include "loader/reader/confinement.h"
@@ -86,8 +87,12 @@ class Children {
 };
 
 // Starts one for every message, and hands back its number, socket and pidfd.
-int launch(std::span<char* const> arguments, const ConfinedLimits& limits) {
+int launch(std::span<char* const> arguments, const ConfinedLimits& limits, bool network) {
     prctl(PR_SET_NAME, "auger-readers");
+    if (network)
+        (void)keep_capabilities(0);
+    else
+        prepare_to_confine();
     const UniqueFd program(open("/proc/self/exe", O_PATH | O_CLOEXEC));
     if (!program)
         return 1;
@@ -140,8 +145,10 @@ int confined_program(int argc, char** argv, std::span<const ConfinedService> ser
     int type = 0;
     socklen_t size = sizeof type;
     const bool asked = getsockopt(confined_socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
-    if (asked && argc >= 2 && std::strcmp(argv[1], launch_word) == 0)
-        _exit(launch({argv, static_cast<size_t>(argc)}, limits));
+    for (const bool network : {false, true})
+        if (asked && argc >= 2 &&
+            std::strcmp(argv[1], network ? launch_with_network_word : launch_word) == 0)
+            _exit(launch({argv, static_cast<size_t>(argc)}, limits, network));
     if (asked && argc >= 3 && std::strcmp(argv[1], serve_word) == 0)
         _exit(serve(argv[2], services, limits));
     std::fprintf(stderr, "%s: auger starts this program to read files in; it is of no other use\n",

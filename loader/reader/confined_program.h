@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The other side of ConfinedProcesses: a program of which one process, the launcher, has the rights
-// of auger and reads nothing, and all others read whatever they are handed and have no rights.
+// The other side of ConfinedProcesses: a program of which one process, the launcher, has what it
+// takes to give rights up and reads nothing, and all others read whatever they are handed and have
+// no rights.
 #pragma once
 
 #include "loader/process/confined_memory.h"

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/confinement.h"
 
-#include "loader/base/fd.h"
+#include "loader/process/capabilities.h"
 #include "loader/process/confined_memory.h"
 
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
-#include <linux/landlock.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,8 +30,12 @@ namespace {
 constexpr uid_t reader_user = 2'147'418'222, nobody = 65534;
 constexpr uint64_t most_files = 16'384; // descriptors that it can be handed
 
+// Nobody raises what has been limited already.
 void limit(__rlimit_resource what, uint64_t value) {
-    const rlimit both{value, value};
+    rlimit both{};
+    if (getrlimit(what, &both) != 0)
+        return;
+    both.rlim_cur = both.rlim_max = std::min<uint64_t>(value, both.rlim_max);
     setrlimit(what, &both);
 }
 
@@ -47,11 +49,18 @@ void set_limits(const ConfinedLimits& limits, uint64_t written) {
 #endif
 }
 
-// A network and a file system without anything. A user who is not root may have such namespaces as
-// the root of one of users.
-void leave_the_machine() {
-    constexpr int all = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
-    (void)!unshare(geteuid() == 0 ? all : all | CLONE_NEWUSER);
+constexpr int namespaces = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+
+// What its launcher has kept. Only who may kill others ends what is another user's.
+bool may_change_user() {
+    return has_capability(CAP_SETUID) && has_capability(CAP_SETGID) && has_capability(CAP_KILL);
+}
+
+// A network and a file system without anything. Root's launcher is there already; whoever is not
+// root, or has given up what root has, may have such namespaces as the root of one of users.
+void leave_the_machine(bool will_change_user) {
+    if (!will_change_user)
+        (void)!unshare(namespaces | CLONE_NEWUSER);
     (void)(!chroot("/proc/self/fdinfo") && !chdir("/"));
 }
 
@@ -59,52 +68,9 @@ bool become(uid_t user) {
     return setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0;
 }
 
-bool give_up_users() {
-    return geteuid() != 0 ||
+bool give_up_users(bool will_change_user) {
+    return !will_change_user ||
            (setgroups(0, nullptr) == 0 && (become(reader_user) || become(nobody)));
-}
-
-bool give_up_capabilities() {
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
-    return syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-}
-
-constexpr uint64_t all_file_rights = // of the first version (Linux 5.13)
-    (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
-
-int new_rules() {
-    landlock_ruleset_attr attributes{};
-    attributes.handled_access_fs = all_file_rights;
-    return static_cast<int>(
-        syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
-}
-
-// Only what the rules allow may be opened by its name, however it is reached.
-void give_up_file_names(const AllowedFiles& files) {
-    const UniqueFd rules(new_rules());
-    if (!rules)
-        return;
-    constexpr uint64_t of_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
-    constexpr uint64_t reading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-    constexpr uint64_t writing = reading | LANDLOCK_ACCESS_FS_WRITE_FILE |
-                                 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |
-                                 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR;
-    const auto allow = [&](const std::string& path, uint64_t rights) {
-        const UniqueFd file(open(path.c_str(), O_PATH | O_CLOEXEC));
-        struct stat status;
-        if (!file || fstat(file.get(), &status) != 0)
-            return;
-        landlock_path_beneath_attr beneath{};
-        beneath.allowed_access = S_ISDIR(status.st_mode) ? rights : rights & of_files;
-        beneath.parent_fd = file.get();
-        syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-    };
-    for (const std::string& path : files.read)
-        allow(path, reading);
-    for (const std::string& path : files.write)
-        allow(path, writing);
-    syscall(SYS_landlock_restrict_self, rules.get(), 0);
 }
 
 // What is left: memory that is not executable, reading and writing what is open, waiting, time,
@@ -232,23 +198,33 @@ bool give_up_reaching_out() {
 
 } // namespace
 
+void prepare_to_confine() {
+    if (may_change_user())
+        (void)!unshare(namespaces);
+    (void)keep_capabilities(capability(CAP_SETUID) | capability(CAP_SETGID) |
+                            capability(CAP_SYS_CHROOT) | capability(CAP_KILL));
+    // Two of them are on request elsewhere (UserRights).
+    (void)set_effective_capabilities(permitted_capabilities());
+}
+
 bool confine(const ConfinedLimits& limits, uint64_t written) {
     if (close_range(confined_socket + 1, ~0U, 0) != 0)
         return false;
-    leave_the_machine();
-    if (!give_up_users() || !give_up_capabilities())
+    const bool will_change_user = may_change_user(); // to begin with, not as a namespace's root
+    leave_the_machine(will_change_user);
+    if (!give_up_users(will_change_user) || !keep_capabilities(0))
         return false;
     prctl(PR_SET_DUMPABLE, 0);
     set_limits(limits, written);
     limit(RLIMIT_NPROC, 0);
-    give_up_file_names({});
+    give_up_file_names();
     // With the launcher, which ends with auger. (Changes of user undo this.)
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && give_up_system_calls();
 }
 
 bool confine_with_network(const ConfinedLimits& limits, uint64_t written,
                           const AllowedFiles& files) {
-    if (close_range(confined_socket + 1, ~0U, 0) != 0 || !give_up_capabilities())
+    if (close_range(confined_socket + 1, ~0U, 0) != 0 || !keep_capabilities(0))
         return false;
     prctl(PR_SET_DUMPABLE, 0);
     set_limits(limits, written);

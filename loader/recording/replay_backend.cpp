@@ -399,10 +399,13 @@ Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths,
     Tee survey;
     survey.add(summary);
     if (!options.sysroot.empty()) {
-        auto started = ConfinedProcesses::start(reader_program());
-        if (!started)
-            return started.error();
-        const std::shared_ptr<ConfinedProcesses> readers = *std::move(started);
+        std::shared_ptr<ConfinedProcesses> readers = options.readers;
+        if (!readers) {
+            auto started = ConfinedProcesses::start(reader_program());
+            if (!started)
+                return started.error();
+            readers = *std::move(started);
+        }
         auto modules = SysrootModules::open(options.sysroot, readers);
         if (!modules)
             return modules.error();

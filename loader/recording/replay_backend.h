@@ -14,6 +14,8 @@
 
 namespace auger {
 
+class ConfinedProcesses;
+
 // `sink` receives the recording's stream during poll(): `timeout` worth of its own time at once,
 // and must outlive the backend. The file's probes are read ahead, so `add_probe` with the text of
 // one succeeds from the start and gives the recorded probe the caller's id. Damage is told by
@@ -26,6 +28,8 @@ struct ReplayOptions {
     std::optional<double> speed{};
     // A folder with files of the recorded machine, for names that the recording lacks; or empty.
     std::string sysroot{};
+    // What reads them; null: started when there is such a folder.
+    std::shared_ptr<ConfinedProcesses> readers{};
 };
 Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths, EventSink& sink,
                                              const ReplayOptions& options = {});

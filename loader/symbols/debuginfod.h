@@ -28,8 +28,8 @@ struct DebuginfodLimits {
 
 class Debuginfod {
   public:
-    // Fails when no server is named by DEBUGINFOD_URLS, or the library is missing. Nothing is asked
-    // yet.
+    // `readers`: of networked_reader_program(). Fails when no server is named by DEBUGINFOD_URLS, or
+    // the library is missing. Nothing is asked yet.
     static Result<std::unique_ptr<Debuginfod>> open(std::shared_ptr<ConfinedProcesses> readers,
                                                     DebuginfodLimits limits = {});
 

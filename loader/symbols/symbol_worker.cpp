@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/symbols/symbol_worker.h"
 
+#include "loader/process/capabilities.h"
 #include "loader/process/safe_open.h"
 #include "loader/symbols/debuginfod.h"
 
+#include <linux/capability.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -45,8 +47,10 @@ void SymbolWorker::start() {
     running_ = options_.debuginfod ? 3 : 2;
     // Whatever is observed shares the machine: let it go first, but for names, without which the
     // first flame says nothing.
-    const auto run = [self = shared_from_this()](void (SymbolWorker::*loop)(), bool last = true) {
-        std::thread([self, loop, last] {
+    const auto run = [self = shared_from_this()](const char* name, CapabilitySet kept,
+                                                 void (SymbolWorker::*loop)(), bool last = true) {
+        std::thread([self, name, kept, loop, last] {
+            begin_thread(name, kept);
             if (last)
                 setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
             ((*self).*loop)();
@@ -55,10 +59,13 @@ void SymbolWorker::start() {
             self->changed_.notify_all();
         }).detach();
     };
-    run(&SymbolWorker::run_names, false);
-    run(&SymbolWorker::run_lines);
+    // Both end readers; names are also looked for in debug files, perf maps and /proc/kallsyms.
+    constexpr CapabilitySet readers = capability(CAP_KILL);
+    run("names", readers | capability(CAP_DAC_READ_SEARCH) | capability(CAP_SYSLOG),
+        &SymbolWorker::run_names, false);
+    run("lines", readers, &SymbolWorker::run_lines);
     if (options_.debuginfod)
-        run(&SymbolWorker::run_fetches);
+        run("debuginfod", readers, &SymbolWorker::run_fetches);
 }
 
 void SymbolWorker::stop() {

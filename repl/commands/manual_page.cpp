@@ -66,8 +66,8 @@ std::string manual_page(std::string_view version, std::string_view usage,
         "A live profiler: it samples stacks, times functions, and splits the samples by whether "
         "the\n"
         "enclosing call ended beyond a percentile of its own durations, while the program runs.\n"
-        "Nothing is recompiled or restarted. It needs root, or the capabilities CAP_BPF and\n"
-        "CAP_PERFMON.\n"
+        "Nothing is recompiled or restarted. It needs root, of whose rights it gives up what it\n"
+        "does not need, or a few capabilities: `doctor` names them.\n"
         ".SH OPTIONS\n",
         troff(version), troff(usage));
     for (const ProgramOption& option : options)

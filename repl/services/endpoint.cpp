@@ -31,7 +31,7 @@ constexpr uint64_t look_interval_ns = 20'000'000;
 constexpr size_t writers = 2;
 constexpr std::chrono::milliseconds writing_interval{50};
 constexpr size_t most_jobs = 64; // of all addresses together; each holds some memory
-constexpr ForkedLimits answer_limits{uint64_t{512} << 20, 60};
+constexpr ForkedLimits answer_limits{.file_bytes = uint64_t{512} << 20, .cpu_seconds = 60};
 
 const char* type_of(Kind kind) {
     switch (kind) {

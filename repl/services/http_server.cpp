@@ -3,6 +3,8 @@
 
 #include "loader/base/guarded.h"
 #include "loader/base/signals_blocked.h"
+#include "loader/process/capabilities.h"
+#include "loader/process/landlock.h"
 
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -17,6 +19,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <thread>
 
 namespace auger {
 namespace {
@@ -253,18 +256,25 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(int listening, Check check
     if (!state->wake || socket < 0)
         return system_error("start", "the HTTP server");
     const SignalsBlocked blocked;
-    state->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
-        &State::on_request, state.get(), MHD_OPTION_LISTEN_SOCKET, socket,
-        MHD_OPTION_CONNECTION_LIMIT, limits.connections + newcomers,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory, MHD_OPTION_CONNECTION_TIMEOUT,
-        limits.idle_seconds, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
-        &State::on_completed, state.get(), MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection,
-        state.get(), MHD_OPTION_END);
+    // The library's thread has the rights of whoever makes it: here nobody, who opens no files.
+    int error_number = 0;
+    const auto make = [&] {
+        begin_thread("http", 0);
+        give_up_file_names();
+        state->daemon = MHD_start_daemon(
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
+            &State::on_request, state.get(), MHD_OPTION_LISTEN_SOCKET, socket,
+            MHD_OPTION_CONNECTION_LIMIT, limits.connections + newcomers,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory, MHD_OPTION_CONNECTION_TIMEOUT,
+            limits.idle_seconds, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
+            &State::on_completed, state.get(), MHD_OPTION_NOTIFY_CONNECTION, &State::on_connection,
+            state.get(), MHD_OPTION_END);
+        error_number = errno;
+    };
+    std::thread(make).join();
     if (!state->daemon) {
-        const Error error = system_error("start", "the HTTP server");
         ::close(socket);
-        return error;
+        return system_error("start", "the HTTP server", "", error_number);
     }
     return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }

@@ -87,7 +87,7 @@ void IntervalRecorder::start_writing() {
     // A window has both of its ends.
     query.window = {Window::Kind::last, interval.end_ns - interval.begin_ns - 1, interval.end_ns};
     query.lost_before = interval.lost_before;
-    auto task = ForkedTask::start("auger-record", [&](int) -> Result<void> {
+    const auto write = [&](int) -> Result<void> {
         const IntervalFiles& files = interval.files;
         const std::string name = fmt::format("{}_{}", prefix, interval.stamp);
         for (const ExportFormat* format : files.formats) {
@@ -100,7 +100,8 @@ void IntervalRecorder::start_writing() {
                 return linked;
         }
         return remove_old_files(files.folder, prefix, all_extensions(), files.keep);
-    });
+    };
+    auto task = ForkedTask::start("auger-record", write, {.makes_files = true});
     if (task) {
         task_.emplace(std::move(*task));
         return;

@@ -109,13 +109,14 @@ void Triggers::start_writing(State& state) {
         task_text_ += fmt::format(
             " ({} slow calls since the one before were too early for another)", state.passed_over);
     state.passed_over = 0;
-    auto task = ForkedTask::start("auger-record", [&](int) -> Result<void> {
+    const auto write = [&](int) -> Result<void> {
         if (auto written = backend_.write_last(path); !written)
             return written;
         const std::string name = path.substr(folder.size() + 1);
         const size_t stamp = name.size() - extensions[0].size() - time_stamp(0).size() - 1;
         return remove_old_files(folder, name.substr(0, stamp), extensions, keep);
-    });
+    };
+    auto task = ForkedTask::start("auger-record", write, {.makes_files = true});
     if (task)
         task_.emplace(std::move(*task));
     else

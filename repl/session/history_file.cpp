@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The file system's user id is switched while the file is touched: what is made belongs to the
-// user, and a link that the user laid leads nowhere that the user could not go anyway.
+// The file is touched with the user's rights: what is made belongs to the user, and a link that the
+// user laid leads nowhere that the user could not go anyway.
 #include "repl/session/history_file.h"
 
 #include "loader/base/fd.h"
+#include "loader/process/user_rights.h"
 
 #include <fcntl.h>
 #include <pwd.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,30 +17,6 @@ namespace auger {
 namespace {
 
 constexpr size_t size_limit = 4 << 20; // bytes; a larger file is not ours
-
-class AsUser {
-  public:
-    explicit AsUser(const std::optional<InvokingUser>& user) : active_(user) {
-        if (active_) {
-            // The group first: changing it takes the right that changing the user gives up.
-            gid_ = static_cast<gid_t>(::setfsgid(user->gid));
-            uid_ = static_cast<uid_t>(::setfsuid(user->uid));
-        }
-    }
-    ~AsUser() {
-        if (active_) {
-            ::setfsuid(uid_);
-            ::setfsgid(gid_);
-        }
-    }
-    AsUser(const AsUser&) = delete;
-    AsUser& operator=(const AsUser&) = delete;
-
-  private:
-    bool active_;
-    uid_t uid_ = 0;
-    gid_t gid_ = 0;
-};
 
 Result<void> make_folders(const std::string& path) {
     for (size_t slash = path.find('/', 1); slash != std::string::npos;
@@ -131,14 +107,14 @@ Result<HistoryFile> HistoryFile::of_user() {
 }
 
 Result<std::vector<std::string>> HistoryFile::load() const {
-    const AsUser user(user_);
+    const UserRights rights(user_);
     return read_lines(path_);
 }
 
 Result<void> HistoryFile::append(const std::vector<std::string>& lines) const {
     if (lines.empty())
         return {};
-    const AsUser user(user_);
+    const UserRights rights(user_);
     if (auto made = make_folders(path_); !made)
         return made;
     auto all = read_lines(path_);

@@ -2,6 +2,7 @@
 #include "repl/terminal/busy_note.h"
 
 #include "loader/base/signals_blocked.h"
+#include "loader/process/capabilities.h"
 
 #include <unistd.h>
 
@@ -16,7 +17,10 @@ constexpr std::chrono::milliseconds soon{150};
 
 BusyNote::BusyNote(int fd, std::string bytes) {
     const SignalsBlocked blocked;
-    thread_ = std::thread([this, fd, bytes = std::move(bytes)] { run(fd, bytes); });
+    thread_ = std::thread([this, fd, bytes = std::move(bytes)] {
+        begin_thread("note", 0);
+        run(fd, bytes);
+    });
 }
 
 BusyNote::~BusyNote() {

@@ -5,6 +5,9 @@
 // shell prints its prompt.
 #include "repl/terminal/guardian.h"
 
+#include "loader/process/capabilities.h"
+#include "loader/process/landlock.h"
+
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
@@ -41,6 +44,10 @@ static_assert(sizeof(Message) <= PIPE_BUF, "messages come whole");
     first.sched_priority = 1;
     if (::sched_setscheduler(0, SCHED_FIFO, &first) != 0)
         ::setpriority(PRIO_PROCESS, 0, -20);
+    // The terminal is open; that is all it needs.
+    if (!keep_capabilities(0))
+        ::_exit(1);
+    give_up_file_names();
 
     Message last{};
     while (true) {

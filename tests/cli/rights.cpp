@@ -27,10 +27,15 @@ const std::map<std::string, int> numbers = {
 
 } // namespace
 
-bool become_nobody_with(const std::set<std::string>& names) {
-    uint64_t wanted = 0;
+uint64_t bits_of(const std::set<std::string>& names) {
+    uint64_t bits = 0;
     for (const std::string& name : names)
-        wanted |= uint64_t{1} << numbers.at(name);
+        bits |= uint64_t{1} << numbers.at(name);
+    return bits;
+}
+
+bool become_nobody_with(const std::set<std::string>& names) {
+    const uint64_t wanted = bits_of(names);
     for (int i = 0; prctl(PR_CAPBSET_READ, i) >= 0; i++)
         if (!(wanted >> i & 1) && prctl(PR_CAPBSET_DROP, i) != 0)
             return false;

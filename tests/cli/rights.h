@@ -2,6 +2,7 @@
 // Being somebody else than root, for Surroundings::prepare.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -10,6 +11,9 @@ namespace auger::test {
 // Nobody with these capabilities ("cap_bpf"), as a file with `setcap` or a unit with
 // AmbientCapabilities= has them.
 bool become_nobody_with(const std::set<std::string>& capabilities);
+
+// As in /proc/PID/status.
+uint64_t bits_of(const std::set<std::string>& capabilities);
 
 // What `doctor` says that takes, to whoever has none.
 std::set<std::string> documented_capabilities();

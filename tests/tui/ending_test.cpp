@@ -3,6 +3,8 @@
 // in the kernel or in the target, which never notices.
 #include "tests/kernel/program.h"
 #include "tests/support/bpf_objects.h"
+#include "tests/support/children.h"
+#include "tests/support/process_rights.h"
 #include "tests/support/wait.h"
 #include "tests/tui/terminal.h"
 
@@ -46,6 +48,26 @@ class Ending : public TerminalTest {
     Program demo_{"demo_service", {"--seconds", "300"}};
     BpfObjects held_;
 };
+
+// What puts the terminal back has it, and nothing else.
+TEST_F(Ending, TheGuardianHasNoRights) {
+    Terminal terminal = observe();
+    size_t guardians = 0;
+    for (const pid_t pid : children_of(terminal.pid())) {
+        const ProcessRights rights = rights_of(pid);
+        if (rights.name != "auger-guardian")
+            continue;
+        guardians++;
+        EXPECT_EQ(rights.permitted, 0u);
+        EXPECT_EQ(rights.effective, 0u);
+        EXPECT_EQ(rights.bounding, 0u);
+        EXPECT_FALSE(rights.may_gain);
+    }
+    EXPECT_EQ(guardians, 1u);
+    terminal.press("C-d");
+    EXPECT_EQ(terminal.wait_exit(), 0);
+    expect_nothing_left();
+}
 
 TEST_F(Ending, CtrlD) {
     Terminal terminal = observe();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Call sites and lines of one program in the forms that compilers, linkers and distributions give
 // it; what each line calls is known from the source.
-#include "loader/reader/code/decoder.h"
 #include "loader/process/safe_open.h"
+#include "loader/reader/code/decoder.h"
 #include "loader/reader/matching/probe_match.h"
 #include "tests/unit/loader_matching_debug.h"
 #include "tests/unit/loader_sites_source.h"

@@ -31,7 +31,7 @@ std::string ask(const ConfinedProcess& process) {
 }
 
 Result<std::unique_ptr<ConfinedProcesses>> start() {
-    return ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {}});
+    return ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {}, false});
 }
 
 TEST(ConfinedProcess, HasNoRights) {
@@ -47,7 +47,8 @@ TEST(ConfinedProcess, HasNoRights) {
 TEST(ConfinedProcess, WithANetworkItHasItsFilesOnly) {
     const UniqueFd secret(open("/etc/passwd", O_RDONLY));
     const test::TemporaryFolder folder;
-    const auto processes = start();
+    const auto processes =
+        ConfinedProcesses::start({AUGER_FIXTURES_DIR "/fixture_confined", {}, true});
     ASSERT_TRUE(processes) << processes.error().message();
     auto process = (*processes)->make("network");
     ASSERT_TRUE(process) << process.error().message();

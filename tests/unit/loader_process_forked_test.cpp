@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Work in a forked copy of the process: what it sees, what it must not hold, and how it ends.
+#include "loader/process/capabilities.h"
 #include "loader/process/forked_task.h"
 #include "loader/process/safe_open.h"
+#include "tests/support/invoking_user.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -85,6 +88,35 @@ TEST(ForkedTask, WritesNoMoreThanItMay) {
                                   {256 << 10, 60});
     ASSERT_TRUE(task);
     EXPECT_THAT(text_of(task->take()), HasSubstr("File too large"));
+}
+
+// What it may still do, as it sees it.
+std::string rights_of_task(const ForkedLimits& limits) {
+    const auto tell = [](int out) {
+        const bool opens = UniqueFd(open("/etc/passwd", O_RDONLY)).get() >= 0;
+        return write_text(out, std::to_string(permitted_capabilities()) + " " +
+                                   std::to_string(effective_capabilities()) + " user " +
+                                   std::to_string(geteuid()) + (opens ? " opens" : ""));
+    };
+    auto task = ForkedTask::start("test", tell, limits);
+    return task ? text_of(task->take()) : task.error().message();
+}
+
+TEST(ForkedTask, HasNoRights) {
+    const std::string user = std::to_string(geteuid());
+    EXPECT_EQ(rights_of_task({}), "0 0 user " + user);
+    const CapabilitySet root = permitted_capabilities() & capability(CAP_DAC_OVERRIDE);
+    EXPECT_EQ(rights_of_task({.makes_files = true}),
+              std::to_string(root) + " 0 user " + user + " opens");
+}
+
+TEST(ForkedTask, IsTheInvokingUsers) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root";
+    const test::AsCalledBySudo nobody("nobody");
+    const std::string user = std::to_string(nobody.uid);
+    EXPECT_EQ(rights_of_task({}), "0 0 user " + user);
+    EXPECT_EQ(rights_of_task({.makes_files = true}), "0 0 user " + user + " opens");
 }
 
 TEST(ForkedTask, EndsWithTheProcess) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/launch.h"
 #include "loader/process/safe_open.h"
+#include "loader/process/starter.h"
 
 #include <gtest/gtest.h>
 
@@ -133,6 +134,62 @@ TEST(Launch, TheDestructorFollowsThePolicy) {
         EXPECT_EQ(waitpid(pid, &status, 0), pid);
         EXPECT_EQ(WTERMSIG(status), terminate ? SIGTERM : SIGKILL);
     }
+}
+
+std::unique_ptr<Starter> starter_of(const std::optional<InvokingUser>& user = {}) {
+    auto starter = Starter::start(user);
+    EXPECT_TRUE(starter);
+    return std::move(*starter);
+}
+
+// All is as without the process in between.
+TEST(Launch, AStartersCommandIsOurChild) {
+    const auto starter = starter_of();
+    LaunchOptions options{{"sh", "-c", "echo $PPID; cat; exit 3"}, {}};
+    options.starter = starter.get();
+    ExitStatus status{};
+    EXPECT_EQ(output_of(options, &status), std::to_string(getpid()) + "\n");
+    EXPECT_EQ(status.value, 3);
+    options.arguments = {"/no/such/command"};
+    auto absent = LaunchedProcess::start(options);
+    ASSERT_TRUE(absent);
+    EXPECT_EQ(absent->release().error().message(),
+              "start /no/such/command: No such file or directory");
+    options.arguments = {"sleep", "1000"};
+    pid_t pid = 0;
+    {
+        auto process = LaunchedProcess::start(options);
+        ASSERT_TRUE(process);
+        pid = process->pid();
+        EXPECT_EQ(getpgid(pid), pid);
+        EXPECT_EQ(*exe_path(pid), *exe_path(getpid()));
+    }
+    EXPECT_EQ(kill(pid, 0), -1);
+}
+
+TEST(Launch, AStarterIsTheInvokingUser) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root";
+    const InvokingUser daemon{1, 1, "daemon", "/usr/sbin"};
+    const auto starter = starter_of(daemon);
+    LaunchOptions options{{"sh", "-c", "id -u; id -g; id -G; echo $HOME"}, daemon};
+    options.starter = starter.get();
+    EXPECT_EQ(output_of(options), "1\n1\n1\n/usr/sbin\n");
+    options.arguments = {"sleep", "1000"};
+    auto process = LaunchedProcess::start(options);
+    ASSERT_TRUE(process);
+    // Before it is let go, too.
+    EXPECT_EQ(uid_of(process->pid()).value(), 1u);
+}
+
+TEST(Launch, AStarterThatIsGoneIsAnError) {
+    const auto starter = starter_of();
+    kill(starter->pid(), SIGKILL);
+    LaunchOptions options{{"true"}, {}};
+    options.starter = starter.get();
+    const auto process = LaunchedProcess::start(options);
+    ASSERT_FALSE(process);
+    EXPECT_EQ(process.error().message(), "start true: the process that starts commands is gone");
 }
 
 TEST(Launch, DropsToTheInvokingUser) {

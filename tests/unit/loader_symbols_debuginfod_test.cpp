@@ -44,7 +44,7 @@ class DebuginfodClient : public testing::Test {
         setenv("DEBUGINFOD_RETRY_LIMIT", "1", 1);
     }
     static std::shared_ptr<ConfinedProcesses> readers() {
-        return *ConfinedProcesses::start(reader_program());
+        return *ConfinedProcesses::start(networked_reader_program());
     }
     void serve(DebuginfodServer::Reply reply) {
         server.emplace(std::move(reply));

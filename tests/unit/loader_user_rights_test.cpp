@@ -2,6 +2,8 @@
 // Rights of the user who called sudo: of one thread, for a while, with that user's groups.
 #include "loader/process/user_rights.h"
 
+#include "loader/base/fd.h"
+#include "loader/process/capabilities.h"
 #include "tests/support/invoking_user.h"
 #include "tests/support/temporary_folder.h"
 
@@ -83,6 +85,35 @@ TEST_F(UserRightsTest, AreOneThreads) {
     EXPECT_FALSE(readable(path));
     begin.set_value();
     other.join();
+}
+
+// What root may do everywhere it does only here, once auger has given up the rest.
+TEST_F(UserRightsTest, OfRootAreInForceWhileTheyAreAskedFor) {
+    ASSERT_EQ(chmod(folder_.path("").c_str(), 0500), 0);
+    const passwd* nobody = getpwnam("nobody");
+    ASSERT_EQ(chown(folder_.path("").c_str(), nobody->pw_uid, nobody->pw_gid), 0);
+    const std::string path = folder_.path("file");
+    const auto creates = [&] {
+        const bool made =
+            UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)).get() >= 0;
+        unlink(path.c_str());
+        return made;
+    };
+    std::thread([&] {
+        ASSERT_TRUE(keep_capabilities(capabilities_to_keep(Work::observing)));
+        EXPECT_FALSE(creates());
+        {
+            const UserRights rights(invoking_user());
+            EXPECT_TRUE(creates());
+        }
+        EXPECT_FALSE(creates());
+        ASSERT_TRUE(keep_capabilities(0));
+        const UserRights rights(invoking_user());
+        EXPECT_FALSE(creates());
+    }).join();
+    EXPECT_TRUE(creates());
+    ASSERT_EQ(chown(folder_.path("").c_str(), 0, 0), 0);
+    ASSERT_EQ(chmod(folder_.path("").c_str(), 0700), 0);
 }
 
 TEST_F(UserRightsTest, WhoseBusinessItIs) {
