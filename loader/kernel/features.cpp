@@ -88,6 +88,27 @@ bool has_hardware_cycles() {
     return open_perf_event(attributes, 0, -1, "cycles").ok();
 }
 
+bool opens_perf_events() {
+    perf_event_attr attributes = {};
+    attributes.size = sizeof(attributes);
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_DUMMY;
+    attributes.disabled = 1;
+    return open_perf_event(attributes, -1, 0, "dummy").ok();
+}
+
+// Whether they want CAP_SYS_ADMIN, tried without it.
+bool want_admin_for_perf_events() {
+    const CapabilitySet before = effective_capabilities();
+    if (!(before & capability(CAP_SYS_ADMIN)))
+        return false;
+    if (!set_effective_capabilities(before & ~capability(CAP_SYS_ADMIN)))
+        return true;
+    const bool opened = opens_perf_events();
+    (void)set_effective_capabilities(before);
+    return !opened;
+}
+
 // Why tracing programs may not be loaded.
 std::string privilege_fault_of() {
     std::string missing;
@@ -159,6 +180,8 @@ Features Features::detect(LinkProcesses* processes) {
     }
     if (!features.privileged)
         features.privilege_fault = privilege_fault_of();
+    features.perf_events = opens_perf_events();
+    features.perf_events_take_admin = features.perf_events && want_admin_for_perf_events();
     features.hardware_cycles = has_hardware_cycles();
     features.kernel_names = shows_kernel_addresses();
     features.other_users = has_capability(CAP_SYS_PTRACE);
@@ -195,6 +218,11 @@ std::vector<Capability> Features::describe() const {
     lines.insert(
         lines.end(),
         {
+            line("perf events", perf_events,
+                 perf_events_take_admin ? "may be opened, which takes CAP_SYS_ADMIN here"
+                                        : "may be opened",
+                 "clocks, and mappings as they come, are not to be had", perf_events_remedy,
+                 State::missing),
             line("probes", uprobes, "a probe was attached, and fired", uprobes_fault,
                  "a kernel with CONFIG_UPROBE_EVENTS is needed, and no lockdown that forbids them "
                  "(/sys/kernel/security/lockdown); before Linux 6.6 root, or CAP_SYS_ADMIN",

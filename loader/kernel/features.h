@@ -12,13 +12,19 @@ namespace auger {
 
 class LinkProcesses;
 
+inline constexpr const char* perf_events_remedy =
+    "sysctl kernel.perf_event_paranoid=2 (above that, Debian's and Ubuntu's kernels ask for "
+    "CAP_SYS_ADMIN), or run as root";
+
 struct Features {
-    bool privileged = false;          // may load tracing programs
-    bool btf = false;                 // /sys/kernel/btf/vmlinux
-    bool uprobes = false;             // probes can be attached, and fire
-    bool uprobe_multi = false;        // Linux 6.6
-    bool uprobe_session = false;      // Linux 6.13
-    bool stacks_under_return = false; // Linux 6.11
+    bool privileged = false;             // may load tracing programs
+    bool btf = false;                    // /sys/kernel/btf/vmlinux
+    bool uprobes = false;                // probes can be attached, and fire
+    bool uprobe_multi = false;           // Linux 6.6
+    bool uprobe_session = false;         // Linux 6.13
+    bool stacks_under_return = false;    // Linux 6.11
+    bool perf_events = false;            // of all processes: clocks, mappings as they come
+    bool perf_events_take_admin = false; // ... with CAP_SYS_ADMIN only (Debian's paranoid 3)
     bool hardware_cycles = false;
     bool context_switches = false; // programs may run at them, for sampling of waits
     bool task_iterators = false;   // a program may visit all threads, to list open calls

@@ -894,6 +894,9 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
         return Error{"observe this machine", "",
                      "tracing programs may not be loaded, " + features.privilege_fault,
                      "run as root, or with CAP_BPF and CAP_PERFMON", Error::Kind::unsupported};
+    if (!features.perf_events)
+        return Error{"observe this machine", "", "perf events may not be opened",
+                     perf_events_remedy, Error::Kind::unsupported};
     if (!features.btf)
         return Error{"observe this machine", "", "the kernel has no type information (BTF)",
                      "use a kernel with CONFIG_DEBUG_INFO_BTF", Error::Kind::unsupported};
@@ -906,9 +909,10 @@ Result<std::unique_ptr<Backend>> make_live_backend(const LiveOptions& options, E
                         : AttachWay::perf;
     if (links && way == AttachWay::multi)
         links->give_up_perf_events();
-    if (options.give_up_rights &&
-        !keep_capabilities(capabilities_to_keep(
-            way == AttachWay::multi ? Work::observing : Work::observing_by_perf_events)))
+    if (options.give_up_rights && !keep_capabilities(capabilities_to_keep(
+                                      way == AttachWay::perf || features.perf_events_take_admin
+                                          ? Work::observing_by_perf_events
+                                          : Work::observing)))
         return system_error("give up", "capabilities");
     auto programs =
         Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,

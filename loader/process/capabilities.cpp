@@ -32,8 +32,9 @@ constexpr std::array<CapabilityUse, 13> uses{{
      "names of the kernel's functions"},
     {CAP_LEASE, "CAP_LEASE", Whose::everybodys, false, false, false,
      "`time` in other users' files: probes go before anybody writes there"},
-    {CAP_SYS_ADMIN, "CAP_SYS_ADMIN", Whose::perf_probes, false, false, false,
-     "probes that are perf events: Linux before 6.6, and `--attach perf`"},
+    {CAP_SYS_ADMIN, "CAP_SYS_ADMIN", Whose::perf_events, false, false, false,
+     "perf events, where the kernel asks for it: probes that are some (Linux before 6.6, "
+     "`--attach perf`), and all of them where kernel.perf_event_paranoid is above 2"},
     {CAP_SYS_NICE, "CAP_SYS_NICE", Whose::low_limits, false, false, false,
      "a higher priority while events are lost because others have all CPUs"},
     {CAP_KILL, "CAP_KILL", Whose::roots, false, true, false,
@@ -92,7 +93,7 @@ bool applies(Whose whose, Work work, bool root, bool sudo) {
         return root && !sudo;
     case Whose::sudos:
         return sudo;
-    case Whose::perf_probes:
+    case Whose::perf_events:
         return work == Work::observing_by_perf_events;
     case Whose::low_limits: {
         rlimit nice{};

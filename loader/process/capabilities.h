@@ -22,7 +22,7 @@ struct CapabilityUse {
         roots,       // only root needs it: for what others do as themselves
         plain_roots, // not under sudo
         sudos,       // only under sudo
-        perf_probes, // only where probes are perf events
+        perf_events, // only where the kernel asks for it to open them
         low_limits,  // only where the limit of nice could not be raised instead
     };
     unsigned number; // CAP_BPF
