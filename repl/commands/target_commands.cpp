@@ -190,8 +190,9 @@ std::vector<CommandRow> target_commands() {
          "all\n"
          "code that the target maps has been read, nothing in it leaves its stack, and nothing "
          "brings\n"
-         "further code (dlopen, a JIT). It goes back to ret when that changes.\n"
-         "Holds for probes added from now on.",
+         "further code (dlopen, a JIT). It goes back to ret when that changes, and is ret with -a "
+         "and\n"
+         "-n, whose processes come unread. Holds for probes added from now on.",
          "exit auto\nexit ret",
          {{.words = "auto ret trampoline"}, {}},
          parse_exit},
