@@ -38,7 +38,7 @@ constexpr std::array<CapabilityUse, 13> uses{{
     {CAP_SYS_NICE, "CAP_SYS_NICE", Whose::low_limits, false, false, false,
      "a higher priority while events are lost because others have all CPUs"},
     {CAP_KILL, "CAP_KILL", Whose::roots, false, true, false,
-     "ending readers, which are nobody's, and commands that became another user's"},
+     "ending readers, which are another user's, and commands that became another user's"},
     {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE", Whose::plain_roots, false, true, true,
      "`save`, `record` and `serve unix:` in other users' folders"},
     {CAP_SETUID, "CAP_SETUID", Whose::sudos, false, true, true,

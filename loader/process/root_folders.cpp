@@ -10,28 +10,35 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <string_view>
+#include <algorithm>
 
 namespace auger {
 namespace {
 
-// Names one view of the file system: the mount namespace and the folder that is its root.
-std::string root_identity(const std::string& process) {
+// "mnt:[4026531841]"; empty: the process is gone.
+std::string mount_namespace(const std::string& process) {
     char link[64];
     const ssize_t length = readlink((process + "/ns/mnt").c_str(), link, sizeof(link));
+    return {link, static_cast<size_t>(std::max<ssize_t>(length, 0))};
+}
+
+// Names one view of the file system: the mount namespace and the folder that is its root.
+std::string root_identity(const std::string& process) {
+    const std::string mounts = mount_namespace(process);
     struct stat status;
-    if (length < 0 || stat((process + "/root").c_str(), &status) != 0)
+    if (mounts.empty() || stat((process + "/root").c_str(), &status) != 0)
         return {};
-    return fmt::format("{} {} {}", std::string_view(link, static_cast<size_t>(length)),
-                       status.st_dev, status.st_ino);
+    return fmt::format("{} {} {}", mounts, status.st_dev, status.st_ino);
 }
 
 // A root within /proc, as processes have that give up all files: our own readers, of which each one
-// would make another view of every library, to be read by another reader. They brought along
-// nothing, so what they map is as we see it.
+// would make another view of every library, to be read by another reader. With our mounts they
+// brought along nothing, so what they map is as we see it. A container's processes bring their
+// mounts along, and may have such a root, too: their files are not ours for that.
 bool has_no_files(const std::string& process) {
     struct statfs system;
-    return statfs((process + "/root").c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+    return statfs((process + "/root").c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
+           mount_namespace(process) == mount_namespace("/proc/self");
 }
 
 } // namespace

@@ -2,17 +2,15 @@
 #include "loader/symbols/debuginfod_messages.h"
 
 #include "loader/base/bytes.h"
+#include "loader/symbols/elf_messages.h"
 
 namespace auger::debuginfod_messages {
 namespace {
 
+using elf_messages::whole;
+
 constexpr size_t most_variables = 64;
 constexpr size_t text_limit = 64 << 10;
-
-template <typename T>
-std::optional<T> whole(const ByteReader& in, T value) {
-    return in.failed() || !in.at_end() ? std::nullopt : std::optional<T>(std::move(value));
-}
 
 } // namespace
 
