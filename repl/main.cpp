@@ -6,6 +6,7 @@
 #include "loader/process/confined_process.h"
 #include "loader/process/starter.h"
 #include "loader/recording/replay_backend.h"
+#include "repl/commands/table.h"
 #include "repl/language/script.h"
 #include "repl/session/session.h"
 #include "repl/session/unavailable_backend.h"
@@ -120,7 +121,7 @@ class Program {
         if (!interactive && session_.waits_for_target()) {
             const TargetSpec& target = session_.settings().target;
             check(Error{"observe", target.name,
-                        "no process" + condition_text(target) + " is called so",
+                        "no process of that name" + condition_text(target) + " is running",
                         "start it first; or let the commands wait for it: target NAME; wait until "
                         "samples > 0",
                         Error::Kind::failed});
@@ -254,7 +255,7 @@ ExitCode run(const Options& options, bool input_closed) {
     if (!interactive)
         session_options.settle = std::chrono::seconds(10);
     session_options.view = view_of_stdout();
-    Session session(**backend, model, output, **signals, session_options);
+    Session session(**backend, model, output, **signals, command_table(), session_options);
     Program program(options, session, output, **signals, helpers->guardian.get());
     ExitCode code = guarded([&] { return program.run(interactive); },
                             [&](const Error& error) {

@@ -36,6 +36,10 @@ endif()
 forbid("bpf/" "" "loader/|views/|repl/" "bpf knows no other room")
 forbid("loader/" "" "views/|repl/" "loader knows only bpf")
 forbid("views/" "" "repl/" "views knows only loader and bpf")
+forbid("repl/language/" "" "repl/(services|session|commands|terminal)/" "the language knows no command")
+forbid("repl/services/" "" "repl/(session|commands|terminal)/" "services know no session")
+forbid("repl/session/" "" "repl/(commands|terminal)/" "a session is given its commands")
+forbid("repl/commands/" "" "repl/terminal/" "commands know no terminal")
 forbid("" "" "\\.\\./|tests/|bench/" "includes are written from the root, and bring no tests")
 
 forbid("loader/|views/|repl/" "loader/kernel/|repl/terminal/|repl/main\\.cpp"

@@ -89,14 +89,24 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
     // Fields from the third on; start time is the 22nd.
     const std::string_view state = take_word(text);
     const auto parent = number<pid_t>(take_word(text));
-    for (int field = 5; field < 22; field++)
-        take_word(text);
+    std::optional<uint64_t> user_ticks, kernel_ticks, threads;
+    for (int field = 5; field < 22; field++) {
+        const std::string_view word = take_word(text);
+        if (field == 14)
+            user_ticks = number<uint64_t>(word);
+        else if (field == 15)
+            kernel_ticks = number<uint64_t>(word);
+        else if (field == 20)
+            threads = number<uint64_t>(word);
+    }
     const auto start = number<uint64_t>(take_word(text));
     if (state.size() != 1 || !parent || !start)
         return std::nullopt;
     stat.state = state[0];
     stat.parent = *parent;
     stat.start_ticks = *start;
+    stat.cpu_ticks = user_ticks.value_or(0) + kernel_ticks.value_or(0);
+    stat.threads = static_cast<uint32_t>(threads.value_or(0));
     return stat;
 }
 
@@ -160,6 +170,26 @@ Result<std::string> exe_path(pid_t pid) {
     if (path.ends_with(deleted))
         path.resize(path.size() - deleted.size());
     return path;
+}
+
+Result<std::string> command_line_of(pid_t pid) {
+    auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 4096);
+    if (!text)
+        return process_error("read command line of process", pid);
+    while (text->ends_with('\0'))
+        text->pop_back();
+    std::ranges::replace(*text, '\0', ' ');
+    return text;
+}
+
+Result<uint64_t> waits_of(pid_t tid) {
+    const auto words = status_words(tid, "voluntary_ctxt_switches:");
+    if (!words)
+        return words.error();
+    const auto count = words->empty() ? std::nullopt : number<uint64_t>(words->front());
+    if (!count)
+        return Error{"read status of process", std::to_string(tid), "not understood", {}};
+    return *count;
 }
 
 Result<std::vector<pid_t>> all_pids() {

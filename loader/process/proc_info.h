@@ -18,7 +18,9 @@ namespace auger {
 struct ProcessStat {
     pid_t parent = 0;
     uint64_t start_ticks = 0; // since boot, in clock ticks: with the pid, the identity of a process
-    char state = '?';         // as in /proc/PID/stat: R, S, D, Z, ...
+    uint64_t cpu_ticks = 0;   // user and kernel time of all threads so far, in clock ticks
+    uint32_t threads = 0;
+    char state = '?'; // as in /proc/PID/stat: R, S, D, Z, ...
     std::string comm;
 };
 
@@ -36,6 +38,11 @@ Result<std::vector<pid_t>> threads_of(pid_t pid);
 pid_t living_thread(pid_t pid);
 // Command name of a thread or process, without the newline.
 Result<std::string> comm_of(pid_t tid);
+// The words that the process was started with, joined by blanks and cut to 4 kB; empty for kernel
+// threads. The process may have changed them.
+Result<std::string> command_line_of(pid_t pid);
+// How often a thread has gone off its CPU to wait for something.
+Result<uint64_t> waits_of(pid_t tid);
 // Path of the executable as the kernel prints it, without a trailing " (deleted)".
 Result<std::string> exe_path(pid_t pid);
 // Pids of all processes (not threads), ascending.

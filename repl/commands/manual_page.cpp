@@ -2,6 +2,7 @@
 #include "repl/commands/manual_page.h"
 
 #include "repl/commands/table.h"
+#include "repl/session/help_text.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,7 @@ std::string option_text(const ProgramOption& option) {
 std::string command_text(const CommandRow& row) {
     std::string text = fmt::format(".TP\n\\fB{}\\fR\n{}.\n", troff(row.usage), troff(row.summary));
     if (!row.details.empty())
-        text += ".IP\n" + verbatim(row.details);
+        text += ".IP\n" + verbatim(wrap_help(row.details));
     if (!row.examples.empty())
         text += ".IP\nExamples:\n.RS 11\n" + verbatim(row.examples) + ".RE\n";
     return text;
@@ -74,7 +75,7 @@ std::string manual_page(std::string_view version, std::string_view usage,
         page += option_text(option);
     page += ".SH NOTES\n" + verbatim(notes) + ".SH COMMANDS\n";
     std::string_view group;
-    for (const CommandRow& row : command_table()) {
+    for (const CommandRow& row : command_table().rows()) {
         if (row.group != group)
             page += fmt::format(".SS {}\n", troff(row.group));
         group = row.group;

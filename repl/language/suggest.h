@@ -9,9 +9,6 @@
 
 namespace auger {
 
-// Typing errors (insertions, deletions, replacements, swaps of neighbours) between two words.
-size_t typing_errors(std::string_view a, std::string_view b);
-
 // The nearest of `known`, when it is near enough to be what was meant; else empty.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/endpoint_request.h"
 
-#include "repl/commands/arguments.h"
+#include "repl/language/arguments.h"
 #include "repl/language/complaint.h"
 #include "repl/language/values.h"
 

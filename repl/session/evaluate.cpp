@@ -7,6 +7,7 @@
 #include "views/format.h"
 #include "views/model/diff.h"
 #include "views/model/fold.h"
+#include "views/model/function_match.h"
 #include "views/model/slow_call_query.h"
 
 #include <fmt/format.h>
@@ -22,22 +23,6 @@ using Kind = Quantity::Kind;
 
 Error no_value(std::string cause, std::string hint = {}) {
     return {"", "", std::move(cause), std::move(hint), Error::Kind::failed};
-}
-
-// The name up to its parameters; "operator()" is part of the name.
-std::string_view without_parameters(std::string_view name) {
-    size_t from = 0;
-    if (const size_t at = name.find("operator()"); at != std::string_view::npos)
-        from = at + std::string_view("operator()").size();
-    // "(anonymous namespace)::f(int)": what begins with a bracket is no parameter list.
-    int depth = 0;
-    for (size_t i = from; i < name.size(); ++i) {
-        if (name[i] == '(' && depth == 0 && i > 0 && name[i - 1] != ':')
-            return name.substr(0, i);
-        depth += name[i] == '(' || name[i] == '<';
-        depth -= (name[i] == ')' || (name[i] == '>' && (i == 0 || name[i - 1] != '-')));
-    }
-    return name;
 }
 
 Result<std::vector<bool>> functions_named(const Model& model, const std::string& wanted) {
@@ -173,19 +158,6 @@ Result<double> of_probe(const Quantity& quantity, const EvaluateContext& context
 }
 
 } // namespace
-
-bool names_function(std::string_view demangled, std::string_view wanted) {
-    const std::string whole = normalise_spaces(demangled), want = normalise_spaces(wanted);
-    const std::string bare(without_parameters(whole));
-    const std::string plain = strip_template_arguments(bare);
-    for (const std::string& name : {whole, bare, plain}) {
-        for (const size_t start : name_starts(name)) {
-            if (std::string_view(name).substr(start) == want)
-                return true;
-        }
-    }
-    return false;
-}
 
 Result<double> evaluate(const Quantity& quantity, const EvaluateContext& context) {
     if (quantity.of_probe())

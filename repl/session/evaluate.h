@@ -2,7 +2,7 @@
 // What a quantity of `assert` or `wait until` is now.
 #pragma once
 
-#include "repl/commands/condition.h"
+#include "repl/language/condition.h"
 #include "views/model/model.h"
 
 #include <optional>
@@ -23,8 +23,5 @@ Result<double> evaluate(const Quantity& quantity, const EvaluateContext& context
 
 // "1,234", "4.56 ms", "56.7 %"
 std::string format_quantity(const Quantity& quantity, double value);
-
-// Whether `wanted` names the function: "parse" names "ns::Parser::parse(int)".
-bool names_function(std::string_view demangled, std::string_view wanted);
 
 } // namespace auger

@@ -43,77 +43,42 @@ void Executor::roll_back(const std::vector<Operation>& done, Execution& executio
     }
 }
 
-Result<void> Executor::apply(Operation operation, Execution& execution) {
+Result<void> Executor::apply(const Operation& operation, Execution& execution) {
     struct Apply {
         Executor& self;
         Execution& execution;
 
-        Result<void> operator()(const SetTarget& edit) const {
-            return self.backend_.set_target(edit.after);
-        }
-        Result<void> operator()(const SetFilter& edit) const {
-            return self.backend_.set_filter(edit.after);
-        }
-        Result<void> operator()(const SetWayOut& edit) const {
-            return self.backend_.set_way_out(edit.after);
-        }
-        Result<void> operator()(const SetSampling& edit) const {
-            SamplingSettings sampling = edit.after;
+        Result<void> operator()(const SetSetting& set) const {
+            Settings to = set.after;
             for (const Rename& rename : execution.renames)
-                rename_probe(sampling.raised, rename);
-            return self.services_.set_sampling(sampling);
+                rename_probe(to, rename);
+            return set.row->apply(to, self.backend_, self.services_);
         }
-        Result<void> operator()(const SetRecording& edit) const {
-            return self.backend_.record(edit.after);
+        Result<void> operator()(const SetSlow& set) const {
+            return self.backend_.set_slow(renamed(set.after.id, execution.renames), set.after.slow,
+                                          set.after.conditions);
         }
-        Result<void> operator()(const SetIntervals& edit) const {
-            return self.services_.record_intervals(edit.after);
+        Result<void> operator()(const SetAttached& set) const {
+            return self.backend_.set_attached(renamed(set.after.id, execution.renames),
+                                              !set.after.off);
         }
-        Result<void> operator()(const SetTriggers& edit) const {
-            std::vector<Trigger> triggers = edit.after;
-            for (Trigger& trigger : triggers)
-                trigger.probe = renamed(trigger.probe, execution.renames);
-            return self.services_.set_triggers(triggers);
+        Result<void> operator()(const RemoveProbe& remove) const {
+            return self.backend_.remove_probe(renamed(remove.probe.id, execution.renames));
         }
-        Result<void> operator()(const SetServing& edit) const {
-            return self.services_.serve(edit.after);
-        }
-        Result<void> operator()(const SetSplit& edit) const {
-            SplitInfo split = edit.after.info();
-            split.probe = renamed(split.probe, execution.renames);
-            return self.backend_.set_split(split);
-        }
-        Result<void> operator()(const SetOnly& edit) const {
-            OnlyInfo only = edit.after;
-            for (const Rename& rename : execution.renames)
-                rename_probe(only.gate, rename);
-            return self.backend_.set_only(only);
-        }
-        Result<void> operator()(const SetSlow& edit) const {
-            return self.backend_.set_slow(renamed(edit.after.id, execution.renames),
-                                          edit.after.slow, edit.after.conditions);
-        }
-        Result<void> operator()(const SetAttached& edit) const {
-            return self.backend_.set_attached(renamed(edit.after.id, execution.renames),
-                                              !edit.after.off);
-        }
-        Result<void> operator()(const RemoveProbe& edit) const {
-            return self.backend_.remove_probe(renamed(edit.probe.id, execution.renames));
-        }
-        Result<void> operator()(const AddProbe& edit) const {
-            ProbeId id = edit.probe.id;
+        Result<void> operator()(const AddProbe& add) const {
+            ProbeId id = add.probe.id;
             const bool used_before = id < self.next_;
             if (used_before)
                 id = self.next_;
-            auto report = self.backend_.add_probe(
-                {id, edit.probe.text, edit.probe.slow, edit.probe.conditions});
+            auto report =
+                self.backend_.add_probe({id, add.probe.text, add.probe.slow, add.probe.conditions});
             if (!report)
                 return report.error();
             if (used_before)
-                execution.renames.push_back({edit.probe.id, id});
+                execution.renames.push_back({add.probe.id, id});
             self.reserve_through(id);
             execution.reports.emplace(id, std::move(*report));
-            return edit.probe.off ? self.backend_.set_attached(id, false) : Result<void>{};
+            return add.probe.off ? self.backend_.set_attached(id, false) : Result<void>{};
         }
     };
     return guarded([&] { return std::visit(Apply{*this, execution}, operation); });

@@ -29,7 +29,7 @@ class Executor {
     void reserve_through(ProbeId id) { next_ = std::max(next_, ProbeId{id.value + 1}); }
 
   private:
-    Result<void> apply(Operation operation, Execution& execution);
+    Result<void> apply(const Operation& operation, Execution& execution);
     void roll_back(const std::vector<Operation>& done, Execution& execution);
 
     Backend& backend_;

@@ -3,9 +3,8 @@
 // here: strings of the target are escaped.
 #pragma once
 
-#include "loader/backend.h"
+#include "loader/base/result.h"
 #include "repl/language/complaint.h"
-#include "repl/session/settings.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +14,9 @@
 namespace auger {
 
 using JsonObject = nlohmann::ordered_json;
+
+// Fields are added within a schema, never removed or given another meaning.
+inline constexpr int json_schema = 1;
 
 // The object that every reply begins with: {"schema":1,"command":...}.
 JsonObject json_reply(std::string_view command);
@@ -36,21 +38,7 @@ struct Reply {
     static Reply message(std::string text, JsonObject object);
 };
 
-// Descriptions for people, without a newline.
-std::string describe(const TargetSpec& target);
-std::string describe(const FilterSpec& filter);
-std::string describe(WayOut way_out);
-std::string describe(const IntervalFiles& files);
-std::string describe(const Trigger& trigger, const ProbeSetting& probe);
-std::string describe(const OverheadLimit& limit);
-
-// For `target`: the processes, one a line, at most `limit` of them.
-std::string process_lines(const TargetStatus& status, size_t limit);
-JsonObject json_target(const TargetStatus& status);
-// For a probe that was added: what matched, what was skipped and why.
-std::string report_lines(const ProbeReport& report, size_t limit);
-void add_report(JsonObject& object, const ProbeReport& report);
-std::string capability_lines(const std::vector<Capability>& capabilities);
-JsonObject json_capabilities(const std::vector<Capability>& capabilities);
+// An Error as a complaint about a part of the line.
+Complaint complaint_of(const Error& error, Span at);
 
 } // namespace auger

@@ -49,4 +49,9 @@ bool needs_probe(const Gate& gate, ProbeId probe) {
     return false;
 }
 
+bool end_trigger(Settings& settings, ProbeId probe) {
+    return std::erase_if(settings.triggers,
+                         [&](const Trigger& trigger) { return trigger.probe == probe; }) > 0;
+}
+
 } // namespace auger

@@ -63,5 +63,7 @@ struct Rename {
 void rename_probe(Settings& settings, const Rename& rename);
 void rename_probe(Gate& gate, const Rename& rename);
 bool needs_probe(const Gate& gate, ProbeId probe);
+// What slow calls of the probe trigger ends; false: they trigger nothing.
+bool end_trigger(Settings& settings, ProbeId probe);
 
 } // namespace auger

@@ -300,9 +300,10 @@ class LiveView::Run {
 };
 
 LiveView::LiveView(Session& session, StreamOutput& output, Signals& signals, Guardian* guardian,
-                   std::function<void(const std::string&)> remember)
+                   std::function<void(const std::string&)> remember,
+                   std::function<std::vector<std::string>()> past)
     : session_(session), output_(output), signals_(signals), guardian_(guardian),
-      remember_(std::move(remember)) {}
+      remember_(std::move(remember)), past_(std::move(past)) {}
 
 LiveView::~LiveView() = default;
 
@@ -314,6 +315,12 @@ Result<void> LiveView::run(const std::string& pane) {
         ScreenOptions options;
         options.unicode = terminal_is_utf8();
         options.read_source = read_source;
+        options.past_commands = past_;
+        options.complete = [this](std::string_view line) {
+            Completion completion = session_.complete(line);
+            return LineCompletion{completion.start, std::move(completion.common),
+                                  std::move(completion.candidates)};
+        };
         screen_ = std::make_unique<Screen>(session_.model(), std::move(options));
     }
     if (!pane.empty())

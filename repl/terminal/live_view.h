@@ -15,14 +15,17 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace auger {
 
 class LiveView {
   public:
-    // `remember` is told each command that the screen runs.
+    // `remember` is told each command that the screen runs; `past` has them all, and those of the
+    // prompt, oldest first.
     LiveView(Session& session, StreamOutput& output, Signals& signals, Guardian* guardian,
-             std::function<void(const std::string&)> remember);
+             std::function<void(const std::string&)> remember,
+             std::function<std::vector<std::string>()> past);
     ~LiveView();
 
     // Returns when the user leaves or auger has to end. Shows the pane of that name, or the one
@@ -37,6 +40,7 @@ class LiveView {
     Signals& signals_;
     Guardian* guardian_;
     std::function<void(const std::string&)> remember_;
+    std::function<std::vector<std::string>()> past_;
     std::unique_ptr<Screen> screen_; // made when it is first shown
 };
 

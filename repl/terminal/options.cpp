@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/terminal/options.h"
 
+#include "loader/recording/format.h"
 #include "repl/commands/bash_completion.h"
 #include "repl/commands/manual_page.h"
+#include "repl/commit.h"
 #include "repl/language/lexer.h"
+#include "repl/session/reply.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +17,19 @@ namespace auger {
 namespace {
 
 constexpr const char* version = "auger " AUGER_VERSION;
+
+// What --version says: what is needed to report a defect, and what can be relied on.
+std::string build_text() {
+    std::string text = fmt::format("{}\n", version);
+    if (constexpr std::string_view commit = AUGER_COMMIT; !commit.empty())
+        text += fmt::format("commit: {}\n", commit);
+    return text + fmt::format("recordings: format {}, and those from {} on\n"
+                              "JSON: schema {}\n"
+                              "built with: {}\n",
+                              recording::version, recording::oldest_version, json_schema,
+                              AUGER_LIBRARIES);
+}
+
 constexpr const char* usage_line =
     "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...] [OPTIONS]";
 
@@ -174,7 +190,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         fmt::print("{}", app.help());
         return ExitCode::ok;
     } catch (const CLI::CallForVersion&) {
-        fmt::print("{}\n", version);
+        fmt::print("{}", build_text());
         return ExitCode::ok;
     } catch (const CLI::ParseError& error) {
         return usage(error.what(), see_help);

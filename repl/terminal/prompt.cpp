@@ -29,8 +29,9 @@ class Prompt {
   public:
     Prompt(Session& session, StreamOutput& output, Signals& signals, Guardian* guardian)
         : session_(session), output_(output), signals_(signals),
-          view_(session, output, signals, guardian,
-                [this](const std::string& line) { remember(line); }) {
+          view_(
+              session, output, signals, guardian,
+              [this](const std::string& line) { remember(line); }, past_lines) {
         self = this;
         rl_readline_name = "auger";
         rl_catch_signals = 0; // ours wake the poll
@@ -186,26 +187,15 @@ class Prompt {
         if (found.empty())
             return nullptr;
         const std::string kept = line.substr(0, completion.start);
-        std::string common = found[0];
-        for (const std::string& candidate : found) {
-            size_t same = 0;
-            while (same < common.size() && same < candidate.size() &&
-                   common[same] == candidate[same])
-                ++same;
-            common.resize(same);
-        }
-        // A quotation that was opened differently would be lost; what is typed stays then.
-        if (found.size() > 1 && common.size() < line.size() - completion.start)
-            common = line.substr(completion.start);
         auto** matches = static_cast<char**>(std::calloc(found.size() + 2, sizeof(char*)));
         if (!matches)
             return nullptr;
-        matches[0] = ::strdup((kept + common).c_str());
+        matches[0] = ::strdup((kept + completion.common).c_str());
         if (found.size() > 1) {
             for (size_t i = 0; i < found.size(); ++i)
                 matches[i + 1] = ::strdup((kept + found[i]).c_str());
         } else {
-            rl_completion_append_character = common.ends_with('/') ? '\0' : ' ';
+            rl_completion_append_character = completion.common.ends_with('/') ? '\0' : ' ';
         }
         return matches;
     }
@@ -238,6 +228,12 @@ class Prompt {
             return;
         add_history(line.c_str());
         fresh_.push_back(line);
+    }
+    static std::vector<std::string> past_lines() {
+        std::vector<std::string> lines;
+        for (int i = 0; i < history_length; ++i)
+            lines.emplace_back(history_get(history_base + i)->line);
+        return lines;
     }
     void load_history() {
         auto file = HistoryFile::of_user();

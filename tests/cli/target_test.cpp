@@ -35,11 +35,12 @@ TEST_F(Target, ANameThatNoProcessHas) {
     const Outcome option = auger({"--batch", "-n", "no-such-name", "-e", "echo never"});
     EXPECT_EQ(option.code, 1);
     EXPECT_THAT(option.out, testing::Not(HasSubstr("never")));
-    EXPECT_THAT(option.err, HasSubstr("no-such-name: no process is called so"));
+    EXPECT_THAT(option.err, HasSubstr("no-such-name: no process of that name is running"));
     EXPECT_THAT(option.err, HasSubstr("start it first"));
     const Outcome command = auger({"--batch", "-e", "target no-such-name; echo goes on"});
     EXPECT_EQ(command.code, 0);
-    EXPECT_THAT(command.out, HasSubstr("no process is called so now; those that start will be"));
+    EXPECT_THAT(command.out,
+                HasSubstr("no process named no-such-name is running; those that start will be"));
     EXPECT_THAT(command.out, HasSubstr("goes on\n"));
 }
 

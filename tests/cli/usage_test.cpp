@@ -129,6 +129,9 @@ TEST(Help, IsNoError) {
     const Outcome version = auger({"--version"});
     EXPECT_EQ(version.code, 0);
     EXPECT_THAT(version.out, testing::StartsWith("auger "));
+    for (const char* line :
+         {"\nrecordings: format ", "\nJSON: schema 1\n", "\nbuilt with: libbpf "})
+        EXPECT_THAT(version.out, HasSubstr(line));
 }
 
 } // namespace

@@ -158,7 +158,18 @@ TEST_F(ProbeMatch, LibrariesAreSearchedWhenTheProgramHasNone) {
     EXPECT_EQ(one("fixture_functions:main").module, 0u);
     EXPECT_EQ(one("main").module, 0u);
     EXPECT_THAT(failure("libz:main"), HasSubstr("no mapped file is named libz"));
-    EXPECT_THAT(failure("libc:plain_function"), HasSubstr("no such function"));
+    EXPECT_THAT(failure("libc:plain_function"),
+                HasSubstr("no such function, as far as libc.so.6 has names: it is stripped"));
+}
+
+TEST_F(ProbeMatch, TheStandardLibraryIsAskedForByName) {
+    add("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", false);
+    EXPECT_THAT(failure("get"),
+                testing::AllOf(HasSubstr("no such function"), HasSubstr("libstdc++.so.6 has "),
+                               HasSubstr("write libstdc++:get for them")));
+    EXPECT_FALSE(names("libstdc++:get").empty());
+    EXPECT_FALSE(names("std::istream::get").empty());
+    EXPECT_EQ(names("__cxa_throw").size(), 1u) << "in none of its namespaces";
 }
 
 TEST_F(ProbeMatch, RefusalsAndNearMatches) {

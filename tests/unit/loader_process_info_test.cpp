@@ -20,6 +20,8 @@ TEST(ProcInfo, StatOfANameWithBracketsAndSpaces) {
     EXPECT_EQ(stat->state, 'S');
     EXPECT_EQ(stat->parent, 7);
     EXPECT_EQ(stat->start_ticks, 123456u);
+    EXPECT_EQ(stat->cpu_ticks, 5u + 6u);
+    EXPECT_EQ(stat->threads, 1u);
 }
 
 TEST(ProcInfo, StatThatIsNone) {
@@ -34,6 +36,11 @@ TEST(ProcInfo, OwnProcess) {
     EXPECT_EQ(*uid_of(getpid()), getuid());
     EXPECT_EQ(*process_of_thread(gettid()), getpid());
     EXPECT_TRUE(exe_path(getpid())->ends_with("unit_loader"));
+    EXPECT_THAT(*command_line_of(getpid()), testing::HasSubstr("unit_loader"));
+    const auto waits = waits_of(gettid());
+    ASSERT_TRUE(waits);
+    usleep(1000);
+    EXPECT_GT(*waits_of(gettid()), *waits);
     EXPECT_THAT(*all_pids(), testing::Contains(getpid()));
     EXPECT_FALSE(read_stat(0x7fffffff));
     EXPECT_EQ(read_stat(0x7fffffff).error().cause, "No such process");

@@ -158,7 +158,7 @@ void look_at_everything(const std::string& path, bool json, bool& readable) {
     options.json = json;
     options.keep_going = options.batch = true;
     options = TestSession::fitted(options);
-    Session session(**backend, model, output, interrupts, options);
+    Session session(**backend, model, output, interrupts, command_table(), options);
     std::vector<ScriptLine> lines;
     for (const char* line : {"flame",
                              "flame slow taken by thread",

@@ -24,7 +24,7 @@ const std::vector<ProgramOption> options = {{"-p,--pid", "PID[,PID...]", "Observ
 
 TEST(ManualPage, HasEveryCommandAndOption) {
     const std::string page = manual_page("auger 1", "auger -p PID", options, ".not a request\n");
-    for (const CommandRow& row : command_table())
+    for (const CommandRow& row : command_table().rows())
         EXPECT_THAT(page, HasSubstr(".TP\n\\fB" + std::string(row.name))) << row.name;
     EXPECT_THAT(page, HasSubstr("\\fB\\-p\\fR, \\fB\\-\\-pid\\fR \\fIPID[,PID...]\\fR\n"));
     EXPECT_THAT(page, HasSubstr("\n\\&.not a request"));

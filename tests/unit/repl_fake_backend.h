@@ -6,6 +6,7 @@
 
 #include "loader/backend.h"
 #include "loader/process/output_file.h"
+#include "repl/commands/table.h"
 #include "repl/session/output.h"
 #include "repl/session/session.h"
 #include "synthetic_stream.h"
@@ -291,7 +292,7 @@ class TestInterrupts final : public Interrupts {
 // A session on a fake, and what it said since last asked.
 struct TestSession {
     explicit TestSession(SessionOptions options = {})
-        : session(backend, model, output, interrupts, fitted(options)) {}
+        : session(backend, model, output, interrupts, command_table(), fitted(options)) {}
 
     // Runs a script; everything that it printed, errors behind results.
     std::string run(const std::string& script, const std::string& name = "test.aug") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The language: words and their places, values, what a complaint looks like, hostile bytes.
+#include "loader/probes/edit_distance.h"
 #include "repl/language/complaint.h"
 #include "repl/language/lexer.h"
 #include "repl/language/script.h"
@@ -274,8 +275,10 @@ TEST(Suggest, NearestWithinATypingErrorOrTwo) {
     EXPECT_EQ(nearest("handle_rqeuest", known), "handle_request");
     EXPECT_EQ(nearest("zzz", known), "");
     EXPECT_EQ(nearest("", known), "");
-    EXPECT_EQ(typing_errors("ab", "ba"), 1u);
-    EXPECT_EQ(typing_errors("kitten", "sitting"), 3u);
+    EXPECT_EQ(nearest("SPLIT", known), "split") << "case is ignored";
+    EXPECT_EQ(edit_distance("ab", "ba", 5), 1u);
+    EXPECT_EQ(edit_distance("kitten", "sitting", 5), 3u);
+    EXPECT_EQ(edit_distance("kitten", "sitting", 2), 3u) << "more than the limit";
 }
 
 TEST(Script, LinesOfAnyFile) {

@@ -3,7 +3,6 @@
 #include "repl_fake_backend.h"
 
 #include "repl/language/script.h"
-#include "repl/session/spell_settings.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -42,7 +41,7 @@ std::vector<std::string> expect_round_trip(const std::string& text) {
     TestSession first, second;
     first.run(text);
     EXPECT_EQ(first.failure, std::nullopt) << text;
-    const auto lines = spell_settings(first.session.settings());
+    const auto lines = spell_settings(first.session.settings(), command_table().settings());
     const std::string said = second.run(joined(lines));
     EXPECT_EQ(second.failure, std::nullopt) << said;
     expect_same(first.session.settings(), second.session.settings(), joined(lines));
@@ -60,8 +59,8 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                           "only in handle and not (comm logger or tid 7) and at x.c:3\n"
                           "sample wall wakers 199; sample 4999 only handle > p95 or in send\n"
                           "ewma 90s"),
-        ElementsAre("exit ret", "target -p 1 2 3", "filter pid 4", "filter tid 5 6",
-                    "filter comm a \"b c\"", "filter cgroup x.slice/y", "time handle",
+        ElementsAre("target -p 1 2 3", "filter pid 4", "filter tid 5 6", "filter comm a \"b c\"",
+                    "filter cgroup x.slice/y", "exit ret", "time handle",
                     "slow recv > p99 if arg2 > 4096 and ret < 0 show arg0, str(arg1)",
                     "only recv if ret < 0", "slow send > 5ms show off", "slow other > 1.5ms",
                     "split handle > p99.9 at main.cc:12 by arg1",

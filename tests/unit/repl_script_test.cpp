@@ -3,6 +3,7 @@
 #include "repl_fake_backend.h"
 
 #include "repl/session/evaluate.h"
+#include "views/model/function_match.h"
 
 #include <gmock/gmock.h>
 

@@ -528,7 +528,7 @@ TEST(Session, EveryCommandAnswersInJson) {
             begin = end + 1;
         }
     }
-    for (const CommandRow& row : command_table()) {
+    for (const CommandRow& row : command_table().rows()) {
         if (row.name == "view") // there is none in JSON
             continue;
         EXPECT_THAT(seen, Contains(std::string(row.name)));
@@ -671,12 +671,26 @@ TEST(Session, WithoutAKernelOnlyWhatNeedsNone) {
         {});
     TestOutput output;
     TestInterrupts interrupts;
-    Session session(backend, model, output, interrupts, {});
+    Session session(backend, model, output, interrupts, command_table(), {});
     const auto run = [&](const std::string& line) { return session.run({{"f", 1, line}}); };
     EXPECT_EQ(run("help; doctor; echo x"), std::nullopt);
     for (const char* line : {"target 1", "sample", "status", "wait 1s", "filter tid 5"})
         EXPECT_EQ(run(line), Error::Kind::unsupported) << line;
     EXPECT_THAT(output.errors, HasSubstr("run as root"));
+}
+
+TEST(Session, AProbeIsFoundWithoutItsLibrary) {
+    TestSession test;
+    test.run("target 4711\ntime libz:deflate\ntime ns::deflate_all\nwait 1s");
+    EXPECT_THAT(test.run("hist deflate"), HasSubstr("libz:deflate"));
+    EXPECT_EQ(test.failure, std::nullopt);
+    EXPECT_THAT(test.run("hist deflate_all"), HasSubstr("\"deflate_all\" is not timed"));
+    test.run("time /usr/lib/libz.so.1:deflate");
+    EXPECT_THAT(test.run("hist deflate"),
+                HasSubstr("\"deflate\" could be any of 2 probes\n"
+                          "    hist deflate\n"
+                          "         ^~~~~~~\n"
+                          "  one of: libz:deflate, /usr/lib/libz.so.1:deflate"));
 }
 
 TEST(Plan, AddsBeforeTheSplitAndRemovesBehindIt) {
@@ -689,14 +703,24 @@ TEST(Plan, AddsBeforeTheSplitAndRemovesBehindIt) {
     to.split = {true, ProbeId{2}, {Threshold::Kind::percentile, 0, 95}, false};
     to.only.text = "in b";
     to.sampling.raised_hz = 99;
-    const auto operations = plan(from, to);
-    ASSERT_EQ(operations.size(), 5u);
-    EXPECT_TRUE(std::holds_alternative<AddProbe>(operations[0]));
-    EXPECT_TRUE(std::holds_alternative<SetSplit>(operations[1]));
-    EXPECT_TRUE(std::holds_alternative<SetOnly>(operations[2]));
-    EXPECT_TRUE(std::holds_alternative<SetSampling>(operations[3]));
-    EXPECT_TRUE(std::holds_alternative<RemoveProbe>(operations[4]));
-    EXPECT_TRUE(plan(from, from).empty());
+    to.filter.tids = {7};
+    const SettingTable table = command_table().settings();
+    const auto operations = plan(from, to, table);
+    ASSERT_EQ(operations.size(), 6u);
+    // What the setting of an operation would save, were it the only one.
+    const auto saved = [&](const Operation& operation) {
+        std::vector<std::string> lines;
+        if (const auto* set = std::get_if<SetSetting>(&operation))
+            set->row->spell(to, lines);
+        return lines.empty() ? "" : lines.back().substr(0, lines.back().find(' '));
+    };
+    EXPECT_EQ(saved(operations[0]), "filter");
+    EXPECT_TRUE(std::holds_alternative<AddProbe>(operations[1]));
+    EXPECT_EQ(saved(operations[2]), "split");
+    EXPECT_EQ(saved(operations[3]), "only");
+    EXPECT_EQ(saved(operations[4]), "sample");
+    EXPECT_TRUE(std::holds_alternative<RemoveProbe>(operations[5]));
+    EXPECT_TRUE(plan(from, from, table).empty());
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include "loader/reader/elf/function_index.h"
 #include "loader/reader/matching/name_matcher.h"
 #include "loader/reader/names/demangle.h"
-#include "repl/commands/table.h"
+#include "repl/language/lexer.h"
 #include "synthetic_stream.h"
 #include "views/model/fold.h"
 #include "views/model/frame_kind.h"
@@ -51,7 +51,7 @@ std::vector<Named> names_of(const std::string& path) {
 
 // The one word that is the command's probe.
 std::string probe_in(const std::string& line) {
-    const auto commands = commands_of(line);
+    const auto commands = lex(line);
     EXPECT_TRUE(commands) << line;
     if (!commands || commands->size() != 1 || (*commands)[0].words.size() != 2)
         return {};

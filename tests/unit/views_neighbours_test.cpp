@@ -66,6 +66,8 @@ TEST_F(NeighboursTest, FunctionsAreFoundAsTheyAreShown) {
     EXPECT_EQ(names("parse"), (Names{"parse"})); // in full before shortened
     EXPECT_EQ(names("ns::T<>::run").size(), 2u);
     EXPECT_EQ(names("ns::T<int>::run(int)").size(), 1u);
+    EXPECT_EQ(names("run").size(), 2u) << "as gdb does";
+    EXPECT_EQ(names("T<int>::run"), (Names{"ns::T<int>::run(int)"}));
     EXPECT_EQ(names("service:main"), (Names{"main"}));
     EXPECT_EQ(names("/usr/bin/service:main"), (Names{"main"}));
     EXPECT_EQ(names("libc:main"), Names{});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/frame_kind.h"
 
-#include "views/short_name.h"
+#include "views/model/function_match.h"
 
 #include <algorithm>
 #include <array>
@@ -100,7 +100,7 @@ std::vector<FunctionId> functions_meant(const SymbolTables& symbols, std::string
         const FunctionId id{i};
         const std::string_view name = symbols.name(id);
         if (symbols.is_shown(id) &&
-            (name == text || source_name(name) == text || short_name(name) == text ||
+            (match_name(name, text) >= NameMatch::shown ||
              // As a view that is too narrow for where it was written would show it.
              (!source_name(name).empty() && name.substr(0, name.find(' ')) == text)))
             found.push_back(id);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/neighbours.h"
 
-#include "views/model/frame_kind.h"
-#include "views/short_name.h"
+#include "views/model/function_match.h"
 
 #include <algorithm>
 
@@ -28,24 +27,27 @@ bool is_file(std::string_view path, std::string_view name) {
     return path == name || path.substr(path.rfind('/') + 1) == name;
 }
 
+// Those that the name fits best.
 std::vector<FunctionId> functions_named(const SymbolTables& symbols, std::string_view name,
                                         std::string_view library) {
-    std::vector<FunctionId> in_full, shortened;
+    std::vector<FunctionId> found;
+    NameMatch best = NameMatch::part;
     for (uint32_t i = 0; i < symbols.functions(); i++) {
-        FunctionId id{i};
+        const FunctionId id{i};
         if (!symbols.is_shown(id))
             continue;
         const Function& function = symbols.function(id);
         if (!library.empty() && !is_file(symbols.module(function.module).path, library))
             continue;
-        std::string_view full = symbols.name(id);
-        if (full == name)
-            in_full.push_back(id);
-        else if (full.size() > name.size() &&
-                 (short_name(full) == name || source_name(full) == name))
-            shortened.push_back(id);
+        const NameMatch match = match_name(symbols.name(id), name);
+        if (match < best)
+            continue;
+        if (match > best)
+            found.clear();
+        best = match;
+        found.push_back(id);
     }
-    return in_full.empty() ? shortened : in_full;
+    return found;
 }
 
 } // namespace

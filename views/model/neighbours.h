@@ -15,8 +15,7 @@ struct Neighbours {
 };
 Neighbours sum_neighbours(const Model&, const Window&, const ClassFilter&, const FunctionFocus&);
 
-// The functions of that name: in full; where there is none, as views shorten it. "LIBRARY:NAME" is
-// that of one file.
+// The functions that are named best (see NameMatch). "LIBRARY:NAME" is that of one file.
 std::vector<FunctionId> find_functions(const SymbolTables&, std::string_view text);
 
 } // namespace auger

@@ -20,10 +20,19 @@ void LineEditor::start(std::string prompt, std::string text) {
     at_ = text_.size();
     recalled_ = history_.size();
     typed_.clear();
+    choices_.clear();
+}
+
+void LineEditor::set_history(std::vector<std::string> lines) {
+    history_ = std::move(lines);
+    if (history_.size() > longest_history)
+        history_.erase(history_.begin(), history_.end() - static_cast<ptrdiff_t>(longest_history));
+    recalled_ = history_.size();
 }
 
 LineEditor::Outcome LineEditor::press(const Key& key) {
     using Code = Key::Code;
+    choices_.clear();
     if (key.pasted) { // whatever is in it, it is text, and one line
         if (key.code == Code::character && !key.control)
             insert(key.character);
@@ -110,6 +119,9 @@ LineEditor::Outcome LineEditor::press(const Key& key) {
     case Code::down:
         recall(false);
         break;
+    case Code::tab:
+        complete();
+        break;
     default:
         break;
     }
@@ -164,6 +176,27 @@ void LineEditor::recall(bool older) {
     at_ = text_.size();
 }
 
+// One candidate is taken, of several what they have in common; then they are shown.
+void LineEditor::complete() {
+    if (!complete_)
+        return;
+    LineCompletion found = complete_(std::string_view(text_).substr(0, at_));
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    };
+    if (found.candidates.empty() || found.start > at_ ||
+        std::ranges::any_of(found.common, is_control))
+        return;
+    if (found.candidates.size() == 1 && !found.common.ends_with('/'))
+        found.common += ' ';
+    if (text_.size() - (at_ - found.start) + found.common.size() > longest_line)
+        return;
+    text_.replace(found.start, at_ - found.start, found.common);
+    at_ = found.start + found.common.size();
+    if (found.candidates.size() > 1)
+        choices_ = std::move(found.candidates);
+}
+
 void LineEditor::draw(Canvas& canvas, size_t y) const {
     const size_t x = canvas.put(0, y, prompt_, Style::title);
     const size_t room = canvas.width() > x + 1 ? canvas.width() - x - 1 : 1;
@@ -176,7 +209,9 @@ void LineEditor::draw(Canvas& canvas, size_t y) const {
     std::string_view under = std::string_view(text_).substr(at_, next - at_);
     const size_t rest =
         canvas.put(cursor, y, under.empty() ? " " : under, Style::plain, Fill::cursor);
-    canvas.put(rest, y, std::string_view(text_).substr(next));
+    size_t end = canvas.put(rest, y, std::string_view(text_).substr(next));
+    for (const std::string& choice : choices_)
+        end = canvas.put(end + 2, y, choice, Style::dim);
 }
 
 } // namespace auger

@@ -5,16 +5,28 @@
 #include "views/canvas.h"
 #include "views/screen/key.h"
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace auger {
+
+struct LineCompletion {
+    size_t start = 0;   // the bytes from here to the cursor are replaced
+    std::string common; // by this, as far as it goes
+    std::vector<std::string> candidates;
+};
+// Of a line up to the cursor.
+using CompleteLine = std::function<LineCompletion(std::string_view line)>;
 
 class LineEditor {
   public:
     enum class Outcome { typing, entered, cancelled };
 
     void start(std::string prompt, std::string text = {});
+    void set_complete(CompleteLine complete) { complete_ = std::move(complete); }
+    void set_history(std::vector<std::string> lines);
     Outcome press(const Key&);
     void draw(Canvas&, size_t y) const;
 
@@ -28,6 +40,7 @@ class LineEditor {
     size_t behind(size_t at) const;
     size_t word_before(size_t at) const;
     void recall(bool older);
+    void complete();
 
     std::string prompt_;
     std::string text_;                 // UTF-8 without control characters
@@ -35,6 +48,8 @@ class LineEditor {
     std::vector<std::string> history_; // oldest first
     size_t recalled_ = 0;              // index in history_; its size: the line being typed
     std::string typed_;                // that line, while an older one is shown
+    CompleteLine complete_;
+    std::vector<std::string> choices_; // what it could go on with, after a Tab
 };
 
 } // namespace auger

@@ -7,6 +7,7 @@
 #include "views/canvas.h"
 #include "views/model/model.h"
 #include "views/screen/key.h"
+#include "views/screen/line_editor.h"
 #include "views/screen/pane.h"
 
 #include <functional>
@@ -20,6 +21,10 @@ struct ScreenOptions {
     bool unicode = true;
     // The text of a source file; told why not otherwise.
     std::function<Result<std::string>(const std::string& path)> read_source;
+    // What a command that is being typed may go on with; null: nothing is known.
+    CompleteLine complete{};
+    // Commands that were typed before, oldest first; null: those of this screen.
+    std::function<std::vector<std::string>()> past_commands{};
 };
 
 // What the session has in force; told before each refresh.

@@ -32,6 +32,7 @@ class Screen::Implementation {
 
     // Keys.
     void type(const Key&);
+    void type_command(std::string text = {});
     void click(const Key&);
     void act(Action);
     void act_in_pager(Action);

@@ -33,6 +33,14 @@ std::vector<Request> Screen::Implementation::press(const Key& key) {
     return std::move(requests_);
 }
 
+void Screen::Implementation::type_command(std::string text) {
+    typing_ = Typing::command;
+    command_line_.set_complete(options_.complete);
+    if (options_.past_commands)
+        command_line_.set_history(options_.past_commands());
+    command_line_.start(":", std::move(text));
+}
+
 void Screen::Implementation::type(const Key& key) {
     LineEditor& line = typing_ == Typing::command ? command_line_ : search_line_;
     const LineEditor::Outcome outcome = line.press(key);
@@ -76,8 +84,7 @@ void Screen::Implementation::act(Action action) {
     case Action::redraw:
         return ask(Request::Kind::redraw);
     case Action::command:
-        typing_ = Typing::command;
-        return command_line_.start(":");
+        return type_command();
     case Action::search:
         typing_ = Typing::search;
         return search_line_.start("/");

@@ -151,8 +151,7 @@ void Screen::Implementation::grant(const std::vector<Wish>& wishes) {
             tell(wish.text);
             break;
         case Wish::Kind::ask:
-            typing_ = Typing::command;
-            command_line_.start(":", wish.text);
+            type_command(wish.text);
             break;
         }
     }

@@ -8,6 +8,7 @@
 #include "loader/reader/matching/inlined_copies.h"
 #include "loader/reader/matching/line_match.h"
 #include "loader/reader/matching/name_matcher.h"
+#include "loader/reader/names/demangle.h"
 
 #include <fmt/format.h>
 
@@ -22,12 +23,40 @@ std::string join(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Whether the user has named the C++ library: by its name, or a namespace of its.
+bool names_standard_library(const ProbePattern& pattern) {
+    constexpr std::string_view namespaces[] = {"std::", "__gnu_cxx::", "__cxxabiv1::", "_Z"};
+    return !pattern.library.empty() || std::ranges::any_of(namespaces, [&](std::string_view name) {
+        return pattern.function.starts_with(name);
+    });
+}
+
+// A function of C++'s own namespaces. What the program calls its own may be called like many of
+// them ("get", "size", "push_back").
+bool is_of_standard_library(std::string_view mangled) {
+    constexpr std::string_view beginnings[] = {
+        "_ZSt",           "_ZNSt",           "_ZNKSt",          "_ZN9__gnu_cxx",
+        "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "_ZNK10__cxxabiv1"};
+    // std::allocator, basic_string, string, istream, ostream, iostream have letters of their own.
+    constexpr std::string_view letters = "absiod";
+    const std::string_view type = mangled.starts_with("_ZNK")
+                                      ? mangled.substr(4)
+                                      : mangled.substr(std::min<size_t>(3, mangled.size()));
+    return std::ranges::any_of(beginnings,
+                               [&](std::string_view each) { return mangled.starts_with(each); }) ||
+           (mangled.starts_with("_ZN") && type.size() > 1 && type[0] == 'S' &&
+            letters.find(type[1]) != letters.npos);
+}
+
+// Functions of C++'s own namespaces that a library has are found by who names them only.
 std::vector<FunctionCandidate> find_in(size_t number, const ProbeModule& module,
-                                       const NameMatcher& matcher) {
+                                       const NameMatcher& matcher, bool standard_library) {
     std::vector<FunctionCandidate> found;
     for (const FunctionIndex::Function& function : module.index->functions()) {
         for (const ElfFunction& symbol : module.index->names(function)) {
             CloneName clone = split_clone_name(symbol.name);
+            if (!standard_library && is_of_standard_library(clone.base))
+                continue;
             if (clone.kind != CloneKind::cold && matcher.matches(clone.base)) {
                 found.push_back({number, &function, symbol.name});
                 break;
@@ -59,6 +88,25 @@ Error no_such_library(const ProbePattern& pattern, std::span<const ProbeModule> 
                      names.empty() ? "" : "mapped are " + join(names));
 }
 
+// What libraries have of the name in C++'s own namespaces, and how to name it; empty: nothing.
+std::string named_in_standard_library(const ProbePattern& pattern,
+                                      std::span<const ProbeModule> modules,
+                                      const std::vector<size_t>& searched) {
+    if (names_standard_library(pattern))
+        return {};
+    const NameMatcher matcher(pattern);
+    for (size_t i : searched) {
+        const auto found = find_in(i, modules[i], matcher, true);
+        if (found.empty())
+            continue;
+        const std::string library(module_base_name(modules[i].path));
+        return fmt::format("{} has {} of that name, {} among them: write {}:{} for them", library,
+                           found.size(), demangle_without_parameters(found.front().symbol),
+                           library.substr(0, library.find('.')), pattern.function);
+    }
+    return {};
+}
+
 Error no_such_function(const ProbePattern& pattern, std::span<const ProbeModule> modules,
                        const std::vector<size_t>& searched, bool explain) {
     if (!explain)
@@ -82,9 +130,26 @@ Error no_such_function(const ProbePattern& pattern, std::span<const ProbeModule>
     if (functions == 0)
         return not_found(pattern, "the program has no symbols",
                          "it is stripped: probe an address (0x...) or a library function");
-    std::vector<std::string> near = near_matches(pattern, modules);
-    return not_found(pattern, "no such function",
-                     near.empty() ? "" : "did you mean " + join(near) + "?");
+    std::vector<std::string> hints;
+    if (const std::string of_library = named_in_standard_library(pattern, modules, searched);
+        !of_library.empty())
+        hints.push_back(of_library);
+    else if (const auto near = near_matches(pattern, modules); !near.empty())
+        hints.push_back("did you mean " + join(near) + "?");
+    std::string cause = "no such function";
+    for (size_t i : searched) {
+        const ProbeModule& module = modules[i];
+        // With a debug file its symbols are there.
+        if (module.index->symbols().has_symbols() ||
+            (pattern.library.empty() && !module.main_program))
+            continue;
+        cause = fmt::format("no such function, as far as {} has names: it is stripped",
+                            module_base_name(module.path));
+        hints.push_back("its debug package has the names of all functions (NAME-dbgsym in Debian), "
+                        "and --debuginfod fetches them");
+        break;
+    }
+    return not_found(pattern, std::move(cause), fmt::format("{}", fmt::join(hints, "; ")));
 }
 
 // The candidate for an address, with the offset in its function.
@@ -155,7 +220,8 @@ Result<ProbeMatches> find_places(const ProbePattern& pattern, std::span<const Pr
             if (pattern.library.empty() && !modules[i].main_program && !candidates.empty() &&
                 modules[candidates.front().module].main_program)
                 break;
-            std::vector<FunctionCandidate> found = find_in(i, modules[i], matcher);
+            std::vector<FunctionCandidate> found = find_in(
+                i, modules[i], matcher, modules[i].main_program || names_standard_library(pattern));
             candidates.insert(candidates.end(), found.begin(), found.end());
         }
     }

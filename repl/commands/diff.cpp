@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// diff: what slow calls do that fast ones do not.
+#include "repl/commands/commands.h"
+#include "repl/commands/showing.h"
+#include "repl/language/listing.h"
+
+namespace auger {
+namespace {
+
+struct Diff final : Command {
+    ClassFilter first = CallClass::slow;
+    ClassFilter second = CallClass::fast;
+
+    Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
+        if (auto complaint = not_ready(session, place))
+            return *complaint;
+        const Model& model = session.model();
+        return show(
+            session, place, [&] { return diff_view(model, session.view_options(), first, second); },
+            [&] { return one(diff_json(model, session.settings().window, first, second)); });
+    }
+};
+
+Parsed<CommandPtr> parse_diff(Arguments& arguments) {
+    auto command = std::make_unique<Diff>();
+    if (arguments.at_end())
+        return as_command(std::move(command));
+    const size_t first_at = arguments.position();
+    auto first = parse_class(arguments);
+    if (!first)
+        return first.complaint();
+    arguments.take_if("-");
+    const size_t second_at = arguments.position();
+    auto second = parse_class(arguments);
+    if (!second)
+        return second.complaint();
+    for (const auto& [filter, at] : {std::pair{*first, first_at}, std::pair{*second, second_at}}) {
+        if (filter.all() || filter.duration == CallClass::open ||
+            filter.duration == CallClass::outside)
+            return Complaint{arguments.span_of(at), "only ended calls can be compared, per call",
+                             "write diff slow fast, or diff taken not-taken", Error::Kind::usage};
+    }
+    if (*first == *second)
+        return Complaint{arguments.span_of(second_at), "this compares a class with itself",
+                         "write diff slow fast", Error::Kind::usage};
+    if (!first->excludes(*second))
+        return Complaint{arguments.since(first_at), "a call can be in both of these",
+                         "compare classes that exclude each other: diff slow fast",
+                         Error::Kind::usage};
+    command->first = std::move(*first);
+    command->second = std::move(*second);
+    return as_command(std::move(command));
+}
+
+} // namespace
+
+CommandRow diff_command() {
+    return {
+        .name = "diff",
+        .group = "Views",
+        .usage = "diff [CLASS CLASS]",
+        .summary = "what slow calls do that fast ones do not, per call",
+        .details = R"help(
+Compares per call, since slow calls have more samples just by being longer. Each difference has its
+95 % confidence interval. Which differences are significant is decided by a permutation test over
+calls (exact where they are few) at a false discovery rate of 5 %; those that may be chance are
+marked with ?, and with how many more calls would settle it. `rest` is a function's difference
+without that of the callee that has most of it: the larger, the closer to the cause; it is not self
+time. Any two classes that exclude each other can be compared; the number of calls in a combined
+class is an estimate. Needs a split.)help",
+        .examples = R"help(diff slow fast
+diff taken not-taken
+diff slow+taken slow+not-taken
+diff =3 =7)help",
+        .arguments = {{.words = "slow fast taken not-taken"},
+                      {.words = "slow fast taken not-taken"},
+                      {}},
+        .parse = parse_diff,
+    };
+}
+
+} // namespace auger

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// exit: how the end of a timed function is seen; alone, the way out of auger.
+#include "repl/commands/commands.h"
+#include "repl/session/edit_command.h"
+#include "repl/session/session.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+namespace {
+
+std::string_view describe(WayOut way_out) {
+    switch (way_out) {
+    case WayOut::ret:
+        return "ret instructions";
+    case WayOut::trampoline:
+        return "uretprobes";
+    case WayOut::automatic:
+        break;
+    }
+    return "uretprobes where proven safe, else ret instructions";
+}
+
+constexpr SettingRow exit_setting{
+    .order = SettingRow::Order::before_probes,
+    .same = same_members<&Settings::way_out>,
+    .apply = [](const Settings& to, Backend& backend,
+                Services&) { return backend.set_way_out(to.way_out); },
+    .spell =
+        [](const Settings& settings, std::vector<std::string>& lines) {
+            if (settings.way_out != WayOut::automatic)
+                lines.emplace_back(settings.way_out == WayOut::ret ? "exit ret"
+                                                                   : "exit trampoline");
+        },
+};
+
+struct SetWayOut final : EditCommand {
+    WayOut way_out = WayOut::automatic;
+
+    Parsed<void> edit(SettingsEdit& edit) const override {
+        edit.settings.way_out = way_out;
+        return {};
+    }
+    std::string told(const Session&, const EditOutcome& outcome) const override {
+        return fmt::format("exit probes of functions timed from now on: {}",
+                           describe(outcome.now.way_out));
+    }
+};
+
+Parsed<CommandPtr> parse_exit(Arguments& arguments) {
+    if (arguments.at_end())
+        return quit_command().parse(arguments);
+    static const std::vector<std::string> ways{"auto", "ret", "trampoline"};
+    auto way = arguments.expect_choice("a way out", ways);
+    if (!way)
+        return way.complaint();
+    constexpr WayOut order[]{WayOut::automatic, WayOut::ret, WayOut::trampoline};
+    auto command = std::make_unique<SetWayOut>();
+    command->way_out = order[*way];
+    return as_command(std::move(command));
+}
+
+} // namespace
+
+CommandRow exit_command() {
+    return {
+        .name = "exit",
+        .group = "What is observed",
+        .usage = "exit [auto | ret | trampoline]",
+        .summary = "how the end of a timed function is probed; without an argument, quit",
+        .details = R"help(
+  ret         a probe on every instruction by which the function exits: ret, and jumps out of it.
+              Safe whatever the target does.
+  trampoline  a uretprobe. Cheaper, but it replaces return addresses: exceptions, Go, and code
+              that switches stacks crash under it.
+  auto        (the default) a uretprobe where that is proven safe, else ret; says which, and why.
+Proven safe means: all code that the target has mapped was read, none of it unwinds or switches
+stacks, and nothing loads further code (dlopen, a JIT). When that changes, auto goes back to ret.
+With -a and -n it is ret, as processes come that nobody has read. Applies to probes that are added
+from now on.)help",
+        .examples = R"help(exit auto
+exit ret)help",
+        .arguments = {{.words = "auto ret trampoline"}, {}},
+        .parse = parse_exit,
+        .settings = {&exit_setting},
+    };
+}
+
+} // namespace auger

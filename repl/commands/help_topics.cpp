@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/commands/help_topics.h"
+
+namespace auger {
+
+std::span<const HelpTopic> help_topics() {
+    static constexpr HelpTopic topics[] = {
+        {"workflow", "from \"sometimes slow\" to the cause", R"help(
+  sample                      where does the time go? (`sample wall` where calls wait)
+  time handle                 how long do its calls take?
+  hist handle                 is there a tail?
+  split handle > p95          which samples lie in slow calls?
+  diff slow fast              what do slow calls do that fast ones do not?
+  slow fetch > 8ms            trace the slow calls of what is to blame
+  calls fetch                 with arguments, stack, and what they waited for
+Each step keeps what was collected before, and nothing is restarted. `undo` takes a step back, `view`
+shows all of it live, and keys lead along the same way there. `save session.aug` keeps the commands,
+`record FILE` the events, for `auger --replay`.)help"},
+        {"classes", "slow, fast and the other classes of a split", R"help(
+While `split` is in force, each sample has a class, by the outermost call of the split's probe around
+it. When the call ends, or the threshold moves, its samples are classified again, past ones too.
+  slow, fast         the call took longer than the threshold, or not
+  open               it has not ended, or the percentile is not known yet (100 calls for p95)
+  outside            in no call of the probe
+  10ms..50ms         it took at least the first and less than the second; 10ms.. and ..50ms
+  taken, not-taken   it executed the split's line, or its predicate held; or not
+  =VALUE             the split's expression had this value
+  all                every sample
+Joined with +: slow+taken, fast+not-taken, slow+=3. `flame`, `top`, `threads`, `calls`, `callers`,
+`callees` and `save` take a class, `diff` two.)help"},
+        {"expressions", "values of calls, and predicates over them", R"help(
+An EXPRESSION is a value of a call:
+  arg0 ... argN       arguments by position
+  fd, req->len        parameters by name and their members, with debug information
+  str(arg1)           the string that a pointer leads to
+  ret                 the result, when the call has ended
+  errno               of the thread, when the call has ended
+A PREDICATE compares them with numbers, strings or each other (== != < <= > >=), joined by and, or,
+not and parentheses: arg2 > 4096 and ret < 0. A comparison of a value that cannot be read does not
+hold, and neither does its opposite.
+
+`slow PROBE > T if PREDICATE show EXPRESSION, ...` traces by them, `only PROBE if PREDICATE` counts by
+them, `split PROBE if PREDICATE` and `split PROBE by EXPRESSION` classify by them.)help"},
+    };
+    return topics;
+}
+
+} // namespace auger

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// sample: how often stacks are taken, of running threads alone or of waiting ones too.
+#include "repl/commands/commands.h"
+#include "repl/language/keep_condition.h"
+#include "repl/language/values.h"
+#include "repl/session/edit_command.h"
+#include "repl/session/session.h"
+#include "repl/session/spelling.h"
+
+#include <fmt/format.h>
+
+namespace auger {
+namespace {
+
+constexpr uint32_t default_rate_hz = 999; // not in step with timers of 100 or 1000 Hz
+constexpr uint64_t highest_rate_hz = 49'999;
+
+std::string describe(const Settings& settings) {
+    const SamplingSettings& sampling = settings.sampling;
+    if (sampling.rate_hz == 0 && sampling.raised_hz == 0)
+        return "not sampling";
+    std::string rate = fmt::format("{} Hz", sampling.rate_hz);
+    if (sampling.raised_hz)
+        rate = fmt::format("{} Hz where the condition holds, {} elsewhere", sampling.raised_hz,
+                           sampling.rate_hz ? rate : "not");
+    if (sampling.wall && sampling.waits_hz)
+        rate += fmt::format(", waits at {} Hz", sampling.waits_hz);
+    return fmt::format(
+        "sampling {}{} at {}{}",
+        sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
+        sampling.wakers ? " with who ends waits" : "", rate,
+        settings.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
+}
+
+constexpr SettingRow sampling_setting{
+    .same = same_members<&Settings::sampling>,
+    .apply = [](const Settings& to, Backend&,
+                Services& services) { return services.set_sampling(to.sampling); },
+    .spell =
+        [](const Settings& settings, std::vector<std::string>& lines) {
+            for (std::string& line : spell_sampling(settings))
+                lines.push_back(std::move(line));
+        },
+    .end_without = [](Settings& settings, ProbeId probe) -> std::string {
+        if (!needs_probe(settings.sampling.raised, probe))
+            return {};
+        settings.sampling.raised_hz = 0;
+        settings.sampling.raised = {};
+        return "the raised rate, which needs it, has ended";
+    },
+};
+
+struct SetSampling final : EditCommand {
+    SamplingSettings sampling; // without `raised`
+    // The rate is for what this lets through, beside the rate in force.
+    std::optional<KeepCondition> only;
+
+    Parsed<void> edit(SettingsEdit& edit) const override {
+        SamplingSettings& in_force = edit.settings.sampling;
+        if (!only) {
+            in_force = sampling;
+            return {};
+        }
+        if (sampling.rate_hz <= in_force.rate_hz)
+            return Complaint{
+                only->at, fmt::format("everything is sampled at {} Hz already", in_force.rate_hz),
+                "give a higher rate, or first \"sample off\" or a lower one for the rest",
+                Error::Kind::failed};
+        auto gate = edit.resolved(*only);
+        if (!gate)
+            return gate.complaint();
+        in_force.wall |= sampling.wall;
+        if (sampling.waits_hz)
+            in_force.waits_hz = sampling.waits_hz;
+        in_force.raised_hz = sampling.rate_hz;
+        in_force.raised = std::move(*gate);
+        return {};
+    }
+    std::string told(const Session&, const EditOutcome& outcome) const override {
+        return describe(outcome.now);
+    }
+};
+
+// "999", "999Hz", "999 Hz"
+Parsed<uint32_t> parse_rate(Arguments& arguments) {
+    Word word = arguments.take();
+    if (word.text.ends_with("Hz") || word.text.ends_with("hz"))
+        word.text.resize(word.text.size() - 2);
+    const auto rate = read_count(word.text);
+    if (!rate || *rate < 1 || *rate > highest_rate_hz)
+        return Complaint{word.span, fmt::format("\"{}\" is no rate", word.text),
+                         rate && *rate == 0 ? "\"sample off\" ends sampling"
+                                            : "samples a second, from 1 to 49,999",
+                         Error::Kind::usage};
+    if (!arguments.at_end() && arguments.peek().text == "Hz")
+        arguments.take();
+    return static_cast<uint32_t>(*rate);
+}
+
+// `waits RATE`, if it stands there.
+Parsed<void> parse_waits(Arguments& arguments, SamplingSettings& sampling) {
+    if (arguments.at_end() || arguments.peek().text != "waits")
+        return {};
+    const Span at = arguments.take().span;
+    if (!sampling.wall)
+        return Complaint{at, "waits are sampled with wall only",
+                         "write sample wall RATE waits RATE", Error::Kind::usage};
+    if (arguments.at_end())
+        return arguments.missing("a rate");
+    auto waits = parse_rate(arguments);
+    if (!waits)
+        return waits.complaint();
+    sampling.waits_hz = *waits;
+    return {};
+}
+
+Parsed<CommandPtr> parse_sample(Arguments& arguments) {
+    auto command = std::make_unique<SetSampling>();
+    SamplingSettings& sampling = command->sampling;
+    sampling.wall = arguments.take_if("wall");
+    if (!sampling.wall && !arguments.at_end() && arguments.peek().text == "wakers")
+        return Complaint{arguments.peek().span, "only waits have somebody who ends them",
+                         "write sample wall wakers", Error::Kind::usage};
+    sampling.wakers = sampling.wall && arguments.take_if("wakers");
+    if (!sampling.wall && arguments.take_if("off"))
+        return as_command(std::move(command));
+    sampling.rate_hz = default_rate_hz;
+    if (arguments.at_end())
+        return as_command(std::move(command));
+    auto rate = parse_rate(arguments);
+    if (!rate)
+        return rate.complaint();
+    sampling.rate_hz = *rate;
+    if (auto waits = parse_waits(arguments, sampling); !waits)
+        return waits.complaint();
+    if (!arguments.take_if("only"))
+        return as_command(std::move(command));
+    auto condition = parse_keep_condition(arguments);
+    if (!condition)
+        return condition.complaint();
+    if (!condition->lines.empty())
+        return Complaint{
+            condition->first_line, "a line is known only when the call ends: too late to sample it",
+            "\"only at FILE:LINE\" leaves other samples out of views", Error::Kind::usage};
+    command->only = std::move(*condition);
+    return as_command(std::move(command));
+}
+
+} // namespace
+
+CommandRow sample_command() {
+    return {
+        .name = "sample",
+        .group = "Sampling",
+        .usage = "sample [wall [wakers]] [RATE [waits RATE] [only CONDITION]] | sample off",
+        .summary = "sample stacks RATE times a second (999)",
+        .details = R"help(
+Takes stacks of running threads RATE times a second, from 1 to 49,999; 999 when none is given.
+Changing the rate keeps what was collected. `status` shows the rate achieved.
+
+With `wall`, waiting threads are sampled too, in the same unit and the same flame: `blocked` until
+they are woken, then `runnable` until they have a CPU. Only wall-clock time accounts for calls that
+wait. A wait shows up when it ends. With `wakers`, the stack of a blocked thread goes on with who
+woke it, and from where: [woken by NAME], then the waker's stack from its innermost frame outwards.
+That costs a stack at each wake-up.
+
+`waits RATE` samples waits at a rate of their own, and takes their stacks only where a sample is
+expected. With thousands of threads, or millions of waits a second, that costs a fraction. Each
+sample carries its weight, so shares stay right. A wait much longer than its thread's others may
+have no stack, and says so.
+
+`only CONDITION` ("help only"; without lines) applies RATE where CONDITION holds, and leaves the
+rate in force before, or none, for the rest: many samples of rare slow calls, while everything else
+stays cheap. `sample RATE` without `only` ends that.)help",
+        .examples = R"help(sample
+sample 9999
+sample wall 199
+sample wall wakers
+sample wall 499 waits 9
+sample 4999 only handle > p95
+sample off)help",
+        .arguments = {{.words = "wall 99 999 9999 off"},
+                      {.words = "wakers 99 999 9999 waits only"},
+                      {.probe = true, .words = "only in pid tid comm cgroup not"},
+                      {.probe = true,
+                       .function = true,
+                       .words = "> and or not in pid tid comm cgroup p95 p99"}},
+        .parse = parse_sample,
+        .settings = {&sampling_setting},
+    };
+}
+
+} // namespace auger

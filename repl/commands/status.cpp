@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// status: target, rates, and the account of everything lost.
+#include "repl/commands/commands.h"
+#include "repl/commands/showing.h"
+
+namespace auger {
+namespace {
+
+struct Status final : Command {
+    Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
+        if (auto complaint = not_ready(session, place))
+            return *complaint;
+        const StatusContext context = session.status_context();
+        return show(
+            session, place,
+            [&] { return status_view(session.model(), session.view_options(), context); },
+            [&] { return Lines{status_json(session.model(), context)}; });
+    }
+};
+
+Parsed<CommandPtr> parse_status(Arguments&) {
+    return as_command(std::make_unique<Status>());
+}
+
+} // namespace
+
+CommandRow status_command() {
+    return {
+        .name = "status",
+        .group = "Views",
+        .usage = "status",
+        .summary = "target, rates, and event accounting: what was lost, and why",
+        .details = R"help(
+For each probe, entries = returns + unwound + open + dropped + filtered. Every lost event is counted
+by its cause.)help",
+        .arguments = {{}},
+        .parse = parse_status,
+    };
+}
+
+} // namespace auger

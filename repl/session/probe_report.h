@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// For a probe that was added: what matched, what was skipped and why.
+#pragma once
+
+#include "loader/backend.h"
+#include "repl/session/reply.h"
+
+#include <string>
+
+namespace auger {
+
+// At most `limit` places.
+std::string report_lines(const ProbeReport& report, size_t limit);
+void add_report(JsonObject& object, const ProbeReport& report);
+
+} // namespace auger

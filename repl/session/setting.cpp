@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/session/setting.h"
+
+#include "repl/session/spelling.h"
+#include "views/spell.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace auger {
+namespace {
+
+// Of `slow`, `time` and `only PROBE if`.
+void spell(const ProbeSetting& probe, std::vector<std::string>& lines) {
+    const std::string name = spell_probe(probe.text);
+    const CallConditions& conditions = probe.conditions;
+    if (probe.slow.kind == Threshold::Kind::none) {
+        lines.push_back("time " + name);
+    } else {
+        std::string line = fmt::format("slow {} > {}", name, spell_threshold(probe.slow));
+        if (!conditions.slow_if.empty())
+            line += " if " + conditions.slow_if;
+        if (!conditions.show_default)
+            line +=
+                fmt::format(" show {}", conditions.show.empty()
+                                            ? "off"
+                                            : fmt::format("{}", fmt::join(conditions.show, ", ")));
+        lines.push_back(std::move(line));
+    }
+    if (!conditions.only_if.empty())
+        lines.push_back(fmt::format("only {} if {}", name, conditions.only_if));
+    if (probe.off)
+        lines.push_back(fmt::format("time {} off", name));
+}
+
+} // namespace
+
+std::vector<std::string> spell_settings(const Settings& settings, SettingTable table) {
+    std::vector<std::string> lines;
+    const auto rows = [&](bool before_probes) {
+        for (const SettingRow* row : table)
+            if (row->spell && (row->order == SettingRow::Order::before_probes) == before_probes)
+                row->spell(settings, lines);
+    };
+    rows(true);
+    for (const ProbeSetting& probe : settings.probes)
+        spell(probe, lines);
+    rows(false);
+    return lines;
+}
+
+} // namespace auger
