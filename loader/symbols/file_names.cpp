@@ -116,12 +116,28 @@ bool FileNames::open() {
     if (apart_ &&
         (fstat(apart_->fd->get(), &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
         conversation_.change(FileOwner::Kind::nobody);
+    is_open_ = true;
     return true;
 }
 
 void FileNames::fail(std::string why) {
+    // Each one is that many attempts (see NameConversation), and takes a process each.
+    constexpr int most_retries = 3;
     failed_ = true;
+    if (conversation_.died() && retries_ < most_retries)
+        put_off = std::chrono::seconds(1 << retries_);
     note = std::move(why);
+}
+
+void FileNames::try_again() {
+    if (!put_off)
+        return;
+    put_off.reset();
+    retries_++;
+    failed_ = false;
+    note.clear();
+    if ((is_open_ || open()) && !was_read_)
+        read();
 }
 
 std::optional<std::string> FileNames::build_id_of(int fd) {

@@ -23,6 +23,7 @@ class FileNames final : public ModuleNames, private FileQuestions {
     std::vector<AddressName> names(std::span<const AddressQuery> queries) override;
     std::shared_ptr<const DwarfSource> dwarf() const override { return dwarf_; }
     void complete(const DebugFile& apart) override;
+    void try_again() override;
 
   private:
     std::optional<std::string> build_id_of(int fd) override;
@@ -46,8 +47,10 @@ class FileNames final : public ModuleNames, private FileQuestions {
     std::optional<elf_messages::Opened> opened_;
     std::optional<DebugFile> apart_; // its debug file
     std::shared_ptr<const DwarfSource> dwarf_;
+    bool is_open_ = false;
     bool was_read_ = false;
     bool failed_ = false;
+    int retries_ = 0;
 };
 
 } // namespace auger

@@ -10,6 +10,7 @@
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/name_process.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,11 +32,16 @@ class ModuleNames {
     // Asks again before the next names(): new ones may have been written. False when none were.
     virtual bool refresh() { return false; }
 
+    // Reads once more what is put off, which may be put off again.
+    virtual void try_again() {}
+
     // Gives what is incomplete its debug file, from elsewhere.
     virtual void complete(const DebugFile&) {}
 
     bool incomplete = false; // symbols or DWARF are neither in it nor in the usual folders
     bool generated = false;  // code without a file: refresh() may bring more
+    // Who read it has died, which need not be its doing: when to try_again().
+    std::optional<std::chrono::seconds> put_off;
     size_t symbols = 0;
     std::string build_id;
     std::string debug_file; // path, when symbols or DWARF are not in the module itself

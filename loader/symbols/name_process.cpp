@@ -142,8 +142,8 @@ Result<std::string> NameConversation::try_again(const Attempt& attempt) {
         gave_up_ = gave_up_ || given_up;
         // Where none is to be had, waiting would hold up all other names.
         const bool refused = !answer && answer.error().kind == Error::Kind::unsupported;
-        if (answer || given_up || refused || (process_ && process_->usable()) ||
-            number == most_attempts)
+        died_ = !answer && !gave_up_ && !refused && !(process_ && process_->usable());
+        if (!died_ || number == most_attempts)
             return answer;
         // It may have been killed. Did it die of this, others' files shall not be with it.
         alone_ = alone_ || number >= shared_attempts;

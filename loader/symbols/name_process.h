@@ -107,6 +107,9 @@ class NameConversation {
     Result<std::vector<AddressName>> find(std::span<const AddressQuery> queries);
     // Its process cannot be believed. What there is to say of it.
     Error give_up();
+    // Whether the last answer is missing because every process that was asked has died. They may
+    // have been killed.
+    bool died() const { return died_; }
     // From now on in a process for what is of such a kind, or alone: what comes next is not only
     // its owner's.
     void change(FileOwner::Kind kind);
@@ -125,6 +128,7 @@ class NameConversation {
     const Open open_;
     bool alone_ = false;   // in a process with nothing else
     bool gave_up_ = false; // for good
+    bool died_ = false;
     std::shared_ptr<NameProcess> process_;
     uint32_t number_ = 0;
 };

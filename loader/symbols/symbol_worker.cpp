@@ -130,20 +130,50 @@ void SymbolWorker::run_names() {
             std::unique_lock lock(mutex_);
             naming_.phase.clear();
             const auto something = [this] { return stop_ || read_on_ || !name_queue_.empty(); };
-            if (generated_.empty())
+            auto wake = std::chrono::steady_clock::time_point::max();
+            if (!generated_.empty())
+                wake = last_look_ + look_interval;
+            for (const auto& [id, put_off] : put_off_)
+                wake = std::min(wake, put_off.due);
+            if (wake == std::chrono::steady_clock::time_point::max())
                 changed_.wait(lock, something);
             else
-                changed_.wait_until(lock, last_look_ + look_interval, something);
+                changed_.wait_until(lock, wake, something);
             if (stop_)
                 return;
             if (!name_queue_.empty())
                 batch = take_batch(name_queue_, module,
                                    [this](ModuleId id) { return names_.contains(id); });
         }
+        retry_put_off();
         if (!batch.empty())
             name_batch(module, batch);
         else
             look_at_generated_code();
+    }
+}
+
+// Others' names do not wait for it. When it has been tried often enough, its locations keep the
+// names that there are.
+void SymbolWorker::retry_put_off() {
+    const auto now = std::chrono::steady_clock::now();
+    for (auto at = put_off_.begin(); at != put_off_.end();) {
+        auto& [module, put_off] = *at;
+        if (put_off.due > now) {
+            ++at;
+            continue;
+        }
+        ModuleNames& names = *names_.at(module); // which modules may share
+        names.try_again();
+        if (names.put_off) {
+            put_off.due = std::chrono::steady_clock::now() + *names.put_off;
+            ++at;
+            continue;
+        }
+        std::lock_guard lock(mutex_);
+        auto& queue = name_queue_[module];
+        queue.insert(queue.end(), put_off.waiting.begin(), put_off.waiting.end());
+        at = put_off_.erase(at);
     }
 }
 
@@ -232,7 +262,12 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         better = better || *entry.frames != *found[i].first;
         entry.frames = std::move(found[i].first);
         entry.named = found[i].second;
-        if (!complete_names) {
+        if (names->put_off) {
+            PutOff& put_off = put_off_[module];
+            if (put_off.waiting.empty())
+                put_off.due = std::chrono::steady_clock::now() + *names->put_off;
+            put_off.waiting.push_back(batch[i]);
+        } else if (!complete_names) {
             entry.detail = entry.named ? Detail::name : Detail::offset;
             if (fetcher_.answer(names->build_id))
                 name_queue_[module].push_back(batch[i]); // it has come meanwhile

@@ -95,6 +95,7 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
                                                 const std::vector<Location>& batch);
     void limit_memory(const DwarfSource* keep);
     void look_at_generated_code();
+    void retry_put_off();
     void note_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
@@ -126,6 +127,12 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;
     GeneratedCode generated_;
     std::chrono::steady_clock::time_point last_look_{};
+    // Locations whose names are put off; counted in unfinished_.
+    struct PutOff {
+        std::chrono::steady_clock::time_point due{};
+        std::vector<Location> waiting{};
+    };
+    std::map<ModuleId, PutOff> put_off_;
     // Of the line thread alone.
     std::map<const DwarfSource*, ModuleLines> lines_;
     uint64_t uses_ = 0;

@@ -2,6 +2,7 @@
 #include "tests/real/apache.h"
 
 #include "tests/support/run.h"
+#include "tests/support/wait.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -55,7 +56,9 @@ Apache::Apache() : port_(free_port()) {
     // -X: its threads are in the process that was started here, which is no daemon.
     start(programs[0],
           {"-X", "-f", folder_.file("configuration", configuration(folder_, port_, pool))});
-    logged_durations();
+    // The one request so far is logged behind its answer.
+    if (!wait_until([this] { return !logged_durations().empty(); }))
+        throw std::runtime_error("Apache does not log its requests");
 }
 
 void Apache::request(const std::string& file, int requests, int clients) const {

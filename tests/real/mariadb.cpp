@@ -2,6 +2,7 @@
 #include "tests/real/mariadb.h"
 
 #include "tests/support/run.h"
+#include "tests/support/wait.h"
 
 #include <pwd.h>
 #include <sys/stat.h>
@@ -54,7 +55,19 @@ MariaDb::MariaDb() {
         else
             file << "select note from shop.orders where id = " << 1 + i * 7919 % rows << ";\n";
     }
+    // The last client's goodbye is a command, too, and its statement is logged behind the answer.
+    if (!wait_until([&] { return connections() == 0; }))
+        throw std::runtime_error("MariaDB keeps connections of clients that have ended");
     logged_durations();
+}
+
+size_t MariaDb::connections() const {
+    const std::string path = " " + folder_.path("data/socket");
+    size_t named = 0; // accepted ones have the listening socket's name
+    std::ifstream sockets("/proc/net/unix");
+    for (std::string line; std::getline(sockets, line);)
+        named += line.ends_with(path);
+    return named > 0 ? named - 1 : 0;
 }
 
 std::string MariaDb::answer(const std::string& statements) const {

@@ -32,6 +32,7 @@ class MariaDb : public Server {
     static constexpr int rows = 20'000;
 
     std::string answer(const std::string& statements) const; // throws when there is none
+    size_t connections() const;                              // that the server has not closed yet
 };
 
 } // namespace auger::test

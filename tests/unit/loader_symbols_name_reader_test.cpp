@@ -13,10 +13,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
+#include <thread>
 
 namespace auger {
 namespace {
@@ -209,6 +211,42 @@ TEST_F(NameReaders, WhatBecomesOfBadOnesIsTold) {
         EXPECT_THAT(names->note, HasSubstr(note)) << behaviour;
         EXPECT_EQ(names->dwarf(), nullptr);
     }
+}
+
+TEST_F(NameReaders, WhatDiedIsTriedAgainLater) {
+    std::atomic<bool> stop{false};
+    std::thread killer([&] {
+        while (!stop)
+            for (const pid_t reader : readers())
+                kill(reader, SIGKILL);
+    });
+    std::shared_ptr<ModuleNames> made;
+    for (int i = 0; i < 100 && !(made && made->put_off); i++) // one may be quicker than the killer
+        made = names(copy("file" + std::to_string(i)));
+    stop = true;
+    killer.join();
+    ASSERT_TRUE(made->put_off);
+    EXPECT_EQ(made->find(leaf_), std::nullopt);
+    EXPECT_THAT(made->note, HasSubstr("its reader has died of it"));
+    made->try_again();
+    EXPECT_FALSE(made->put_off);
+    EXPECT_EQ(made->find(leaf_), "fixture_leaf");
+    EXPECT_EQ(made->note, "");
+}
+
+TEST_F(NameReaders, WhatKillsItsReaderIsTriedThreeTimesMore) {
+    using std::chrono::seconds;
+    test::Names bad({"/nonexistent", "", -1},
+                    {AUGER_FIXTURES_DIR "/fixture_confined", {"names-die"}});
+    const auto names = bad.maker.make(source(program));
+    for (const seconds pause : {seconds(1), seconds(2), seconds(4)}) {
+        EXPECT_EQ(names->put_off, pause);
+        names->try_again();
+    }
+    EXPECT_EQ(names->put_off, std::nullopt);
+    EXPECT_THAT(names->note, HasSubstr("its reader has died of it"));
+    names->try_again();
+    EXPECT_EQ(names->put_off, std::nullopt);
 }
 
 // All names wait for the one that is being read.
