@@ -13,6 +13,7 @@
 #include "repl/terminal/console.h"
 #include "repl/terminal/guardian.h"
 #include "repl/terminal/options.h"
+#include "repl/terminal/pick_process.h"
 #include "repl/terminal/terminal_view.h"
 
 #include <fmt/format.h>
@@ -135,6 +136,8 @@ class Program {
         }
         // What failed in a script is a prompt's business; without one it is the end.
         if (interactive) {
+            if (!over() && begins_with_picker())
+                pick_target();
             if (!over() && ready_for_prompt()) {
                 const bool view = begins_with_view();
                 if (view)
@@ -152,6 +155,18 @@ class Program {
     }
 
   private:
+    // Where nothing at all was asked for.
+    bool begins_with_picker() const {
+        return options_.setup.empty() && options_.scripts.empty() && options_.replay.empty() &&
+               !options_.prompt && !options_.json && guardian_;
+    }
+    void pick_target() {
+        const auto picked = pick_process(signals_, *guardian_);
+        if (!picked)
+            return; // a terminal that has no screen has a prompt
+        if (*picked)
+            run_lines(script_lines("", fmt::format("target {}", **picked)));
+    }
     // Where there is something to see, and nothing else was asked for. A command that auger starts
     // has the terminal, too, and would write over the view.
     bool begins_with_view() const {

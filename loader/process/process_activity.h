@@ -15,7 +15,7 @@ namespace auger {
 
 struct ProcessActivity {
     pid_t pid = 0;
-    std::string user;    // real
+    std::string user; // real
     std::string comm;
     std::string command; // see command_line_of()
     uint32_t threads = 0;

@@ -142,7 +142,8 @@ CommandRow serve_command() {
         .summary = "answer requests by HTTP: samples, profiles, flames, metrics",
         .details = R"help(
 /sample answers with a second of samples as the text of perf script:
-  curl --unix-socket PATH -d '{"numberOfSamples":100,"timeInterval":"10 ms"}' http://localhost/sample
+  curl --unix-socket PATH http://localhost/sample \
+       -d '{"numberOfSamples":100,"timeInterval":"10 ms"}'
   go tool pprof 'http://127.0.0.1:PORT/debug/pprof/profile?seconds=10&token=TOKEN'
 There are /flame.html, /metrics (Prometheus) and /status, too, and / lists all. When nothing is
 sampled, it is while a request lasts, at 999 Hz and for ten minutes at most.

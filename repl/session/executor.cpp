@@ -49,7 +49,7 @@ Result<void> Executor::apply(const Operation& operation, Execution& execution) {
         Execution& execution;
 
         Result<void> operator()(const SetSetting& set) const {
-            Settings to = set.after;
+            Settings to = *set.after;
             for (const Rename& rename : execution.renames)
                 rename_probe(to, rename);
             return set.row->apply(to, self.backend_, self.services_);

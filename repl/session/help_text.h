@@ -9,7 +9,7 @@
 
 namespace auger {
 
-inline constexpr size_t help_width = 90; // columns
+inline constexpr size_t help_width = 100; // columns
 
 // Fills lines of at most `width` columns. A blank line ends a paragraph; a line that begins with
 // two blanks (a table, an example) stays as it is.

@@ -26,11 +26,13 @@ struct Reverse {
 
 std::vector<Operation> plan(const Settings& from, const Settings& to, SettingTable table) {
     std::vector<Operation> operations;
+    const auto before = std::make_shared<const Settings>(from),
+               after = std::make_shared<const Settings>(to);
     const auto rows = [&](bool before_probes) {
         for (const SettingRow* row : table)
             if (row->apply && (row->order == SettingRow::Order::before_probes) == before_probes &&
                 !row->same(from, to))
-                operations.push_back(SetSetting{row, from, to});
+                operations.push_back(SetSetting{row, before, after});
     };
     rows(true);
     for (const ProbeSetting& probe : to.probes) {

@@ -5,6 +5,7 @@
 
 #include "repl/session/setting.h"
 
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -12,8 +13,7 @@ namespace auger {
 
 struct SetSetting {
     const SettingRow* row;
-    Settings before;
-    Settings after;
+    std::shared_ptr<const Settings> before, after;
 };
 struct AddProbe {
     ProbeSetting probe;

@@ -38,7 +38,8 @@ Commands of -f and -e run in the order given; each option may be given several t
 reads standard input. Without --batch the prompt follows when standard input is a terminal; without
 -f and -e, and no terminal, commands are read from standard input.
 
-On a terminal, -p, -n, -a or --replay alone open the live view ("view" at the prompt does, too).
+On a terminal, auger alone lists processes to choose from. -p, -n, -a or --replay alone open the
+live view ("view" at the prompt does, too).
 
 A COMMAND given after -- is started by auger, stopped before its first instruction. It runs from the
 first "wait", the prompt or the end of the commands on, so that probes set before miss nothing. When

@@ -37,13 +37,14 @@ class History : public TerminalTest {
 };
 
 TEST_F(History, IsKeptBetweenSessions) {
-    session({"echo first", "echo second ", " echo secret", "echo second"}, {AUGER_BINARY});
+    session({"echo first", "echo second ", " echo secret", "echo second"},
+            {AUGER_BINARY, "--prompt"});
     EXPECT_EQ(content(), "echo first\necho second\nquit\n");
     EXPECT_EQ(status_of("state/auger/history").st_mode & 07777, 0600u);
     EXPECT_EQ(status_of("state/auger").st_mode & 07777, 0700u);
     EXPECT_EQ(status_of("state/auger/history").st_uid, geteuid());
 
-    Terminal terminal(folder_, {AUGER_BINARY});
+    Terminal terminal(folder_, {AUGER_BINARY, "--prompt"});
     terminal.expect_last_line("auger>");
     for (const char* line : {"quit", "echo second", "echo first"}) {
         terminal.press("Up");
@@ -60,8 +61,8 @@ TEST_F(History, UnderSudoIsTheInvokingUsers) {
     constexpr uid_t nobody = 65534;
     ASSERT_EQ(mkdir(folder_.path("state").c_str(), 0700), 0);
     ASSERT_EQ(chown(folder_.path("state").c_str(), nobody, nobody), 0);
-    session({"echo mine"},
-            {"/usr/bin/env", "SUDO_UID=65534", "SUDO_GID=65534", "SUDO_USER=nobody", AUGER_BINARY});
+    session({"echo mine"}, {"/usr/bin/env", "SUDO_UID=65534", "SUDO_GID=65534", "SUDO_USER=nobody",
+                            AUGER_BINARY, "--prompt"});
     EXPECT_EQ(content(), "echo mine\nquit\n");
     EXPECT_EQ(status_of("state/auger").st_uid, nobody);
     EXPECT_EQ(status_of("state/auger/history").st_uid, nobody);
@@ -75,7 +76,7 @@ TEST_F(History, ThatCannotBeKeptIsSaid) {
                                testing::HasSubstr("quit\nwarning: make folder")));
     // Where everything went well nothing is said.
     ASSERT_TRUE(std::filesystem::remove(folder_.path("state")));
-    EXPECT_THAT(session({"echo mine"}, {AUGER_BINARY}),
+    EXPECT_THAT(session({"echo mine"}, {AUGER_BINARY, "--prompt"}),
                 testing::Not(testing::HasSubstr("warning")));
 }
 

@@ -81,7 +81,7 @@ TEST_F(Prompt, MistakesAreShownWhereTheyAre) {
 }
 
 TEST_F(Prompt, APasteRunsWhenItIsEntered) {
-    Terminal terminal(folder_, {AUGER_BINARY});
+    Terminal terminal(folder_, {AUGER_BINARY, "--prompt"});
     terminal.expect_last_line("auger>");
     terminal.paste("echo one\necho two\nspltt\necho three\n");
     terminal.expect("echo three");
@@ -123,7 +123,7 @@ size_t width_of_status(const Terminal& terminal) {
 }
 
 TEST_F(Prompt, ResizingKeepsTheLineAndWidensTheViews) {
-    Terminal terminal(folder_, {AUGER_BINARY});
+    Terminal terminal(folder_, {AUGER_BINARY, "--prompt"});
     terminal.expect_last_line("auger>");
     terminal.type("stat");
     terminal.resize(140, 30);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace auger {
 namespace {
@@ -50,8 +49,7 @@ void ProcessPicker::list() {
     const auto figure = [&](size_t i) {
         return order_ == Order::cpus ? all_[i].cpus : all_[i].waits_a_second;
     };
-    std::ranges::stable_sort(shown_,
-                             [&](size_t a, size_t b) { return figure(a) > figure(b); });
+    std::ranges::stable_sort(shown_, [&](size_t a, size_t b) { return figure(a) > figure(b); });
     std::vector<uint64_t> keys;
     for (const size_t i : shown_)
         keys.push_back(static_cast<uint64_t>(all_[i].pid));
@@ -72,8 +70,7 @@ ProcessPicker::Outcome ProcessPicker::press(const Key& key) {
     switch (key.code) {
     case Code::character:
         if (key.control)
-            return key.character == 'c' || key.character == 'd' ? Outcome::left
-                                                                 : Outcome::choosing;
+            return key.character == 'c' || key.character == 'd' ? Outcome::left : Outcome::choosing;
         if (key.character < 0x20 || key.character == 0x7f || filter_.size() >= longest_filter)
             return Outcome::choosing;
         append_utf8(filter_, key.character);
@@ -152,10 +149,9 @@ Canvas ProcessPicker::draw(size_t width, size_t height) {
     if (height < first_row + below)
         return canvas;
     canvas.put(1, height - 2,
-               filter_.empty()
-                   ? fmt::format("{} processes; type to filter them", shown_.size())
-                   : fmt::format("{} of {} processes: {}", shown_.size(), all_.size(),
-                                 escape_untrusted(filter_)));
+               filter_.empty() ? fmt::format("{} processes; type to filter them", shown_.size())
+                               : fmt::format("{} of {} processes: {}", shown_.size(), all_.size(),
+                                             escape_untrusted(filter_)));
     canvas.put(1, height - 1,
                fmt::format("Enter observe it   Tab order by {}   Esc {}",
                            order_ == Order::cpus ? "waits" : "CPU time",

@@ -25,7 +25,7 @@ std::string join(const std::vector<std::string>& names) {
 
 // Whether the user has named the C++ library: by its name, or a namespace of its.
 bool names_standard_library(const ProbePattern& pattern) {
-    constexpr std::string_view namespaces[] = {"std::", "__gnu_cxx::", "__cxxabiv1::", "_Z"};
+    constexpr std::string_view namespaces[] = {"std::", "__gnu_", "__cxxabiv1::", "_Z"};
     return !pattern.library.empty() || std::ranges::any_of(namespaces, [&](std::string_view name) {
         return pattern.function.starts_with(name);
     });
@@ -34,18 +34,17 @@ bool names_standard_library(const ProbePattern& pattern) {
 // A function of C++'s own namespaces. What the program calls its own may be called like many of
 // them ("get", "size", "push_back").
 bool is_of_standard_library(std::string_view mangled) {
-    constexpr std::string_view beginnings[] = {
-        "_ZSt",           "_ZNSt",           "_ZNKSt",          "_ZN9__gnu_cxx",
-        "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "_ZNK10__cxxabiv1"};
-    // std::allocator, basic_string, string, istream, ostream, iostream have letters of their own.
-    constexpr std::string_view letters = "absiod";
-    const std::string_view type = mangled.starts_with("_ZNK")
-                                      ? mangled.substr(4)
-                                      : mangled.substr(std::min<size_t>(3, mangled.size()));
-    return std::ranges::any_of(beginnings,
-                               [&](std::string_view each) { return mangled.starts_with(each); }) ||
-           (mangled.starts_with("_ZN") && type.size() > 1 && type[0] == 'S' &&
-            letters.find(type[1]) != letters.npos);
+    if (mangled.starts_with("_ZSt"))
+        return true;
+    if (!mangled.starts_with("_ZN"))
+        return false;
+    mangled.remove_prefix(mangled.starts_with("_ZNK") ? 4 : 3);
+    // std itself; allocator, basic_string, string, istream, ostream, iostream have own letters.
+    constexpr std::string_view letters = "tabsiod";
+    if (mangled.size() > 1 && mangled[0] == 'S')
+        return letters.find(mangled[1]) != letters.npos;
+    mangled.remove_prefix(std::min(mangled.find_first_not_of("0123456789"), mangled.size()));
+    return mangled.starts_with("__gnu_") || mangled.starts_with("__cxxabiv1");
 }
 
 // Functions of C++'s own namespaces that a library has are found by who names them only.
