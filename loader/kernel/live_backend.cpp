@@ -145,8 +145,8 @@ class LiveBackend final : public Backend {
     LiveSplit split_{probes_, marks_, gates_, tee_};
     LiveSampling sampling_{programs_, kernel_.features, gates_};
     LiveOverhead overhead_{programs_, probes_, marks_};
-    LiveEvents events_{tee_, names_, probes_};
-    OpenCallList open_calls_{programs_, names_, unwind_, probes_};
+    LiveEvents events_{tee_, names_, probes_.functions()};
+    OpenCallList open_calls_{programs_, names_, unwind_, probes_.functions()};
 
     // What follows the target.
     mutable CurrentView view_{target_, catalogue_};

@@ -13,8 +13,8 @@ namespace auger {
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        FileGuard& guard, EventSink& sink, AttachWay way)
-    : programs_(programs), measured_(programs), features_(features), catalogue_(catalogue),
-      readers_(catalogue.readers()), guard_(guard), sink_(sink), way_(way), specs_(programs),
+    : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
+      guard_(guard), sink_(sink), way_(way), exits_(features, catalogue, way), specs_(programs),
       call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
@@ -89,7 +89,7 @@ Result<void> LiveProbes::remove(ProbeId id) {
     // First the specs: a probe that fires while it is being detached does nothing.
     for (const Place& place : probe.places) {
         remove_spec(place.spec);
-        spec_places_.erase(place.spec);
+        functions_.remove(place.spec);
     }
     probe.info.deleted = true;
     sink_.on_probe(probe.info);
@@ -118,7 +118,7 @@ void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
         if (rest.open < 0)
             sink_.on_stats(rest);
         remove_spec(place.spec);
-        spec_places_.erase(place.spec);
+        functions_.remove(place.spec);
     }
     probe.places.clear();
 }
@@ -189,7 +189,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                     });
         if (automatic_trampoline) {
             if (!proof)
-                proof = prove(view);
+                proof = exits_.prove(view);
             if (!proof->proven && !view.pids.empty())
                 fall_back_to_exits(probe, view, proof->reason, now_ns);
         }
@@ -239,7 +239,7 @@ void LiveProbes::widen(Probe& probe, PlaceGroup& group, const TargetView& view,
                        uint64_t now_ns) {
     group.widen(true);
     Transaction edit;
-    // As choose_exit() has it.
+    // As ExitChooser has it.
     const bool was_proven =
         probe.way_out == WayOut::automatic && group.request().exit == ExitWay::return_probe;
     const ExitWay exit = was_proven ? ExitWay::instructions : group.request().exit;
@@ -292,7 +292,7 @@ void LiveProbes::forget_withdrawn() {
                 if (place.file != group.file())
                     return false;
                 remove_spec(place.spec);
-                spec_places_.erase(place.spec);
+                functions_.remove(place.spec);
                 return true;
             });
         }
@@ -316,16 +316,6 @@ void LiveProbes::read_statistics(uint64_t now_ns, const Told& told) {
                 edit.commit();
         }
     }
-}
-
-std::optional<ProbeId> LiveProbes::probe_of(SpecId spec) const {
-    auto found = spec_places_.find(spec);
-    return found == spec_places_.end() ? std::nullopt : std::optional(found->second.first);
-}
-
-const LiveProbes::FunctionPlace* LiveProbes::place_of(SpecId spec) const {
-    auto found = spec_places_.find(spec);
-    return found == spec_places_.end() ? nullptr : &found->second.second;
 }
 
 std::vector<uint64_t> LiveProbes::link_ids() const {

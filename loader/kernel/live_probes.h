@@ -7,12 +7,15 @@
 #include "loader/backend.h"
 #include "loader/base/transaction.h"
 #include "loader/kernel/call_programs.h"
+#include "loader/kernel/exit_chooser.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/pointer_calls.h"
 #include "loader/kernel/spec_table.h"
+#include "loader/kernel/tail_callers.h"
 #include "loader/kernel/target_view.h"
+#include "loader/kernel/timed_functions.h"
 #include "loader/stats/threshold_follower.h"
 
 #include <functional>
@@ -78,23 +81,8 @@ class LiveProbes {
     using Told = std::function<void(ProbeId, const StatsEvent&)>;
     void read_statistics(uint64_t now_ns, const Told& told);
 
-    std::optional<SpecId> find_spec(uint16_t slot, uint16_t generation) const {
-        return specs_.find(slot, generation);
-    }
-    std::optional<ProbeId> probe_of(SpecId spec) const;
-    // Where the function is that a spec times (of a call site: the one that is called).
-    struct FunctionPlace {
-        FileIdentity file;
-        uint64_t address; // as linked
-        // Of a call site: how far behind the return address its return is seen.
-        uint64_t behind_return = 0; // bytes
-    };
-    const FunctionPlace* place_of(SpecId spec) const;
-    // How values of the spec's calls are to be read; null: not known any more.
-    const CallProgram* program_of(SpecId spec, uint32_t version) const {
-        return call_programs_.find(spec, version);
-    }
-    const CallProgram* newest_program_of(SpecId spec) const { return call_programs_.newest(spec); }
+    // Of what is timed now.
+    const TimedFunctions& functions() const { return functions_; }
     std::vector<uint64_t> link_ids() const;
     // How often the probes were hit for each function since it is timed, and what that has cost.
     struct SpecHits {
@@ -142,30 +130,16 @@ class LiveProbes {
     static bool can_read(const CallProgram& program, const Place& place);
     static bool needs_other_entry(const CallProgram& program, const Place& place);
 
-    struct Choice {
-        ExitWay exit;
-        std::string why; // not empty when it is worth telling
-    };
-    Choice choose_exit(const PlaceMatch& match, const TargetModule& module, const TargetView& view,
-                       WayOut way_out, const UnwindProof& proof) const;
-    UnwindProof prove(const TargetView& view) const;
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
-    // Call instructions that call a function, by its name; each name is looked up once.
-    using Callers = std::map<std::string, std::vector<PlaceMatch>>;
-    const std::vector<PlaceMatch>& callers_of(const std::string& function, const TargetView& view,
-                                              Callers& known);
-    static bool calls(const PlaceMatch& caller, size_t module, uint64_t function);
-    // Why a jump cannot be timed; empty when it can.
-    std::string no_way_back(const PlaceMatch& match, const TargetView& view, Callers& known);
     // Of those that end by jumps: probes where their calls come back to, in groups of their own.
     Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
                               std::vector<PlaceGroup>& groups, const TargetView& view,
-                              Callers& known);
+                              TailCallers& known);
     static std::string tail_note(const Place& place);
     void fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                             uint64_t now_ns);
@@ -193,19 +167,19 @@ class LiveProbes {
     const Programs& programs_;
     Programs& measured_; // the same
     const Features& features_;
-    ModuleCatalogue& catalogue_;
-    CodeReaders& readers_; // the catalogue's
+    CodeReaders& readers_;
     FileGuard& guard_;
     EventSink& sink_;
     AttachWay way_;
+    ExitChooser exits_;
     WayOut way_out_ = WayOut::automatic;
     SpecTable specs_;
     CallPrograms call_programs_;
+    TimedFunctions functions_{specs_, call_programs_};
     PointerCalls pointer_calls_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     std::set<std::string> problems_; // that stand since the last update
-    std::map<SpecId, std::pair<ProbeId, FunctionPlace>> spec_places_;
 };
 
 } // namespace auger
