@@ -4,13 +4,13 @@
 // one.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/kernel/attachment.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/module_catalogue.h"
 #include "loader/kernel/target_view.h"
 #include "loader/probes/place_match.h"
 #include "loader/probes/unwind_proof.h"
+#include "loader/settings/way_out.h"
 
 #include <string>
 

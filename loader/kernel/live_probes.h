@@ -4,7 +4,6 @@
 // what is attached already stays as it is.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/base/transaction.h"
 #include "loader/kernel/call_programs.h"
 #include "loader/kernel/exit_chooser.h"
@@ -16,6 +15,10 @@
 #include "loader/kernel/tail_callers.h"
 #include "loader/kernel/target_view.h"
 #include "loader/kernel/timed_functions.h"
+#include "loader/reports/call_sites.h"
+#include "loader/reports/probe_report.h"
+#include "loader/settings/probe_request.h"
+#include "loader/settings/way_out.h"
 #include "loader/stats/threshold_follower.h"
 
 #include <functional>

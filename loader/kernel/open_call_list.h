@@ -4,12 +4,12 @@
 // samples.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
+#include "loader/reports/open_call.h"
 
 #include <map>
 #include <optional>
