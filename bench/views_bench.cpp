@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The model's throughput: events in, and queries over ten million samples; bytes a sample, measured
 // as resident memory.
+#include "bpf/wire.h"
 #include "views/model/diff.h"
 #include "views/model/fold.h"
 

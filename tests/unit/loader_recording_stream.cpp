@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/unit/loader_recording_stream.h"
 
+#include "bpf/wire.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // definitions for them.
 #pragma once
 
+#include "bpf/wire.h"
 #include "loader/stream/events.h"
 
 #include <map>
