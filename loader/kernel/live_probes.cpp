@@ -104,19 +104,7 @@ void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
         specs_.disable(place.spec);
     probe.groups.clear();
     for (const Place& place : probe.places) {
-        StatsEvent rest;
-        rest.time_ns = now_ns;
-        rest.spec = place.spec;
-        if (auto event = specs_.read(place.spec, now_ns)) {
-            sink_.on_stats(*event);
-            rest.min_ns = event->min_ns;
-            rest.max_ns = event->max_ns;
-        }
-        // Nobody will see the ends of those.
-        rest.open = -specs_.open(place.spec);
-        rest.dropped = static_cast<uint64_t>(-rest.open);
-        if (rest.open < 0)
-            sink_.on_stats(rest);
+        statistics_.read_last(place.spec, now_ns);
         remove_spec(place.spec);
         functions_.remove(place.spec);
     }
@@ -144,34 +132,6 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
     probe.info.off = !attached;
     sink_.on_probe(probe.info);
     return {};
-}
-
-std::vector<LiveProbes::SpecHits> LiveProbes::hits(const HitCosts& costs) const {
-    std::vector<SpecHits> all;
-    uint64_t goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
-    for (const auto& [id, probe] : probes_)
-        for (const Place& place : probe.places) {
-            const SpecTable::Hits hits = specs_.hits(place.spec);
-            uint64_t exit_ns = costs.return_ns;
-            if (!is_trampoline(place.exit) && !place.match.exits.empty()) {
-                exit_ns = 0;
-                for (const ExitPlace& exit : place.match.exits)
-                    exit_ns += costs.of(exit.code.cost);
-                exit_ns /= place.match.exits.size();
-            }
-            const EntryPlace& entry =
-                place.at_arguments ? *place.match.argument_entry : place.match.entry;
-            SpecHits one{id, place.spec, hits.entries + hits.exits,
-                         hits.entries * costs.of(entry.cost) + hits.exits * exit_ns};
-            // They are nobody's in particular.
-            if (place.exit == ExitWay::go) {
-                const uint64_t ends = std::exchange(goroutine_ends, 0);
-                one.hits += ends;
-                one.cost_ns += ends * costs.stepped_ns;
-            }
-            all.push_back(one);
-        }
-    return all;
 }
 
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
@@ -300,21 +260,13 @@ void LiveProbes::forget_withdrawn() {
     }
 }
 
-void LiveProbes::read_statistics(uint64_t now_ns, const Told& told) {
+void LiveProbes::read_statistics(uint64_t now_ns, const ProbeStatistics::Told& told) {
     for (auto& [id, probe] : probes_) {
-        bool moved = false;
-        for (const Place& place : probe.places) {
-            if (auto event = specs_.read(place.spec, now_ns)) {
-                moved |= probe.follower.on_stats(*event);
-                sink_.on_stats(*event);
-                told(id, *event);
-            }
-        }
-        if (moved) {
-            Transaction edit;
-            if (publish(probe, edit))
-                edit.commit();
-        }
+        if (!statistics_.read(id, probe, now_ns, told))
+            continue;
+        Transaction edit;
+        if (publish(probe, edit))
+            edit.commit();
     }
 }
 

@@ -11,17 +11,17 @@
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/pointer_calls.h"
+#include "loader/kernel/probe_statistics.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/kernel/tail_callers.h"
 #include "loader/kernel/target_view.h"
 #include "loader/kernel/timed_functions.h"
+#include "loader/kernel/timed_probe.h"
 #include "loader/reports/call_sites.h"
 #include "loader/reports/probe_report.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/way_out.h"
-#include "loader/stats/threshold_follower.h"
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,50 +81,22 @@ class LiveProbes {
     bool per_process() const;
 
     // Reads the counters, tells the sink and `told`, and moves thresholds after them.
-    using Told = std::function<void(ProbeId, const StatsEvent&)>;
-    void read_statistics(uint64_t now_ns, const Told& told);
+    void read_statistics(uint64_t now_ns, const ProbeStatistics::Told& told);
 
     // Of what is timed now.
     const TimedFunctions& functions() const { return functions_; }
     std::vector<uint64_t> link_ids() const;
-    // How often the probes were hit for each function since it is timed, and what that has cost.
-    struct SpecHits {
-        ProbeId probe;
-        SpecId spec;
-        uint64_t hits;
-        uint64_t cost_ns;
-    };
-    std::vector<SpecHits> hits(const HitCosts& costs) const;
+    // Of all probes.
+    std::vector<SpecHits> hits(const HitCosts& costs) const {
+        return statistics_.hits(probes_, costs);
+    }
     HitCosts measure_costs() {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
   private:
-    struct Place {
-        SpecId spec;
-        PlaceMatch match;
-        FileIdentity file;
-        ExitWay exit;
-        bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
-        CalledFunction values{};
-        uint32_t program = 0;      // its call program; see wire_spec
-        bool at_arguments = false; // its entry probe is where arguments can be read
-        // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
-        size_t returns = 0;
-
-        bool through_pointer() const { return match.site && match.site->pointer; }
-        // A call site that is a jump.
-        bool jumps() const { return match.site && match.site->jump; }
-    };
-    struct Probe {
-        ProbeInfo info;
-        ProbePattern pattern;
-        WayOut way_out;
-        ThresholdFollower follower;
-        std::vector<Place> places;
-        std::vector<PlaceGroup> groups; // one a file and way out
-        uint32_t terms = 0;             // of gates
-    };
+    using Place = TimedPlace;
+    using Probe = TimedProbe;
 
     // Of one update; those of the one before have been told.
     void tell_problem(std::set<std::string>& problems, const std::string& problem, uint64_t now_ns);
@@ -179,6 +151,7 @@ class LiveProbes {
     SpecTable specs_;
     CallPrograms call_programs_;
     TimedFunctions functions_{specs_, call_programs_};
+    ProbeStatistics statistics_{programs_, specs_, sink_};
     PointerCalls pointer_calls_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
