@@ -6,7 +6,7 @@
 #include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
 #include "loader/probes/program_compiler.h"
-#include "loader/stream/way_out.h"
+#include "loader/stream/observed_exit.h"
 
 #include <fmt/format.h>
 
@@ -194,13 +194,13 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             place.match.notes.push_back(std::move(note));
         shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
         report.places.push_back(shown);
-        sink_.on_spec(
-            place.spec,
-            {probe.info.id, place.match.name, module.path, place.match.file_offset,
-             is_without_tail(place)
-                 ? way_out_with(place.returns > 0 ? way_out_by_callers : way_out_without_tail,
-                                fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
-                 : way_out_of(place.match, place.exit)});
+        sink_.on_spec(place.spec,
+                      {probe.info.id, place.match.name, module.path, place.match.file_offset,
+                       is_without_tail(place)
+                           ? ObservedExit(place.returns > 0 ? ObservedExit::Kind::in_callers
+                                                            : ObservedExit::Kind::without_tail,
+                                          fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
+                           : way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
         FunctionPlace function{module.identity(), place.match.address};
         if (place.match.site && place.match.site->callee) {

@@ -114,7 +114,7 @@ void RecordDecoder::spec(EventSink& sink) {
     info.function = text();
     info.module = text();
     info.offset = in_.varint();
-    info.way_out = text();
+    info.way_out = ObservedExit::parse(text());
     if (define(id.value, specs_))
         sink.on_spec(id, info);
 }

@@ -156,7 +156,7 @@ void RecordEncoder::on_spec(SpecId id, const SpecInfo& info) {
     put_string(info.function);
     put_string(info.module);
     out_.varint(info.offset);
-    put_string(info.way_out);
+    put_string(info.way_out.text());
 }
 
 void RecordEncoder::on_probe(const ProbeInfo& info) {

@@ -208,7 +208,7 @@ Result<ProbeReport> ReplayBackend::add_probe(const ProbeRequest& request) {
     for (const SpecId id : summary_.probes().at(*recorded).specs) {
         const SpecInfo& spec = summary_.specs()[id.index()];
         report.places.push_back(
-            {id, spec.function, spec.module, spec.offset, "entry+" + spec.way_out, {}});
+            {id, spec.function, spec.module, spec.offset, "entry+" + spec.way_out.text(), {}});
     }
     report.pending = report.places.empty();
     report.notes.push_back("as recorded");

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "loader/base/ids.h"
+#include "loader/stream/observed_exit.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -160,9 +161,8 @@ struct SpecInfo {
     std::string function; // demangled
     std::string module;   // path
     uint64_t offset = 0;  // of the function or the call instruction in the file, bytes
-    std::string way_out;  // "ret" (exit instructions), "trampoline" (return probe) or call_site
+    ObservedExit way_out;
 };
-inline constexpr const char* call_site_way_out = "call site";
 
 // How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls.
 struct Threshold {
