@@ -39,7 +39,8 @@ class BusyStream {
             std::reverse(stack.begin(), stack.end());
             sink_.on_stack(StackId{i}, stack);
         }
-        sink_.on_spec(SpecId{0}, {ProbeId{1}, "function_0", "/usr/bin/service", 0, "ret"});
+        sink_.on_spec(SpecId{0}, {ProbeId{1}, "function_0", "/usr/bin/service", 0,
+                                  ObservedExit::parse("ret")});
         sink_.on_probe({ProbeId{1}, "outer", {SpecId{0}}, {}, false});
         sink_.on_split({true, ProbeId{1}, {Threshold::Kind::fixed, 40 * between_ns, 0}, false});
     }

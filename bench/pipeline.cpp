@@ -160,7 +160,8 @@ void run() {
     LiveNames names(model);
     // Mappings are looked up by time, and the records' time begins at 0.
     (void)names.mappings().scan(getpid(), 0);
-    model.on_spec(SpecId{0}, {ProbeId{1}, "handle", "/usr/bin/service", 0, "ret"});
+    model.on_spec(SpecId{0},
+                  {ProbeId{1}, "handle", "/usr/bin/service", 0, ObservedExit::parse("ret")});
     model.on_probe({ProbeId{1}, "handle", {SpecId{0}}, {}, false});
     model.on_split({true, ProbeId{1}, {Threshold::Kind::fixed, 20 * ms, 0}, false});
 

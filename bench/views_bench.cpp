@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The model's throughput: events in, and queries over ten million samples; bytes a sample, measured
 // as resident memory.
+#include "bpf/wire.h"
 #include "views/model/diff.h"
 #include "views/model/fold.h"
 
@@ -47,8 +48,10 @@ void define(Model& model) {
     }
     for (uint32_t i = 0; i < threads; i++)
         model.on_thread(ThreadId{i}, {1, 100 + i, "service"});
-    model.on_spec(SpecId{0}, {ProbeId{1}, "function_0", "/usr/bin/service", 0, "ret"});
-    model.on_spec(SpecId{1}, {ProbeId{2}, "function_1", "/usr/bin/service", 0, "ret"});
+    model.on_spec(SpecId{0},
+                  {ProbeId{1}, "function_0", "/usr/bin/service", 0, ObservedExit::parse("ret")});
+    model.on_spec(SpecId{1},
+                  {ProbeId{2}, "function_1", "/usr/bin/service", 0, ObservedExit::parse("ret")});
     model.on_probe({ProbeId{1}, "outer", {SpecId{0}}, {}, false});
     model.on_probe({ProbeId{2}, "inner", {SpecId{1}}, {}, false});
     model.on_split({true, ProbeId{1}, {Threshold::Kind::fixed, 20 * ms, 0}, false});

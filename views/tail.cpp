@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/tail.h"
 
-#include "loader/stream/way_out.h"
+#include "loader/stream/observed_exit.h"
 #include "views/escape.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace auger {
 Tail tail_of(const Model& model, const ProbeInfo& probe) {
     Tail tail;
     for (const SpecId spec : probe.specs) {
-        const std::string& way_out = model.specs()[spec.index()].way_out;
-        const bool never = way_out.starts_with(way_out_without_tail);
-        if (!never && !way_out.starts_with(way_out_by_callers))
+        const ObservedExit& way_out = model.specs()[spec.index()].way_out;
+        const bool never = way_out.kind() == ObservedExit::Kind::without_tail;
+        if (!never && way_out.kind() != ObservedExit::Kind::in_callers)
             continue;
         tail.timed = never ? Tail::Timed::never : std::max(tail.timed, Tail::Timed::by_callers);
-        if (const std::string_view names = tail_targets_of(way_out); !names.empty())
+        if (const std::string_view names = way_out.jumps_to(); !names.empty())
             tail.functions.emplace(names);
     }
     return tail;

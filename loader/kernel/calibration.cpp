@@ -2,6 +2,7 @@
 #include "loader/kernel/calibration.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/clock.h"
 
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -16,12 +17,6 @@
 namespace auger {
 
 namespace {
-
-uint64_t clock_ns() {
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // Of ticks: the rarer they are, the colder are the caches that they find.
 constexpr uint64_t shortest_period_ns = 100'000, longest_period_ns = 1'000'000;

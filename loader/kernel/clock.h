@@ -2,6 +2,8 @@
 // The clock that the BPF programs read too.
 #pragma once
 
+#include "loader/base/read_clock.h"
+
 #include <cstdint>
 #include <ctime>
 
@@ -9,9 +11,7 @@ namespace auger {
 
 // CLOCK_MONOTONIC, ns.
 inline uint64_t clock_ns() {
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    return read_clock(CLOCK_MONOTONIC);
 }
 
 } // namespace auger

@@ -42,18 +42,24 @@ bool knows_uprobe_multi(uint32_t attach_type) {
     return !link && errno == EBADF;
 }
 
-// A program with types, at the tracepoint of context switches.
-bool may_watch_context_switches() {
-    int type = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
+// A program with types that does nothing, at what the kernel's types name so; none where it is
+// refused.
+UniqueFd load_typed_program(const char* name, bpf_attach_type attach_type) {
+    int type = libbpf_find_vmlinux_btf_id(name, attach_type);
     if (type <= 0)
-        return false;
+        return {};
     bpf_insn instructions[2] = {};
     instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K; // r0 = 0
     instructions[1].code = BPF_JMP | BPF_EXIT;
-    LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_RAW_TP,
+    LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attach_type,
                 .attach_btf_id = static_cast<uint32_t>(type));
-    UniqueFd program(
+    return UniqueFd(
         bpf_prog_load(BPF_PROG_TYPE_TRACING, "auger_try", "GPL", instructions, 2, &options));
+}
+
+// At the tracepoint of context switches.
+bool may_watch_context_switches() {
+    UniqueFd program = load_typed_program("sched_switch", BPF_TRACE_RAW_TP);
     if (!program)
         return false;
     UniqueFd link(bpf_raw_tracepoint_open(nullptr, program.get()));
@@ -62,16 +68,7 @@ bool may_watch_context_switches() {
 
 // A program that visits all threads; it is not run here.
 bool may_visit_tasks() {
-    int type = libbpf_find_vmlinux_btf_id("task", BPF_TRACE_ITER);
-    if (type <= 0)
-        return false;
-    bpf_insn instructions[2] = {};
-    instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K; // r0 = 0
-    instructions[1].code = BPF_JMP | BPF_EXIT;
-    LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER,
-                .attach_btf_id = static_cast<uint32_t>(type));
-    UniqueFd program(
-        bpf_prog_load(BPF_PROG_TYPE_TRACING, "auger_try", "GPL", instructions, 2, &options));
+    UniqueFd program = load_typed_program("task", BPF_TRACE_ITER);
     if (!program)
         return false;
     UniqueFd link(bpf_link_create(program.get(), 0, BPF_TRACE_ITER, nullptr));

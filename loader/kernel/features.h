@@ -3,7 +3,7 @@
 // remedy for what is missing. `doctor` prints it; the rest of loader/kernel asks it.
 #pragma once
 
-#include "loader/backend.h"
+#include "loader/reports/capability.h"
 
 #include <string>
 #include <vector>

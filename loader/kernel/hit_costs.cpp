@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/hit_costs.h"
 
+#include "loader/base/read_clock.h"
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/link_processes.h"
 #include "loader/kernel/spec_table.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <optional>
 #include <span>
 #include <thread>
@@ -63,9 +63,7 @@ using Function = void (*)();
 
 // CPU time: what others do meanwhile is no cost of ours.
 uint64_t thread_clock_ns() {
-    timespec now = {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t ns_per_call(Function function) {

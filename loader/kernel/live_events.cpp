@@ -8,7 +8,7 @@
 namespace auger {
 
 std::optional<CallKey> LiveEvents::key_of(const wire_call& call) const {
-    auto spec = probes_.find_spec(call.spec, call.generation);
+    auto spec = functions_.find_spec(call.spec, call.generation);
     if (!spec)
         return {};
     return CallKey{call.start_ns, call.sequence, *spec};
@@ -87,7 +87,7 @@ CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key,
 
 std::optional<LabelId> LiveEvents::label_of(const wire_call_end& end, const CallKey& key,
                                             std::string_view text) {
-    const CallProgram* program = probes_.newest_program_of(key.spec);
+    const CallProgram* program = functions_.newest_program_of(key.spec);
     if (end.label == WIRE_LABEL_NONE || !program)
         return {};
     std::string label = format_label(*program, end.label, end.label_value, text);
@@ -117,7 +117,7 @@ void LiveEvents::on_call_end(const WireCallEndView& end) {
 std::vector<CallValue> LiveEvents::values_of(const wire_slow_call& slow, const CallKey& key) {
     if (!slow.values.version)
         return {};
-    const CallProgram* program = probes_.program_of(key.spec, slow.values.version);
+    const CallProgram* program = functions_.program_of(key.spec, slow.values.version);
     if (!program)
         return {};
     const auto pid = static_cast<pid_t>(slow.end.event.pid);
@@ -167,7 +167,7 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
         // The walk began in the caller, at the return address: the function itself goes on top.
         Location leaf{unknown_module, 0, false};
         addresses_.assign(slow.user_frames.begin(), slow.user_frames.end());
-        if (const auto* place = probes_.place_of(key->spec)) {
+        if (const auto* place = functions_.place_of(key->spec)) {
             leaf = {names_.find_module(place->file.first, place->file.second), place->address,
                     false};
             if (!addresses_.empty())

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "loader/kernel/live_names.h"
-#include "loader/kernel/live_probes.h"
+#include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
 #include "loader/stream/events.h"
 #include "loader/stream/wire_decoder.h"
@@ -18,8 +18,8 @@ namespace auger {
 
 class LiveEvents {
   public:
-    LiveEvents(EventSink& sink, LiveNames& names, const LiveProbes& probes)
-        : sink_(sink), names_(names), probes_(probes) {}
+    LiveEvents(EventSink& sink, LiveNames& names, const TimedFunctions& functions)
+        : sink_(sink), names_(names), functions_(functions) {}
 
     void on_sample(const WireSampleView& sample);
     void on_call_end(const WireCallEndView& end);
@@ -36,7 +36,7 @@ class LiveEvents {
 
     EventSink& sink_;
     LiveNames& names_;
-    const LiveProbes& probes_;
+    const TimedFunctions& functions_;
     std::vector<CallKey> calls_;      // kept to reuse its memory
     std::vector<uint64_t> addresses_; // likewise
     FdTargets descriptors_;

@@ -3,8 +3,8 @@
 // new generation first and put in force by one store, so that no event ever meets half a filter.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/kernel/programs.h"
+#include "loader/settings/filter_spec.h"
 
 namespace auger {
 

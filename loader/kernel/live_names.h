@@ -3,8 +3,8 @@
 // the best name known at once; better ones follow as the symbolizer's worker finds them.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/base/time_slice.h"
+#include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/module_table.h"

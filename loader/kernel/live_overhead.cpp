@@ -22,7 +22,7 @@ LiveOverhead::Counters LiveOverhead::read() const {
     const LiveMarks::Hits lines = marks_.hits(costs_);
     now.line_hits = lines.hits;
     now.line_ns = lines.cost_ns;
-    for (const LiveProbes::SpecHits& spec : probes_.hits(costs_))
+    for (const SpecHits& spec : probes_.hits(costs_))
         now.specs[spec.spec] = {spec.probe, spec.hits, spec.cost_ns};
     return now;
 }

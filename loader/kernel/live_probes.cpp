@@ -13,8 +13,8 @@ namespace auger {
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        FileGuard& guard, EventSink& sink, AttachWay way)
-    : programs_(programs), measured_(programs), features_(features), catalogue_(catalogue),
-      readers_(catalogue.readers()), guard_(guard), sink_(sink), way_(way), specs_(programs),
+    : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
+      guard_(guard), sink_(sink), way_(way), exits_(features, catalogue, way), specs_(programs),
       call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
@@ -89,7 +89,7 @@ Result<void> LiveProbes::remove(ProbeId id) {
     // First the specs: a probe that fires while it is being detached does nothing.
     for (const Place& place : probe.places) {
         remove_spec(place.spec);
-        spec_places_.erase(place.spec);
+        functions_.remove(place.spec);
     }
     probe.info.deleted = true;
     sink_.on_probe(probe.info);
@@ -104,21 +104,9 @@ void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
         specs_.disable(place.spec);
     probe.groups.clear();
     for (const Place& place : probe.places) {
-        StatsEvent rest;
-        rest.time_ns = now_ns;
-        rest.spec = place.spec;
-        if (auto event = specs_.read(place.spec, now_ns)) {
-            sink_.on_stats(*event);
-            rest.min_ns = event->min_ns;
-            rest.max_ns = event->max_ns;
-        }
-        // Nobody will see the ends of those.
-        rest.open = -specs_.open(place.spec);
-        rest.dropped = static_cast<uint64_t>(-rest.open);
-        if (rest.open < 0)
-            sink_.on_stats(rest);
+        statistics_.read_last(place.spec, now_ns);
         remove_spec(place.spec);
-        spec_places_.erase(place.spec);
+        functions_.remove(place.spec);
     }
     probe.places.clear();
 }
@@ -146,34 +134,6 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
     return {};
 }
 
-std::vector<LiveProbes::SpecHits> LiveProbes::hits(const HitCosts& costs) const {
-    std::vector<SpecHits> all;
-    uint64_t goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
-    for (const auto& [id, probe] : probes_)
-        for (const Place& place : probe.places) {
-            const SpecTable::Hits hits = specs_.hits(place.spec);
-            uint64_t exit_ns = costs.return_ns;
-            if (!is_trampoline(place.exit) && !place.match.exits.empty()) {
-                exit_ns = 0;
-                for (const ExitPlace& exit : place.match.exits)
-                    exit_ns += costs.of(exit.code.cost);
-                exit_ns /= place.match.exits.size();
-            }
-            const EntryPlace& entry =
-                place.at_arguments ? *place.match.argument_entry : place.match.entry;
-            SpecHits one{id, place.spec, hits.entries + hits.exits,
-                         hits.entries * costs.of(entry.cost) + hits.exits * exit_ns};
-            // They are nobody's in particular.
-            if (place.exit == ExitWay::go) {
-                const uint64_t ends = std::exchange(goroutine_ends, 0);
-                one.hits += ends;
-                one.cost_ns += ends * costs.stepped_ns;
-            }
-            all.push_back(one);
-        }
-    return all;
-}
-
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
     const std::vector<SearchedFile> files = view.files();
     MatchOptions quick; // nobody reads why nothing matches yet
@@ -189,7 +149,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                     });
         if (automatic_trampoline) {
             if (!proof)
-                proof = prove(view);
+                proof = exits_.prove(view);
             if (!proof->proven && !view.pids.empty())
                 fall_back_to_exits(probe, view, proof->reason, now_ns);
         }
@@ -239,7 +199,7 @@ void LiveProbes::widen(Probe& probe, PlaceGroup& group, const TargetView& view,
                        uint64_t now_ns) {
     group.widen(true);
     Transaction edit;
-    // As choose_exit() has it.
+    // As ExitChooser has it.
     const bool was_proven =
         probe.way_out == WayOut::automatic && group.request().exit == ExitWay::return_probe;
     const ExitWay exit = was_proven ? ExitWay::instructions : group.request().exit;
@@ -292,7 +252,7 @@ void LiveProbes::forget_withdrawn() {
                 if (place.file != group.file())
                     return false;
                 remove_spec(place.spec);
-                spec_places_.erase(place.spec);
+                functions_.remove(place.spec);
                 return true;
             });
         }
@@ -300,32 +260,14 @@ void LiveProbes::forget_withdrawn() {
     }
 }
 
-void LiveProbes::read_statistics(uint64_t now_ns, const Told& told) {
+void LiveProbes::read_statistics(uint64_t now_ns, const ProbeStatistics::Told& told) {
     for (auto& [id, probe] : probes_) {
-        bool moved = false;
-        for (const Place& place : probe.places) {
-            if (auto event = specs_.read(place.spec, now_ns)) {
-                moved |= probe.follower.on_stats(*event);
-                sink_.on_stats(*event);
-                told(id, *event);
-            }
-        }
-        if (moved) {
-            Transaction edit;
-            if (publish(probe, edit))
-                edit.commit();
-        }
+        if (!statistics_.read(id, probe, now_ns, told))
+            continue;
+        Transaction edit;
+        if (publish(probe, edit))
+            edit.commit();
     }
-}
-
-std::optional<ProbeId> LiveProbes::probe_of(SpecId spec) const {
-    auto found = spec_places_.find(spec);
-    return found == spec_places_.end() ? std::nullopt : std::optional(found->second.first);
-}
-
-const LiveProbes::FunctionPlace* LiveProbes::place_of(SpecId spec) const {
-    auto found = spec_places_.find(spec);
-    return found == spec_places_.end() ? nullptr : &found->second.second;
 }
 
 std::vector<uint64_t> LiveProbes::link_ids() const {

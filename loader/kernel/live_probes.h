@@ -4,18 +4,24 @@
 // what is attached already stays as it is.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/base/transaction.h"
 #include "loader/kernel/call_programs.h"
+#include "loader/kernel/exit_chooser.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/pointer_calls.h"
+#include "loader/kernel/probe_statistics.h"
 #include "loader/kernel/spec_table.h"
+#include "loader/kernel/tail_callers.h"
 #include "loader/kernel/target_view.h"
-#include "loader/stats/threshold_follower.h"
+#include "loader/kernel/timed_functions.h"
+#include "loader/kernel/timed_probe.h"
+#include "loader/reports/call_sites.h"
+#include "loader/reports/probe_report.h"
+#include "loader/settings/probe_request.h"
+#include "loader/settings/way_out.h"
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -75,65 +81,22 @@ class LiveProbes {
     bool per_process() const;
 
     // Reads the counters, tells the sink and `told`, and moves thresholds after them.
-    using Told = std::function<void(ProbeId, const StatsEvent&)>;
-    void read_statistics(uint64_t now_ns, const Told& told);
+    void read_statistics(uint64_t now_ns, const ProbeStatistics::Told& told);
 
-    std::optional<SpecId> find_spec(uint16_t slot, uint16_t generation) const {
-        return specs_.find(slot, generation);
-    }
-    std::optional<ProbeId> probe_of(SpecId spec) const;
-    // Where the function is that a spec times (of a call site: the one that is called).
-    struct FunctionPlace {
-        FileIdentity file;
-        uint64_t address; // as linked
-        // Of a call site: how far behind the return address its return is seen.
-        uint64_t behind_return = 0; // bytes
-    };
-    const FunctionPlace* place_of(SpecId spec) const;
-    // How values of the spec's calls are to be read; null: not known any more.
-    const CallProgram* program_of(SpecId spec, uint32_t version) const {
-        return call_programs_.find(spec, version);
-    }
-    const CallProgram* newest_program_of(SpecId spec) const { return call_programs_.newest(spec); }
+    // Of what is timed now.
+    const TimedFunctions& functions() const { return functions_; }
     std::vector<uint64_t> link_ids() const;
-    // How often the probes were hit for each function since it is timed, and what that has cost.
-    struct SpecHits {
-        ProbeId probe;
-        SpecId spec;
-        uint64_t hits;
-        uint64_t cost_ns;
-    };
-    std::vector<SpecHits> hits(const HitCosts& costs) const;
+    // Of all probes.
+    std::vector<SpecHits> hits(const HitCosts& costs) const {
+        return statistics_.hits(probes_, costs);
+    }
     HitCosts measure_costs() {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
   private:
-    struct Place {
-        SpecId spec;
-        PlaceMatch match;
-        FileIdentity file;
-        ExitWay exit;
-        bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
-        CalledFunction values{};
-        uint32_t program = 0;      // its call program; see wire_spec
-        bool at_arguments = false; // its entry probe is where arguments can be read
-        // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
-        size_t returns = 0;
-
-        bool through_pointer() const { return match.site && match.site->pointer; }
-        // A call site that is a jump.
-        bool jumps() const { return match.site && match.site->jump; }
-    };
-    struct Probe {
-        ProbeInfo info;
-        ProbePattern pattern;
-        WayOut way_out;
-        ThresholdFollower follower;
-        std::vector<Place> places;
-        std::vector<PlaceGroup> groups; // one a file and way out
-        uint32_t terms = 0;             // of gates
-    };
+    using Place = TimedPlace;
+    using Probe = TimedProbe;
 
     // Of one update; those of the one before have been told.
     void tell_problem(std::set<std::string>& problems, const std::string& problem, uint64_t now_ns);
@@ -142,30 +105,16 @@ class LiveProbes {
     static bool can_read(const CallProgram& program, const Place& place);
     static bool needs_other_entry(const CallProgram& program, const Place& place);
 
-    struct Choice {
-        ExitWay exit;
-        std::string why; // not empty when it is worth telling
-    };
-    Choice choose_exit(const PlaceMatch& match, const TargetModule& module, const TargetView& view,
-                       WayOut way_out, const UnwindProof& proof) const;
-    UnwindProof prove(const TargetView& view) const;
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
-    // Call instructions that call a function, by its name; each name is looked up once.
-    using Callers = std::map<std::string, std::vector<PlaceMatch>>;
-    const std::vector<PlaceMatch>& callers_of(const std::string& function, const TargetView& view,
-                                              Callers& known);
-    static bool calls(const PlaceMatch& caller, size_t module, uint64_t function);
-    // Why a jump cannot be timed; empty when it can.
-    std::string no_way_back(const PlaceMatch& match, const TargetView& view, Callers& known);
     // Of those that end by jumps: probes where their calls come back to, in groups of their own.
     Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
                               std::vector<PlaceGroup>& groups, const TargetView& view,
-                              Callers& known);
+                              TailCallers& known);
     static std::string tail_note(const Place& place);
     void fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                             uint64_t now_ns);
@@ -193,19 +142,20 @@ class LiveProbes {
     const Programs& programs_;
     Programs& measured_; // the same
     const Features& features_;
-    ModuleCatalogue& catalogue_;
-    CodeReaders& readers_; // the catalogue's
+    CodeReaders& readers_;
     FileGuard& guard_;
     EventSink& sink_;
     AttachWay way_;
+    ExitChooser exits_;
     WayOut way_out_ = WayOut::automatic;
     SpecTable specs_;
     CallPrograms call_programs_;
+    TimedFunctions functions_{specs_, call_programs_};
+    ProbeStatistics statistics_{programs_, specs_, sink_};
     PointerCalls pointer_calls_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     std::set<std::string> problems_; // that stand since the last update
-    std::map<SpecId, std::pair<ProbeId, FunctionPlace>> spec_places_;
 };
 
 } // namespace auger

@@ -6,7 +6,7 @@
 #include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
 #include "loader/probes/program_compiler.h"
-#include "loader/stream/way_out.h"
+#include "loader/stream/observed_exit.h"
 
 #include <fmt/format.h>
 
@@ -45,55 +45,6 @@ std::string no_duration(PlaceKind kind) {
 
 } // namespace
 
-LiveProbes::Choice LiveProbes::choose_exit(const PlaceMatch& match, const TargetModule& module,
-                                           const TargetView& view, WayOut way_out,
-                                           const UnwindProof& proof) const {
-    bool session = way_ == AttachWay::multi && features_.uprobe_session;
-    ExitWay cheap = session ? ExitWay::session : ExitWay::return_probe;
-    if (match.in_go)
-        return {ExitWay::go, ""};
-    // A call site's probes sit in the caller and have nothing to do with the callee's exits.
-    if (match.kind == PlaceKind::call_site)
-        return {ExitWay::instructions, ""};
-    switch (way_out) {
-    case WayOut::ret:
-        return {ExitWay::instructions, ""};
-    case WayOut::trampoline:
-        return {cheap, features_.stacks_under_return
-                           ? ""
-                           : "it was asked for; on this kernel stacks show it in place of the "
-                             "function's caller"};
-    case WayOut::automatic:
-        break;
-    }
-    if (!match.no_return_probe.empty())
-        return {ExitWay::instructions, match.no_return_probe};
-    if (!features_.stacks_under_return)
-        return {ExitWay::instructions, "this kernel breaks stacks under return probes"};
-    if (!proof.proven)
-        return {ExitWay::instructions, proof.reason};
-    // A session's entry tells the kernel for each call whether its return is wanted.
-    if (!session && !PlaceGroup::is_per_process(module, view))
-        return {ExitWay::instructions,
-                "return probes would be in all processes that run the file, of which nothing is "
-                "known"};
-    if (!module.main_program && !proof.other_programs.empty())
-        return {ExitWay::instructions,
-                proof.other_programs + ", which starts programs that may use this library, too"};
-    return {cheap, "nothing that the target maps can unwind or swap stacks"};
-}
-
-UnwindProof LiveProbes::prove(const TargetView& view) const {
-    if (view.everything)
-        return {false, "every process is observed, and what they will map is not known"};
-    if (view.by_name)
-        return {false, "processes that will come under the name may map what is not known yet"};
-    // What it needs says the file; what it will map, the environment of its start.
-    if (!view.started)
-        return {false, "what the program will map is not known before it runs"};
-    return catalogue_.prove_no_unwinding_in(view.pids);
-}
-
 AttachmentRequest LiveProbes::request_for(ExitWay exit) const {
     AttachmentRequest request;
     request.way = way_;
@@ -123,12 +74,12 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                     const TargetView& view, ProbeReport& report) {
     UnwindProof proof{false, ""};
     if (probe.way_out == WayOut::automatic)
-        proof = prove(view);
+        proof = exits_.prove(view);
 
     std::vector<Place> places;
     std::vector<PlaceGroup> groups;
     std::set<std::string> reasons;
-    Callers callers;
+    TailCallers callers(readers_, view);
     auto give_up = [&](const Error& error) {
         groups.clear();
         for (const Place& place : places)
@@ -161,11 +112,11 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                                  match.name, match.no_return_probe));
             continue;
         }
-        if (const std::string why = no_way_back(match, view, callers); !why.empty()) {
+        if (const std::string why = callers.no_way_back(match); !why.empty()) {
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
         }
-        Choice choice = choose_exit(match, module, view, probe.way_out, proof);
+        ExitChooser::Choice choice = exits_.choose(match, module, view, probe.way_out, proof);
         bool unknown_condition =
             std::any_of(match.exits.begin(), match.exits.end(), [](const ExitPlace& exit) {
                 return exit.code.conditional && exit.code.condition >= no_condition;
@@ -243,13 +194,13 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             place.match.notes.push_back(std::move(note));
         shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
         report.places.push_back(shown);
-        sink_.on_spec(
-            place.spec,
-            {probe.info.id, place.match.name, module.path, place.match.file_offset,
-             is_without_tail(place)
-                 ? way_out_with(place.returns > 0 ? way_out_by_callers : way_out_without_tail,
-                                fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
-                 : way_out_of(place.match, place.exit)});
+        sink_.on_spec(place.spec,
+                      {probe.info.id, place.match.name, module.path, place.match.file_offset,
+                       is_without_tail(place)
+                           ? ObservedExit(place.returns > 0 ? ObservedExit::Kind::in_callers
+                                                            : ObservedExit::Kind::without_tail,
+                                          fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
+                           : way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
         FunctionPlace function{module.identity(), place.match.address};
         if (place.match.site && place.match.site->callee) {
@@ -260,7 +211,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (place.match.site && !place.match.exits.empty())
             function.behind_return = place.match.exits.front().code.address -
                                      (place.match.address + place.match.site->length);
-        spec_places_[place.spec] = {probe.info.id, std::move(function)};
+        functions_.add(place.spec, probe.info.id, function);
         probe.places.push_back(std::move(place));
     }
     size_t perf_events = 0;

@@ -30,50 +30,9 @@ bool LiveProbes::is_without_tail(const Place& place) {
            std::ranges::any_of(place.match.exits, is_tail_jump);
 }
 
-const std::vector<PlaceMatch>& LiveProbes::callers_of(const std::string& function,
-                                                      const TargetView& view, Callers& known) {
-    const auto [found, is_new] = known.try_emplace(function);
-    if (!is_new)
-        return found->second;
-    const ParsedProbe sites = parse_probe(function + "@*");
-    if (sites.error)
-        return found->second;
-    MatchOptions all;
-    all.limit = WIRE_MAX_CALLEES;
-    all.explain = false;
-    auto matches = readers_.find(*sites.pattern, view.files(), all);
-    if (!matches)
-        return found->second; // nobody calls it but through pointers
-    for (PlaceMatch& match : matches->places)
-        if (match.site && !match.site->pointer && !match.site->jump && match.site->callee &&
-            !match.exits.empty() && !match.in_go)
-            found->second.push_back(std::move(match));
-    return found->second;
-}
-
-bool LiveProbes::calls(const PlaceMatch& caller, size_t module, uint64_t function) {
-    return caller.site->callee->module == module && caller.site->callee->address == function;
-}
-
-std::string LiveProbes::no_way_back(const PlaceMatch& match, const TargetView& view,
-                                    Callers& known) {
-    if (!match.site || !match.site->jump)
-        return {};
-    const CallSite& site = *match.site;
-    if (std::ranges::any_of(callers_of(site.caller, view, known), [&](const PlaceMatch& caller) {
-            return calls(caller, match.module, site.caller_address);
-        }))
-        return {};
-    return fmt::format(
-        "is a tail call: it leaves by a jump, and comes back to where {} was called; "
-        "no call instruction is known that calls that (it is called through a "
-        "pointer, or reached by a jump itself); time {} itself",
-        site.caller, site.function);
-}
-
 Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& places,
                                       std::vector<PlaceGroup>& groups, const TargetView& view,
-                                      Callers& known) {
+                                      TailCallers& known) {
     std::vector<PlaceGroup> callers;
     for (Place& place : places) {
         if (!is_without_tail(place) && !place.jumps())
@@ -84,8 +43,8 @@ Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& pl
         if (place.match.argument_entry)
             entries.push_back(place.match.argument_entry->address);
         for (const PlaceMatch& caller :
-             callers_of(place.jumps() ? place.match.site->caller : probe.info.text, view, known)) {
-            if (!calls(caller, place.match.module, jumping_function(place.match)))
+             known.of(place.jumps() ? place.match.site->caller : probe.info.text)) {
+            if (!TailCallers::calls(caller, place.match.module, jumping_function(place.match)))
                 continue;
             const TargetModule& module = view.modules[caller.module];
             for (const uint64_t entry : entries)

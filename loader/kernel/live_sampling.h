@@ -3,11 +3,11 @@
 // waiting ones by the off-CPU sampler, and more of what a gate lets through.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/live_gates.h"
 #include "loader/kernel/off_cpu.h"
 #include "loader/kernel/sampling.h"
+#include "loader/settings/sampling_settings.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,10 +4,11 @@
 #pragma once
 
 #include "bpf/wire.h"
-#include "loader/backend.h"
 #include "loader/kernel/programs.h"
 #include "loader/process/launch.h"
 #include "loader/process/users.h"
+#include "loader/reports/target_status.h"
+#include "loader/settings/target_spec.h"
 
 #include <map>
 #include <optional>

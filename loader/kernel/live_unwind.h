@@ -5,10 +5,10 @@
 #pragma once
 
 #include "bpf/unwind_table.h"
-#include "loader/backend.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/unwind_cells.h"
 #include "loader/kernel/unwind_worker.h"
+#include "loader/reports/unwind_status.h"
 #include "loader/symbols/module_map.h"
 #include "loader/unwind/stack_walk.h"
 

@@ -130,8 +130,8 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
 }
 
 std::optional<OpenCall> OpenCallList::name_call(const wire_open_call& record) const {
-    auto spec = probes_.find_spec(record.call.spec, record.call.generation);
-    auto probe = spec ? probes_.probe_of(*spec) : std::nullopt;
+    auto spec = functions_.find_spec(record.call.spec, record.call.generation);
+    auto probe = spec ? functions_.probe_of(*spec) : std::nullopt;
     if (!probe)
         return {};
     OpenCall call;

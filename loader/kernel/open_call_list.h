@@ -4,12 +4,12 @@
 // samples.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/kernel/live_names.h"
-#include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/programs.h"
+#include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
+#include "loader/reports/open_call.h"
 
 #include <map>
 #include <optional>
@@ -23,8 +23,8 @@ namespace auger {
 class OpenCallList {
   public:
     OpenCallList(const Programs& programs, LiveNames& names, LiveUnwind& unwind,
-                 const LiveProbes& probes)
-        : programs_(programs), names_(names), unwind_(unwind), probes_(probes) {}
+                 const TimedFunctions& functions)
+        : programs_(programs), names_(names), unwind_(unwind), functions_(functions) {}
 
     // Of threads, then of goroutines. Fails with kind `unsupported` when no program may visit the
     // threads.
@@ -49,7 +49,7 @@ class OpenCallList {
     const Programs& programs_;
     LiveNames& names_;
     LiveUnwind& unwind_;
-    const LiveProbes& probes_;
+    const TimedFunctions& functions_;
     FdTargets descriptors_;
     // Processes (by their number and when they began) that let us wait for their memory.
     std::set<std::pair<pid_t, uint64_t>> late_;

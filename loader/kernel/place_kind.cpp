@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/place_kind.h"
 
-#include "loader/stream/events.h"
-
 #include <fmt/format.h>
 
 namespace auger {
 
-std::string way_out_of(const PlaceMatch& match, ExitWay exit) {
+ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit) {
     if (match.kind == PlaceKind::call_site)
-        return call_site_way_out;
-    return exit == ExitWay::instructions || exit == ExitWay::go ? "ret" : "trampoline";
+        return ObservedExit::Kind::call_site;
+    return exit == ExitWay::instructions || exit == ExitWay::go
+               ? ObservedExit::Kind::exit_instructions
+               : ObservedExit::Kind::return_probe;
 }
 
 namespace {
@@ -23,7 +23,7 @@ std::string stepped(const char* place, ProbeCost cost) {
 
 std::string place_kind(const PlaceMatch& match, ExitWay exit) {
     if (match.kind != PlaceKind::call_site)
-        return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit);
+        return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit).text();
     if (match.site->jump)
         return stepped("jump", match.entry.cost) + "+return in callers";
     std::string kind =

@@ -4,13 +4,14 @@
 
 #include "loader/kernel/attachment.h"
 #include "loader/probes/place_match.h"
+#include "loader/stream/observed_exit.h"
 
 #include <string>
 
 namespace auger {
 
 // As in SpecInfo::way_out.
-std::string way_out_of(const PlaceMatch& match, ExitWay exit);
+ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit);
 // As in ProbePlace::kind: "entry+ret", "call+return (stepped)".
 std::string place_kind(const PlaceMatch& match, ExitWay exit);
 

@@ -38,7 +38,7 @@ std::optional<uint32_t> CommonStream::mark_bit(ProbeId probe, const std::string&
     // A line is the same for all calls, a predicate is about those of one probe.
     const std::string key =
         text.starts_with("at ") ? text : std::to_string(probe.value) + " " + text;
-    if (mark_bits_.size() >= WIRE_MAX_MARKS && !mark_bits_.contains(key))
+    if (mark_bits_.size() >= most_marks && !mark_bits_.contains(key))
         return std::nullopt;
     return mark_bits_.try_emplace(key, static_cast<uint32_t>(mark_bits_.size())).first->second;
 }

@@ -137,15 +137,15 @@ class MachineStream final : public EventSink {
     std::map<ProbeId, ProbeId> probes_;
     std::map<std::string, size_t> probe_texts_;               // how many there were
     std::vector<std::pair<SpecId, SpecInfo>> nameless_specs_; // whose probe is yet to be defined
-    std::array<uint32_t, WIRE_MAX_MARKS> mark_bits_ = unknown_bits();
+    std::array<uint32_t, most_marks> mark_bits_ = unknown_bits();
     std::optional<MarkInfo> branch_; // that is watched, in its own time
     std::vector<MarkInfo> lines_;    // likewise
     uint64_t label_since_ns_ = 0;    // likewise
     std::vector<LocationId> stack_;
     std::vector<CallKey> calls_;
 
-    static std::array<uint32_t, WIRE_MAX_MARKS> unknown_bits() {
-        std::array<uint32_t, WIRE_MAX_MARKS> bits{};
+    static std::array<uint32_t, most_marks> unknown_bits() {
+        std::array<uint32_t, most_marks> bits{};
         bits.fill(no_bit);
         return bits;
     }

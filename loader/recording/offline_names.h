@@ -3,8 +3,8 @@
 // no lines. They are found as live, by the same symbolizer, in the files of a folder.
 #pragma once
 
-#include "loader/backend.h"
 #include "loader/recording/sysroot_modules.h"
+#include "loader/reports/symbol_progress.h"
 #include "loader/stream/quiet_sink.h"
 #include "loader/symbols/symbolizer.h"
 

@@ -2,8 +2,8 @@
 // Every record is decoded and checked whole before the sink hears of it.
 #include "loader/recording/record_decoder.h"
 
-#include "bpf/wire.h"
 #include "loader/recording/format.h"
+#include "loader/stats/histogram.h"
 
 #include <algorithm>
 #include <cmath>
@@ -237,12 +237,12 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
     event.sum_ns = in_.varint();
     event.min_ns = in_.varint();
     event.max_ns = in_.varint();
-    event.buckets.resize(in_.count(WIRE_HIST_BUCKETS));
+    event.buckets.resize(in_.count(histogram_buckets));
     uint64_t next = 0;
     for (StatsEvent::Bucket& bucket : event.buckets) {
-        const uint64_t index = next + in_.varint_up_to(WIRE_HIST_BUCKETS);
+        const uint64_t index = next + in_.varint_up_to(histogram_buckets);
         bucket.count = in_.varint();
-        if (index >= WIRE_HIST_BUCKETS || bucket.count == 0) {
+        if (index >= histogram_buckets || bucket.count == 0) {
             in_.fail();
             return;
         }
@@ -252,9 +252,9 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
     event.marked.clear();
     event.filtered = 0;
     if (has_marks()) {
-        event.marked.resize(in_.count(WIRE_MAX_MARKS));
+        event.marked.resize(in_.count(most_marks));
         for (StatsEvent::MarkCount& count : event.marked) {
-            count.bit = static_cast<uint32_t>(in_.varint_up_to(WIRE_MAX_MARKS - 1));
+            count.bit = static_cast<uint32_t>(in_.varint_up_to(most_marks - 1));
             count.taken = in_.varint();
             count.not_taken = in_.varint();
         }

@@ -114,7 +114,7 @@ void RecordDecoder::spec(EventSink& sink) {
     info.function = text();
     info.module = text();
     info.offset = in_.varint();
-    info.way_out = text();
+    info.way_out = ObservedExit::parse(text());
     if (define(id.value, specs_))
         sink.on_spec(id, info);
 }
@@ -150,7 +150,7 @@ void RecordDecoder::split(EventSink& sink) {
     if (has_marks()) {
         info.branch = text();
         info.label = text();
-        info.branch_bit = static_cast<uint32_t>(in_.varint_up_to(WIRE_MAX_MARKS - 1));
+        info.branch_bit = static_cast<uint32_t>(in_.varint_up_to(most_marks - 1));
         for (uint64_t* time_ns : {&info.branch_since_ns, &info.branch_until_ns,
                                   &info.label_since_ns, &info.label_until_ns})
             *time_ns = in_.varint();
@@ -182,7 +182,7 @@ void RecordDecoder::only(EventSink& sink) {
     info.line_clauses = clauses(info.lines.size());
     info.marks.resize(in_.count(recording::max_terms));
     for (MarkInfo& mark : info.marks) {
-        mark.bit = static_cast<uint32_t>(in_.varint_up_to(WIRE_MAX_MARKS - 1));
+        mark.bit = static_cast<uint32_t>(in_.varint_up_to(most_marks - 1));
         mark.text = text();
         mark.since_ns = in_.varint();
         mark.until_ns = in_.varint();

@@ -156,7 +156,7 @@ void RecordEncoder::on_spec(SpecId id, const SpecInfo& info) {
     put_string(info.function);
     put_string(info.module);
     out_.varint(info.offset);
-    put_string(info.way_out);
+    put_string(info.way_out.text());
 }
 
 void RecordEncoder::on_probe(const ProbeInfo& info) {
@@ -278,8 +278,7 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
         out_.varint(bucket.count);
         next = bucket.index + 1;
     }
-    const auto marked =
-        at_most(std::span<const StatsEvent::MarkCount>(event.marked), WIRE_MAX_MARKS);
+    const auto marked = at_most(std::span<const StatsEvent::MarkCount>(event.marked), most_marks);
     out_.varint(marked.size());
     for (const StatsEvent::MarkCount& count : marked) {
         out_.varint(count.bit);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace auger {
 namespace {
@@ -119,6 +120,54 @@ Result<void> find_recorded_only(const RecordingSummary& summary, const Gate& gat
         only.marks.push_back(found->mark);
     }
     return {};
+}
+
+Result<void> check_sampling(const RecordingSummary& summary, const SamplingSettings& settings) {
+    const auto text = [](uint64_t rate_hz, bool wall) {
+        return fmt::format("{}{} Hz", wall ? "wall " : "", rate_hz);
+    };
+    if (summary.rates().contains({settings.rate_hz, settings.wall}) ||
+        summary.rates().contains({settings.raised_hz, settings.wall}) ||
+        (settings.rate_hz == 0 && settings.raised_hz == 0))
+        return {};
+    std::vector<std::string> rates;
+    for (const auto& [rate_hz, wall] : summary.rates())
+        if (rate_hz != 0)
+            rates.push_back(text(rate_hz, wall));
+    return Error{"sample at", text(settings.rate_hz, settings.wall),
+                 "a recording cannot be sampled anew",
+                 rates.empty() ? "it was made without sampling"
+                               : fmt::format("it was made at {}", fmt::join(rates, " and "))};
+}
+
+std::string recorded_probes(const RecordingSummary& summary) {
+    if (summary.probes().empty())
+        return "it has no probes";
+    constexpr size_t shown = 20;
+    std::vector<std::string> texts;
+    for (const auto& [id, probe] : summary.probes()) {
+        const std::string& text = probe.first.text;
+        if (std::find(texts.begin(), texts.end(), text) == texts.end())
+            texts.push_back(text);
+    }
+    const size_t more = texts.size() - std::min(texts.size(), shown);
+    texts.resize(texts.size() - more);
+    return fmt::format("it has the probes {}{}", fmt::join(texts, ", "),
+                       more ? fmt::format(" and {} more", more) : "");
+}
+
+std::vector<std::string> recorded_functions(const RecordingSummary& summary,
+                                            std::string_view prefix, size_t limit) {
+    std::set<std::string> names;
+    for (const SpecInfo& spec : summary.specs())
+        if (spec.function.starts_with(prefix))
+            names.insert(spec.function);
+    for (const auto& [id, probe] : summary.probes())
+        if (probe.first.text.starts_with(prefix))
+            names.insert(probe.first.text);
+    std::vector<std::string> list(names.begin(), names.end());
+    list.resize(std::min(list.size(), limit));
+    return list;
 }
 
 } // namespace auger

@@ -12,7 +12,6 @@
 #include "loader/stream/tee.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -78,7 +77,9 @@ class ReplayBackend final : public Backend {
                      "look at the program while it runs: `auger -p PID`"};
     }
     Result<void> set_split(const SplitInfo&) override;
-    Result<void> set_sampling(const SamplingSettings& settings) override;
+    Result<void> set_sampling(const SamplingSettings& settings) override {
+        return check_sampling(summary_, settings);
+    }
     Result<void> set_filter(const FilterSpec& filter) override {
         if (filter == FilterSpec())
             return {};
@@ -111,7 +112,9 @@ class ReplayBackend final : public Backend {
     }
     UnwindStatus unwind_status() const override { return {}; }
     std::vector<std::string> complete_function(std::string_view prefix,
-                                               size_t limit) const override;
+                                               size_t limit) const override {
+        return recorded_functions(summary_, prefix, limit);
+    }
 
     Result<bool> poll(std::chrono::nanoseconds timeout, int wake_fd) override;
     Result<void> refresh() override {
@@ -128,9 +131,8 @@ class ReplayBackend final : public Backend {
   private:
     Error refuse(std::string operation, std::string subject) const {
         return {std::move(operation), std::move(subject), "a recording cannot be observed anew",
-                probe_list()};
+                recorded_probes(summary_)};
     }
-    std::string probe_list() const;
     std::optional<ProbeId> find(const ProbeRequest& request) const;
     // Delivers what happened until then; false at the end.
     bool deliver(uint64_t until_ns);
@@ -152,22 +154,6 @@ class ReplayBackend final : public Backend {
     uint64_t clock_;
     bool started_ = false;
 };
-
-std::string ReplayBackend::probe_list() const {
-    if (summary_.probes().empty())
-        return "it has no probes";
-    constexpr size_t shown = 20;
-    std::vector<std::string> texts;
-    for (const auto& [id, probe] : summary_.probes()) {
-        const std::string& text = probe.first.text;
-        if (std::find(texts.begin(), texts.end(), text) == texts.end())
-            texts.push_back(text);
-    }
-    const size_t more = texts.size() - std::min(texts.size(), shown);
-    texts.resize(texts.size() - more);
-    return fmt::format("it has the probes {}{}", fmt::join(texts, ", "),
-                       more ? fmt::format(" and {} more", more) : "");
-}
 
 // Of several recorded probes with the text, one that the console has not taken yet, and rather one
 // that traces slow calls as asked.
@@ -208,7 +194,7 @@ Result<ProbeReport> ReplayBackend::add_probe(const ProbeRequest& request) {
     for (const SpecId id : summary_.probes().at(*recorded).specs) {
         const SpecInfo& spec = summary_.specs()[id.index()];
         report.places.push_back(
-            {id, spec.function, spec.module, spec.offset, "entry+" + spec.way_out, {}});
+            {id, spec.function, spec.module, spec.offset, "entry+" + spec.way_out.text(), {}});
     }
     report.pending = report.places.empty();
     report.notes.push_back("as recorded");
@@ -219,7 +205,7 @@ Result<ProbeId> ReplayBackend::known(std::string operation, ProbeId shown) const
     const auto recorded = stream_.recorded(shown);
     if (!recorded || !summary_.probes().contains(*recorded) || stream_.removed(*recorded))
         return Error{std::move(operation), std::to_string(shown.value), "no such probe",
-                     probe_list()};
+                     recorded_probes(summary_)};
     return *recorded;
 }
 
@@ -275,24 +261,6 @@ Result<void> ReplayBackend::set_only(const OnlyInfo& asked) {
     return {};
 }
 
-Result<void> ReplayBackend::set_sampling(const SamplingSettings& settings) {
-    const auto text = [](uint64_t rate_hz, bool wall) {
-        return fmt::format("{}{} Hz", wall ? "wall " : "", rate_hz);
-    };
-    if (summary_.rates().contains({settings.rate_hz, settings.wall}) ||
-        summary_.rates().contains({settings.raised_hz, settings.wall}) ||
-        (settings.rate_hz == 0 && settings.raised_hz == 0))
-        return {};
-    std::vector<std::string> rates;
-    for (const auto& [rate_hz, wall] : summary_.rates())
-        if (rate_hz != 0)
-            rates.push_back(text(rate_hz, wall));
-    return Error{"sample at", text(settings.rate_hz, settings.wall),
-                 "a recording cannot be sampled anew",
-                 rates.empty() ? "it was made without sampling"
-                               : fmt::format("it was made at {}", fmt::join(rates, " and "))};
-}
-
 std::vector<Capability> ReplayBackend::capabilities() const {
     const double seconds = static_cast<double>(span_.last_ns - span_.first_ns) / 1e9;
     return {{"recording",
@@ -301,20 +269,6 @@ std::vector<Capability> ReplayBackend::capabilities() const {
                  ? fmt::format("{}: {:.3f} s with {} events", path_, seconds, span_.events)
                  : damage_,
              {}}};
-}
-
-std::vector<std::string> ReplayBackend::complete_function(std::string_view prefix,
-                                                          size_t limit) const {
-    std::set<std::string> names;
-    for (const SpecInfo& spec : summary_.specs())
-        if (spec.function.starts_with(prefix))
-            names.insert(spec.function);
-    for (const auto& [id, probe] : summary_.probes())
-        if (probe.first.text.starts_with(prefix))
-            names.insert(probe.first.text);
-    std::vector<std::string> list(names.begin(), names.end());
-    list.resize(std::min(list.size(), limit));
-    return list;
 }
 
 void ReplayBackend::tell_names() {

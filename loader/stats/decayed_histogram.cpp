@@ -24,7 +24,7 @@ double DecayedHistogram::weight_of(uint64_t time_ns) {
 }
 
 void DecayedHistogram::add(uint64_t time_ns, uint64_t value_ns, double count) {
-    add_bucket(time_ns, wire_histogram_bucket(value_ns), count);
+    add_bucket(time_ns, bucket_of(value_ns), count);
 }
 
 void DecayedHistogram::add_bucket(uint64_t time_ns, uint32_t bucket, double count) {

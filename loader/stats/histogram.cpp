@@ -2,6 +2,8 @@
 // The arithmetic of log-linear buckets; the layout itself is wire_histogram_bucket's.
 #include "loader/stats/histogram.h"
 
+#include "bpf/wire.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,10 @@ namespace auger {
 
 namespace {
 
-constexpr uint32_t last_bucket = WIRE_HIST_BUCKETS - 1;
+static_assert(buckets_an_octave == 1u << WIRE_HIST_SUB_BITS);
+static_assert(histogram_buckets == WIRE_HIST_BUCKETS);
+
+constexpr uint32_t last_bucket = histogram_buckets - 1;
 
 // Between the bounds of a bucket an estimate may not go further from either end than this.
 constexpr double max_relative_error = 0.01;
@@ -32,8 +37,12 @@ double interpolate(uint32_t bucket, double fraction) {
 
 } // namespace
 
+uint32_t bucket_of(uint64_t value_ns) {
+    return wire_histogram_bucket(value_ns);
+}
+
 uint64_t bucket_low(uint32_t bucket) {
-    constexpr uint32_t sub = 1u << WIRE_HIST_SUB_BITS;
+    constexpr uint32_t sub = buckets_an_octave;
     if (bucket >= last_bucket)
         return uint64_t{1} << WIRE_HIST_MAX_BITS;
     if (bucket < sub)
@@ -108,7 +117,7 @@ double BasicHistogram<Count>::quantile(double q) const {
 
 template <typename Count>
 double BasicHistogram<Count>::count_above(uint64_t value_ns) const {
-    uint32_t bucket = wire_histogram_bucket(value_ns);
+    uint32_t bucket = bucket_of(value_ns);
     double above = 0;
     for (size_t i = bucket + 1; i < counts_.size(); i++)
         above += static_cast<double>(counts_[i]);

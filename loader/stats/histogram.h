@@ -5,14 +5,16 @@
 // minutes) only "longer than that" is known.
 #pragma once
 
-#include "bpf/wire.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace auger {
 
+// The kernel's layout: so many buckets for each power of two, and one for what is beyond the last.
+inline constexpr uint32_t buckets_an_octave = 64;
+inline constexpr uint32_t histogram_buckets = 35 * buckets_an_octave + 1;
+uint32_t bucket_of(uint64_t value_ns);
 // A bucket holds the values in [low, high). The last one is open: high is UINT64_MAX.
 uint64_t bucket_low(uint32_t bucket);
 uint64_t bucket_high(uint32_t bucket);
@@ -21,11 +23,9 @@ uint64_t bucket_high(uint32_t bucket);
 template <typename Count>
 class BasicHistogram {
   public:
-    static constexpr size_t bucket_count = WIRE_HIST_BUCKETS;
+    static constexpr size_t bucket_count = histogram_buckets;
 
-    void add(uint64_t value_ns, Count count = 1) {
-        add_bucket(wire_histogram_bucket(value_ns), count);
-    }
+    void add(uint64_t value_ns, Count count = 1) { add_bucket(bucket_of(value_ns), count); }
     // An index beyond the last bucket counts there: it can come from a damaged recording.
     void add_bucket(uint32_t bucket, Count count);
     void merge(const BasicHistogram& other);

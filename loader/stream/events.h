@@ -6,9 +6,10 @@
 // All times are nanoseconds of the observed machine's CLOCK_MONOTONIC.
 #pragma once
 
-#include "bpf/wire.h"
 #include "loader/base/ids.h"
+#include "loader/stream/observed_exit.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -79,8 +80,13 @@ struct CallKey {
     uint64_t start_ns = 0;
     uint32_t sequence = 0;
     SpecId spec;
+    // A goroutine's: it may end on another thread than it began on.
+    bool of_goroutine() const { return (sequence & goroutine_bit) != 0; }
+    static constexpr uint32_t goroutine_bit = 0x80000000u;
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
+// Of a thread at once.
+inline constexpr uint32_t most_open_calls = 32;
 
 // What a sample's time was spent on: running, waiting to be woken, waiting for a CPU.
 enum class SampleKind : uint8_t { cpu = 0, blocked = 1, runnable = 2 };
@@ -155,9 +161,8 @@ struct SpecInfo {
     std::string function; // demangled
     std::string module;   // path
     uint64_t offset = 0;  // of the function or the call instruction in the file, bytes
-    std::string way_out;  // "ret" (exit instructions), "trampoline" (return probe) or call_site
+    ObservedExit way_out;
 };
-inline constexpr const char* call_site_way_out = "call site";
 
 // How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls.
 struct Threshold {
@@ -197,6 +202,7 @@ struct MarkInfo {
     uint64_t until_ns = UINT64_MAX; // nor of those that ended later (of a recording)
     friend bool operator==(const MarkInfo&, const MarkInfo&) = default;
 };
+inline constexpr uint32_t most_marks = 32; // watched at once: their bits are below it
 
 // The split in force: which probe's calls class the samples, and by what. Its parts combine.
 struct SplitInfo {
@@ -230,6 +236,9 @@ struct Clause {
     friend bool operator==(const Clause&, const Clause&) = default;
 };
 struct Gate {
+    static constexpr size_t most_terms = 8;
+    static constexpr size_t most_clauses = 8; // of a predicate, too
+
     std::vector<GateTerm> terms;
     std::vector<Clause> clauses;
     bool empty() const { return clauses.empty(); }
@@ -261,7 +270,7 @@ struct StatsEvent {
     uint64_t min_ns = 0;
     uint64_t max_ns = 0;
     struct Bucket {
-        uint32_t index; // wire_histogram_bucket
+        uint32_t index; // as bucket_of() has it (loader/stats/histogram.h)
         uint64_t count;
     };
     std::vector<Bucket> buckets; // ascending, count > 0

@@ -11,6 +11,9 @@ namespace auger {
 
 class Tee final : public EventSink {
   public:
+    Tee() = default;
+    explicit Tee(EventSink& first) { add(first); }
+
     void add(EventSink& sink) { sinks_.push_back(&sink); }
     void remove(EventSink& sink) { std::erase(sinks_, &sink); }
 

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/stream/wire_decoder.h"
 
+#include "bpf/go_runtime.h"
+#include "loader/stream/events.h"
+
 #include <cstring>
 
 namespace auger {
+
+// What the event stream has names of its own for.
+static_assert(CallKey::goroutine_bit == WIRE_CALL_OF_GOROUTINE);
+static_assert(most_open_calls == WIRE_MAX_OPEN_CALLS);
+static_assert(most_marks == WIRE_MAX_MARKS);
+static_assert(Gate::most_terms == WIRE_MAX_GATE_TERMS);
+static_assert(Gate::most_clauses == WIRE_MAX_CLAUSES);
 
 namespace {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/stack_walk.h"
 
+#include "loader/unwind/dwarf_register.h"
 #include "loader/unwind/prologue.h"
 
 #include <cstring>
@@ -12,7 +13,6 @@ namespace {
 // Of the frame that a signal's handler returns to, in the ucontext that the kernel leaves.
 constexpr uint64_t ucontext_rbp = 120, ucontext_rbx = 128, ucontext_rsp = 160, ucontext_rip = 168;
 constexpr int user_address_bits = 56;
-constexpr uint8_t dwarf_rbx = 3, dwarf_rbp = 6, dwarf_rsp = 7;
 
 class Walk {
   public:
@@ -62,13 +62,13 @@ bool Walk::is_code_behind_call(uint64_t address) const {
 }
 
 std::optional<uint64_t> Walk::register_value(uint8_t number) const {
-    if (number == dwarf_rsp)
+    if (number == register_rsp)
         return frame_.sp;
-    if (number == dwarf_rbp)
+    if (number == register_rbp)
         return frame_.bp;
-    if (number == dwarf_rbx && frame_.bx_state == WIRE_RBX_VALUE)
+    if (number == register_rbx && frame_.bx_state == WIRE_RBX_VALUE)
         return frame_.bx;
-    if (number == dwarf_rbx && frame_.bx_state == WIRE_RBX_MEMORY)
+    if (number == register_rbx && frame_.bx_state == WIRE_RBX_MEMORY)
         return memory_.word(frame_.bx);
     return {};
 }

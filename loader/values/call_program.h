@@ -12,6 +12,7 @@
 #include "bpf/wire.h"
 #include "loader/base/result.h"
 #include "loader/stream/events.h"
+#include "loader/values/text_checks.h"
 
 #include <cstdint>
 #include <functional>
@@ -69,10 +70,6 @@ struct CallProgram {
 bool asks_nothing(const ProgramRequest& request);
 // Whether it may need to know where errno is.
 bool may_ask_for_errno(const ProgramRequest& request);
-
-// Checks what needs no target: for the console, before anything is attached.
-Result<void> check_predicate(std::string_view text);
-Result<void> check_expression(std::string_view text);
 
 // What a file descriptor stands for; empty: not known. (See loader/process/fd_target.h.)
 using DescribeDescriptor = std::function<std::string(uint64_t fd)>;

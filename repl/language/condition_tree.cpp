@@ -205,10 +205,10 @@ class Reader {
                 (!probe || (out_.probes[i] && out_.probes[i]->text == probe->text)))
                 break;
         }
-        if (i == WIRE_MAX_GATE_TERMS)
+        if (i == Gate::most_terms)
             return Complaint{at,
                              fmt::format("this is one too many: at most {} different terms",
-                                         int{WIRE_MAX_GATE_TERMS}),
+                                         Gate::most_terms),
                              "", Error::Kind::usage};
         if (i == out_.gate.terms.size()) {
             out_.gate.terms.push_back(std::move(term));
@@ -220,10 +220,10 @@ class Reader {
     Parsed<Node> line_node(const std::string& line, bool negated, Span at) {
         auto found = std::ranges::find(out_.lines, line);
         const auto i = static_cast<size_t>(found - out_.lines.begin());
-        if (i == WIRE_MAX_GATE_TERMS)
+        if (i == Gate::most_terms)
             return Complaint{at,
                              fmt::format("this is one too many: at most {} different lines",
-                                         int{WIRE_MAX_GATE_TERMS}),
+                                         Gate::most_terms),
                              "", Error::Kind::usage};
         if (found == out_.lines.end()) {
             if (out_.lines.empty())

@@ -80,10 +80,10 @@ Parsed<std::vector<Clause>> normal_form(std::vector<Node> parts, Span at) {
         clauses.push_back({indices(bits.all), indices(bits.none)});
     if (clauses.empty())
         return Complaint{at, "this can never hold", "", Error::Kind::usage};
-    if (clauses.size() > WIRE_MAX_CLAUSES)
+    if (clauses.size() > Gate::most_clauses)
         return Complaint{at,
                          fmt::format("this has {} alternatives, and at most {} are possible",
-                                     clauses.size(), int{WIRE_MAX_CLAUSES}),
+                                     clauses.size(), Gate::most_clauses),
                          "each \"or\" inside an \"and\" multiplies them", Error::Kind::usage};
     return clauses;
 }

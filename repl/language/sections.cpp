@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/language/sections.h"
 
-#include "loader/values/call_program.h"
+#include "loader/values/text_checks.h"
 #include "repl/language/raw_words.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // For a probe that was added: what matched, what was skipped and why.
 #pragma once
 
-#include "loader/backend.h"
+#include "loader/reports/probe_report.h"
 #include "repl/session/reply.h"
 
 #include <string>

@@ -3,7 +3,11 @@
 // done is the difference between two of them (see plan.h), and so is undoing it.
 #pragma once
 
-#include "loader/backend.h"
+#include "loader/settings/filter_spec.h"
+#include "loader/settings/sampling_settings.h"
+#include "loader/settings/target_spec.h"
+#include "loader/settings/way_out.h"
+#include "loader/stream/events.h"
 #include "repl/services/service_settings.h"
 #include "views/model/rules.h"
 #include "views/model/window.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every edit is whole or not at all: whichever of its steps the kernel refuses, what was in force
 // before still is, in the kernel's own maps and links, and the next edit works.
+#include "bpf/wire.h"
 #include "loader/kernel/bpf_calls.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/source_lines.h"

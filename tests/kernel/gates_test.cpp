@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `only` and a rate raised inside a gate: what is kept, what is not, and that both add up.
+#include "bpf/wire.h"
 #include "tests/kernel/control_group.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/service_truth.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recursion: each exit belongs to the innermost open call, and what nests too deep is in the
 // ledger.
+#include "bpf/wire.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Slow calls: exactly those beyond the threshold, each with its thread and its stack.
+#include "bpf/wire.h"
 #include "loader/kernel/features.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"

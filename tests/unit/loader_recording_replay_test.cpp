@@ -58,13 +58,15 @@ class LoaderRecordingReplay : public testing::Test {
         ledger.rate_achieved_hz = 998.5;
         sink.on_ledger(ledger);
         sink.on_time(start + second);
-        sink.on_spec(SpecId{0}, {ProbeId{1}, "handle(int)", "/srv/demo", 0x1000, "ret"});
+        sink.on_spec(SpecId{0},
+                     {ProbeId{1}, "handle(int)", "/srv/demo", 0x1000, ObservedExit::parse("ret")});
         sink.on_probe({ProbeId{1}, "handle", {SpecId{0}}, {}, false});
         stats(sink, 1, 0);
         sink.on_time(start + 2 * second);
         sink.on_probe({ProbeId{1}, "handle", {SpecId{0}}, fixed(5'000'000), false});
         sink.on_time(start + 3 * second);
-        sink.on_spec(SpecId{1}, {ProbeId{2}, "recv", "/lib/libc.so.6", 0x2000, "trampoline"});
+        sink.on_spec(SpecId{1}, {ProbeId{2}, "recv", "/lib/libc.so.6", 0x2000,
+                                 ObservedExit::parse("trampoline")});
         sink.on_probe({ProbeId{2}, "recv", {SpecId{1}}, {}, false});
         stats(sink, 3, 1);
         sink.on_time(start + 4 * second);
@@ -319,8 +321,10 @@ class LoaderReplayOfMarks : public LoaderRecordingReplay {
         EXPECT_TRUE(writer);
         EventSink& sink = **writer;
         sink.on_thread(ThreadId{0}, {70, 70, "demo"});
-        sink.on_spec(SpecId{0}, {ProbeId{1}, "handle(int)", "/srv/demo", 0x1000, "ret"});
-        sink.on_spec(SpecId{1}, {ProbeId{2}, "recv", "/lib/libc.so.6", 0x2000, "ret"});
+        sink.on_spec(SpecId{0},
+                     {ProbeId{1}, "handle(int)", "/srv/demo", 0x1000, ObservedExit::parse("ret")});
+        sink.on_spec(SpecId{1},
+                     {ProbeId{2}, "recv", "/lib/libc.so.6", 0x2000, ObservedExit::parse("ret")});
         sink.on_probe({ProbeId{1}, "handle", {SpecId{0}}, {}, false});
         sink.on_probe({ProbeId{2}, "recv", {SpecId{1}}, {}, false, {"ret < 0", "", {}, true}});
         sink.on_time(start + 2 * second);

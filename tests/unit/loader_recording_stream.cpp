@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/unit/loader_recording_stream.h"
 
+#include "bpf/wire.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +73,7 @@ void Transcript::on_thread(ThreadId id, const ThreadInfo& info) {
 }
 void Transcript::on_spec(SpecId id, const SpecInfo& info) {
     lines.push_back(fmt::format("spec {} {} {} {} {} {}", id.value, info.probe.value, info.function,
-                                info.module, info.offset, info.way_out));
+                                info.module, info.offset, info.way_out.text()));
 }
 void Transcript::on_probe(const ProbeInfo& info) {
     std::string line = fmt::format("probe {} {} {} {}", info.id.value, info.text,
@@ -292,7 +294,7 @@ void StreamGenerator::define_one(EventSink& sink) {
     sink.on_thread(ThreadId{threads_++}, {static_cast<uint32_t>(wide()),
                                           static_cast<uint32_t>(wide()), text(15), text(30)});
     sink.on_spec(SpecId{specs_++}, {ProbeId{static_cast<uint32_t>(number(50))}, text(30), text(30),
-                                    wide(), text(10)});
+                                    wide(), ObservedExit::parse(text(10))});
     sink.on_probe(probe(probes_++));
     SplitInfo split{number(2) == 0, ProbeId{static_cast<uint32_t>(number(probes_))}, threshold(),
                     number(2) == 0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written comes back as it was, and a file that is cut, changed or made up is read up to
 // what is wrong with it.
+#include "bpf/wire.h"
 #include "loader/recording/definition_log.h"
 #include "loader/recording/flight_recorder.h"
 #include "loader/recording/format.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Percentiles against exact ones, decay against its definition, thresholds against their rules.
+#include "bpf/wire.h"
 #include "loader/stats/decayed_histogram.h"
 #include "loader/stats/histogram.h"
 #include "loader/stats/threshold_follower.h"

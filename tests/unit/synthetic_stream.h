@@ -3,6 +3,7 @@
 // definitions for them.
 #pragma once
 
+#include "bpf/wire.h"
 #include "loader/stream/events.h"
 
 #include <map>
@@ -45,8 +46,8 @@ class SyntheticStream {
     }
     SpecId add_spec(uint32_t probe, const std::string& function) {
         SpecId spec{specs_++};
-        sink_.on_spec(spec,
-                      {ProbeId{probe}, function, "/usr/bin/service", 0x1000 + spec.value, "ret"});
+        sink_.on_spec(spec, {ProbeId{probe}, function, "/usr/bin/service", 0x1000 + spec.value,
+                             ObservedExit::parse("ret")});
         return spec;
     }
     void edit_probe(uint32_t id, const std::string& text, std::vector<SpecId> specs,

@@ -286,7 +286,7 @@ std::vector<std::string> probes_json(const Model& model) {
             if (spec.probe == id && !model.is_taken_over(SpecId{uint32_t(i)})) {
                 any = true;
                 put_place(escape_untrusted(spec.module), spec.offset,
-                          escape_untrusted(spec.function), escape_untrusted(spec.way_out));
+                          escape_untrusted(spec.function), escape_untrusted(spec.way_out.text()));
             }
         }
         if (!any) // pending

@@ -12,7 +12,7 @@ constexpr double stratum_calls = 10;
 } // namespace
 
 void CallEstimate::add(uint64_t duration_ns, int side) {
-    uint32_t bucket = wire_histogram_bucket(duration_ns);
+    uint32_t bucket = bucket_of(duration_ns);
     if (bucket >= sampled_.size())
         sampled_.resize(bucket + 1);
     sampled_[bucket].all++;
@@ -23,7 +23,7 @@ void CallEstimate::add(uint64_t duration_ns, int side) {
 std::array<double, 2> CallEstimate::calls(const WeightedHistogram& durations,
                                           uint64_t boundary_ns) const {
     auto end = static_cast<uint32_t>(std::max<size_t>(durations.end_bucket(), sampled_.size()));
-    uint32_t boundary = boundary_ns ? wire_histogram_bucket(boundary_ns) + 1 : 0;
+    uint32_t boundary = boundary_ns ? bucket_of(boundary_ns) + 1 : 0;
     std::array<double, 2> sum{};
     // From the longest down: those are sampled most, so what is left over in the end (short calls,
     // none of them sampled) belongs to the shortest stratum that has a sample.

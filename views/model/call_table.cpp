@@ -3,8 +3,6 @@
 // as fast as a new one.
 #include "views/model/call_table.h"
 
-#include "bpf/go_runtime.h"
-
 namespace auger {
 
 namespace {
@@ -19,7 +17,7 @@ uint64_t mix(uint64_t x) {
 
 // A goroutine's call is begun, sampled and ended by any thread.
 uint32_t owner_of(uint32_t tid, const CallKey& key) {
-    return key.sequence & WIRE_CALL_OF_GOROUTINE ? 0 : tid;
+    return key.of_goroutine() ? 0 : tid;
 }
 
 uint64_t hash_of(uint32_t tid, uint64_t start_ns, uint32_t sequence) {

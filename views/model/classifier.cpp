@@ -7,15 +7,15 @@
 namespace auger {
 
 namespace {
-// Chains are at most WIRE_MAX_OPEN_CALLS long; only a damaged recording could make a longer one.
-constexpr int max_chain = 4 * WIRE_MAX_OPEN_CALLS;
+// Chains are at most most_open_calls long; only a damaged recording could make a longer one.
+constexpr int max_chain = 4 * most_open_calls;
 
 // Nothing when it is not known: the call runs still, or began before the mark was watched.
 std::optional<bool> mark_of(const CallRecord& call, uint32_t bit, uint64_t since_ns,
                             uint64_t until_ns) {
     if (call.state == CallRecord::State::open || call.state == CallRecord::State::filtered ||
         !call.marks_known || call.start_ns < since_ns ||
-        call.start_ns + call.duration_ns > until_ns || bit >= WIRE_MAX_MARKS)
+        call.start_ns + call.duration_ns > until_ns || bit >= most_marks)
         return std::nullopt;
     return (call.marks >> bit & 1) != 0;
 }

@@ -9,7 +9,7 @@ namespace auger {
 namespace {
 
 // Steps of a quarter of an octave: durations of one kind of call are spread over some of them.
-constexpr uint32_t buckets_a_step = (1u << WIRE_HIST_SUB_BITS) / 4;
+constexpr uint32_t buckets_a_step = buckets_an_octave / 4;
 // Counts are compared by so many steps, so that few calls stand together and a lack by chance of
 // one step is not taken for a valley.
 constexpr size_t heap_steps = 4, valley_steps = 2;

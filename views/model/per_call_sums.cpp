@@ -20,7 +20,7 @@ constexpr double promising = 0.05;
 // difference.
 constexpr double most_times_more = 100;
 // Sums are as good as equal in the same of 32 buckets an octave, so few are kept for each thing.
-constexpr uint32_t buckets_merged = (1u << WIRE_HIST_SUB_BITS) / 32;
+constexpr uint32_t buckets_merged = buckets_an_octave / 32;
 
 double variance(double sum, double sum_of_squares, double n) {
     return n > 1 ? std::max(0.0, (sum_of_squares - sum * sum / n) / (n - 1)) : 0;
@@ -44,8 +44,8 @@ void PerCallSums::end_call(size_t side) {
 }
 
 void PerCallSums::count(uint32_t thing, double weight, size_t side) {
-    const uint32_t bucket = wire_histogram_bucket(static_cast<uint64_t>(std::max(weight, 1.0))) /
-                            buckets_merged * buckets_merged;
+    const uint32_t bucket =
+        bucket_of(static_cast<uint64_t>(std::max(weight, 1.0))) / buckets_merged * buckets_merged;
     const auto value = static_cast<double>(std::max<uint64_t>(bucket_low(bucket), 1));
     std::vector<CallsOfValue>& values = values_[thing];
     size_t i = 0;

@@ -20,7 +20,7 @@ CallDetails take_details(const Model& model, const SlowCall& call, uint64_t numb
     details.with_class = model.split().active;
     const CallTable& calls = model.calls();
     CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
-    for (size_t steps = 0; at != no_call && steps < 2 * WIRE_MAX_OPEN_CALLS; steps++) {
+    for (size_t steps = 0; at != no_call && steps < 2 * most_open_calls; steps++) {
         const CallRecord& record = calls[at];
         const bool known = record.spec.index() < model.specs().size();
         details.around.push_back(

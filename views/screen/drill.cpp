@@ -145,7 +145,7 @@ const ProbeInfo* probe_of_found(const Model& model, FunctionId id) {
             continue;
         for (SpecId spec : probe.specs) {
             const SpecInfo& info = model.specs()[spec.index()];
-            if (info.way_out != call_site_way_out && info.module == module &&
+            if (info.way_out.kind() != ObservedExit::Kind::call_site && info.module == module &&
                 (info.function == name || info.function == short_name(name)))
                 found = &probe;
         }

@@ -165,9 +165,9 @@ bool HistogramPane::place_cursor() {
     if (picture_.layout.bars.empty())
         return false;
     if (!picture_.cursor)
-        picture_.cursor = wire_histogram_bucket(
-            now().split.in_force() ? now().split.value_ns
-                                   : static_cast<uint64_t>(now().calls.quantile(0.95)));
+        picture_.cursor =
+            bucket_of(now().split.in_force() ? now().split.value_ns
+                                             : static_cast<uint64_t>(now().calls.quantile(0.95)));
     return true;
 }
 
@@ -318,7 +318,7 @@ void HistogramPane::select(const Scope& scope, std::vector<Wish>& wishes) {
     Wish wish{Wish::Kind::scope, "", scope};
     DurationRange range;
     range.from_ns = round_duration(bucket_low(first));
-    if (end < WIRE_HIST_BUCKETS)
+    if (end < histogram_buckets)
         range.to_ns = std::max(round_duration(bucket_low(end)), range.from_ns + 1);
     wish.scope.filter.range = range;
     wishes.push_back(std::move(wish));

@@ -14,7 +14,7 @@ namespace auger {
 std::vector<HistogramPicture::Mark> HistogramPicture::marks() const {
     std::vector<Mark> marks;
     auto add = [&](std::string text, uint64_t value, Style style) {
-        marks.push_back({std::move(text), wire_histogram_bucket(value), style});
+        marks.push_back({std::move(text), bucket_of(value), style});
     };
     // Those that matter most first: the others give way.
     if (shown.split.in_force())
@@ -114,7 +114,7 @@ void HistogramPicture::draw_bars(Area& area, bool focused) const {
         }
     }
     if (shown.split.in_force()) {
-        const uint32_t bucket = wire_histogram_bucket(shown.split.value_ns);
+        const uint32_t bucket = bucket_of(shown.split.value_ns);
         if (layout.within(bucket)) {
             const size_t x = layout.bar_of(bucket) * layout.columns;
             for (size_t row = 0; row < rows; row++) {

@@ -3,7 +3,7 @@
 // and commands out. What it asks for is done by the session, as if it had been typed at the prompt.
 #pragma once
 
-#include "loader/backend.h"
+#include "loader/reports/symbol_progress.h"
 #include "views/canvas.h"
 #include "views/model/model.h"
 #include "views/screen/key.h"

@@ -25,8 +25,7 @@ struct Mark {
 std::vector<Mark> find_marks(const Model& model, ProbeId probe, const CallStatistics& calls) {
     std::vector<Mark> marks;
     auto add = [&](std::string text, double value, Style style) {
-        marks.push_back(
-            {std::move(text), wire_histogram_bucket(static_cast<uint64_t>(value)), style});
+        marks.push_back({std::move(text), bucket_of(static_cast<uint64_t>(value)), style});
     };
     add("p50", calls.quantile(0.5), Style::dim);
     add("p95", calls.quantile(0.95), Style::dim);

@@ -54,8 +54,9 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
                          calls.durations.total() > 0 ? format_duration(calls.quantile(0.5)) : "-");
         canvas.put_right(36, y,
                          calls.durations.total() > 0 ? format_duration(calls.quantile(0.99)) : "-");
-        std::string place = escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
-                            fmt::format("+{:#x} {}", spec.offset, escape_untrusted(spec.way_out));
+        std::string place =
+            escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
+            fmt::format("+{:#x} {}", spec.offset, escape_untrusted(spec.way_out.text()));
         size_t room = canvas.width() - 38;
         size_t for_place = std::min(text_width(place), room / 2);
         std::string name = elide_middle(escape_untrusted(spec.function), room - for_place - 2,

@@ -2,7 +2,11 @@
 // The text views: each draws the model into a Canvas, which to_text() turns into lines.
 #pragma once
 
-#include "loader/backend.h"
+#include "loader/reports/open_call.h"
+#include "loader/reports/reader_status.h"
+#include "loader/reports/symbol_progress.h"
+#include "loader/reports/target_status.h"
+#include "loader/reports/unwind_status.h"
 #include "views/canvas.h"
 #include "views/model/diff.h"
 #include "views/model/fold.h"

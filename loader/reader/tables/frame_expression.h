@@ -5,18 +5,15 @@
 #pragma once
 
 #include "loader/unwind/byte_cursor.h"
+#include "loader/unwind/dwarf_register.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace auger {
 
-enum FrameRegister : uint8_t { // as DWARF numbers them
-    register_rbx = 3,
-    register_rbp = 6,
-    register_rsp = 7,
-    register_rip = 16,  // also the column of the return address
-    register_cfa = 255, // no register: the frame's CFA, which a rule's expression begins with
-};
+// No register, but in the place of one: the frame's CFA, which a rule's expression begins with.
+inline constexpr uint8_t register_cfa = 255;
 
 struct FrameValue {
     enum class Kind : uint8_t {

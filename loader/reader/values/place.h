@@ -5,6 +5,7 @@
 
 #include "bpf/wire.h"
 #include "loader/reader/values/value_type.h"
+#include "loader/unwind/dwarf_register.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,14 +13,6 @@
 #include <vector>
 
 namespace auger {
-
-// DWARF's numbers of registers.
-enum DwarfRegister : uint8_t {
-    register_rax = 0,
-    register_rdx = 1,
-    register_rbp = 6,
-    register_rsp = 7
-};
 
 // A bit-field: `size` bits from bit `first` of the place on.
 struct BitField {

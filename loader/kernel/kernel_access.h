@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// KernelAccess: what a live backend has of the kernel, and with what rights, before there is a
+// target. Changes when a privilege or a feature of the kernel is needed, or is so no longer.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/kernel/attachment.h"
+#include "loader/kernel/event_ring.h"
+#include "loader/kernel/features.h"
+#include "loader/kernel/file_guard.h"
+#include "loader/kernel/live_backend.h"
+#include "loader/kernel/programs.h"
+#include "loader/process/process_watch.h"
+
+#include <memory>
+
+namespace auger {
+
+struct KernelAccess {
+    Features features;
+    AttachWay way; // how probes are attached
+    std::unique_ptr<Programs> programs;
+    std::unique_ptr<EventRing> ring;
+    ProcessWatch watch;
+    std::unique_ptr<FileGuard> guard;
+
+    // Fails as make_live_backend() does. Gives up what rights the options say.
+    static Result<KernelAccess> open(const LiveOptions& options);
+};
+
+} // namespace auger

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/live_ledger.h"
+
+#include "bpf/wire.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+
+namespace auger {
+
+namespace {
+
+// In the order of wire_loss.
+constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
+    lost_samples,
+    "call ends: event ring full",
+    "slow calls: event ring full",
+    "process events: event ring full",
+    "slow calls: rate limit",
+    "calls: nested deeper than 32",
+    "calls: no memory for thread",
+    "processes: target map full",
+    "slow calls: no memory for thread",
+    lost_wait_samples,
+    "waits: no memory for thread",
+    "calls through pointers: target unreadable",
+    "values: no memory for thread",
+};
+
+} // namespace
+
+void LiveLedger::report(uint64_t now_ns) const {
+    LedgerEvent ledger;
+    ledger.time_ns = now_ns;
+    sampling_.report(ledger);
+    ledger.overhead = overhead_.last();
+    ledger.gated_slow_calls = programs_.gated_slow_calls();
+    auto losses = programs_.losses();
+    for (size_t cause = 0; cause < losses.size(); cause++)
+        ledger.lost[loss_names[cause]] = losses[cause];
+    ledger.lost["records: malformed"] = ring_.malformed() + watch_.malformed();
+    ledger.lost["mapping events: perf ring full"] = watch_.lost();
+    ledger.lost["processes: libraries not probed from birth on"] = updates_.late();
+    ledger.lost["files: more than are looked into for one user"] = catalogue_.left_out();
+    ledger.lost[fmt::format("mappings: more than {} in a process",
+                            ModuleMap::Limits{}.mappings_per_image)] = mappings_.refused_mappings();
+    sink_.on_ledger(ledger);
+}
+
+uint64_t LiveLedger::lost_by_ring() const {
+    const auto losses = programs_.losses();
+    uint64_t all = 0;
+    for (const wire_loss cause : {WIRE_LOSS_RING_SAMPLE, WIRE_LOSS_RING_CALL, WIRE_LOSS_RING_SLOW,
+                                  WIRE_LOSS_RING_PROCESS, WIRE_LOSS_RING_WAIT})
+        all += losses[cause];
+    return all;
+}
+
+uint64_t LiveLedger::lost_births_and_ends() const {
+    return programs_.losses()[WIRE_LOSS_RING_PROCESS];
+}
+
+} // namespace auger

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveMappings: what the processes of the target map, by the word of perf events, and by /proc when
+// events were lost. Of births and ends it takes from there what mappings need. Changes when
+// mappings are to be learnt in another way.
+#pragma once
+
+#include "loader/kernel/birth_rates.h"
+#include "loader/kernel/current_view.h"
+#include "loader/kernel/emulator_watch.h"
+#include "loader/kernel/live_target.h"
+#include "loader/kernel/probe_updates.h"
+#include "loader/process/process_watch.h"
+#include "loader/symbols/module_map.h"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+
+namespace auger {
+
+class LiveMappings {
+  public:
+    LiveMappings(ProcessWatch& watch, const LiveTarget& target, ModuleMap& mappings,
+                 CurrentView& view, ProbeUpdates& updates, BirthRates& rates,
+                 EmulatorWatch& emulators)
+        : watch_(watch), target_(target), mappings_(mappings), view_(view), updates_(updates),
+          rates_(rates), emulators_(emulators) {}
+
+    // Takes in what has come; returns how many events that were.
+    size_t deliver();
+    // Of processes whose first thread has ended.
+    void look_for_ends();
+
+  private:
+    void on_event(const ProcessEvent& event);
+    void on_end(const ProcessEvent& event);
+    void scan_anew();
+
+    ProcessWatch& watch_;
+    const LiveTarget& target_;
+    ModuleMap& mappings_;
+    CurrentView& view_;
+    ProbeUpdates& updates_;
+    BirthRates& rates_;
+    EmulatorWatch& emulators_;
+    std::set<pid_t> children_; // running ones that were born of the target, as the watch saw them
+    std::map<pid_t, ProcessEvent> leaderless_; // by pid: the end of the first thread; others run
+    bool events_were_lost_ = false;
+    static constexpr uint64_t scan_share = 4; // of the time that one took, until the next
+    uint64_t next_scan_ns_ = 0;
+};
+
+} // namespace auger

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/probe_updates.h"
+
+#include "loader/kernel/clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+
+namespace {
+
+// How often is tried again to probe a file that somebody writes to.
+constexpr uint64_t writer_interval_ns = 200'000'000;
+
+} // namespace
+
+void ProbeUpdates::on_target(uint64_t now_ns) {
+    // Whom nobody observes any more must not pay for probes.
+    probes_.leave_others(view_.get());
+    marks_.leave_others(view_.get());
+    probes_.update(view_.get(), now_ns);
+    marks_.update(view_.get(), now_ns);
+}
+
+void ProbeUpdates::expire() {
+    view_.expire();
+    are_old_ = true;
+}
+
+void ProbeUpdates::take_written_files() {
+    for (const auto& file : guard_.take_changed())
+        on_written_file(*file);
+}
+
+// Its probes are off already, and the writer goes on.
+void ProbeUpdates::on_written_file(const ProbedFile& file) {
+    statistics_.read(clock_ns());
+    probes_.forget_withdrawn();
+    marks_.forget_withdrawn();
+    expire();
+    sink_.on_notice(clock_ns(),
+                    fmt::format("{}: was opened for writing, so its probes are off; what it holds "
+                                "then is probed when a process maps it, and calls until then are "
+                                "not counted",
+                                file.path()));
+}
+
+void ProbeUpdates::update(uint64_t now_ns) {
+    if (!are_old_ || now_ns < next_update_ns_)
+        return;
+    are_old_ = false;
+    if (probes_.empty() && marks_.empty())
+        return;
+    const uint64_t refused = guard_.refused();
+    const bool per_process = probes_.per_process();
+    probes_.update(view_.get(), now_ns);
+    // Records of births before that are still to be read.
+    if (per_process && !probes_.per_process())
+        for_all_since_ns_ = clock_ns();
+    marks_.update(view_.get(), now_ns);
+    if (guard_.refused() != refused) {
+        expire();
+        next_update_ns_ = now_ns + writer_interval_ns;
+    }
+    // Of a whole machine some process always maps something: reading them all must not take more
+    // than a small share of our time. Fewer processes may take half of it, since return probes may
+    // have to go.
+    const uint64_t share = view_.latest().everything ? 20 : 2;
+    next_update_ns_ = std::max(next_update_ns_, now_ns + share * (clock_ns() - now_ns));
+}
+
+void ProbeUpdates::forget_process(pid_t pid) {
+    probes_.forget_process(pid);
+    marks_.forget_process(pid);
+}
+
+void ProbeUpdates::on_birth(uint64_t time_ns) {
+    if (probes_.per_process() || time_ns < for_all_since_ns_)
+        late_++;
+}
+
+} // namespace auger

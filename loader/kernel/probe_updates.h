@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ProbeUpdates: when the probes are looked over, because processes came, mapped something or wrote
+// to a probed file: as soon as possible, but within a share of our time. Changes when something
+// else makes probes wrong, or may take another share.
+#pragma once
+
+#include "loader/kernel/current_view.h"
+#include "loader/kernel/file_guard.h"
+#include "loader/kernel/live_marks.h"
+#include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_statistics.h"
+#include "loader/stream/events.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace auger {
+
+class ProbeUpdates {
+  public:
+    ProbeUpdates(CurrentView& view, LiveProbes& probes, LiveMarks& marks, FileGuard& guard,
+                 LiveStatistics& statistics, EventSink& sink)
+        : view_(view), probes_(probes), marks_(marks), guard_(guard), statistics_(statistics),
+          sink_(sink) {}
+
+    // There is another target: its probes, at once.
+    void on_target(uint64_t now_ns);
+    // Processes or their modules have changed: the probes are looked over when update() may.
+    void expire();
+    // Takes in which files somebody has begun to write to.
+    void take_written_files();
+    void update(uint64_t now_ns);
+    void forget_process(pid_t pid);
+
+    // A process of the target came to be at that time.
+    void on_birth(uint64_t time_ns);
+    // Processes whose libraries were not probed from their birth on.
+    uint64_t late() const { return late_; }
+
+  private:
+    void on_written_file(const ProbedFile& file);
+
+    CurrentView& view_;
+    LiveProbes& probes_;
+    LiveMarks& marks_;
+    FileGuard& guard_;
+    LiveStatistics& statistics_;
+    EventSink& sink_;
+    bool are_old_ = false;
+    uint64_t next_update_ns_ = 0;
+    uint64_t for_all_since_ns_ = 0; // 0: they are not, or were from the beginning
+    uint64_t late_ = 0;
+};
+
+} // namespace auger

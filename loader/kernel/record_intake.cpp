@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/record_intake.h"
+
+#include "loader/kernel/clock.h"
+
+#include <variant>
+
+namespace auger {
+
+size_t RecordIntake::deliver_changes() {
+    const size_t changes = mappings_.deliver();
+    unwind_.update(clock_ns());
+    return changes;
+}
+
+size_t RecordIntake::deliver(const TimeSlice& until) {
+    const bool misses_ends = members_.misses_ends(); // those before what is collected now
+    ring_.collect();
+    // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
+    const size_t changes = deliver_changes();
+    const size_t records = ring_.drain(until, [this](WireView& view) { return take(view); });
+    if (misses_ends && ring_.caught_up())
+        members_.find_missed_ends();
+    return records + changes;
+}
+
+// False: not yet.
+bool RecordIntake::take(WireView& view) {
+    if (auto* sample = std::get_if<WireSampleView>(&view)) {
+        if (!copied_stacks_.complete(*sample, clock_ns()))
+            return false;
+        events_.on_sample(*sample);
+    } else if (const auto* end = std::get_if<WireCallEndView>(&view)) {
+        events_.on_call_end(*end);
+    } else if (const auto* slow = std::get_if<WireSlowCallView>(&view)) {
+        events_.on_slow_call(*slow);
+    } else {
+        members_.on_process(*std::get<const wire_process*>(view));
+    }
+    return true;
+}
+
+} // namespace auger

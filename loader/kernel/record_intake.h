@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RecordIntake: takes in what the kernel has said, in its order: mappings before the samples that
+// lie in them, tables for unwinding before the stacks that need them. Changes when the kernel side
+// says something new.
+#pragma once
+
+#include "loader/base/time_slice.h"
+#include "loader/kernel/copied_stacks.h"
+#include "loader/kernel/event_ring.h"
+#include "loader/kernel/live_events.h"
+#include "loader/kernel/live_mappings.h"
+#include "loader/kernel/live_unwind.h"
+#include "loader/kernel/target_members.h"
+
+#include <cstddef>
+
+namespace auger {
+
+class RecordIntake {
+  public:
+    RecordIntake(EventRing& ring, LiveMappings& mappings, LiveUnwind& unwind, LiveEvents& events,
+                 TargetMembers& members)
+        : ring_(ring), mappings_(mappings), unwind_(unwind), events_(events), members_(members),
+          copied_stacks_(unwind) {}
+
+    // Takes some of what is there; returns how many records and changes that were.
+    size_t deliver(const TimeSlice&);
+    // Of mappings alone; returns how many.
+    size_t deliver_changes();
+    // Whether some of what was there is left.
+    bool more() const { return ring_.more(); }
+    // Whether a record waits for a table that is being made, and others behind it.
+    bool waiting() const { return copied_stacks_.waiting(); }
+
+  private:
+    bool take(WireView& view);
+
+    EventRing& ring_;
+    LiveMappings& mappings_;
+    LiveUnwind& unwind_;
+    LiveEvents& events_;
+    TargetMembers& members_;
+    CopiedStacks copied_stacks_;
+};
+
+} // namespace auger

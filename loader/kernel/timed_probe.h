@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TimedProbe: a probe of the user's with the places that it has in the target's files. Changes when
+// more is to be known of either.
+#pragma once
+
+#include "loader/kernel/attachment.h"
+#include "loader/kernel/module_catalogue.h"
+#include "loader/kernel/place_group.h"
+#include "loader/probes/code_readers.h"
+#include "loader/probes/place_match.h"
+#include "loader/probes/probe_pattern.h"
+#include "loader/settings/way_out.h"
+#include "loader/stats/threshold_follower.h"
+#include "loader/stream/events.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace auger {
+
+struct TimedPlace {
+    SpecId spec;
+    PlaceMatch match;
+    FileIdentity file;
+    ExitWay exit;
+    bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
+    CalledFunction values{};
+    uint32_t program = 0;      // its call program; see wire_spec
+    bool at_arguments = false; // its entry probe is where arguments can be read
+    // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
+    size_t returns = 0;
+
+    bool through_pointer() const { return match.site && match.site->pointer; }
+    // A call site that is a jump.
+    bool jumps() const { return match.site && match.site->jump; }
+};
+
+struct TimedProbe {
+    ProbeInfo info;
+    ProbePattern pattern;
+    WayOut way_out;
+    ThresholdFollower follower;
+    std::vector<TimedPlace> places;
+    std::vector<PlaceGroup> groups; // one a file and way out
+    uint32_t terms = 0;             // of gates
+};
+
+} // namespace auger

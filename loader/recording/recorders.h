@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Recorders: who writes the stream of a session down: the recording that goes on, the memory of the
+// last seconds, and the definitions that both begin with. Changes when the stream is to be kept in
+// another way.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/recording/definition_log.h"
+#include "loader/recording/flight_recorder.h"
+#include "loader/recording/recording_writer.h"
+#include "loader/stream/tee.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace auger {
+
+class Recorders {
+  public:
+    // Definitions are kept from now on. `stream` outlives the recorders.
+    explicit Recorders(Tee& stream);
+    Recorders(const Recorders&) = delete;
+    Recorders& operator=(const Recorders&) = delete;
+    ~Recorders(); // a recording that goes on ends, as by finish()
+
+    bool recording() const { return recording_ != nullptr; }
+    // Writes the stream from now on. What came before has been delivered.
+    Result<void> begin(const std::string& path);
+    // Ends the recording. One that is not whole stays until who asked has been told why, and asks
+    // again.
+    Result<void> finish();
+    // The error of the recording, once.
+    std::optional<Error> take_error();
+
+    // As Backend has them.
+    void keep_last(std::chrono::nanoseconds span);
+    Result<void> write_last(const std::string& path) const;
+
+    size_t memory_bytes() const { return definitions_.memory_bytes(); } // of the definitions
+
+  private:
+    Tee& stream_;
+    DefinitionLog definitions_;
+    std::unique_ptr<RecordingWriter> recording_;
+    std::unique_ptr<FlightRecorder> flight_; // of keep_last()
+};
+
+} // namespace auger
