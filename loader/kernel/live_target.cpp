@@ -120,6 +120,10 @@ Result<LiveTarget::Prepared> LiveTarget::prepare(const TargetSpec& spec) {
             if (auto added = add(prepared, pid); !added)
                 return added.error();
         }
+        if (spec.tree) {
+            for (const pid_t pid : descendants_of(spec.pids))
+                (void)add(prepared, pid); // one that ended since is no matter
+        }
     } else if (spec.kind == Kind::name) {
         if (auto named = add_named(prepared); !named)
             return named.error();

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
+#include <set>
 
 namespace auger {
 namespace {
@@ -194,6 +196,29 @@ Result<uint64_t> waits_of(pid_t tid) {
 
 Result<std::vector<pid_t>> all_pids() {
     return numeric_entries("/proc");
+}
+
+std::vector<pid_t> descendants_of(std::span<const pid_t> pids) {
+    std::multimap<pid_t, pid_t> children;
+    const auto all = all_pids();
+    for (const pid_t pid : all ? *all : std::vector<pid_t>{}) {
+        const auto stat = read_stat(pid);
+        if (stat && stat->state != 'Z' && stat->state != 'X')
+            children.emplace(stat->parent, pid);
+    }
+    std::set<pid_t> found;
+    std::vector<pid_t> parents(pids.begin(), pids.end());
+    while (!parents.empty()) {
+        const auto [first, last] = children.equal_range(parents.back());
+        parents.pop_back();
+        for (auto child = first; child != last; ++child) {
+            if (child->second != getpid() && found.insert(child->second).second)
+                parents.push_back(child->second);
+        }
+    }
+    for (const pid_t pid : pids)
+        found.erase(pid);
+    return {found.begin(), found.end()};
 }
 
 Result<std::vector<pid_t>> pids_by_name(std::string_view name) {

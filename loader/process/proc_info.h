@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,9 @@ Result<uint64_t> waits_of(pid_t tid);
 Result<std::string> exe_path(pid_t pid);
 // Pids of all processes (not threads), ascending.
 Result<std::vector<pid_t>> all_pids();
+// Children of these processes, their children, and so on, that have not ended; without those given,
+// auger and its own. Ascending.
+std::vector<pid_t> descendants_of(std::span<const pid_t> pids);
 // Processes whose command name, or base name of the executable, equals `name`; never auger itself.
 Result<std::vector<pid_t>> pids_by_name(std::string_view name);
 // The process that a thread belongs to; fails when it is gone.

@@ -14,6 +14,7 @@ struct TargetSpec {
     enum class Kind { none, pids, name, all, command };
     Kind kind = Kind::none;
     std::vector<pid_t> pids;
+    bool tree = false;                // of kind pids: with the children that they have
     std::string name;                 // comm or base name of the executable
     std::string user;                 // of kind name: whose processes (real user); empty: anybody's
     std::string cgroup;               // likewise: in or below which group, as FilterSpec has them

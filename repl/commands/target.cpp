@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target: which processes are observed.
+#include "loader/process/proc_info.h"
 #include "repl/commands/commands.h"
 #include "repl/language/thread_names.h"
 #include "repl/session/edit_command.h"
@@ -11,6 +12,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace auger {
 namespace {
 
@@ -19,8 +22,8 @@ constexpr size_t process_rows = 10;
 std::string describe(const TargetSpec& target) {
     switch (target.kind) {
     case TargetSpec::Kind::pids:
-        return fmt::format("{} {}", target.pids.size() == 1 ? "process" : "processes",
-                           fmt::join(target.pids, ", "));
+        return fmt::format("{} {}{}", target.pids.size() == 1 ? "process" : "processes",
+                           fmt::join(target.pids, ", "), target.tree ? " and all children" : "");
     case TargetSpec::Kind::name:
         return "processes named " + escape_untrusted(target.name + condition_text(target));
     case TargetSpec::Kind::all:
@@ -68,7 +71,8 @@ void spell(const Settings& settings, std::vector<std::string>& lines) {
     const TargetSpec& target = settings.target;
     switch (target.kind) {
     case TargetSpec::Kind::pids:
-        return lines.push_back(spell_numbers("target -p", target.pids));
+        return lines.push_back(spell_numbers("target -p", target.pids) +
+                               (target.tree ? " --tree" : ""));
     case TargetSpec::Kind::name:
         return lines.push_back(
             "target -n " + spell_word(target.name) +
@@ -90,6 +94,18 @@ constexpr SettingRow target_setting{
                 Services&) { return backend.set_target(to.target); },
     .spell = spell,
 };
+
+// Children that start later are observed; those that ran before are not.
+size_t children_left_out(const Session& session, const TargetStatus& status) {
+    if (status.spec.kind != TargetSpec::Kind::pids || session.backend().replaying())
+        return 0;
+    std::vector<pid_t> left = descendants_of(status.spec.pids);
+    std::erase_if(left, [&](pid_t pid) {
+        return std::ranges::find(status.processes, pid, &TargetStatus::Process::pid) !=
+               status.processes.end();
+    });
+    return left.size();
+}
 
 struct ShowTarget final : Command {
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
@@ -120,6 +136,10 @@ struct SetTarget final : EditCommand {
                      std::string& lines) const override {
         const TargetStatus status = session.backend().target_status();
         object["processes"] = json_target(status);
+        if (const size_t left = children_left_out(session, status); left > 0)
+            lines += fmt::format(
+                "  {} running {} left out: \"target -p {} --tree\" takes them, too\n", left,
+                left == 1 ? "child is" : "children are", fmt::join(status.spec.pids, " "));
         lines += session.waits_for_target()
                      ? fmt::format("  no process named {} is running; those that start will be "
                                    "observed\n",
@@ -163,11 +183,17 @@ Parsed<TargetSpec> parse_pids(Arguments& arguments) {
     if (arguments.at_end())
         return arguments.missing("a pid");
     while (!arguments.at_end()) {
+        if (arguments.take_if("--tree")) {
+            target.tree = true;
+            continue;
+        }
         auto pids = pids_of(arguments.take(), "pid");
         if (!pids)
             return pids.complaint();
         target.pids.insert(target.pids.end(), pids->begin(), pids->end());
     }
+    if (target.pids.empty())
+        return arguments.missing("a pid");
     return target;
 }
 
@@ -219,11 +245,13 @@ CommandRow target_command() {
     return {
         .name = "target",
         .group = "What is observed",
-        .usage = "target [PID[,PID...] | NAME | -p PID... | -n NAME [user USER] [cgroup CGROUP] | "
+        .usage = "target [PID[,PID...] [--tree] | NAME | -p PID... | -n NAME [user USER] [cgroup "
+                 "CGROUP] | "
                  "-a | -- COMMAND ARGS... | off]",
         .summary = "choose the processes to observe",
         .details = R"help(
-Observes processes with all of their threads, and children that start later. NAME (or -n NAME)
+Observes processes with all of their threads, and children that start later; with --tree also those
+that run already (a server's workers). NAME (or -n NAME)
 means processes of that name, or whose executable has it as its base name, of any user, including
 processes that start later. Anybody may give a process any name: `user` narrows it down to one
 (real) user, by name or number, `cgroup` to a control group and those below it (a path, or a
@@ -235,10 +263,13 @@ Quote a ';' that belongs to the command.
 
 Without arguments, shows what is observed.)help",
         .examples = R"help(target 4711
+target 4711 --tree
 target nginx
 target -n nginx user www-data cgroup web-1
 target -- ./server --port 8080)help",
-        .arguments = {{.words = "-p -n -a -- off"}, {.file = true}, {.words = "user cgroup"}},
+        .arguments = {{.words = "-p -n -a -- off"},
+                      {.file = true},
+                      {.words = "user cgroup --tree"}},
         .parse = parse_target,
         .settings = {&target_setting},
     };

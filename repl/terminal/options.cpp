@@ -94,7 +94,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     Options options;
     std::vector<std::string> pids, files, texts, serve;
     std::string name, user, cgroup, record, exit, attach, overhead;
-    bool everything = false;
+    bool everything = false, tree = false;
     CLI::App app("Find the cause of slow calls in running programs.",
                  "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
     app.footer(footer);
@@ -103,6 +103,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                            ->type_name("PID[,PID...]")
                            ->expected(1);
     pid_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    auto* tree_option =
+        app.add_flag("--tree", tree, "With -p: the children that they have already, too");
     auto* name_option =
         app.add_option("-n,--name", name, "Observe the processes of this name")->type_name("NAME");
     auto* user_option =
@@ -209,6 +211,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     const int targets = !pids.empty() + (name_option->count() > 0) + everything + has_command;
     if (targets > 1)
         return usage("only one of -p, -n, -a and -- COMMAND makes sense", see_help);
+    if (tree_option->count() > 0 && pids.empty())
+        return usage("--tree is for the children of processes: it needs -p", see_help);
     if (user_option->count() > 0 && name_option->count() == 0)
         return usage("--user is for the processes of a name: it needs -n", see_help);
     if (cgroup_option->count() > 0 && name_option->count() == 0)
@@ -248,6 +252,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         std::string text = "target -p";
         for (const std::string& pid : pids)
             text += " " + quote_word(pid);
+        if (tree)
+            text += " --tree";
         options.setup.push_back(command("-p", text));
     }
     if (name_option->count() > 0)

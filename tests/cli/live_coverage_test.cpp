@@ -17,6 +17,7 @@ const std::map<std::string, std::string> elsewhere = {
     {"view", "tests/tui/view_test.cpp"},
     {"--prompt", "tests/tui/prompt_test.cpp"},
     {"--help", "tests/cli/usage_test.cpp"},
+    {"--tree", "tests/cli/target_test.cpp"},
     {"--version", "tests/cli/usage_test.cpp"},
     {"--file", "tests/cli/script_test.cpp"},
     // Its server is the test's own.

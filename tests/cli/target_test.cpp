@@ -2,11 +2,15 @@
 // Targets and functions that are not there, and commands that cannot be started or end at once.
 #include "tests/cli/invocation.h"
 #include "tests/kernel/program.h"
+#include "tests/support/children.h"
 #include "tests/support/kernel_test.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+
+#include <csignal>
 
 namespace auger::test {
 namespace {
@@ -42,6 +46,26 @@ TEST_F(Target, ANameThatNoProcessHas) {
     EXPECT_THAT(command.out,
                 HasSubstr("no process named no-such-name is running; those that start will be"));
     EXPECT_THAT(command.out, HasSubstr("goes on\n"));
+}
+
+// As a server that has its workers before anybody looks at it.
+TEST_F(Target, ChildrenThatRunAlready) {
+    Program parent("/bin/sh",
+                   {"-c", "'" + program_path("demo_service") + "' --seconds 300 & wait"});
+    std::vector<pid_t> children;
+    ASSERT_TRUE(wait_until([&] { return !(children = children_of(parent.pid())).empty(); }));
+    const std::string pid = std::to_string(parent.pid());
+    const std::string work = "time handle_request; wait until calls handle_request > 5 for 30s";
+    const Outcome without = auger({"--batch", "-p", pid});
+    EXPECT_EQ(without.code, 0);
+    EXPECT_THAT(without.out, HasSubstr("1 running child is left out: \"target -p " + pid +
+                                       " --tree\" takes them, too"));
+    const Outcome with = auger({"--batch", "-p", pid, "--tree", "-e", work});
+    EXPECT_EQ(with.code, 0) << with.err;
+    EXPECT_THAT(with.out, HasSubstr("target: process " + pid + " and all children"));
+    EXPECT_THAT(with.out, testing::Not(HasSubstr("left out")));
+    for (const pid_t child : children)
+        kill(child, SIGKILL);
 }
 
 TEST_F(Target, FunctionsThatAreNotThere) {

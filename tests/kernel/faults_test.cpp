@@ -197,7 +197,7 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     const ProbeId handle = session.time("handle", fixed(1'000'000'000));
     const std::string line = marked_line("drilldown.c", "BRANCH metered");
     const FilterSpec filter{{program.pid()}, {}, {"drilldown"}, {}};
-    const TargetSpec target{TargetSpec::Kind::pids, {program.pid()}, {}, {}, {}, {}};
+    const TargetSpec target{TargetSpec::Kind::pids, {program.pid()}, false, {}, {}, {}, {}};
     TargetSpec two = target, named;
     two.pids.push_back(other.pid());
     named.kind = TargetSpec::Kind::name;

@@ -408,6 +408,54 @@ TEST_F(LiveView, SamplesByItselfWhenItOpensByItself) {
                               " wall 499 Hz]>");
 }
 
+// `auger` alone, in somebody's first minute.
+TEST_F(LiveView, BeginsWithAListOfProcesses) {
+    Terminal terminal = shell();
+    terminal.enter(AUGER_BINARY);
+    terminal.expect_window("Which process?");
+    terminal.type("demo_serv");
+    terminal.expect_window(std::to_string(demo_.pid()));
+    terminal.expect_window(" processes: demo_serv");
+    terminal.type("zzz");
+    terminal.expect_window("0 of ");
+    terminal.press("Escape");
+    terminal.expect_window("type to filter them");
+    terminal.type(std::to_string(demo_.pid()));
+    terminal.press("Enter");
+    terminal.expect_window("[clock_nanosleep]"); // the live view, of wall-clock time
+    terminal.press("q");
+    terminal.expect_last_line("auger [demo_service " + std::to_string(demo_.pid()) +
+                              " wall 499 Hz]>");
+    terminal.enter("quit");
+    terminal.expect_last_line("shell>");
+    terminal.enter(AUGER_BINARY);
+    terminal.expect_window("Which process?");
+    terminal.press("C-c");
+    terminal.expect_last_line("auger>");
+}
+
+// Tab completes as at the prompt, and what was typed there is recalled.
+TEST_F(LiveView, HasThePromptsHistoryAndCompletion) {
+    Terminal terminal = shell();
+    terminal.enter(std::string(AUGER_BINARY) + " --prompt -p " + std::to_string(demo_.pid()));
+    terminal.expect_last_line("auger [demo_service " + std::to_string(demo_.pid()) + "]>");
+    terminal.enter("sample 997");
+    terminal.expect("sampling CPU time at 997 Hz");
+    terminal.enter("view");
+    terminal.expect_window("997.0 Hz");
+    terminal.type(":time handle_req");
+    terminal.press("Tab");
+    terminal.expect_window(":time handle_request");
+    terminal.press("Enter");
+    terminal.expect_window("timing handle_request");
+    terminal.type(":");
+    terminal.press_at_once({"Up", "Up", "Up"});
+    terminal.expect_window(":sample 997");
+    terminal.press("Escape");
+    terminal.press("q");
+    terminal.expect_last_line("auger [demo_service " + std::to_string(demo_.pid()) + " 997 Hz]>");
+}
+
 // As somebody who has never read the manual: each key is the one that the line of hints names for
 // the next step. From all of the service to the one call that is late, and what it waited for.
 TEST_F(LiveView, LeadsByKeysAloneToTheCallThatIsToBlame) {

@@ -136,6 +136,10 @@ TEST(TargetCommand, Forms) {
     EXPECT_FALSE(edits("target"));
     EXPECT_THAT(edited("target 12 34,56").target.pids, ElementsAre(12, 34, 56));
     EXPECT_THAT(edited("target -p 12").target.pids, ElementsAre(12));
+    EXPECT_FALSE(edited("target 12").target.tree);
+    EXPECT_TRUE(edited("target -p 12 34 --tree").target.tree);
+    EXPECT_TRUE(edited("target 12 --tree").target.tree);
+    EXPECT_THAT(wrong("target -p --tree"), HasSubstr("a pid is missing here"));
     EXPECT_EQ(edited("target nginx").target.name, "nginx");
     EXPECT_EQ(edited("target -n 12").target.name, "12");
     EXPECT_EQ(edited("target -n nginx").target.user, "");

@@ -68,6 +68,7 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "sample wall wakers 199", "sample wall 4999 only ((handle > p95) or (in send))",
                     "ewma 90s"));
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
+    expect_round_trip("target -p 5 6 --tree");
     expect_round_trip("target -n nginx user www-data");
     expect_round_trip("target -n nginx cgroup /system.slice/nginx.service");
     expect_round_trip("target -n nginx user 33 cgroup web-1");
