@@ -126,10 +126,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             continue;
         }
         if (!choice.why.empty())
-            reasons.insert(
-                fmt::format("way out: {}, because {}",
-                            is_trampoline(choice.exit) ? "return trampoline" : "exit instructions",
-                            choice.why));
+            reasons.insert(fmt::format(
+                "exit probes: {}, because {}",
+                is_trampoline(choice.exit) ? "uretprobe" : "ret instructions", choice.why));
         Place fresh{{}, match, module.identity(), choice.exit};
         fresh.values = values_of(match, view);
         auto program = compiler.compile(fresh.values);
@@ -277,7 +276,7 @@ void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const 
                                                 renewed.error().message()));
         return !renewed.ok();
     });
-    sink_.on_notice(now_ns, fmt::format("{}: exit instructions instead of the return trampoline, "
+    sink_.on_notice(now_ns, fmt::format("{}: ret instructions instead of the uretprobe, "
                                         "because {}",
                                         probe.info.text, reason));
 }

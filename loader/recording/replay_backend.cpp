@@ -88,7 +88,7 @@ class ReplayBackend final : public Backend {
     Result<void> set_way_out(WayOut way) override {
         if (way == WayOut::automatic)
             return {};
-        return refuse("set way out", {});
+        return refuse("choose exit probes", {});
     }
     void add_notice(const std::string& text) override { stream_.on_notice(clock_, text); }
     Result<void> record(const std::string& path) override {

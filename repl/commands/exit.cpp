@@ -51,7 +51,7 @@ Parsed<CommandPtr> parse_exit(Arguments& arguments) {
     if (arguments.at_end())
         return quit_command().parse(arguments);
     static const std::vector<std::string> ways{"auto", "ret", "trampoline"};
-    auto way = arguments.expect_choice("a way out", ways);
+    auto way = arguments.expect_choice("a kind of exit probes", ways);
     if (!way)
         return way.complaint();
     constexpr WayOut order[]{WayOut::automatic, WayOut::ret, WayOut::trampoline};

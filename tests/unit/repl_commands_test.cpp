@@ -181,7 +181,7 @@ TEST(ExitCommand, QuitsOrChoosesTheWayOut) {
     EXPECT_FALSE(edits("exit"));
     EXPECT_EQ(edited("exit ret").way_out, WayOut::ret);
     EXPECT_EQ(edited("exit tramp").way_out, WayOut::trampoline);
-    EXPECT_EQ(wrong("exit rte"), "6: \"rte\" is not a way out (did you mean \"ret\"?)");
+    EXPECT_EQ(wrong("exit rte"), "6: \"rte\" is not a kind of exit probes (did you mean \"ret\"?)");
 }
 
 TEST(SampleCommand, Rates) {

@@ -72,7 +72,7 @@ class FakeBackend final : public Backend {
         announce(request.id.value, false);
         ProbeReport report;
         report.places = {{spec, request.text, "/usr/bin/ser\tvice", 0x1000, "entry+ret", ""}};
-        report.notes = {"way out: exit instructions"};
+        report.notes = {"exit probes: ret instructions"};
         return report;
     }
     Result<void> remove_probe(ProbeId id) override {
