@@ -117,11 +117,8 @@ int process_exit(struct bpf_raw_tracepoint_args* ctx) {
     if (!observed && !bpf_map_lookup_elem(&unwind_processes, &pid))
         return 0;
     // The kernel has taken this thread off the count already.
-    if (BPF_CORE_READ(task, signal, live.counter) > 0) {
-        if (observed)
-            send_process(WIRE_PROCESS_THREAD_EXITED, pid, 0);
+    if (BPF_CORE_READ(task, signal, live.counter) > 0)
         return 0;
-    }
     if (!observed) {
         bpf_map_delete_elem(&unwind_processes, &pid);
         return 0;

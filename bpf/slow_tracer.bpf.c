@@ -155,7 +155,6 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
     else
         slow->values.version = 0;
     slow->user_frames = note_stack(report, !from_return);
-    slow->kernel_frames = 0;
     if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
         count_loss(WIRE_LOSS_RING_SLOW);
     charge_slow_call(calls);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* What user space sets while programs run. */
+#ifndef AUGER_WIRE_CONFIG_H
+#define AUGER_WIRE_CONFIG_H
+
+#include "gates.h"
+
+/* Which processes of a name are targets. */
+struct wire_target_condition {
+    __wire_u64 cgroup; /* id of the group that they are in, or below which; 0: any */
+    __wire_u32 user;   /* real user id, or WIRE_ANY_USER */
+    __wire_u32 unused;
+};
+
+/* Live values, written by user space whenever they change, read by every program. */
+enum wire_filter {
+    WIRE_FILTER_PID = 1,
+    WIRE_FILTER_TID = 2,
+    WIRE_FILTER_COMM = 4,
+    WIRE_FILTER_CGROUP = 8,
+    WIRE_FILTER_GENERATION_SHIFT = 32,
+};
+
+struct wire_config {
+    /*
+     * wire_filter bits: which filters apply (all of them must match); from
+     * WIRE_FILTER_GENERATION_SHIFT on the generation: filter entries with a lower one do not count.
+     * One word, so that an edit is one store and no event meets half of it.
+     */
+    __wire_u64 filter;
+    /* What a tick costs the thread that it hits, beside what the sampler measures of itself: the
+     * way into the interrupt and out of it. 0: not calibrated. */
+    __wire_u64 sample_entry_ns;
+    __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
+    __wire_u64
+        slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
+    __wire_u64 wall_period_ns; /* between the ticks of the clock by which waits are sampled */
+    /* Stacks of waits are only taken where a tick is this near, counted in mean waits of the
+     * thread; 0: of all. */
+    __wire_u32 wait_stacks_within;
+    __wire_u32 padding;
+    /* Another number whenever sampling of waits begins, 0 while it is off: a wait or call that
+     * began under another one was not watched from its beginning. */
+    __wire_u32 wall_epoch;
+    __wire_u32 all_processes;   /* 1: every process is a target */
+    __wire_u32 calibration_tid; /* this thread's samples are taken but not sent; 0: none */
+    __wire_u32 own_pid;         /* auger itself, never a target under all_processes */
+    /*
+     * Another number after every edit of target or filter: a thread that was found to be observed
+     * is so until this changes. 0: it may cease to be at any time (a filter by name or cgroup).
+     */
+    __wire_u32 scope;
+    __wire_u32 gate[WIRE_GATE_USES]; /* which of each use's two is in force, from 1; 0: neither */
+    /* Of the ticks for which WIRE_GATE_RAISED does not hold every how manieth is a sample, with so
+     * much more weight: 1 all, 0 none. */
+    __wire_u32 base_every;
+    __wire_u32 with_wakers; /* 1: samples of blocked threads say who woke them */
+};
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* Values of calls: what is read of them, and what is asked. */
+#ifndef AUGER_WIRE_VALUES_H
+#define AUGER_WIRE_VALUES_H
+
+#include "types.h"
+
+/*
+ * What is read of a call, compiled by user space from `arg0`, `req->len`, `str(path)`, `ret`. A
+ * value begins with a base; then each offset but the last is added and 8 bytes are read there; the
+ * last one is added, and what lies there is the value (with `in_memory`), or the sum itself.
+ */
+enum wire_base {
+    WIRE_BASE_REGISTER =
+        0,                /* `number` as DWARF counts: 0 rax, 1 rdx, ... 4 rsi, 5 rdi, ... 16 rip */
+    WIRE_BASE_CFA = 1,    /* canonical frame address: the stack pointer before the call */
+    WIRE_BASE_THREAD = 2, /* the thread's control block (fs), of the variable errno */
+};
+
+enum wire_fetch_flag {
+    WIRE_FETCH_IN_MEMORY = 1,
+    WIRE_FETCH_SIGNED = 2,
+    WIRE_FETCH_STRING = 4, /* what the value points to, up to its NUL, into a slot of strings */
+    WIRE_FETCH_AT_END = 8, /* when the call returns; else when it begins */
+};
+
+struct wire_fetch {
+    __wire_u8 base;
+    __wire_u8 number;
+    __wire_u8 offsets; /* 1 to WIRE_MAX_OFFSETS */
+    __wire_u8 flags;
+    __wire_u8 size;      /* bytes: 1, 2, 4 or 8, of a register the low ones; of a string how many
+                            it has at most, NUL included */
+    __wire_u8 bit_shift; /* of a bit-field, in the `size` bytes */
+    __wire_u8 bit_size;  /* 0: no bit-field */
+    __wire_u8 string;    /* slot, of a string */
+    __wire_s32 offset[WIRE_MAX_OFFSETS];
+};
+
+enum wire_comparison_operation {
+    WIRE_EQUAL = 0,
+    WIRE_UNEQUAL = 1,
+    WIRE_LESS = 2,
+    WIRE_LESS_EQUAL = 3,
+    WIRE_GREATER = 4,
+    WIRE_GREATER_EQUAL = 5,
+    WIRE_BITS_SET = 6,   /* value & constant is not 0 */
+    WIRE_BITS_CLEAR = 7, /* ... is 0 */
+};
+
+enum wire_comparison_flag {
+    WIRE_COMPARE_SIGNED = 1,
+    WIRE_COMPARE_VALUES = 2, /* with another value, whose index is `constant` */
+    WIRE_COMPARE_STRING = 4, /* with the constant string of this index: (un)equal only */
+};
+
+/* One with a value that could not be read does not hold, and neither does its opposite. */
+struct wire_comparison {
+    __wire_u8 value; /* index */
+    __wire_u8 operation;
+    __wire_u8 flags;
+    __wire_u8 padding[5];
+    __wire_u64 constant;
+};
+
+/* Holds when one of its clauses does: all of whose comparisons hold. */
+struct wire_predicate {
+    __wire_u8 clauses; /* 0: there is no predicate */
+    __wire_u8 at_end;  /* 1: needs a value that is read at the call's end */
+    __wire_u8 padding[2];
+    __wire_u32 clause[WIRE_MAX_CLAUSES]; /* bits of comparisons */
+};
+
+enum wire_predicate_use {
+    WIRE_PREDICATE_ONLY,  /* other calls do not count: `filtered` */
+    WIRE_PREDICATE_SLOW,  /* other calls are not traced */
+    WIRE_PREDICATE_SPLIT, /* sets a mark */
+    WIRE_PREDICATES,
+};
+
+enum { WIRE_NO_LABEL = 0xff };
+
+/* The values of a spec's calls, and what is asked of them. */
+struct wire_call_program {
+    __wire_u32 version; /* another one after every edit: values of another one are not comparable */
+    __wire_u8 fetches;
+    __wire_u8 comparisons;
+    __wire_u8 label;      /* index of the value that a split is by, or WIRE_NO_LABEL */
+    __wire_u8 split_mark; /* that WIRE_PREDICATE_SPLIT sets */
+    /* 1: every call is judged at its end, since that decides whether it counts or has a mark; 0:
+     * only calls of which something is told. */
+    __wire_u8 judges_end;
+    __wire_u8 padding[7];
+    struct wire_fetch fetch[WIRE_MAX_VALUES];
+    struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
+    struct wire_predicate predicate[WIRE_PREDICATES];
+    char string[WIRE_MAX_STRINGS][WIRE_STRING]; /* constants, padded with NULs */
+};
+
+/* Values of one call. */
+struct wire_values {
+    __wire_u32 version;  /* of wire_call_program; 0: there are none */
+    __wire_u32 readable; /* bit i: value i could be read */
+    /* Extended to 64 bits; of a string its address; of one that could not be read the address at
+     * which that failed, or 0. */
+    __wire_u64 value[WIRE_MAX_VALUES];
+    char string[WIRE_MAX_STRINGS][WIRE_STRING];
+};
+
+WIRE_ASSERT(sizeof(struct wire_fetch) == 32, "wire_fetch");
+WIRE_ASSERT(sizeof(struct wire_comparison) == 16, "wire_comparison");
+
+#endif
