@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// A call returns: counted, and told where somebody wants to know. Of the call tracker alone.
+#ifndef AUGER_CALL_EXIT_H
+#define AUGER_CALL_EXIT_H
+
+#include "call_owners.h"
+#include "call_settlement.h"
+#include "call_target.h"
+#include "call_values.h"
+#include "slow_tracer.h"
+
+static __always_inline void count_return(struct wire_call_counters* counters,
+                                         struct wire_call_histogram* histogram, u64 duration) {
+    u32 bucket = wire_histogram_bucket(duration);
+
+    __sync_fetch_and_add(&counters->open, -1);
+    __sync_fetch_and_add(&counters->returns, 1);
+    __sync_fetch_and_add(&counters->sum_ns, duration);
+    if (bucket < WIRE_HIST_BUCKETS)
+        __sync_fetch_and_add(&histogram->buckets[bucket], 1);
+    if (duration < counters->min_ns || !counters->min_ns)
+        note_extreme(&counters->min_ns, duration ? duration : 1, true);
+    if (duration > counters->max_ns)
+        note_extreme(&counters->max_ns, duration, false);
+}
+
+enum told {
+    TOLD_SLOW = 1,
+    TOLD_IN_CALLER = 2,
+    TOLD_WITH_VALUES = 4,
+    TOLD_JUDGED = 8, // its values have been read, and the label is in calls->end
+};
+
+// A returned call of which something is told.
+static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u64 now, u32 how) {
+    struct open_call* call = &calls->ending;
+    struct wire_call_end* end = &calls->end;
+    struct wire_values* values = NULL;
+    u64 label_value;
+    u32 label;
+
+    if (how & TOLD_WITH_VALUES) {
+        if (!(how & TOLD_JUDGED) && (end_values(ctx, call, end) & VERDICT_NOT_TRACED))
+            how &= ~TOLD_SLOW;
+        values = values_of(call);
+    }
+    label = end->label;
+    label_value = end->label_value;
+    fill_end(end, calls, call, now);
+    if (values && label) {
+        end->label = label;
+        end->label_value = label_value;
+        if (label == WIRE_LABEL_STRING)
+            __builtin_memcpy(calls->label, values->string[label_value & (WIRE_MAX_STRINGS - 1)],
+                             WIRE_STRING);
+    }
+    if (how & TOLD_SLOW)
+        end->flags |= WIRE_CALL_SLOW;
+    if (is_end_wanted(call))
+        send_end(calls);
+    if (!(how & TOLD_SLOW))
+        return 0;
+    trace_slow_call(calls, values, how & TOLD_IN_CALLER);
+    return 0;
+}
+
+// What was sampled in a call that does not count must not be taken for part of one that goes on.
+static __noinline int tell_filtered(struct open_calls* calls, u64 now) {
+    if (!is_end_wanted(&calls->ending))
+        return 0;
+    fill_end(&calls->end, calls, &calls->ending, now);
+    calls->end.flags |= WIRE_CALL_FILTERED;
+    send_end(calls);
+    return 0;
+}
+
+// How many calls had each of the marks that are counted, and how many had not.
+__noinline int count_mark(const struct open_call* call, u32 bit) {
+    u64 key = mark_key(call ? call->spec : 0, call ? call->generation : 0, bit);
+    struct wire_mark_count* count = bpf_map_lookup_elem(&mark_counts, &key);
+
+    if (!call || !count || call->start_ns < count->since_ns)
+        return 0;
+    if (call->marks >> (bit & (WIRE_MAX_MARKS - 1)) & 1)
+        __sync_fetch_and_add(&count->taken, 1);
+    else
+        __sync_fetch_and_add(&count->not_taken, 1);
+    return 0;
+}
+
+__noinline int count_marks(const struct open_call* call, u32 counted) {
+    if (!call)
+        return 0;
+    for (u32 bit = 0; bit < WIRE_MAX_MARKS; bit++) {
+        if (!(counted >> bit))
+            break;
+        if (counted >> bit & 1)
+            count_mark(call, bit);
+    }
+    return 0;
+}
+
+// Takes the call that ends at `sp` out of the open ones, to be `ending`.
+static __always_inline bool take_out(struct open_calls* calls, u64 cookie, u64 sp, u64 now) {
+    u32 depth = calls->depth;
+    struct open_call* top;
+
+    if (!depth)
+        return false;
+    top = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
+    if (top->sp == sp && top->spec == spec_index(cookie) &&
+        top->generation == generation_of(cookie)) {
+        calls->depth = depth - 1;
+        barrier();
+        calls->ending = *top;
+        return true;
+    } else {
+        struct settlement* s = begin_settlement(calls);
+        s->now = now;
+        s->gone_below = sp;
+        s->exit_sp = sp;
+        s->exit_spec = spec_index(cookie);
+        s->exit_generation = generation_of(cookie);
+
+        settle(calls, s);
+        // Not found: an exit of a call that was dropped or filtered, or began before us.
+        return s->found;
+    }
+}
+
+// `sp` as in open_call. `in_caller`: the function has returned already. `counters` are looked up
+// where they are null.
+static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* calls,
+                                      const struct wire_spec* spec, u64 cookie, u64 sp,
+                                      bool in_caller, struct wire_call_counters* counters) {
+    u64 now = bpf_ktime_get_ns();
+    struct wire_call_histogram* histogram;
+    struct open_call* call;
+    u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : 0;
+    u64 duration, own_ns, slow_ns;
+
+    // What comes later is in no duration.
+    own_ns = *(volatile u64*)&calls->own_ns;
+    if (!take_out(calls, cookie, sp, now))
+        return 0;
+    calls->own_ns_at_end = own_ns;
+    call = &calls->ending;
+    if ((cookie & WIRE_COOKIE_CALL_SITE) && !has_returned(call, calls->stack_base)) {
+        end_unwound(calls, call, now);
+        return 0;
+    }
+    if (!counters)
+        counters = counters_of(spec_index(cookie));
+    histogram = histogram_of(spec_index(cookie));
+    if (!counters || !histogram)
+        return 0;
+    if (spec->program) {
+        how |= TOLD_WITH_VALUES;
+        if (is_judged_at_end(call)) {
+            verdict = end_values(ctx, call, &calls->end);
+            how |= TOLD_JUDGED;
+        }
+        if (verdict & VERDICT_FILTERED) {
+            __sync_fetch_and_add(&counters->open, -1);
+            __sync_fetch_and_add(&counters->filtered, 1);
+            return tell_filtered(calls, now);
+        }
+    }
+    duration = duration_of(calls, call, now);
+    count_return(counters, histogram, duration);
+    if (spec->counted_marks)
+        count_marks(call, spec->counted_marks);
+    slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
+    if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > slow_ns &&
+        !(verdict & VERDICT_NOT_TRACED)) {
+        calls->threshold_ns = slow_ns;
+        how |= TOLD_SLOW;
+    }
+    // Of most calls there is nothing to tell: nothing is put together for them.
+    if (!(how & TOLD_SLOW) && !is_end_wanted(call))
+        return 0;
+    return tell_end(ctx, calls, now, how);
+}
+
+// Whether the instruction is an exit now: a conditional jump is one when it jumps.
+static __always_inline bool is_leaving(struct pt_regs* ctx, u64 cookie) {
+    return !(cookie & WIRE_COOKIE_CONDITIONAL) ||
+           condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags);
+}
+
+// Whether the call at `sp` ends at this probe of WIRE_COOKIE_TAIL: not at a jump when its end will
+// be seen in the caller, and only then in the caller.
+__noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool in_caller) {
+    u32 depth, spec = spec_index(cookie), generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT;
+
+    if (!calls)
+        return 0;
+    depth = calls->depth;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        struct open_call* call = &calls->calls[i];
+
+        if (i >= depth)
+            break;
+        if (call->sp != sp || call->spec != spec || call->generation != generation)
+            continue;
+        if (in_caller)
+            return (call->state & CALL_HAS_JUMPED) != 0;
+        if (!(call->state & CALL_ENDS_IN_CALLER))
+            return 1;
+        call->state |= CALL_HAS_JUMPED;
+        return 0;
+    }
+    return !in_caller; // nothing is lost: there is no such call
+}
+
+static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool in_caller) {
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct wire_call_counters* counters;
+    struct open_calls* calls;
+
+    if (!spec)
+        return 0;
+    counters = counters_of(spec_index(cookie));
+    if (!counters)
+        return 0;
+    __sync_fetch_and_add(&counters->exit_hits, 1);
+    if (!is_leaving(ctx, cookie))
+        return 0;
+    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    if (calls && (cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
+        return 0;
+    return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller, counters) : 0;
+}
+
+// A goroutine that has no open calls any more. A function of its own: where it is called, the stack
+// is full on Linux 6.1.
+__noinline int forget_goroutine(struct open_calls* calls) {
+    struct goroutine_key key = {.tgid = bpf_get_current_pid_tgid() >> 32};
+
+    if (!calls)
+        return 0;
+    key.g = calls->g;
+    bpf_map_delete_elem(&goroutine_calls, &key);
+    return 0;
+}
+
+// A function of its own, which is over before the stack is needed: see forget_goroutine().
+__noinline int count_exit_hit(u32 spec) {
+    struct wire_call_counters* counters = counters_of(spec);
+
+    if (counters)
+        __sync_fetch_and_add(&counters->exit_hits, 1);
+    return 0;
+}
+
+static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_call_site) {
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct open_calls* calls = NULL;
+    u64 sp = 0;
+
+    if (!spec)
+        return 0;
+    count_exit_hit(spec_index(cookie));
+    if (!is_leaving(ctx, cookie))
+        return 0;
+    {
+        u32 index = spec_index(cookie);
+        const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_runtimes, &index);
+        struct goroutine owner;
+
+        if (!runtime || !find_stack_owner(runtime, PT_REGS_SP(ctx), &owner))
+            return 0;
+        calls = bpf_map_lookup_elem(&goroutine_calls, &owner.key);
+        if (!calls)
+            return 0;
+        calls->stack_base = owner.stack_end;
+        sp = owner.sp;
+    }
+    leave_call(ctx, calls, spec, cookie, call_stack_pointer(sp, at_call_site), at_call_site, NULL);
+    if (!calls->depth)
+        forget_goroutine(calls);
+    return 0;
+}
+
+#endif
