@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// A thread comes back: its wait is charged to its calls, and sent when it was sampled. Of the
+// off-CPU sampler alone.
+#ifndef AUGER_OFF_CPU_END_H
+#define AUGER_OFF_CPU_END_H
+
+#include "events.h"
+#include "gate.h"
+#include "off_cpu_begin.h"
+
+// How many words calls and the waiting thread's own frames take.
+static __always_inline u32 words_of_frames(const struct wire_sample* sample) {
+    return words_of_calls(sample) + (sample->user_frames & (2 * WIRE_STACK_WORDS - 1));
+}
+
+static __always_inline void send_wait(struct task_struct* task, struct wait* wait, u64 end_ns,
+                                      u64 ticks, u32 kind, struct wire_wait_stats* stats) {
+    struct wire_sample* sample = &wait->buffer.sample;
+    u32 size;
+
+    if (!ticks)
+        return;
+    sample->with_waker = kind == WIRE_SAMPLE_BLOCKED && wait->waker;
+    size = sizeof(*sample) + (words_of_frames(sample) +
+                              (sample->with_waker ? wait->waker & (2 * WIRE_STACK_WORDS - 1) : 0)) *
+                                 sizeof(u64);
+    if (size > sizeof(wait->buffer))
+        return;
+    sample->event.kind = WIRE_SAMPLE;
+    sample->event.size = size;
+    sample->event.time_ns = end_ns;
+    sample->event.pid = task->tgid;
+    sample->event.tid = task->pid;
+    sample->weight_ns = ticks * config.wall_period_ns;
+    sample->cpu = bpf_get_smp_processor_id();
+    sample->sample_kind = kind;
+    if (bpf_ringbuf_output(&events, &wait->buffer, size, wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_WAIT);
+    else
+        stats->samples++;
+}
+
+// Likewise a function of its own.
+__noinline int charge_call(struct open_call* call, struct wait* wait, u64 blocked_ns,
+                           bool sampled) {
+    if (!call || !wait)
+        return 0;
+    call->waits += sampled;
+    if (blocked_ns > call->longest_wait.blocked_ns) {
+        call->longest_wait.blocked_ns = blocked_ns;
+        call->longest_wait.argument = wait->argument;
+        call->longest_wait.syscall = wait->buffer.sample.syscall;
+    }
+    return 0;
+}
+
+// Each of the calls that the wait is in.
+__noinline int charge_calls(struct open_calls* calls, struct wait* wait, u32 in_calls,
+                            u64 blocked_ns, bool sampled) {
+    if (!calls || !wait)
+        return 0;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (!(in_calls >> i))
+            break;
+        if ((in_calls >> i) & 1)
+            charge_call(&calls->calls[i], wait, blocked_ns, sampled);
+    }
+    return 0;
+}
+
+// While a thread waits with a goroutine, nobody else runs that.
+static __always_inline void charge_goroutines(struct wait* wait, u64 blocked_ns, bool sampled) {
+    struct open_calls* calls = calls_of(&wait->worked_for);
+
+    if (calls)
+        charge_calls(calls, wait, wait->in_worked_for, blocked_ns, sampled);
+    calls = calls_of(&wait->on_stack);
+    if (calls)
+        charge_calls(calls, wait, wait->in_on_stack, blocked_ns, sampled);
+}
+
+// Of its own, like the others.
+__noinline int terms_of_waiting_call(struct open_calls* calls, u32 index, u32 gate, u64 now) {
+    return calls ? terms_of_call(&calls->calls[index & (WIRE_MAX_OPEN_CALLS - 1)], gate, now) : 0;
+}
+
+__noinline int terms_of_waiting_calls(struct open_calls* calls, u32 in_calls, u32 gate, u64 now) {
+    u32 fulfilled = 0;
+
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (!(in_calls >> i))
+            break;
+        if (in_calls >> i & 1)
+            fulfilled |= terms_of_waiting_call(calls, i, gate, now);
+    }
+    return fulfilled;
+}
+
+// Whether `only` keeps a wait that ends now; of calls, those that it was in.
+static __noinline bool is_wait_kept(struct task_struct* task, const struct wait* wait,
+                                    struct open_calls* calls, u64 now) {
+    u32 gate = gate_in_force(WIRE_GATE_ONLY), fulfilled = 0;
+    struct gate_thread thread;
+
+    if (gate == NO_GATE)
+        return true;
+    if (calls)
+        fulfilled = terms_of_waiting_calls(calls, wait->in_calls, gate, now);
+    calls = calls_of(&wait->worked_for);
+    if (calls)
+        fulfilled |= terms_of_waiting_calls(calls, wait->in_worked_for, gate, now);
+    calls = calls_of(&wait->on_stack);
+    if (calls)
+        fulfilled |= terms_of_waiting_calls(calls, wait->in_on_stack, gate, now);
+    describe_thread(task, &thread);
+    return gate_holds(gate, &thread, fulfilled);
+}
+
+// Adds a wait up to the totals of the thread. What we took for its beginning has held up one that
+// was runnable all the time; one that was blocked waited anyway.
+static __always_inline void charge_thread(struct open_calls* calls, const struct wait* wait,
+                                          u64 blocked_ns, u64 runnable_ns) {
+    u64 own_ns = blocked_ns ? 0 : wait->own_ns;
+
+    if (own_ns > runnable_ns)
+        own_ns = runnable_ns;
+    calls->blocked_ns += blocked_ns;
+    calls->runnable_ns += runnable_ns - own_ns;
+    charge(calls, own_ns);
+}
+
+// A thread comes back. Whether it is observed.
+static __always_inline bool end_wait(struct task_struct* task, u64 now) {
+    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+    u64 since, woken, period, clock, ticks_since, ticks_woken, ticks_now;
+    u32 tid = task->pid;
+    struct wire_wait_stats* stats;
+    struct open_calls* calls;
+    bool sampled;
+    u32 zero = 0;
+
+    if (!wait || !wait->since_ns)
+        return false;
+    since = wait->since_ns;
+    wait->since_ns = 0;
+    if (wait->epoch != config.wall_epoch)
+        return false;
+    // Clocks of several CPUs.
+    if (now < since)
+        now = since;
+    woken = wait->preempted || wait->woken_ns < since ? since : wait->woken_ns;
+    if (woken > now)
+        woken = now;
+    calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    if (calls)
+        charge_thread(calls, wait, woken - since, now - woken);
+    stats = bpf_map_lookup_elem(&wait_stats, &zero);
+    period = config.wall_period_ns;
+    if (!stats || !period)
+        return true;
+    stats->waits++;
+    stats->waited_ns += now - since;
+    if (wait->mean_ns)
+        wait->mean_ns += (now - since) / MEAN_OF_WAITS - wait->mean_ns / MEAN_OF_WAITS;
+    else
+        wait->mean_ns = now - since;
+    clock = wait->clock_ns;
+    wait->clock_ns += now - since;
+    ticks_since = ticks_by(clock, tid, period);
+    ticks_now = ticks_by(clock + now - since, tid, period);
+    sampled = ticks_now != ticks_since && is_wait_kept(task, wait, calls, now);
+    if (calls && wait->in_calls)
+        charge_calls(calls, wait, wait->in_calls, woken - since, sampled);
+    charge_goroutines(wait, woken - since, sampled);
+    if (!sampled) {
+        stats->gated += ticks_now != ticks_since;
+        return true;
+    }
+    ticks_woken = ticks_by(clock + woken - since, tid, period);
+    send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
+    send_wait(task, wait, now, ticks_now - ticks_woken, WIRE_SAMPLE_RUNNABLE, stats);
+    return true;
+}
+
+// What was done has held up a thread, and the goroutines that it last waited with.
+static __always_inline void charge_thread_and_goroutines(struct task_struct* task, u64 own_ns) {
+    struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+
+    if (calls)
+        charge(calls, own_ns);
+    if (!wait)
+        return;
+    calls = calls_of(&wait->worked_for);
+    if (calls)
+        charge(calls, own_ns);
+    calls = calls_of(&wait->on_stack);
+    if (calls)
+        charge(calls, own_ns);
+}
+
+// What was done for observed threads, whoever was held up by it: a thread that blocks is not, but
+// the CPU is.
+static __always_inline void count_cost(u64 own_ns) {
+    u32 zero = 0;
+    struct wire_wait_stats* stats = bpf_map_lookup_elem(&wait_stats, &zero);
+
+    if (stats)
+        stats->own_ns += own_ns;
+}
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Return addresses that return probes have replaced. Of the walk alone.
+#ifndef AUGER_UNWIND_RETURNS_H
+#define AUGER_UNWIND_RETURNS_H
+
+#include "unwind_memory.h"
+
+// Goes on to the thread's next return probe, if the walk has passed the place of this one.
+__noinline int pass_return_instances(struct stack_walk* walk) {
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < MAX_RETURN_INSTANCES; i++) {
+        const struct return_instance* at = (void*)walk->return_instance;
+
+        if (!at || walk->return_instance_slot >= walk->slot)
+            break;
+        walk->return_instance = (u64)BPF_CORE_READ(at, next);
+        at = (void*)walk->return_instance;
+        walk->return_instance_slot = at ? BPF_CORE_READ(at, stack) : 0;
+    }
+    return 0;
+}
+
+// A return probe has replaced the return address at walk->slot: what stood there. Several may have,
+// one behind the other; the last one in the list was first.
+__noinline int restore_return_address(struct stack_walk* walk) {
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < MAX_RETURN_INSTANCES; i++) {
+        const struct return_instance* at = (void*)walk->return_instance;
+
+        if (!at || walk->return_instance_slot != walk->slot)
+            break;
+        walk->ip = BPF_CORE_READ(at, orig_ret_vaddr);
+        walk->return_instance = (u64)BPF_CORE_READ(at, next);
+        at = (void*)walk->return_instance;
+        walk->return_instance_slot = at ? BPF_CORE_READ(at, stack) : 0;
+    }
+    return 0;
+}
+
+#endif
