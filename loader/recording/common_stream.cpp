@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/recording/format.h"
 #include "loader/recording/machine_stream.h"
 
 #include <algorithm>
@@ -141,7 +142,8 @@ LedgerEvent CommonStream::merged(MachineId machine, const LedgerEvent& event) {
             sum.lost[cause] += events;
     }
     if (sum.on_cpu_ns)
-        sum.rate_achieved_hz = achieved / static_cast<double>(sum.on_cpu_ns);
+        sum.rate_achieved_hz =
+            std::min(achieved / static_cast<double>(sum.on_cpu_ns), recording::max_rate_hz);
     return sum;
 }
 

@@ -72,6 +72,9 @@ inline constexpr size_t max_ids = 1 << 28; // of each kind
 // Times are counted from a machine's start: three hundred years are too many.
 inline constexpr uint64_t max_time_ns = INT64_MAX;
 
+// Samples of a second: more than any clock ticks, and sums of it stay finite.
+inline constexpr double max_rate_hz = 1e12;
+
 // zlib makes at most about this many bytes out of one.
 inline constexpr size_t max_ratio = 1032;
 

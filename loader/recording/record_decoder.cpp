@@ -6,7 +6,6 @@
 #include "loader/stats/histogram.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace auger {
 
@@ -294,7 +293,7 @@ void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
     event.on_cpu_ns = in_.varint();
     event.rate_hz = in_.varint();
     event.rate_achieved_hz = in_.real();
-    if (!std::isfinite(event.rate_achieved_hz))
+    if (!(event.rate_achieved_hz >= 0 && event.rate_achieved_hz <= recording::max_rate_hz))
         in_.fail();
     event.sample_gap_ns = in_.varint();
     event.waits = in_.varint();
