@@ -6,6 +6,8 @@
 
 #include "maps.h"
 
+#include ARCH(calls.h)
+
 /* Counters, [spec][cpu]: written by the tracker, mapped by user space, which also sizes it. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -102,41 +104,6 @@ static __always_inline struct wire_spec* spec_of_cookie(u64 cookie) {
                    (spec->flags & WIRE_SPEC_ENABLED)
                ? spec
                : NULL;
-}
-
-// Whether a conditional jump will be taken, from the flags it is about to test. (Intel's manual,
-// volume 1, appendix B: the low bit of the condition negates.)
-static __noinline bool condition_holds(u32 condition, u64 flags) {
-    bool carry = flags & 1, parity = flags & 4, zero = flags & 0x40, sign = flags & 0x80,
-         overflow = flags & 0x800, holds;
-
-    switch ((condition >> 1) & 7) {
-    case 0:
-        holds = overflow;
-        break;
-    case 1:
-        holds = carry;
-        break;
-    case 2:
-        holds = zero;
-        break;
-    case 3:
-        holds = carry || zero;
-        break;
-    case 4:
-        holds = sign;
-        break;
-    case 5:
-        holds = parity;
-        break;
-    case 6:
-        holds = sign != overflow;
-        break;
-    default:
-        holds = zero || sign != overflow;
-        break;
-    }
-    return holds != (condition & 1);
 }
 
 // Lowers *place to `value`, or raises it. Tries again when another thread on this CPU was quicker.

@@ -30,11 +30,6 @@ __noinline int is_begun_again(struct open_calls* calls, u64 sp, u64 cookie, bool
     return 0;
 }
 
-// A call's open_call.sp, from the stack pointer at a probe.
-static __always_inline u64 call_stack_pointer(u64 sp, bool at_call_site) {
-    return at_call_site ? sp - sizeof(u64) / 2 : sp;
-}
-
 // A call through a pointer that is none of the spec's: it proves, as every entry does, that earlier
 // ones from here are gone. Else its return would end them.
 __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
@@ -64,7 +59,7 @@ __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
 // jumps was called is known.
 __noinline int begins_by_jump(struct pt_regs* ctx, u64 cookie) {
     if ((cookie & WIRE_COOKIE_CONDITIONAL) &&
-        !condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags))
+        !jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15))
         return 0;
     return returns_to_known_place(ctx, cookie);
 }
@@ -104,7 +99,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
             return 1;
         sp = call_stack_pointer(owner.sp, at_call_site);
         begins_again = (cookie & WIRE_COOKIE_CONDITIONAL) &&
-                       condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags);
+                       jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
         calls = bpf_map_lookup_elem(&goroutine_calls, &owner.key);
         if (calls && is_begun_again(calls, sp, cookie, begins_again))
             return 0;
@@ -154,8 +149,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     else if (!in_go && (spec->flags & WIRE_SPEC_TAILS) && returns_to_known_place(ctx, cookie))
         call->state = CALL_ENDS_IN_CALLER;
     if (spec->program) {
-        // Where the return address will lie, or lies: above it was the stack pointer.
-        u64 cfa = at_call_site ? PT_REGS_SP(ctx) : PT_REGS_SP(ctx) + sizeof(u64);
+        u64 cfa = frame_address(ctx, at_call_site);
 
         if (begin_values(ctx, calls, call, cfa) & VERDICT_FILTERED) {
             __sync_fetch_and_add(&counters->filtered, 1);

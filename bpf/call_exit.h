@@ -185,7 +185,7 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
 // Whether the instruction is an exit now: a conditional jump is one when it jumps.
 static __always_inline bool is_leaving(struct pt_regs* ctx, u64 cookie) {
     return !(cookie & WIRE_COOKIE_CONDITIONAL) ||
-           condition_holds((cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15, ctx->eflags);
+           jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
 }
 
 // Whether the call at `sp` ends at this probe of WIRE_COOKIE_TAIL: not at a jump when its end will

@@ -15,7 +15,7 @@ static __always_inline struct settlement* begin_settlement(struct open_calls* ca
 static __always_inline u32 return_address_at(u64 sp) {
     u32 address = 0;
 
-    bpf_probe_read_user(&address, sizeof(address), (void*)return_slot(sp));
+    read_return_address(&address, sizeof(address), 0, sp);
     return address;
 }
 
@@ -25,8 +25,7 @@ static __always_inline u32 return_address_at(u64 sp) {
 static __always_inline bool has_returned(const struct open_call* call, u64 stack_base) {
     u32 address = 0;
 
-    return bpf_probe_read_user(&address, sizeof(address),
-                               (void*)(stack_base + return_slot(call->sp))) ||
+    return read_return_address(&address, sizeof(address), stack_base, call->sp) ||
            address == call->return_address;
 }
 

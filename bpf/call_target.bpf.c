@@ -6,6 +6,9 @@
 #include "filter.h"
 #include "maps.h"
 
+#include ARCH(calls.h)
+#include ARCH(registers.h)
+
 /* By spec. Written by user space before the spec's probes are attached, read by the tracker. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -47,23 +50,7 @@ static long note_code(struct task_struct* task, struct vm_area_struct* area,
 __noinline u64 operand_sum(struct pt_regs* ctx, u32 base, u32 index, u32 scale) {
     u64 registers[WIRE_OPERAND_CALL + 1] = {};
 
-    registers[1] = ctx->rax;
-    registers[2] = ctx->rcx;
-    registers[3] = ctx->rdx;
-    registers[4] = ctx->rbx;
-    registers[5] = ctx->rsp;
-    registers[6] = ctx->rbp;
-    registers[7] = ctx->rsi;
-    registers[8] = ctx->rdi;
-    registers[9] = ctx->r8;
-    registers[10] = ctx->r9;
-    registers[11] = ctx->r10;
-    registers[12] = ctx->r11;
-    registers[13] = ctx->r12;
-    registers[14] = ctx->r13;
-    registers[15] = ctx->r14;
-    registers[16] = ctx->r15;
-    registers[WIRE_OPERAND_CALL] = ctx->rip;
+    note_operand_registers(registers, ctx);
     if (base > WIRE_OPERAND_CALL)
         base = WIRE_OPERAND_NONE;
     if (index > WIRE_OPERAND_CALL)
@@ -123,7 +110,7 @@ __noinline int calls_timed_function(struct pt_regs* ctx, u64 cookie) {
 __noinline int returns_to_known_place(struct pt_regs* ctx, u64 cookie) {
     u64 address;
 
-    if (bpf_probe_read_user(&address, sizeof(address), (void*)PT_REGS_SP(ctx)))
+    if (read_caller(ctx, &address))
         return 0;
     return find_target(cookie, PT_REGS_IP(ctx), address, 1) > 0;
 }

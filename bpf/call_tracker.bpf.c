@@ -2,8 +2,8 @@
 // The call tracker: keeps, per thread, the stack of open calls of the timed functions, and counts
 // each call when it ends.
 //
-// A call is known by the stack pointer at its entry, where its return address lies. Its own exit is
-// the one at which the stack pointer is back there. A call that leaves otherwise (exception,
+// A call is known by the stack pointer at its entry, which arch/ says more of. Its own exit
+// is the one at which the stack pointer is back there. A call that leaves otherwise (exception,
 // longjmp) is found to be gone when, on the same stack, a probe sees the stack pointer above it:
 // `unwound`.
 #include "call_entry.h"
@@ -28,14 +28,14 @@ int call_exit(struct pt_regs* ctx) {
 
 SEC("uprobe")
 int call_return(struct pt_regs* ctx) {
-    return leave(ctx, bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx) - sizeof(u64), true);
+    return leave(ctx, bpf_get_attach_cookie(ctx), returned_stack_pointer(ctx), true);
 }
 
 // Entry and return in one: a return probe is set only when the entry answers 0.
 SEC("uprobe")
 int call_session(struct pt_regs* ctx) {
     if (bpf_session_is_return())
-        return leave(ctx, bpf_get_attach_cookie(ctx), PT_REGS_SP(ctx) - sizeof(u64), true);
+        return leave(ctx, bpf_get_attach_cookie(ctx), returned_stack_pointer(ctx), true);
     return enter(ctx, false);
 }
 
@@ -123,7 +123,7 @@ __noinline int leave_all_of(struct open_calls* calls) {
 // argument it is.
 SEC("uprobe")
 int goroutine_end(struct pt_regs* ctx) {
-    struct goroutine_key key = {.g = ctx->rax, .tgid = bpf_get_current_pid_tgid() >> 32};
+    struct goroutine_key key = {.g = go_argument(ctx), .tgid = bpf_get_current_pid_tgid() >> 32};
     struct open_calls* calls = bpf_map_lookup_elem(&goroutine_calls, &key);
 
     count_other_hit(WIRE_HITS_GOROUTINE_ENDS);

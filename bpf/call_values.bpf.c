@@ -3,6 +3,8 @@
 // verified once each.
 #include "call_values.h"
 
+#include ARCH(registers.h)
+
 struct thread_values_map thread_values SEC(".maps");
 
 /* Written by user space, an element before a spec refers to it (wire_spec.program), so that a call
@@ -23,39 +25,75 @@ static __always_inline struct wire_call_program* program_of(const struct open_ca
     return spec ? bpf_map_lookup_elem(&call_programs, &program) : NULL;
 }
 
-// In the order of DWARF's register numbers (System V AMD64 psABI, figure 3.36).
 static __always_inline void note_registers(struct thread_values* thread, struct pt_regs* ctx,
                                            u64 cfa) {
     u64* registers = thread->registers;
 
-    registers[0] = ctx->rax;
-    registers[1] = ctx->rdx;
-    registers[2] = ctx->rcx;
-    registers[3] = ctx->rbx;
-    registers[4] = ctx->rsi;
-    registers[5] = ctx->rdi;
-    registers[6] = ctx->rbp;
-    registers[7] = ctx->rsp;
-    registers[8] = ctx->r8;
-    registers[9] = ctx->r9;
-    registers[10] = ctx->r10;
-    registers[11] = ctx->r11;
-    registers[12] = ctx->r12;
-    registers[13] = ctx->r13;
-    registers[14] = ctx->r14;
-    registers[15] = ctx->r15;
-    registers[16] = ctx->rip;
+    note_dwarf_registers(registers, ctx);
     registers[REGISTER_CFA] = cfa;
-    registers[REGISTER_THREAD] = bpf_get_current_task_btf()->thread.fsbase;
+    registers[REGISTER_THREAD] = bpf_get_current_task_btf()->THREAD_POINTER;
 }
 
-static __always_inline u64 base_of(const struct thread_values* thread,
-                                   const struct wire_fetch* fetch) {
+static __always_inline u64 register_of(const struct thread_values* thread,
+                                       const struct wire_fetch* fetch) {
     u32 number = fetch->base == WIRE_BASE_CFA      ? REGISTER_CFA
                  : fetch->base == WIRE_BASE_THREAD ? REGISTER_THREAD
                                                    : fetch->number;
 
     return thread->registers[number & (REGISTERS - 1)];
+}
+
+static __always_inline u64 compute(u32 operation, u64 a, u64 b) {
+    switch (operation) {
+    case WIRE_ADD:
+        return a + b;
+    case WIRE_SUBTRACT:
+        return a - b;
+    case WIRE_MULTIPLY:
+        return a * b;
+    case WIRE_AND:
+        return a & b;
+    case WIRE_OR:
+        return a | b;
+    case WIRE_SHIFT_LEFT:
+        return a << (b & 63);
+    case WIRE_SHIFT_RIGHT:
+        return a >> (b & 63);
+    case WIRE_SHIFT_RIGHT_SIGNED:
+        return (u64)((s64)a >> (b & 63));
+    default:
+        return 0;
+    }
+}
+
+// Of values that were fetched before. One of them that could not be read is left in `value`.
+static __always_inline bool compute_base(const struct wire_fetch* fetch,
+                                         const struct wire_values* values, u64* value) {
+    u32 left = fetch->number & (WIRE_MAX_VALUES - 1);
+    u32 right = fetch->operand & (WIRE_MAX_VALUES - 1);
+    u64 operand = fetch->constant;
+
+    *value = values->value[left];
+    if (!(values->readable >> left & 1))
+        return false;
+    if (fetch->operand != WIRE_NO_VALUE) {
+        operand *= values->value[right];
+        if (!(values->readable >> right & 1)) {
+            *value = values->value[right];
+            return false;
+        }
+    }
+    *value = compute(fetch->operation, *value, operand);
+    return true;
+}
+
+static __always_inline bool find_base(const struct thread_values* thread,
+                                      const struct wire_fetch* fetch,
+                                      const struct wire_values* values, u64* value) {
+    if (fetch->base == WIRE_BASE_COMPUTED)
+        return compute_base(fetch, values, value);
+    *value = fetch->base == WIRE_BASE_CONSTANT ? fetch->constant : register_of(thread, fetch);
+    return true;
 }
 
 // `value`'s low `bits`, as they are or with their sign.
@@ -103,8 +141,7 @@ __noinline int fetch_value(const struct thread_values* thread, const struct wire
 
     if (!thread || !fetch || !values)
         return 0;
-    value = base_of(thread, fetch);
-    readable = find_value(fetch, &value);
+    readable = find_base(thread, fetch, values, &value) && find_value(fetch, &value);
     address = value;
     if (readable && (fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, address, &value)) {
         value = address;

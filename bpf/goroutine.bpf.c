@@ -26,7 +26,7 @@ static __always_inline bool read_stack(u64 g, struct go_stack* stack) {
 }
 
 static __always_inline u64 g_of_thread(const struct wire_go_runtime* runtime) {
-    return read_word(bpf_get_current_task_btf()->thread.fsbase + (s64)runtime->thread_g);
+    return read_word(bpf_get_current_task_btf()->THREAD_POINTER + (s64)runtime->thread_g);
 }
 
 static __always_inline void be_goroutine(struct goroutine* out, u64 g, u64 stack_end, u64 sp) {

@@ -18,31 +18,15 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "arch/arch.h"
+
 typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s64 s64;
 
-/*
- * Between CPUs. load_acquire(): nothing behind it is read before; store_release(): nothing before
- * it is written later. x86 does neither by itself, so the compiler is all that has to be told; BPF
- * has instructions for others from Linux 6.15 on only.
- */
-#ifndef __TARGET_ARCH_x86
-#error "this machine needs barriers of its own in load_acquire() and store_release()"
-#endif
-#define load_acquire(place)                                                                        \
-    ({                                                                                             \
-        __typeof__(*(place)) loaded_ = *(volatile __typeof__(*(place))*)(place);                   \
-        barrier();                                                                                 \
-        loaded_;                                                                                   \
-    })
-#define store_release(place, value)                                                                \
-    do {                                                                                           \
-        barrier();                                                                                 \
-        *(volatile __typeof__(*(place))*)(place) = (value);                                        \
-    } while (0)
+#include ARCH(types.h)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -70,10 +54,6 @@ struct uprobes_state {
 struct mm_struct {
     unsigned long start_stack;
     struct uprobes_state uprobes_state;
-};
-
-struct thread_struct {
-    unsigned long fsbase;
 };
 
 struct kernfs_node {
@@ -135,14 +115,6 @@ struct vm_area_struct {
     unsigned long vm_end;
     unsigned long vm_pgoff; /* pages */
     struct file* vm_file;
-};
-
-/* The registers that a task had in user mode; "___kernel": the UAPI's pt_regs names them otherwise.
- */
-struct pt_regs___kernel {
-    unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-    unsigned long ip, cs, sp;
-    unsigned long orig_ax; /* the system call's number; negative for interrupts and faults */
 };
 
 /* What a program that visits all tasks is given: one of them, and none at the end. */

@@ -37,7 +37,7 @@ int off_cpu_switch(u64* ctx) {
 }
 
 // Whether an interrupt, or what one has left to be done, is being handled while a system call is:
-// on x86 these have stacks of their own, so that the arguments of the tracepoint are not on the
+// these have stacks of their own, so that the arguments of the tracepoint are not on the
 // task's.
 static __always_inline bool is_in_interrupt(void* ctx, struct task_struct* task) {
     return ctx < task->stack || ctx >= (void*)bpf_task_pt_regs(task);
@@ -49,7 +49,7 @@ static __always_inline bool is_in_interrupt(void* ctx, struct task_struct* task)
 static __always_inline bool is_own_doing(void* ctx, struct task_struct* task) {
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
 
-    return !is_in_interrupt(ctx, task) && (!task->mm || (int)regs->orig_ax >= 0);
+    return !is_in_interrupt(ctx, task) && (!task->mm || (int)syscall_number(regs) >= 0);
 }
 
 // The current thread wakes another one, or an interrupt does while it runs.

@@ -9,6 +9,8 @@
 #include "sample.h"
 #include "unwind.h"
 
+#include ARCH(registers.h)
+
 enum { MEAN_OF_WAITS = 16 }; /* so many, about, are in a thread's mean */
 
 /* A thread's wait: written when it begins by the thread that goes, read when it ends. */
@@ -197,10 +199,10 @@ static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool
         wait->in_calls = note_waiting_calls(calls, wait, &here);
     }
     // What was interrupted has no number of a system call, but a negative one.
-    sample->syscall = regs->orig_ax;
+    sample->syscall = syscall_number(regs);
     if (preempted || sample->syscall < 0)
         sample->syscall = WIRE_SYSCALL_NONE;
-    wait->argument = regs->di;
+    wait->argument = syscall_argument(regs);
     offset = words_of_calls(sample);
     sample->user_frames =
         is_stack_wanted(wait, task->pid) ? note_user_stack(wait, offset) : note_cut(wait, offset);

@@ -7,6 +7,8 @@
 #include "maps.h"
 #include "open_calls.h"
 
+#include ARCH(registers.h)
+
 enum {
     MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
     TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
@@ -110,17 +112,14 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     state = task->__state;
     record.depth = -1; // of none yet
     record.running = !state;
-    record.ip = regs->ip;
-    record.sp = regs->sp;
-    record.bp = regs->bp;
-    record.bx = regs->bx;
+    TAKE_WALK_REGISTERS(&record, regs);
     // What was interrupted has no number of a system call, but a negative one.
-    record.syscall = regs->orig_ax;
+    record.syscall = syscall_number(regs);
     if (record.running || record.syscall < 0)
         record.syscall = WIRE_SYSCALL_NONE;
     if (state & TASK_STOPPED_OR_TRACED)
         record.syscall = WIRE_SYSCALL_STOPPED;
-    record.argument = regs->di;
+    record.argument = syscall_argument(regs);
 
     return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
     depth = load_acquire(&calls->depth);

@@ -18,9 +18,10 @@ static long note_stack(struct task_struct* task, struct vm_area_struct* area,
 }
 
 // The stack that the kernel made for the process, or the one that pthread_create made for the
-// thread: both glibc and musl put the thread's control block, to which fs points, at its upper end.
+// thread: both glibc and musl put the thread's control block, to which the thread pointer leads, at
+// its upper end.
 static __always_inline bool is_own_stack(struct task_struct* task, const struct find_stack* stack) {
-    u64 control_block = BPF_CORE_READ(task, thread.fsbase);
+    u64 control_block = BPF_CORE_READ(task, THREAD_POINTER);
     u64 first_stack = BPF_CORE_READ(task, mm, start_stack);
 
     return (control_block >= stack->start && control_block < stack->end) ||
@@ -62,7 +63,7 @@ __noinline int has_been_left(struct open_call* call, struct stack_place* here) {
         return is_gone(call->sp);
     if (here->is_own || (!here->end && !call->return_address))
         return 1;
-    bpf_probe_read_user(&return_address, sizeof(return_address), (void*)return_slot(call->sp));
+    read_return_address(&return_address, sizeof(return_address), 0, call->sp);
     return (u32)return_address != call->return_address;
 }
 

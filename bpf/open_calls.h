@@ -5,17 +5,14 @@
 
 #include "maps.h"
 
+#include ARCH(calls.h)
+
 /* A call whose spec was deleted or replaced since is no call any more. */
 static __always_inline bool is_current(const struct open_call* call) {
     u32 index = call->spec;
     struct wire_spec* spec = bpf_map_lookup_elem(&specs, &index);
 
     return spec && (u16)spec->generation == call->generation && spec->flags;
-}
-
-/* Where the return address of a call lies, or lay. See open_call.sp. */
-static __always_inline u64 return_slot(u64 sp) {
-    return sp & ~7ULL;
 }
 
 /*

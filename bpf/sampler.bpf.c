@@ -10,6 +10,8 @@
 #include "sample.h"
 #include "unwind.h"
 
+#include ARCH(registers.h)
+
 /* One element; written by the sampler, read by user space. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -43,7 +45,7 @@ struct {
 static __always_inline u64 user_stack_pointer(struct bpf_perf_event_data* ctx) {
     struct pt_regs___kernel* regs;
 
-    if (ctx->regs.cs & 3)
+    if (is_user_mode(&ctx->regs))
         return PT_REGS_SP(&ctx->regs);
     regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
     return BPF_CORE_READ(regs, sp);
@@ -194,7 +196,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
         return 0;
     buffer = &whole_buffer->sample;
     here.sp = user_stack_pointer(ctx);
-    walk->in_kernel = !(ctx->regs.cs & 3);
+    walk->in_kernel = !is_user_mode(&ctx->regs);
     if (!calibrating) {
         stats->ticks++;
         // The idle task and other kernel threads have no pid of a target.

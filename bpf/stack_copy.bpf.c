@@ -4,8 +4,9 @@
 #include "maps.h"
 #include "unwind.h"
 
+#include ARCH(registers.h)
+
 enum {
-    RED_ZONE = 128, /* bytes below the stack pointer that belong to a function without a frame */
     SECOND_NS = 1000000000,
 };
 

@@ -3,7 +3,10 @@
 // information, and by frame pointers where code has none. What cannot be proven is not guessed: the
 // stack ends there and says why. Each step is a function of its own, so that the verifier looks at
 // it once and not at every turn of the loop.
-#include "unwind_probes.h"
+#include "unwind_steps.h"
+
+#include ARCH(walk_probes.h)
+#include ARCH(registers.h)
 
 __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     struct task_struct* task = bpf_get_current_task_btf();
@@ -19,10 +22,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     walk->count = 0;
     if (!task->mm)
         return 0;
-    walk->ip = regs->ip;
-    walk->sp = regs->sp;
-    walk->bp = regs->bp;
-    walk->bx = regs->bx;
+    TAKE_WALK_REGISTERS(walk, regs);
     walk->bx_state = WIRE_RBX_VALUE;
     walk->exact = 1;
     walk->return_instance = 0;
@@ -43,7 +43,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     process = bpf_map_lookup_elem(&unwind_processes, &pid);
     walk->process.cell = process ? process->cell : 0;
     walk->process.mappings = process ? process->mappings : 0;
-    if (regs->cs == COMPAT_CS || place == PLACE_UNKNOWN) {
+    if (is_compat(regs) || place == PLACE_UNKNOWN) {
         walk->frames[0] = walk->ip;
         walk->count = 1;
         stop = place == PLACE_UNKNOWN ? WIRE_STOP_UNREADABLE : WIRE_STOP_UNSUPPORTED;
@@ -69,7 +69,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         stop = WIRE_STOP_LATE;
     }
     // A thread that executes another program has no stack for a while: only the kernel's part.
-    if (stop != WIRE_STOP_END && (regs->orig_ax == EXECVE || regs->orig_ax == EXECVEAT))
+    if (stop != WIRE_STOP_END && is_exec(regs))
         walk->count = 0;
     else if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
         walk->frames[walk->count++] = WIRE_STACK_CUT | stop;

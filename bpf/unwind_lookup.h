@@ -41,18 +41,6 @@ enum {
     CELLS_OF_MAPPING = sizeof(struct wire_unwind_mapping) / sizeof(u64),
     CELLS_OF_RULE = sizeof(struct wire_unwind_rule) / sizeof(u64),
     LOG2_ROWS_OF_PAGE = WIRE_UNWIND_PAGE_BITS + 1,
-    DWARF_RBX = 3,
-    DWARF_RBP = 6,
-    DWARF_RSP = 7,
-    /* Of the ucontext that the kernel leaves for a signal's handler: rbp, rbx, rsp and rip. */
-    UCONTEXT_RBP = 120,
-    UCONTEXT_RBX = 128,
-    UCONTEXT_RSP = 160,
-    UCONTEXT_RIP = 168,
-    USER_ADDRESS_BITS = 56, /* with five levels of page tables */
-    EXECVE = 59,            /* numbers of system calls */
-    EXECVEAT = 322,
-    COMPAT_CS = 0x23, /* code segment of 32-bit programs */
     /* 50 to 500 ms, by the kernel's configuration; for WIRE_UNWIND_REST_NS nothing that a walk may
      * be reading is written again. */
     MAX_WALK_JIFFIES = 50,

@@ -43,8 +43,8 @@ enum wire_unwind_limit {
 };
 
 /* How the canonical frame address (CFA: the caller's stack pointer) is found. Registers are
- * numbered as DWARF does: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 r8 ... 15 r15.
- */
+ * numbered as DWARF does. Two are followed beside the stack pointer: rbp and rbx are their names
+ * here, after those of x86-64. */
 enum wire_cfa_kind {
     WIRE_CFA_NONE = 0,     /* no call frame information covers the address */
     WIRE_CFA_REGISTER = 1, /* register + offset */

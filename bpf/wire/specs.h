@@ -46,7 +46,7 @@ struct wire_spec {
     __wire_u32 padding;
 };
 
-/* By number as instructions have them, from 1: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 ... */
+/* By number as instructions have them, from 1: note_operand_registers(). */
 enum wire_operand_register {
     WIRE_OPERAND_NONE = 0,
     WIRE_OPERAND_REGISTERS = 16,

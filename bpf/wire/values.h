@@ -6,16 +6,35 @@
 #include "types.h"
 
 /*
- * What is read of a call, compiled by user space from `arg0`, `req->len`, `str(path)`, `ret`. A
- * value begins with a base; then each offset but the last is added and 8 bytes are read there; the
- * last one is added, and what lies there is the value (with `in_memory`), or the sum itself.
+ * What is read of a call, compiled by user space from `arg0`, `req->len`, `str(path)`, `ret`, and
+ * what is computed of that: `items[i]`, `arg1 - arg0`. A value begins with a base; then each offset
+ * but the last is added and 8 bytes are read there; the last one is added, and what lies there is
+ * the value (with `in_memory`), or the sum itself.
  */
 enum wire_base {
-    WIRE_BASE_REGISTER =
-        0,                /* `number` as DWARF counts: 0 rax, 1 rdx, ... 4 rsi, 5 rdi, ... 16 rip */
-    WIRE_BASE_CFA = 1,    /* canonical frame address: the stack pointer before the call */
-    WIRE_BASE_THREAD = 2, /* the thread's control block (fs), of the variable errno */
+    WIRE_BASE_REGISTER = 0, /* `number` as DWARF counts */
+    WIRE_BASE_CFA = 1,      /* canonical frame address: the stack pointer before the call */
+    WIRE_BASE_THREAD = 2,   /* the thread's control block, of the variable errno */
+    WIRE_BASE_CONSTANT = 3, /* `constant` */
+    /* Value `number` of the call, combined by `operation` with value `operand` times `constant`, or
+     * with `constant` alone (WIRE_NO_VALUE). Both have lower indices than this one; when one of
+     * them could not be read, neither can this. */
+    WIRE_BASE_COMPUTED = 4,
 };
+
+/* In 64 bits, which wrap; of the number of bits to shift by the low six. */
+enum wire_operation {
+    WIRE_ADD = 0,
+    WIRE_SUBTRACT = 1,
+    WIRE_MULTIPLY = 2,
+    WIRE_AND = 3,
+    WIRE_OR = 4,
+    WIRE_SHIFT_LEFT = 5,
+    WIRE_SHIFT_RIGHT = 6,
+    WIRE_SHIFT_RIGHT_SIGNED = 7,
+};
+
+enum { WIRE_NO_VALUE = 0xff };
 
 enum wire_fetch_flag {
     WIRE_FETCH_IN_MEMORY = 1,
@@ -35,6 +54,10 @@ struct wire_fetch {
     __wire_u8 bit_size;  /* 0: no bit-field */
     __wire_u8 string;    /* slot, of a string */
     __wire_s32 offset[WIRE_MAX_OFFSETS];
+    __wire_u8 operation; /* this and what follows: of WIRE_BASE_COMPUTED */
+    __wire_u8 operand;
+    __wire_u8 padding[6];
+    __wire_u64 constant;
 };
 
 enum wire_comparison_operation {
@@ -107,7 +130,7 @@ struct wire_values {
     char string[WIRE_MAX_STRINGS][WIRE_STRING];
 };
 
-WIRE_ASSERT(sizeof(struct wire_fetch) == 32, "wire_fetch");
+WIRE_ASSERT(sizeof(struct wire_fetch) == 48, "wire_fetch");
 WIRE_ASSERT(sizeof(struct wire_comparison) == 16, "wire_comparison");
 
 #endif

@@ -13,8 +13,8 @@
 namespace auger {
 
 inline Error unexpected_error(const char* what) {
-    return {"", "", std::string("unexpected: ") + what,
-            "this is a defect of auger: please report it", Error::Kind::failed};
+    return {"", "", std::string("unexpected: ") + what, "this is a bug in auger: please report it",
+            Error::Kind::failed};
 }
 
 // What `work` returns (something that an Error can become), or `failed` of what it threw.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/elf/program_headers.h"
 
+#include "loader/arch/arch.h"
 #include "loader/elf/bounded_reading.h"
+
+#include ARCH(machine.h)
 
 #include <elf.h>
 
@@ -28,7 +31,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 bool is_of_this_machine(const Elf64_Ehdr& header) {
     return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
            header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-           header.e_machine == EM_X86_64;
+           header.e_machine == elf_machine;
 }
 
 bool is_sane(const Elf64_Phdr& segment) {

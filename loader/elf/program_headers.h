@@ -29,7 +29,7 @@ struct ProgramHeaders {
     std::optional<uint64_t> eh_frame_header; // likewise PT_GNU_EH_FRAME
 };
 
-// Nothing when it is no 64-bit x86-64 ELF file. A file that lies has fewer of them.
+// Nothing when it is no 64-bit ELF file of this machine. A file that lies has fewer of them.
 std::optional<ProgramHeaders> read_program_headers(int fd);
 
 // File offset <-> address as linked; nothing when outside of all segments' part of the file.

@@ -22,7 +22,7 @@ void BirthRates::on_thread_birth(uint64_t time_ns) {
     if (threads_are_short_lived_ || !births_.often(time_ns) || !ends_.often(time_ns))
         return;
     threads_are_short_lived_ = true;
-    sample_cpus("threads of the target are born and end often");
+    sample_cpus("the target starts and ends threads often");
 }
 
 void BirthRates::count_threads() {
@@ -32,11 +32,9 @@ void BirthRates::count_threads() {
 
 void BirthRates::sample_cpus(const std::string& why) {
     auto set = sampling_.sample_cpus();
-    sink_.on_notice(clock_ns(),
-                    set ? why + ": the CPUs are sampled, of which only what the target runs "
-                                "counts, so that short-lived ones are not missed, and others not "
-                                "slowed down by clocks of their own"
-                        : set.error().message());
+    sink_.on_notice(clock_ns(), set ? why + ": sampling by CPU from now on, keeping the target's "
+                                            "samples, so that short-lived threads are not missed"
+                                    : set.error().message());
 }
 
 } // namespace auger

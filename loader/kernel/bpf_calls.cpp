@@ -42,7 +42,7 @@ bool refused() {
     return error != 0;
 }
 
-constexpr const char* more_files = "raise the limit of open files: ulimit -n";
+constexpr const char* more_files = "raise the limit on open files: ulimit -n";
 
 // The type number of the kernel's uprobe PMU, or a negative number.
 int uprobe_pmu_type() {

@@ -41,7 +41,7 @@ Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> pro
         program->wire.judges_end = is_judged_at_end(program->wire);
         uint32_t key = next_place_;
         if (update_element(programs_.map_fd(MapKind::call_programs), &key, &program->wire) < 0)
-            return system_error("enter what is read of calls", "");
+            return system_error("install the value program of calls", "");
         used_[key] = true;
         place = key + 1;
         next_place_ = (next_place_ + 1) % WIRE_MAX_PROGRAMS;

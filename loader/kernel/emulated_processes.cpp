@@ -23,7 +23,7 @@ Error refusal(const std::string& operation, const std::string& subject, const st
               const std::string& emulator) {
     return {operation, subject,
             fmt::format("{} {}, which dies of probes in code that it translates", what, emulator),
-            "samples are harmless there; time a process that runs by itself"};
+            "sampling is safe there; to time calls, run the program without it"};
 }
 
 } // namespace

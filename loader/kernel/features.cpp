@@ -216,17 +216,17 @@ std::vector<Capability> Features::describe() const {
         lines.end(),
         {
             line("perf events", perf_events,
-                 perf_events_take_admin ? "may be opened, which takes CAP_SYS_ADMIN here"
+                 perf_events_take_admin ? "may be opened, which needs CAP_SYS_ADMIN here"
                                         : "may be opened",
-                 "clocks, and mappings as they come, are not to be had", perf_events_remedy,
-                 State::missing),
+                 "without them there are no timers, and no notice of new mappings",
+                 perf_events_remedy, State::missing),
             line("probes", uprobes, "a probe was attached, and fired", uprobes_fault,
                  "a kernel with CONFIG_UPROBE_EVENTS is needed, and no lockdown that forbids them "
                  "(/sys/kernel/security/lockdown); before Linux 6.6 root, or CAP_SYS_ADMIN",
                  State::missing),
             line("uprobe_multi links", uprobe_multi, "thousands of probes attach in milliseconds",
                  uprobe_multi_fault +
-                     ", so there is a perf event a probe: detaching takes about 0.1 s each, in the "
+                     ", so each probe is a perf event: detaching takes about 0.1 s each, in the "
                      "background",
                  "Linux 6.6 or later has them", State::degraded),
             line("session links", uprobe_session,
@@ -243,10 +243,10 @@ std::vector<Capability> Features::describe() const {
                  "(KVM: -cpu host,pmu=on)",
                  State::degraded),
             line("context switches", context_switches, "`sample wall` sees threads that wait",
-                 "no program may run at them, so only running threads are sampled",
+                 "no BPF program may attach to them, so only running threads are sampled",
                  "use a kernel with BTF and CONFIG_TRACEPOINTS, as Debian's are", State::degraded),
             line("task iterators", task_iterators, "`open` lists the calls that are running",
-                 "no program may visit the threads, so open calls are counted but not listed",
+                 "BPF iterators may not be used, so open calls are counted but not listed",
                  "use a kernel with BTF, of Linux 5.8 or later", State::degraded),
         });
     return lines;

@@ -10,8 +10,7 @@ namespace auger {
 Result<void> enter_go_runtime(const Programs& programs, uint64_t cookie, const GoPlaces& places,
                               const std::string& path) {
     if (!places.runtime)
-        return Error{"time Go functions", path,
-                     "where this version of Go's runtime keeps its goroutines is not known",
+        return Error{"time Go functions", path, "this version of the Go runtime is not known",
                      "calls cannot be told apart without: goroutines change threads"};
     uint32_t spec = cookie & WIRE_COOKIE_SPEC_MASK;
     if (bpf_map_update_elem(programs.map_fd(MapKind::go_runtimes), &spec, &*places.runtime,

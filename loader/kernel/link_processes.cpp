@@ -65,7 +65,7 @@ std::string encode(const Error& error) {
 Error failure_of(std::string_view bytes) {
     Failure head{};
     if (bytes.size() < sizeof head)
-        return {"attach uprobes", "", "the process that does it says nothing", ""};
+        return {"attach uprobes", "", "the process that attaches them gave no answer", ""};
     std::memcpy(&head, bytes.data(), sizeof head);
     bytes.remove_prefix(sizeof head);
     const size_t zero = std::min(bytes.find('\0'), bytes.size());

@@ -47,7 +47,7 @@ Result<wire_gate_term> compile(const GateTerm& term) {
         if (!cgroups)
             return cgroups.error();
         if (cgroups->size() > 1)
-            return Error{"only cgroup", term.text, "the container has groups of its own below it",
+            return Error{"only cgroup", term.text, "the container has control groups below it",
                          "`filter cgroup` takes them all; or name one by its path"};
         wire.kind = WIRE_TERM_CGROUP;
         wire.value = cgroups->front().id;

@@ -42,7 +42,7 @@ void LiveLedger::report(uint64_t now_ns) const {
         ledger.lost[loss_names[cause]] = losses[cause];
     ledger.lost["records: malformed"] = ring_.malformed() + watch_.malformed();
     ledger.lost["mapping events: perf ring full"] = watch_.lost();
-    ledger.lost["processes: libraries not probed from birth on"] = updates_.late();
+    ledger.lost["processes: libraries not probed from the start"] = updates_.late();
     ledger.lost["files: more than are looked into for one user"] = catalogue_.left_out();
     ledger.lost[fmt::format("mappings: more than {} in a process",
                             ModuleMap::Limits{}.mappings_per_image)] = mappings_.refused_mappings();

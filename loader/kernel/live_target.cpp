@@ -56,7 +56,7 @@ Result<void> LiveTarget::add(Prepared& prepared, pid_t pid) {
     auto comm = comm_of(pid);
     if (!comm || has_ended(pid))
         return Error{"observe process", std::to_string(pid),
-                     comm ? "it has ended already" : "there is no such process",
+                     comm ? "it has already exited" : "there is no such process",
                      "`ps -e` lists them"};
     auto process = process_of_thread(pid);
     if (process && *process != pid)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/module_catalogue.h"
 
+#include "loader/arch/arch.h"
 #include "loader/process/emulator.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
+
+#include ARCH(machine.h)
 
 #include <fmt/format.h>
 
@@ -18,10 +21,6 @@
 namespace auger {
 
 namespace {
-
-// Where the dynamic linker looks by default on Debian and most others.
-constexpr std::array<const char*, 5> library_folders = {
-    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"};
 
 constexpr size_t most_libraries = 1000; // of one program
 // Any user can map files faster than they are looked at, and each costs a descriptor. Files that
@@ -53,7 +52,7 @@ Result<FileContent> settled_content(int fd, int& pauses_left) {
     if (!content || !content->just_changed())
         return content;
     if (pauses_left == 0)
-        return Error{"look at file", {}, "it is written all the time", {}};
+        return Error{"look at file", {}, "it keeps changing", {}};
     pauses_left--;
     std::this_thread::sleep_for(FileContent::clock_step);
     return FileContent::of(fd);

@@ -12,7 +12,7 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
     for (size_t i = 0; i < links.size(); i++) {
         int program = programs.program_fd(kinds[i]);
         if (program < 0)
-            return Error{"sample waits", "", "no program may run at context switches here",
+            return Error{"sample waits", "", "no BPF program may attach to context switches here",
                          "`sample` without `wall` works", Error::Kind::unsupported};
         auto link = open_raw_tracepoint(program, "of context switches");
         if (!link)

@@ -61,7 +61,7 @@ Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
     int program = programs_.program_fd(ProgramKind::open_call_list);
     int of_goroutines = programs_.program_fd(ProgramKind::goroutine_call_list);
     if (program < 0 || of_goroutines < 0)
-        return Error{"list open calls", "", "no program may visit the threads here",
+        return Error{"list open calls", "", "BPF iterators over threads may not be used here",
                      "`doctor` says what this kernel lacks; `probes` counts them",
                      Error::Kind::unsupported};
     std::vector<char> bytes;

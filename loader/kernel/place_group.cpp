@@ -20,7 +20,7 @@ constexpr size_t many_processes = 64;
 
 std::string why_not_one_by_one(const TargetModule& module, const TargetView& view) {
     if (view.births_often)
-        return "processes of the target are born too fast to be probed one by one";
+        return "the target starts processes faster than they can be probed one by one";
     if (module.pids.size() > many_processes)
         return fmt::format("{} processes of the target map it", module.pids.size());
     for (pid_t pid : module.pids) {

@@ -18,7 +18,7 @@ namespace {
 
 Error changed(const std::string& path) {
     return {"attach probes", path, "it has been written to since it was read",
-            "it is looked at again when a process maps it"};
+            "it is read again when a process maps it"};
 }
 
 } // namespace
@@ -40,8 +40,9 @@ Result<std::unique_ptr<ProbedFile>> ProbedFile::lease(int fd, const FileContent&
         return system_error("attach probes", probed->path_);
     probed->leased_ = fcntl(file, F_SETLEASE, F_RDLCK) == 0;
     if (!probed->leased_ && errno == EAGAIN)
-        return Error{"attach probes", probed->path_, "somebody has the file open for writing",
-                     "probes would be wrong in another content; `fuser -v FILE` shows who has it"};
+        return Error{"attach probes", probed->path_, "the file is open for writing",
+                     "probes would be at the wrong offsets in other content; `fuser -v FILE` shows "
+                     "who has it open"};
     // Only now is it certain that nothing was written after the look.
     auto content = FileContent::of(file);
     if (!content)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -24,9 +25,14 @@ namespace auger {
 
 namespace {
 
-// A file that kills its process does so again and again; one whose process was killed does not.
-constexpr int most_deaths = 5;
-constexpr std::chrono::milliseconds pause_after_death{100};
+// A file that kills its process does so again and again; one whose process was killed does not. The
+// last pauses are as long as those of names and lines.
+constexpr std::array pauses_after_deaths{
+    std::chrono::milliseconds(100),  std::chrono::milliseconds(200),
+    std::chrono::milliseconds(300),  std::chrono::milliseconds(400),
+    std::chrono::milliseconds(1000), std::chrono::milliseconds(2000),
+    std::chrono::milliseconds(4000)};
+constexpr size_t most_deaths = pauses_after_deaths.size() + 1;
 // Files of one user that wait, each with its descriptor. More are refused: any program can map
 // others faster than they are read.
 constexpr size_t most_waiting = 512;
@@ -61,8 +67,8 @@ struct UnwindWorker::State {
     enum class Share { trusted, all };
 
     struct Job {
-        int deaths;   // of processes that were to read it
-        bool trusted; // first: a hostile file may take all the time it is given
+        size_t deaths; // of processes that were to read it
+        bool trusted;  // first: a hostile file may take all the time it is given
         uint64_t size;
         ModuleId module;
         FileUser user;
@@ -134,9 +140,9 @@ void UnwindWorker::run(State& state, bool trusted_only) {
         if (state.stop)
             return;
         // Whatever kills them may be over by then.
-        if (const int deaths = next_deaths();
-            deaths && state.changed.wait_for(lock, pause_after_death * deaths,
-                                             [&] { return state.stop || next_deaths() == 0; }))
+        if (const size_t deaths = next_deaths();
+            deaths && state.changed.wait_for(lock, pauses_after_deaths[deaths - 1],
+                                             [&] { return state.stop || next_deaths() < deaths; }))
             continue;
         const auto at = state.next(share);
         if (at == state.jobs.end())

@@ -85,7 +85,7 @@ void CodeConversations::give_up(const FileGroup& group) {
 
 Error CodeConversations::nonsense(const FileGroup& group) {
     give_up(group);
-    return {"read code", {}, "its reader answers nonsense", {}};
+    return {"read code", {}, "its reader sent an invalid answer", {}};
 }
 
 void CodeConversations::note_interrupt(const CodeProcess& process) {
@@ -168,7 +168,7 @@ Result<std::string> CodeConversations::ask(const FileGroup& group,
             (!answer && answer.error().kind == Error::Kind::unsupported))
             return answer;
         if (answer) // it has died of what it was told
-            answer = Error{"read code", {}, "its reader has died of it", {}};
+            answer = Error{"read code", {}, "its reader crashed or was killed", {}};
         note_interrupt(**process);
         if ((*process)->given_up())
             give_up(group);

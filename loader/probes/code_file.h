@@ -20,7 +20,7 @@ class CodeFile {
     using Root = std::shared_ptr<const UniqueFd>; // a root folder (RootFolders); null: ours
     // `path` as the target sees it; `root`: of those that map it, where debug files may be;
     // `seen_in`: of the one that it was opened for; nothing: it could not be looked at. Null for
-    // what is no ELF file of this machine.
+    // what is not an ELF file for this machine.
     static std::shared_ptr<const CodeFile> open(UniqueFd fd, std::string path, Root root,
                                                 const std::optional<Root>& seen_in);
 

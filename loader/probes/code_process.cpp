@@ -50,7 +50,7 @@ bool is_others(int debug_file, int module) {
 Error CodeProcess::give_up() {
     given_up_ = true;
     process_.reset();
-    return failed("its reader answers nonsense");
+    return failed("its reader sent an invalid answer");
 }
 
 Result<std::string> CodeProcess::ask(const Request& request, int file) {
@@ -73,7 +73,7 @@ Result<std::string> CodeProcess::ask(const Request& request, int file) {
 Error CodeProcess::why_gone() const {
     return failed(interrupted_ ? "interrupted"
                   : given_up_  ? "it takes too long"
-                               : "its reader has died of it");
+                               : "its reader crashed or was killed");
 }
 
 void CodeProcess::tell(const Request& request, int file) {

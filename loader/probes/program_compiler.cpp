@@ -21,11 +21,11 @@ Result<std::optional<CallProgram>> ProgramCompiler::compile(const CalledFunction
                 const auto root = roots_.of(pid);
                 const auto file = CodeFile::open(std::move(fd), path, root.value_or(nullptr), root);
                 if (!file)
-                    return Error{{}, {}, path + " is no ELF file of this machine", {}};
+                    return Error{{}, {}, path + " is not an ELF file for this machine", {}};
                 return readers_.thread_local_block(file);
             });
     return readers_.compile(request_, function,
-                            error_number_.value_or(Error{{}, {}, "its place is not known", {}}));
+                            error_number_.value_or(Error{{}, {}, "its location is not known", {}}));
 }
 
 } // namespace auger

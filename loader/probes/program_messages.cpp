@@ -20,7 +20,12 @@ bool holds_together(const CallProgram& program) {
     for (size_t i = 0; i < wire.fetches; i++) {
         const wire_fetch& fetch = wire.fetch[i];
         const bool text = fetch.flags & WIRE_FETCH_STRING;
-        if (fetch.base > WIRE_BASE_THREAD || fetch.number > 16 || fetch.offsets < 1 ||
+        // What is computed is computed of what was fetched before.
+        if (fetch.base == WIRE_BASE_COMPUTED &&
+            (fetch.number >= i || (fetch.operand != WIRE_NO_VALUE && fetch.operand >= i) ||
+             fetch.operation > WIRE_SHIFT_RIGHT_SIGNED))
+            return false;
+        if (fetch.base > WIRE_BASE_COMPUTED || fetch.number > 16 || fetch.offsets < 1 ||
             fetch.offsets > WIRE_MAX_OFFSETS || (text && fetch.string >= WIRE_MAX_STRINGS) ||
             (text ? fetch.size > WIRE_STRING : fetch.size > sizeof(uint64_t)) ||
             fetch.bit_shift >= 64 || fetch.bit_size > 64)

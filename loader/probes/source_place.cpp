@@ -42,7 +42,7 @@ ParsedSourcePlace parse_source_place(std::string_view text, size_t separator) {
         if (at == 0)
             return fail(0, "no function before the `@`");
         if (file_at == text.size())
-            return fail(file_at, "no place behind the `@`");
+            return fail(file_at, "nothing after the `@`");
         if (text.substr(file_at) == "*")
             return {std::move(place), std::nullopt};
     }
@@ -55,11 +55,11 @@ ParsedSourcePlace parse_source_place(std::string_view text, size_t separator) {
             return {};
     } else {
         if (!has_colon)
-            return fail(text.size(), "no line number behind the file");
+            return fail(text.size(), "no line number after the file");
         if (colon == file_at)
             return fail(file_at, "no file before the `:`");
         if (number.empty())
-            return fail(colon + 1, "no line number behind the `:`");
+            return fail(colon + 1, "no line number after the `:`");
         if (!all_digits(number))
             return fail(colon + 1, "not a line number");
     }
@@ -71,7 +71,7 @@ ParsedSourcePlace parse_source_place(std::string_view text, size_t separator) {
     if (place.line == 0)
         return fail(colon + 1, "lines are counted from 1", {});
     if (place.file.back() == '/')
-        return fail(colon, "no file's name behind the `/`");
+        return fail(colon, "no file name after the `/`");
     return {std::move(place), std::nullopt};
 }
 

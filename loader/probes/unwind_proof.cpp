@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/probes/unwind_proof.h"
 
+#include "loader/arch/arch.h"
 #include "loader/probes/module_name.h"
 #include "loader/process/c_library.h"
+
+#include ARCH(machine.h)
 
 #include <fmt/format.h>
 
@@ -23,7 +26,7 @@ constexpr std::string_view module_markers[] = {
 
 bool has_name_of_c_library(std::string_view path) {
     const std::string_view stem = module_stem(module_base_name(path));
-    return stem == "libc" || stem == "ld" || stem == "ld-linux-x86-64";
+    return stem == "libc" || stem == "ld" || stem == dynamic_linker;
 }
 
 bool is_marked(std::string_view name) {

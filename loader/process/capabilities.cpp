@@ -19,9 +19,9 @@ using Whose = CapabilityUse::Whose;
 // SECURITY.md has the same list ("What auger keeps").
 constexpr std::array<CapabilityUse, 13> uses{{
     {CAP_BPF, "CAP_BPF", Whose::everybodys, true, false, false,
-     "all that observes: `time`, `sample`, `sample wall`, `slow`, `split`, `open`"},
+     "everything that observes: `time`, `sample`, `sample wall`, `slow`, `split`, `open`"},
     {CAP_PERFMON, "CAP_PERFMON", Whose::everybodys, true, false, false,
-     "all that observes: `time`, `sample`, `sample wall`, `slow`, `split`, `open`"},
+     "everything that observes: `time`, `sample`, `sample wall`, `slow`, `split`, `open`"},
     {CAP_SYS_PTRACE, "CAP_SYS_PTRACE", Whose::everybodys, true, false, false,
      "other users' processes: names in them, `time`, and `open`'s stacks"},
     {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", Whose::everybodys, true, true, false,
@@ -38,13 +38,13 @@ constexpr std::array<CapabilityUse, 13> uses{{
     {CAP_SYS_NICE, "CAP_SYS_NICE", Whose::low_limits, false, false, false,
      "a higher priority while events are lost because others have all CPUs"},
     {CAP_KILL, "CAP_KILL", Whose::roots, false, true, false,
-     "ending readers, which are another user's, and commands that became another user's"},
+     "killing readers, which run as another user, and commands that changed their user"},
     {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE", Whose::plain_roots, false, true, true,
      "`save`, `record` and `serve unix:` in other users' folders"},
     {CAP_SETUID, "CAP_SETUID", Whose::sudos, false, true, true,
-     "files that are read and made with the rights of who called sudo"},
+     "reading and making files with the rights of the user who called sudo"},
     {CAP_SETGID, "CAP_SETGID", Whose::sudos, false, true, true,
-     "files that are read and made with the rights of who called sudo"},
+     "reading and making files with the rights of the user who called sudo"},
 }};
 
 struct Sets {

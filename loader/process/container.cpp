@@ -155,7 +155,7 @@ Result<Container> find_container(const std::vector<Container>& containers, std::
     std::vector<const Container*> all;
     for (const Container& container : containers)
         all.push_back(&container);
-    return Error{"find control group or container", std::string(text), "there is none of that name",
+    return Error{"find control group or container", std::string(text), "none has that name",
                  all.empty() ? "no container is running" : "running containers: " + describe(all)};
 }
 

@@ -105,7 +105,8 @@ Result<void> replace_link(const std::string& folder, const std::string& link,
     struct stat status {};
     if (fstatat(opened->get(), link.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         !S_ISLNK(status.st_mode))
-        return Error{"write", path, "what is there is no link", "remove it, or use another folder"};
+        return Error{"write", path, "it exists and is not a symbolic link",
+                     "remove it, or use another folder"};
     const std::string temporary = "." + link + ".new";
     unlinkat(opened->get(), temporary.c_str(), 0); // of one that was killed
     if (symlinkat(name.c_str(), opened->get(), temporary.c_str()) < 0)

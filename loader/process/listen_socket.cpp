@@ -37,7 +37,7 @@ Result<ListenAddress> parse_unix(std::string_view text) {
     if (path.empty())
         return wrong(text, "the socket needs a path", "unix:/run/auger.sock", 0, text.size());
     if (path.find('\0') != std::string_view::npos)
-        return wrong(text, "a path has no zero byte", "", offset, path.size());
+        return wrong(text, "a path cannot contain a NUL byte", "", offset, path.size());
     constexpr size_t longest = sizeof(sockaddr_un::sun_path) - 1;
     if (path.size() > longest)
         return wrong(text, fmt::format("the path of a socket has at most {} bytes", longest),
@@ -50,7 +50,7 @@ Result<uint16_t> parse_port(std::string_view text, size_t offset) {
     uint16_t port = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     if (digits.empty() || error != std::errc() || end != digits.data() + digits.size())
-        return wrong(text, "a port is a number up to 65535", "0 takes one that is free", offset,
+        return wrong(text, "a port is a number up to 65535", "0 picks a free one", offset,
                      digits.size());
     return port;
 }
@@ -129,12 +129,12 @@ Result<void> ListenSocket::bind_unix(const std::string& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) == 0) {
         if (!S_ISSOCK(status.st_mode))
-            return refused(text_, "what is there is no socket", "choose another path");
+            return refused(text_, "it exists and is not a socket", "choose another path");
         if (status.st_uid != geteuid() && !(user && status.st_uid == user->uid))
-            return refused(text_, "the socket there belongs to somebody else",
+            return refused(text_, "the socket there belongs to another user",
                            "choose another path");
         if (answers(address))
-            return refused(text_, "somebody listens there already", "choose another path");
+            return refused(text_, "another process is listening there", "choose another path");
         unlink(path.c_str());
     }
     fd_.reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -149,7 +149,7 @@ Result<void> ListenSocket::bind_unix(const std::string& path) {
         return system_error("listen on", text_);
     if (!S_ISSOCK(status.st_mode) || status.st_uid != (user ? user->uid : geteuid()) ||
         status.st_nlink != 1)
-        return refused(text_, "something else has taken its place", "choose another folder");
+        return refused(text_, "another file has taken its place", "choose another folder");
     path_ = path;
     device_ = status.st_dev;
     inode_ = status.st_ino;
@@ -179,8 +179,7 @@ Result<void> ListenSocket::bind_loopback(const ListenAddress& wanted) {
                           : bind(fd_.get(), reinterpret_cast<const sockaddr*>(&ipv6), sizeof(ipv6));
     if (bound < 0)
         return system_error("listen on", text_,
-                            errno == EADDRINUSE ? "choose another port; 0 takes one that is free"
-                                                : "");
+                            errno == EADDRINUSE ? "choose another port; 0 picks a free one" : "");
     sockaddr_in6 taken{};
     socklen_t size = sizeof(taken);
     if (getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&taken), &size) < 0)

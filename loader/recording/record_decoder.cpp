@@ -26,7 +26,7 @@ RecordDecoder::Step RecordDecoder::step(EventSink& sink, uint64_t until_ns) {
         const uint64_t events = in_.varint();
         if (!in_.failed() && in_.at_end() && events == span_.events)
             return Step::end;
-        problem_ = "the end mark does not fit what precedes it";
+        problem_ = "the end mark does not match what precedes it";
         return Step::damaged;
     }
     if (kind < static_cast<uint64_t>(recording::first_timed_kind)) {

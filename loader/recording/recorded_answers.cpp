@@ -41,7 +41,7 @@ Error not_watched(std::string operation, std::string subject,
     for (const RecordedFact& fact : facts)
         had.insert(fact.mark.text);
     return {std::move(operation), std::move(subject), "that was not watched in the recording",
-            had.empty() ? "nothing of the kind was"
+            had.empty() ? "no line and no predicate was"
                         : fmt::format("it has {}", fmt::join(had, ", "))};
 }
 
@@ -81,7 +81,7 @@ Result<void> check_conditions(const RecordedProbe& probe, const CallConditions& 
         if (!had(predicate))
             return Error{"ask of calls of " + probe.first.text, conditions.*predicate,
                          "the recording was not made with that",
-                         "a recording cannot be asked anew"};
+                         "a recording answers only what was asked when it was made"};
     return {};
 }
 
@@ -135,7 +135,7 @@ Result<void> check_sampling(const RecordingSummary& summary, const SamplingSetti
         if (rate_hz != 0)
             rates.push_back(text(rate_hz, wall));
     return Error{"sample at", text(settings.rate_hz, settings.wall),
-                 "a recording cannot be sampled anew",
+                 "a recording has only the samples that were taken",
                  rates.empty() ? "it was made without sampling"
                                : fmt::format("it was made at {}", fmt::join(rates, " and "))};
 }

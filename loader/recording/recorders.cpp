@@ -59,7 +59,7 @@ void Recorders::keep_last(std::chrono::nanoseconds span) {
 
 Result<void> Recorders::write_last(const std::string& path) const {
     if (!flight_)
-        return Error{"record", path, "nothing of the past is kept", ""};
+        return Error{"record", path, "no history is kept", ""};
     auto writer = RecordingWriter::create(path);
     if (!writer)
         return writer.error();

@@ -21,7 +21,7 @@ std::optional<std::string> header_problem(std::string_view header, uint32_t& ver
     if (header.empty())
         return "is empty";
     if (!recording::magic.starts_with(magic))
-        return "is no recording of auger";
+        return "is not an auger recording";
     if (header.size() < recording::header_size)
         return "ends inside its header";
     ByteReader in(header.substr(magic.size()));
@@ -105,7 +105,7 @@ bool RecordingReader::next_block() {
     if (!got)
         return damaged(got.error().cause);
     if (*got == 0)
-        return damaged("it has no end mark: auger did not end well, or is recording still");
+        return damaged("it has no end mark: auger was killed, or is still recording");
     if (*got < header.size())
         return damaged("the file ends inside a block");
     ByteReader in(header);
@@ -115,7 +115,7 @@ bool RecordingReader::next_block() {
     // Sizes are checked before memory is taken for them.
     if (raw == 0 || raw > recording::max_block || stored > raw ||
         raw / recording::max_ratio > stored)
-        return damaged("the sizes of a block are impossible");
+        return damaged("a block has impossible sizes");
     stored_.resize(stored);
     got = read(stored_.data(), stored);
     if (!got)

@@ -64,7 +64,7 @@ class ReplayBackend final : public Backend {
     Result<ProbeReport> add_probe(const ProbeRequest&) override;
     Result<CallSites> find_call_sites(const std::string& function) override {
         return Error{"sites", function, "a recording holds no code",
-                     "look at the program while it runs: `auger -p PID`"};
+                     "observe the running program: `auger -p PID`"};
     }
     Result<void> remove_probe(ProbeId) override;
     Result<void> set_attached(ProbeId id, bool) override {
@@ -74,7 +74,7 @@ class ReplayBackend final : public Backend {
     Result<void> set_only(const OnlyInfo&) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
         return Error{"list open calls", "", "a recording does not hold what is running now",
-                     "look at the program while it runs: `auger -p PID`"};
+                     "observe the running program: `auger -p PID`"};
     }
     Result<void> set_split(const SplitInfo&) override;
     Result<void> set_sampling(const SamplingSettings& settings) override {
@@ -130,8 +130,8 @@ class ReplayBackend final : public Backend {
 
   private:
     Error refuse(std::string operation, std::string subject) const {
-        return {std::move(operation), std::move(subject), "a recording cannot be observed anew",
-                recorded_probes(summary_)};
+        return {std::move(operation), std::move(subject),
+                "a recording has only the target that was observed", recorded_probes(summary_)};
     }
     std::optional<ProbeId> find(const ProbeRequest& request) const;
     // Delivers what happened until then; false at the end.

@@ -102,7 +102,7 @@ Result<DebugFile> Debuginfod::fetch(const std::string& build_id, WorkProgress& p
         const auto fetched = debuginfod_messages::fetched(message->bytes);
         const bool has_file = fetched && fetched->ended && fetched->problem.empty();
         if (!fetched || message->descriptors.size() != size_t{has_file})
-            return failed("its process answers nonsense");
+            return failed("its process sent an invalid answer");
         progress.done = fetched->done;
         progress.total = fetched->total;
         if (fetched->done > limits_.bytes || fetched->total > limits_.bytes)
@@ -116,7 +116,7 @@ Result<DebugFile> Debuginfod::fetch(const std::string& build_id, WorkProgress& p
         const int flags = fcntl(file.get(), F_GETFL);
         if (flags < 0 || (flags & (O_ACCMODE | O_PATH)) != O_RDONLY ||
             fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-            return failed("its process answers nonsense");
+            return failed("its process sent an invalid answer");
         if (static_cast<uint64_t>(status.st_size) > limits_.bytes) // it came in one piece
             return failed("the file is too large", true);
         return DebugFile{std::make_shared<const UniqueFd>(std::move(file)),

@@ -35,11 +35,11 @@ DwarfReader::~DwarfReader() {
 
 Result<std::unique_ptr<DwarfReader>> DwarfReader::open(ConfinedProcesses& processes,
                                                        const DwarfSource& source,
-                                                       WorkProgress& progress,
+                                                       WorkProgress& progress, bool& died,
                                                        std::chrono::seconds patience) {
+    died = false;
     if (!source.problem.empty())
         return Error{"read line information of", source.name, source.problem, {}};
-    bool died = false;
     auto reader = attempt(processes, source, progress, patience, died);
     return died ? attempt(processes, source, progress, patience, died) : std::move(reader);
 }
@@ -63,7 +63,8 @@ DwarfReader::attempt(ConfinedProcesses& processes, const DwarfSource& source,
         return answer.error();
     const auto opened = dwarf_messages::opened(*answer);
     if (!opened)
-        return Error{"read line information of", source.name, "its reader answers nonsense", {}};
+        return Error{
+            "read line information of", source.name, "its reader sent an invalid answer", {}};
     if (!opened->problem.empty())
         return Error{"read line information of", source.name, opened->problem, {}};
     reader->section_bytes_ = opened->section_bytes;
@@ -77,7 +78,7 @@ Result<std::vector<DwarfReader::Frames>> DwarfReader::frames(std::span<const uin
         return answer.error();
     auto frames = dwarf_messages::frames(*answer, addresses.size());
     if (!frames)
-        return Error{"read lines of", name_, "its reader answers nonsense", {}};
+        return Error{"read lines of", name_, "its reader sent an invalid answer", {}};
     return *std::move(frames);
 }
 
@@ -98,7 +99,7 @@ Result<std::string> DwarfReader::ask(std::string_view request, std::span<const i
     died_ = !given_up;
     return Error{"read line information of",
                  name_,
-                 died_ ? "its reader has died of it" : "it takes too long",
+                 died_ ? "its reader crashed or was killed" : "it takes too long",
                  {}};
 }
 

@@ -26,11 +26,11 @@ class DwarfReader {
     using Frames = std::vector<SourceFrame>;
 
     // Fails when there is no usable DWARF, or the process came to grief over it. One that dies is
-    // replaced once: it may have been killed. A request is given `patience`; then the process is
-    // given up.
+    // replaced once: it may have been killed; `died` says whether that one died, too. A request is
+    // given `patience`; then the process is given up.
     static Result<std::unique_ptr<DwarfReader>>
     open(ConfinedProcesses& processes, const DwarfSource& source, WorkProgress& progress,
-         std::chrono::seconds patience = std::chrono::seconds(60));
+         bool& died, std::chrono::seconds patience = std::chrono::seconds(60));
     ~DwarfReader();
 
     // As many as addresses. Once it has failed it always fails.

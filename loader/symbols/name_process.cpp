@@ -20,7 +20,7 @@ constexpr int most_given_up = 3;                 // of one user
 constexpr std::chrono::seconds tell_patience{1}; // what is told is read at once
 
 Error nonsense() {
-    return {"read names", {}, "its reader answers nonsense", {}};
+    return {"read names", {}, "its reader sent an invalid answer", {}};
 }
 
 } // namespace
@@ -46,7 +46,7 @@ Result<std::string> NameProcess::ask(std::string_view request, std::span<const i
         if (auto answer = receive_message(process_->socket(), name_messages::answer_limit, go_on))
             return std::move(answer->bytes);
     this->end();
-    return failed(given_up_ ? "it takes too long" : "its reader has died of it");
+    return failed(given_up_ ? "it takes too long" : "its reader crashed or was killed");
 }
 
 void NameProcess::tell(std::string_view request, std::span<const int> descriptors) {
@@ -123,7 +123,8 @@ Result<void> NameConversation::be_open() {
     if (process_ && process_->usable())
         return {};
     if (gave_up_)
-        return Error{"read names", {}, "it took too long, or its reader answered nonsense", {}};
+        return Error{
+            "read names", {}, "it took too long, or its reader sent an invalid answer", {}};
     process_.reset();
     auto made = processes_.of(owner_, alone_);
     if (!made)

@@ -94,6 +94,23 @@ std::vector<Location> SymbolWorker::take_batch(Queue& queue, ModuleId& module,
     return batch;
 }
 
+std::chrono::steady_clock::time_point SymbolWorker::first_due(const PutOffs& put_offs) {
+    auto first = std::chrono::steady_clock::time_point::max();
+    for (const auto& [module, put_off] : put_offs)
+        first = std::min(first, put_off.due);
+    return first;
+}
+
+// The end of time is none that a condition variable could wait until.
+void SymbolWorker::wait_until(std::unique_lock<std::mutex>& lock,
+                              std::chrono::steady_clock::time_point end,
+                              const std::function<bool()>& something) {
+    if (end == std::chrono::steady_clock::time_point::max())
+        changed_.wait(lock, something);
+    else
+        changed_.wait_until(lock, end, something);
+}
+
 void SymbolWorker::begin(Activity& activity, const std::string& module, const char* phase) {
     std::lock_guard lock(mutex_);
     activity.module = module;
@@ -133,19 +150,14 @@ void SymbolWorker::run_names() {
             auto wake = std::chrono::steady_clock::time_point::max();
             if (!generated_.empty())
                 wake = last_look_ + look_interval;
-            for (const auto& [id, put_off] : put_off_)
-                wake = std::min(wake, put_off.due);
-            if (wake == std::chrono::steady_clock::time_point::max())
-                changed_.wait(lock, something);
-            else
-                changed_.wait_until(lock, wake, something);
+            wait_until(lock, std::min(wake, first_due(put_off_names_)), something);
             if (stop_)
                 return;
             if (!name_queue_.empty())
                 batch = take_batch(name_queue_, module,
                                    [this](ModuleId id) { return names_.contains(id); });
         }
-        retry_put_off();
+        retry_names();
         if (!batch.empty())
             name_batch(module, batch);
         else
@@ -155,9 +167,9 @@ void SymbolWorker::run_names() {
 
 // Others' names do not wait for it. When it has been tried often enough, its locations keep the
 // names that there are.
-void SymbolWorker::retry_put_off() {
+void SymbolWorker::retry_names() {
     const auto now = std::chrono::steady_clock::now();
-    for (auto at = put_off_.begin(); at != put_off_.end();) {
+    for (auto at = put_off_names_.begin(); at != put_off_names_.end();) {
         auto& [module, put_off] = *at;
         if (put_off.due > now) {
             ++at;
@@ -173,7 +185,7 @@ void SymbolWorker::retry_put_off() {
         std::lock_guard lock(mutex_);
         auto& queue = name_queue_[module];
         queue.insert(queue.end(), put_off.waiting.begin(), put_off.waiting.end());
-        at = put_off_.erase(at);
+        at = put_off_names_.erase(at);
     }
 }
 
@@ -263,7 +275,7 @@ void SymbolWorker::name_batch(ModuleId module, const std::vector<Location>& batc
         entry.frames = std::move(found[i].first);
         entry.named = found[i].second;
         if (names->put_off) {
-            PutOff& put_off = put_off_[module];
+            PutOff& put_off = put_off_names_[module];
             if (put_off.waiting.empty())
                 put_off.due = std::chrono::steady_clock::now() + *names->put_off;
             put_off.waiting.push_back(batch[i]);

@@ -70,9 +70,20 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
         WorkProgress progress;
     };
     struct ModuleLines {
-        std::unique_ptr<DwarfReader> reader; // null when there is no usable DWARF
+        std::unique_ptr<DwarfReader> reader;
         uint64_t used = 0;
+        // Without a reader: why the last one is gone. One that has died is replaced later, some
+        // times.
+        bool failed = false;
+        int retries = 0;
+        std::chrono::steady_clock::time_point retry_at{};
     };
+    // Locations whose names or lines are put off; counted in unfinished_.
+    struct PutOff {
+        std::chrono::steady_clock::time_point due{};
+        std::vector<Location> waiting{};
+    };
+    using PutOffs = std::map<ModuleId, PutOff>;
 
     static uint64_t place(const Location& at) {
         return at.address - (at.is_return && at.address ? 1 : 0);
@@ -89,13 +100,19 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     // False while the module's debug file is being fetched.
     bool complete(ModuleNames& names);
     void line_batch(ModuleId module, const std::vector<Location>& batch);
+    // Its reader is null when there is no usable DWARF, or not now.
     ModuleLines& lines_of(ModuleId module);
-    void forget_lines(ModuleId module);
-    std::vector<DwarfReader::Frames> read_lines(ModuleId module,
-                                                const std::vector<Location>& batch);
+    void fail_lines(ModuleLines& lines, ModuleId module, const Error& error, bool died);
+    // None: put off.
+    std::optional<std::vector<DwarfReader::Frames>> read_lines(ModuleId module,
+                                                               const std::vector<Location>& batch);
     void limit_memory(const DwarfSource* keep);
     void look_at_generated_code();
-    void retry_put_off();
+    void retry_names();
+    void retry_lines();
+    static std::chrono::steady_clock::time_point first_due(const PutOffs& put_offs);
+    void wait_until(std::unique_lock<std::mutex>& lock, std::chrono::steady_clock::time_point end,
+                    const std::function<bool()>& something);
     void note_generated_code();
     void begin(Activity& activity, const std::string& module, const char* phase);
 
@@ -127,14 +144,10 @@ class SymbolWorker : public std::enable_shared_from_this<SymbolWorker> {
     std::map<ModuleId, std::shared_ptr<ModuleNames>> names_;
     GeneratedCode generated_;
     std::chrono::steady_clock::time_point last_look_{};
-    // Locations whose names are put off; counted in unfinished_.
-    struct PutOff {
-        std::chrono::steady_clock::time_point due{};
-        std::vector<Location> waiting{};
-    };
-    std::map<ModuleId, PutOff> put_off_;
+    PutOffs put_off_names_;
     // Of the line thread alone.
     std::map<const DwarfSource*, ModuleLines> lines_;
+    PutOffs put_off_lines_;
     uint64_t uses_ = 0;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t dwarf_memory_limit = size_t{2} << 30; // bytes of sections held by libdw
 constexpr size_t most_readers = 64;                    // processes
+constexpr int most_retries = 3; // after 1, 2 and 4 seconds; of two processes each
 
 } // namespace
 
@@ -19,12 +20,30 @@ void SymbolWorker::run_lines() {
         {
             std::unique_lock lock(mutex_);
             lining_.phase.clear();
-            changed_.wait(lock, [this] { return stop_ || !line_queue_.empty(); });
+            wait_until(lock, first_due(put_off_lines_),
+                       [this] { return stop_ || !line_queue_.empty(); });
             if (stop_)
                 return;
+            retry_lines();
+            if (line_queue_.empty())
+                continue;
             batch = take_batch(line_queue_, module);
         }
         line_batch(module, batch);
+    }
+}
+
+// To be locked.
+void SymbolWorker::retry_lines() {
+    const auto now = std::chrono::steady_clock::now();
+    for (auto at = put_off_lines_.begin(); at != put_off_lines_.end();) {
+        if (at->second.due > now) {
+            ++at;
+            continue;
+        }
+        auto& queue = line_queue_[at->first];
+        queue.insert(queue.end(), at->second.waiting.begin(), at->second.waiting.end());
+        at = put_off_lines_.erase(at);
     }
 }
 
@@ -36,30 +55,40 @@ SymbolWorker::ModuleLines& SymbolWorker::lines_of(ModuleId module) {
         source = dwarf_sources_[module];
         name = base_name(paths_[module]);
     }
-    const auto [at, added] = lines_.try_emplace(source.get());
-    at->second.used = ++uses_;
-    if (added) {
+    ModuleLines& lines = lines_[source.get()];
+    lines.used = ++uses_;
+    if (!lines.reader && !lines.failed && lines.retry_at <= std::chrono::steady_clock::now()) {
         begin(lining_, name, "line information");
-        auto opened = processes_ ? DwarfReader::open(*processes_, *source, lining_.progress)
+        bool died = false;
+        auto opened = processes_ ? DwarfReader::open(*processes_, *source, lining_.progress, died)
                                  : Error{"read line information of", name, no_processes_, {}};
-        std::lock_guard lock(mutex_);
-        reports_[module].lines = opened.ok();
         if (opened)
-            at->second.reader = *std::move(opened);
+            lines.reader = *std::move(opened);
         else
-            reports_[module].note = opened.error().message();
-    } else if (at->second.reader) {
+            fail_lines(lines, module, opened.error(), died);
+    }
+    if (lines.reader) {
         std::lock_guard lock(mutex_);
         reports_[module].lines = true;
+        if (lines.retries > 0)
+            reports_[module].note.clear(); // which said that its reader had died
     }
     limit_memory(source.get());
     begin(lining_, name, "lines");
-    return at->second;
+    return lines;
 }
 
-void SymbolWorker::forget_lines(ModuleId module) {
+// A file that kills its reader does so again and again; one whose reader was killed does not.
+void SymbolWorker::fail_lines(ModuleLines& lines, ModuleId module, const Error& error, bool died) {
+    lines.reader.reset();
+    if (died && lines.retries < most_retries)
+        lines.retry_at =
+            std::chrono::steady_clock::now() + std::chrono::seconds(1 << lines.retries++);
+    else
+        lines.failed = true;
     std::lock_guard lock(mutex_);
-    lines_.erase(dwarf_sources_[module].get());
+    reports_[module].lines = false;
+    reports_[module].note = error.message();
 }
 
 void SymbolWorker::limit_memory(const DwarfSource* keep) {
@@ -81,36 +110,38 @@ void SymbolWorker::limit_memory(const DwarfSource* keep) {
     }
 }
 
-std::vector<DwarfReader::Frames> SymbolWorker::read_lines(ModuleId module,
-                                                          const std::vector<Location>& batch) {
+std::optional<std::vector<DwarfReader::Frames>>
+SymbolWorker::read_lines(ModuleId module, const std::vector<Location>& batch) {
     std::vector<uint64_t> addresses;
     for (const Location& location : batch)
         addresses.push_back(place(location));
     for (bool again = false;; again = true) {
         ModuleLines& lines = lines_of(module);
-        if (!lines.reader)
-            break;
-        auto found = lines.reader->frames(addresses, lining_.progress);
-        if (found)
-            return *std::move(found);
-        // One that was killed is replaced, but not one that dies of these addresses. What fails
-        // otherwise is not tried again: names are all that this module will have.
-        const bool replace = lines.reader->died() && !again;
-        if (replace) {
-            forget_lines(module);
-            continue;
+        if (lines.reader) {
+            auto found = lines.reader->frames(addresses, lining_.progress);
+            if (found)
+                return *std::move(found);
+            const bool died = lines.reader->died();
+            if (died && !again) { // it may have been killed
+                lines.reader.reset();
+                continue;
+            }
+            fail_lines(lines, module, found.error(), died);
         }
-        lines.reader.reset();
-        std::lock_guard lock(mutex_);
-        reports_[module].lines = false;
-        reports_[module].note = found.error().message();
-        break;
+        if (lines.failed)
+            return std::vector<DwarfReader::Frames>(batch.size());
+        PutOff& put_off = put_off_lines_[module];
+        put_off.due = lines.retry_at;
+        put_off.waiting.insert(put_off.waiting.end(), batch.begin(), batch.end());
+        return std::nullopt;
     }
-    return std::vector<DwarfReader::Frames>(batch.size());
 }
 
 void SymbolWorker::line_batch(ModuleId module, const std::vector<Location>& batch) {
-    std::vector<DwarfReader::Frames> found = read_lines(module, batch);
+    std::optional<std::vector<DwarfReader::Frames>> read = read_lines(module, batch);
+    if (!read)
+        return;
+    std::vector<DwarfReader::Frames>& found = *read;
     std::lock_guard lock(mutex_);
     if (stop_)
         return;

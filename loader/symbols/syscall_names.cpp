@@ -61,7 +61,9 @@ bool waits_for_descriptor(uint64_t number) {
     case SYS_flock:
     case SYS_fcntl:
     case SYS_ioctl:
+#ifdef SYS_epoll_wait // older architectures have it
     case SYS_epoll_wait:
+#endif
     case SYS_epoll_pwait:
     case SYS_splice:
     case SYS_getdents64:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the bytes of code tell of a frame where no rule covers it, as the kernel side reads them
-// (bpf/unwind.bpf.c).
+// (walk_code.h in bpf/arch).
 #pragma once
 
 #include "loader/base/memory.h"

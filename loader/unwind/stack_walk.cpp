@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/stack_walk.h"
 
-#include "loader/unwind/dwarf_register.h"
+#include "loader/arch/arch.h"
 #include "loader/unwind/prologue.h"
+
+#include ARCH(dwarf_register.h)
+#include ARCH(machine.h)
 
 #include <cstring>
 
 namespace auger {
 
 namespace {
-
-// Of the frame that a signal's handler returns to, in the ucontext that the kernel leaves.
-constexpr uint64_t ucontext_rbp = 120, ucontext_rbx = 128, ucontext_rsp = 160, ucontext_rip = 168;
-constexpr int user_address_bits = 56;
 
 class Walk {
   public:
@@ -62,13 +61,13 @@ bool Walk::is_code_behind_call(uint64_t address) const {
 }
 
 std::optional<uint64_t> Walk::register_value(uint8_t number) const {
-    if (number == register_rsp)
+    if (number == register_stack)
         return frame_.sp;
-    if (number == register_rbp)
+    if (number == register_frame)
         return frame_.bp;
-    if (number == register_rbx && frame_.bx_state == WIRE_RBX_VALUE)
+    if (number == register_kept && frame_.bx_state == WIRE_RBX_VALUE)
         return frame_.bx;
-    if (number == register_rbx && frame_.bx_state == WIRE_RBX_MEMORY)
+    if (number == register_kept && frame_.bx_state == WIRE_RBX_MEMORY)
         return memory_.word(frame_.bx);
     return {};
 }

@@ -58,11 +58,11 @@ Result<std::string> Conversation::ask(std::string_view request, std::span<const 
         if (auto answer = receive_message(process_.socket(), limit, go_on))
             return std::move(answer->bytes);
     died_ = !given_up;
-    return failed(given_up ? "it takes too long" : "its reader has died of it");
+    return failed(given_up ? "it takes too long" : "its reader crashed or was killed");
 }
 
 Result<UnwindTables> Conversation::tables(int file, const UnwindCache* cache) {
-    const auto nonsense = [&] { return failed("its reader answers nonsense"); };
+    const auto nonsense = [&] { return failed("its reader sent an invalid answer"); };
     const int descriptors[] = {file};
     const auto first = ask(std::string_view(name_).substr(0, table_messages::name_limit),
                            descriptors, open_answer_limit);

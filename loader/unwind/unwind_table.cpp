@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/unwind_table.h"
 
+#include "loader/arch/arch.h"
+
+#include ARCH(dwarf_register.h)
+
 #include <algorithm>
 #include <cstring>
 
@@ -8,16 +12,16 @@ namespace auger {
 namespace {
 
 constexpr uint32_t offset_mask = WIRE_UNWIND_PAGE - 1;
-constexpr uint8_t last_register = 15; // r15
 
 uint32_t rule_of(uint32_t row) {
     return row >> WIRE_UNWIND_PAGE_BITS;
 }
 
 bool valid_rule(const wire_unwind_rule& rule) {
-    return rule.cfa <= WIRE_CFA_GOROUTINE && rule.cfa_register <= last_register &&
+    return rule.cfa <= WIRE_CFA_GOROUTINE && rule.cfa_register <= register_last_general &&
            rule.rbp_saved <= WIRE_SAVED_LOST && rule.rbx_saved <= WIRE_SAVED_LOST &&
-           rule.return_kind <= WIRE_RETURN_GOROUTINE && rule.return_register <= last_register;
+           rule.return_kind <= WIRE_RETURN_GOROUTINE &&
+           rule.return_register <= register_last_general;
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // glibc reaches its thread-local variables through slots that the dynamic linker fills with the
-// offset from the control block (R_X86_64_TPOFF64). Every such slot tells where the library's block
+// offset from the control block. Every such slot tells where the library's block
 // of thread-local variables begins, and the symbol table where errno is in it. In a static program
 // the block ends where the control block begins.
 #include "loader/values/errno_place.h"
@@ -92,8 +92,8 @@ class Search {
             offset -= static_cast<int64_t>(slot.variable);
             // All slots agree, once the dynamic linker has filled them.
             if (offset >= 0 || offset < INT32_MIN / 2 || (begin && *begin != offset))
-                return failure("the process has not begun, so that its place is not known yet",
-                               "ask again when it runs");
+                return failure("the process has not begun, so that its location is not known yet",
+                               "try again when it runs");
             begin = offset;
         }
         return static_cast<int32_t>(*begin + static_cast<int64_t>(*own.error_number));
@@ -104,16 +104,16 @@ class Search {
             return mapping.executable && mapping.path.starts_with('/');
         });
         if (program == maps.end())
-            return failure("its place is not known");
+            return failure("its location is not known");
         auto block = block_of(pid, *program);
         if (!block)
             return block.error();
         const ThreadLocalBlock& own = **block;
         if (own.interpreter)
             return failure("the process has not loaded its C library yet",
-                           "ask again when it runs");
+                           "try again when it runs");
         if (!own.error_number || own.size == 0 || own.size > INT32_MAX / 2)
-            return failure("its place is not known: the program has no symbol for it");
+            return failure("its location is not known: the program has no symbol for it");
         return static_cast<int32_t>(static_cast<int64_t>(*own.error_number) -
                                     static_cast<int64_t>(own.size));
     }
@@ -126,7 +126,7 @@ class Search {
 
 Result<int32_t> errno_offset(std::span<const pid_t> pids, const BlockReader& read) {
     if (pids.empty())
-        return failure("its place is not known: no process of the target runs",
+        return failure("its location is not known: no process of the target runs",
                        "ask again when one does");
     Search search(read);
     std::optional<int32_t> common;

@@ -22,16 +22,35 @@ enum class ComparisonOperator : uint8_t {
     greater_equal
 };
 
+enum class ArithmeticOperator : uint8_t {
+    add,
+    subtract,
+    multiply,
+    bit_and,
+    bit_or,
+    shift_left,
+    shift_right
+};
+
+// Of a cast, without `const` and `volatile`: "struct request", "unsigned long", "ns::map<int,
+// int>".
+struct TypeName {
+    std::string text{};
+    unsigned pointers = 0; // how many * follow it
+};
+
 struct Expression {
     enum class Kind : uint8_t {
         name,       // `text`
         number,     // `number`
         string,     // `text`; of one character it may be compared with a number
         member,     // `text` of operands[0]: a->b and a.b
-        pointee,    // *operands[0]; `number` is 0
-        element,    // operands[0][number]
+        pointee,    // *operands[0]
+        element,    // operands[0][operands[1]]
+        address,    // &operands[0]
+        cast,       // (`type`)operands[0]
+        arithmetic, // operands[0] `arithmetic` operands[1], of which one is no number
         string_at,  // str(operands[0])
-        bits,       // operands[0] & operands[1]
         comparison, // operands[0] `comparison` operands[1]
         negation,   // not operands[0]
         all,        // every operand holds
@@ -40,17 +59,19 @@ struct Expression {
 
     Kind kind = Kind::name;
     Error::Range at{};      // in the text, of the whole expression
-    Error::Range name_at{}; // of a member's own name
+    Error::Range name_at{}; // of a member's own name, or a cast's type
     std::string text{};
     // As two's complement in 64 bits: `negative` tells -1 from 0xffffffffffffffff.
     uint64_t number = 0;
     bool negative = false;
     bool hexadecimal = false;
     ComparisonOperator comparison = ComparisonOperator::equal;
+    ArithmeticOperator arithmetic = ArithmeticOperator::add;
+    TypeName type{};
     std::vector<std::unique_ptr<Expression>> operands{};
 
     // Whether it says yes or no, and is no value.
-    bool condition() const { return kind >= Kind::bits; }
+    bool condition() const { return kind >= Kind::comparison; }
 };
 
 using ExpressionPointer = std::unique_ptr<Expression>;

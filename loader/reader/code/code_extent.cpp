@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/code/code_extent.h"
 
+#include "loader/arch/arch.h"
+
+#include ARCH(code_bytes.h)
+
 #include <map>
 #include <vector>
 
@@ -21,13 +25,10 @@ Error unknown(const char* cause) {
 bool is_padding(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const auto instruction = decode(bytes, 0);
-        const bool fills =
-            instruction &&
-            (bytes[0] == std::byte{0xcc} ||
-             (instruction->flow == Flow::next && instruction->written == no_register &&
-              !instruction->moves_stack &&
-              (bytes[0] == std::byte{0x90} || bytes[0] == std::byte{0x66} ||
-               bytes[0] == std::byte{0x0f} || bytes[0] == std::byte{0x2e})));
+        const bool fills = instruction && (bytes[0] == std::byte{0xcc} ||
+                                           (instruction->flow == Flow::next &&
+                                            instruction->written == no_register &&
+                                            !instruction->moves_stack && may_begin_nop(bytes[0])));
         if (!fills)
             return false;
         bytes = bytes.subspan(instruction->length);
@@ -37,8 +38,7 @@ bool is_padding(std::span<const std::byte> bytes) {
 
 // A jump through a variable leaves; one through a register or a table may go on anywhere in here.
 bool may_stay(const Instruction& jump) {
-    return !jump.memory || jump.base != no_register ||
-           jump.index != no_register;
+    return !jump.memory || jump.base != no_register || jump.index != no_register;
 }
 
 } // namespace

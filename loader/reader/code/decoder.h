@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// decode: one x86-64 instruction, reduced to what placing probes needs to know: where control goes
+// decode: one instruction, reduced to what placing probes needs to know: where control goes
 // next, whether the stack pointer moves, what the kernel's uprobes do with it, and the few data
 // movements by which jump tables are recognised.
 #pragma once
@@ -24,7 +24,6 @@ struct Instruction {
         trap, // syscall, int N: the kernel may resume elsewhere
     };
     enum class Move : uint8_t { none, load, load_address, add, other_write };
-
 
     uint64_t address;
     uint8_t length; // bytes, 1 to 15

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Linear decoding from the first byte to the last: compilers put no data between instructions on
-// x86-64, and code where they were put anyway does not decode to the end or is refused elsewhere.
+// Linear decoding from the first byte to the last: compilers put no data between instructions, and
+// code where they were put anyway does not decode to the end or is refused elsewhere.
 #include "loader/reader/code/function_code.h"
 
+#include "loader/arch/arch.h"
 #include "loader/reader/code/jump_table.h"
+
+#include ARCH(code_bytes.h)
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 namespace auger {
 namespace {
@@ -202,12 +204,12 @@ bool Analysis::place_entry() {
     return true;
 }
 
-// endbr64; jmp *slot(%rip): what linkers write. (Without endbr64 the first instruction is an exit.)
+// A landing pad and a jump through a slot: what linkers write. (Without the pad the first
+// instruction is an exit.)
 bool is_marked_stub(const Analysis& analysis) {
-    constexpr uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     const CodePart& body = analysis.body;
-    if (body.bytes.size() > stub_limit || body.bytes.size() <= sizeof endbr64 ||
-        std::memcmp(body.bytes.data(), endbr64, sizeof endbr64) != 0)
+    if (body.bytes.size() > stub_limit || body.bytes.size() <= landing_pad.size() ||
+        !begins_with(body.bytes, landing_pad))
         return false;
     const Instruction& second = analysis.code[analysis.first + 1];
     return second.flow == Flow::jump && second.memory && second.base == no_register &&

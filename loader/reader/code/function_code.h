@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // analyse_function: where a function can be probed without harm. It decodes the machine code of one
-// x86-64 function from start to end and finds its instruction boundaries, the cheapest safe place
-// for the entry probe, and every instruction by which a call can leave. Only decoder.cpp,
-// stack_effect.cpp and register_writes.cpp know the decoder library (Zydis).
+// function from start to end and finds its instruction boundaries, the cheapest safe place
+// for the entry probe, and every instruction by which a call can leave. What decodes single
+// instructions is the machine's (loader/arch).
 #pragma once
 
 #include "loader/base/result.h"

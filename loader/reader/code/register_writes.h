@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// register_writes: what one x86-64 instruction does to the general registers, as far as it matters
+// register_writes: what one instruction does to the general registers, as far as it matters
 // for whether a function stays on its own stack.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stack_effect: what one x86-64 instruction does to the frame of the function that it is in: to the
+// stack_effect: what one instruction does to the frame of the function that it is in: to the
 // stack pointer, and to rbp and rbx, which a function must give back as it got them.
 #pragma once
 

@@ -4,7 +4,11 @@
 // must hold, on every way there, what was the stack pointer in this function before.
 #include "loader/reader/code/stack_switch.h"
 
+#include "loader/arch/arch.h"
 #include "loader/reader/code/register_writes.h"
+
+#include ARCH(code_bytes.h)
+#include ARCH(machine.h)
 
 #include <algorithm>
 #include <array>
@@ -23,19 +27,8 @@ using Found = std::optional<StackSwitch>;
 // Registers that keep their values over a call, by the calling convention.
 constexpr RegisterSet kept_over_calls = 1u << 3 | 1u << number_rsp | 1u << number_rbp | 0xf << 12;
 
-// By which a program switches stacks, or makes code that nobody has read. Numbers are the kernel's.
-constexpr uint32_t refused_calls[] = {
-    9,   // mmap
-    10,  // mprotect
-    15,  // rt_sigreturn
-    131, // sigaltstack
-    329, // pkey_mprotect
-};
-
 bool is_padding(std::span<const std::byte> bytes) {
-    return std::ranges::all_of(bytes, [](std::byte byte) {
-        return byte == std::byte{0} || byte == std::byte{0x90} || byte == std::byte{0xcc};
-    });
+    return std::ranges::all_of(bytes, is_padding_byte);
 }
 
 // One range, decoded from its first byte to its last.
@@ -143,9 +136,8 @@ void Flowing::enter_unreached(uint32_t own) {
     for (size_t i = 0; i < code_.size(); ++i) {
         const RegisterWrites& does = code_[i].does;
         const auto bytes = range_.code.bytes.subspan(code_[i].address - range_.code.address);
-        const bool fills = does.written == 0 && does.flow == Flow::next && !landing_[i] &&
-                           (bytes[0] == std::byte{0x90} || bytes[0] == std::byte{0x66} ||
-                            bytes[0] == std::byte{0x0f} || bytes[0] == std::byte{0x2e});
+        const bool fills =
+            does.written == 0 && does.flow == Flow::next && !landing_[i] && may_begin_nop(bytes[0]);
         if (may_begin && !fills && !landing_[i] && (own_[i] & not_reached)) {
             entered_.push_back(i);
             reach(i, own);

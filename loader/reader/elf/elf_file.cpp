@@ -3,14 +3,19 @@
 // use.
 #include "loader/reader/elf/elf_file.h"
 
+#include "loader/arch/arch.h"
 #include "loader/elf/bounded_reading.h"
 #include "loader/reader/elf/loaded_sections.h"
+
+#include ARCH(machine.h)
 
 #include <elf.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -129,7 +134,8 @@ std::optional<uint64_t> relative_relocation(const ElfFile& file, uint64_t addres
     for (size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size(); at += sizeof(Elf64_Rela)) {
         Elf64_Rela relocation;
         std::memcpy(&relocation, &bytes[at], sizeof relocation);
-        if (relocation.r_offset == address && ELF64_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+        if (relocation.r_offset == address &&
+            ELF64_R_TYPE(relocation.r_info) == relocation_relative)
             return static_cast<uint64_t>(relocation.r_addend);
     }
     return std::nullopt;
@@ -378,9 +384,10 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string na
     if (elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
         return Error{"open ELF file", name, "not an ELF file", {}};
     if (gelf_getclass(elf.get()) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-        header.e_machine != EM_X86_64)
-        return Error{"open ELF file", name, "not a 64-bit x86-64 file",
-                     "auger observes x86-64 programs only", Error::Kind::unsupported};
+        header.e_machine != elf_machine)
+        return Error{"open ELF file", name, fmt::format("not a 64-bit {} file", machine_name),
+                     fmt::format("auger observes {} programs only", machine_name),
+                     Error::Kind::unsupported};
 
     auto state = std::make_unique<State>();
     state->fd = std::move(fd);

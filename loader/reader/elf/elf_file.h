@@ -40,7 +40,8 @@ struct ElfFunction {
 
 class ElfFile {
   public:
-    // `name` is for messages only. Fails for what is not a 64-bit little-endian x86-64 ELF file.
+    // `name` is for messages only. Fails for what is not a 64-bit little-endian ELF file of this
+    // machine.
     static Result<std::shared_ptr<const ElfFile>> open(UniqueFd fd, std::string name);
     ~ElfFile();
     ElfFile(const ElfFile&) = delete;

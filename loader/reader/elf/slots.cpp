@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/elf/slots.h"
+#include "loader/arch/arch.h"
+
+#include ARCH(machine.h)
 
 #include <elf.h>
 
@@ -30,19 +33,19 @@ void Slots::read(std::string_view section) {
         const auto addend = static_cast<uint64_t>(entry.r_addend);
         const auto symbol = static_cast<uint32_t>(ELF64_R_SYM(entry.r_info));
         switch (ELF64_R_TYPE(entry.r_info)) {
-        case R_X86_64_JUMP_SLOT:
-        case R_X86_64_GLOB_DAT:
+        case relocation_call_slot:
+        case relocation_slot:
             relocations_.push_back({entry.r_offset, 0, symbol, false, true});
             break;
-        case R_X86_64_64:
+        case relocation_address:
             // With an addend it is a place inside something, which nobody calls.
             if (addend == 0)
                 relocations_.push_back({entry.r_offset, 0, symbol, false, false});
             break;
-        case R_X86_64_RELATIVE:
+        case relocation_relative:
             relocations_.push_back({entry.r_offset, addend, 0, false, false});
             break;
-        case R_X86_64_IRELATIVE:
+        case relocation_resolved:
             relocations_.push_back({entry.r_offset, addend, 0, true, true});
             break;
         }

@@ -4,7 +4,7 @@
 namespace auger {
 namespace {
 
-// endbr64, a load of the symbol's number, the jump: what linkers write.
+// A landing pad, a load of the symbol's number, the jump: what linkers write.
 constexpr size_t stub_size = 16; // bytes
 constexpr size_t stub_instructions = 3;
 

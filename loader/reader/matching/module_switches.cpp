@@ -32,7 +32,7 @@ std::vector<Function> functions_of(const ElfFile& file) {
             FrameRow first;
             const bool part = program.next(first) && first.address == function->begin &&
                               first.rule.cfa == WIRE_CFA_REGISTER &&
-                              first.rule.cfa_register == register_rbp;
+                              first.rule.cfa_register == register_frame;
             functions.push_back({function->begin, function->end, part});
         }
     }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/names/jit_dump.h"
+#include "loader/arch/arch.h"
+
+#include ARCH(machine.h)
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +17,6 @@ constexpr size_t prefix_size = 16; // of every record: kind, size with the prefi
 enum class RecordKind : uint32_t { load = 0, move = 1 };
 constexpr size_t load_name = 56; // where the name begins in a record of loading
 constexpr size_t move_size = 64;
-constexpr size_t machine_x86_64 = 62;
 
 template <typename T>
 T value_at(std::string_view bytes, size_t offset) {
@@ -42,7 +44,7 @@ uint64_t JitDump::take_header(std::string_view bytes) {
         return 0;
     const auto size = value_at<uint32_t>(bytes, 8);
     damaged_ = value_at<uint32_t>(bytes, 0) != magic || size < header_size ||
-               value_at<uint32_t>(bytes, 12) != machine_x86_64;
+               value_at<uint32_t>(bytes, 12) != elf_machine;
     begun_ = !damaged_;
     return damaged_ ? 0 : size;
 }

@@ -114,8 +114,8 @@ void CallFrameInformation::add_common(Entry& entry) {
     common.encoding.code_alignment = cursor.uleb();
     common.encoding.data_alignment = cursor.sleb();
     const uint64_t return_column = version == 1 ? cursor.byte() : cursor.uleb();
-    if (cursor.failed() || return_column != register_rip || commons_.size() == most_commons ||
-        !read_augmentation(entry, augmentation.data(), common))
+    if (cursor.failed() || return_column != register_return_address ||
+        commons_.size() == most_commons || !read_augmentation(entry, augmentation.data(), common))
         return;
     const auto initial = FrameProgram::initial_state(common.encoding, cursor.rest());
     if (!initial)

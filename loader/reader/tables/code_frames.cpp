@@ -3,10 +3,12 @@
 // that reaches an instruction is kept: compilers see to it that all are equal.
 #include "loader/reader/tables/code_frames.h"
 
+#include "loader/arch/arch.h"
 #include "loader/reader/code/decoder.h"
 #include "loader/reader/tables/code_state.h"
 
-#include <array>
+#include ARCH(code_bytes.h)
+
 #include <cstring>
 
 namespace auger {
@@ -14,20 +16,7 @@ namespace {
 
 using Flow = Instruction::Flow;
 
-// mov $15, %rax (or %eax); syscall: rt_sigreturn, to which a signal handler returns.
-constexpr std::array<std::array<uint8_t, 9>, 2> signal_returns = {
-    {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05, 0, 0}}};
-constexpr size_t signal_return_sizes[] = {9, 7};
-
 constexpr uint64_t largest_padding = 16; // bytes
-
-bool returns_from_signal(Bytes code) {
-    for (size_t i = 0; i < signal_returns.size(); ++i)
-        if (code.size() >= signal_return_sizes[i] &&
-            std::memcmp(code.data(), signal_returns[i].data(), signal_return_sizes[i]) == 0)
-            return true;
-    return false;
-}
 
 class Analysis {
   public:

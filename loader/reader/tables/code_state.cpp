@@ -16,9 +16,9 @@ wire_unwind_rule CodeState::rule() const {
     // By the frame pointer when it is one, as compilers do, and not just a pointer to
     // something in the frame.
     if (frame_known && (frame == 16 || !stack_known))
-        state.cfa = {true, {FrameValue::Kind::address, register_rbp, frame, 0}};
+        state.cfa = {true, {FrameValue::Kind::address, register_frame, frame, 0}};
     else if (stack_known && stack >= 8) // else its return address is gone
-        state.cfa = {true, {FrameValue::Kind::address, register_rsp, stack, 0}};
+        state.cfa = {true, {FrameValue::Kind::address, register_stack, stack, 0}};
     else
         return wire_rule(WIRE_CFA_NONE);
     state.rbx = rbx;

@@ -55,7 +55,7 @@ std::optional<FrameValue> binary(uint8_t operation, const FrameValue& a, const F
             return plus(a, constant(-static_cast<uint64_t>(b.offset)));
         break;
     case DW_OP_and:
-        if (by_constant && b.offset == 15 && a.kind == Kind::address && a.base == register_rip &&
+        if (by_constant && b.offset == 15 && a.kind == Kind::address && a.base == register_code &&
             a.offset == 0)
             return FrameValue{Kind::code_bits, 0, 0, 0};
         break;
@@ -77,7 +77,7 @@ FrameValue signed_constant(ByteCursor& cursor) {
 }
 
 std::optional<FrameValue> based(uint64_t base, int64_t offset) {
-    if (base > register_rip)
+    if (base > register_last)
         return std::nullopt;
     return FrameValue{Kind::address, static_cast<uint8_t>(base), offset, 0};
 }

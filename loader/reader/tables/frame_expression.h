@@ -4,8 +4,10 @@
 // understood.
 #pragma once
 
+#include "loader/arch/arch.h"
 #include "loader/unwind/byte_cursor.h"
-#include "loader/unwind/dwarf_register.h"
+
+#include ARCH(dwarf_register.h)
 
 #include <cstdint>
 #include <optional>

@@ -129,7 +129,7 @@ FrameProgram::Step FrameProgram::extended(uint8_t instruction) {
         // A value that is no place in memory: of the stack pointer it may be what a CFA is.
         const uint64_t column = cursor_.uleb();
         const uint64_t units = cursor_.uleb();
-        if (column == register_rsp && units == 0)
+        if (column == register_stack && units == 0)
             return set_rule(column, {});
         return set_rule(column, {RegisterRule::Kind::other, 0, 0});
     }
@@ -217,7 +217,7 @@ FrameProgram::Step FrameProgram::set_expression(uint64_t column) {
 FrameProgram::Step FrameProgram::set_register(uint64_t column, uint64_t source) {
     if (source == column)
         return set_rule(column, {});
-    if (source > register_rip)
+    if (source > register_last)
         return set_rule(column, {RegisterRule::Kind::other, 0, 0});
     return set_rule(column, {RegisterRule::Kind::in_register, static_cast<uint8_t>(source), 0});
 }

@@ -29,7 +29,7 @@ Saved saved(const RegisterRule& rule, const CfaRule& cfa) {
         if (cfa.value.kind == FrameValue::Kind::address && cfa.value.base == rule.base) {
             if (__builtin_sub_overflow(offset, cfa.value.offset, &offset))
                 return {WIRE_SAVED_LOST, 0};
-        } else if (rule.base == register_rbp) {
+        } else if (rule.base == register_frame) {
             kind = WIRE_SAVED_AT_RBP;
         } else {
             return {WIRE_SAVED_LOST, 0};

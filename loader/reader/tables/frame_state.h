@@ -37,13 +37,13 @@ struct FrameState {
     // The rule of a column, or null when it is none that we follow.
     const RegisterRule* column(uint64_t number) const {
         switch (number) {
-        case register_rbx:
+        case register_kept:
             return &rbx;
-        case register_rbp:
+        case register_frame:
             return &rbp;
-        case register_rsp:
+        case register_stack:
             return &rsp;
-        case register_rip:
+        case register_return_address:
             return &return_address;
         }
         return nullptr;

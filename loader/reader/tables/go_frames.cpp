@@ -35,7 +35,7 @@ wire_unwind_rule rule_at_depth(int64_t depth) {
     if (depth < 0 || depth > deepest)
         return wire_rule(WIRE_CFA_UNSUPPORTED);
     wire_unwind_rule rule = wire_rule(WIRE_CFA_REGISTER);
-    rule.cfa_register = register_rsp;
+    rule.cfa_register = register_stack;
     rule.offset = static_cast<int32_t>(depth + 8);
     rule.rbp_saved = WIRE_SAVED_AT_RBP;
     rule.rbx_saved = WIRE_SAVED_LOST;
@@ -77,7 +77,7 @@ class GoFrames {
         for (FrameRow& row : frames.rows) {
             if (row.rule.cfa == WIRE_CFA_NONE)
                 row.rule = rule_after_switch(function.name, row.address < end_of_way);
-            else if (row.rule.cfa == WIRE_CFA_REGISTER && row.rule.cfa_register == register_rbp)
+            else if (row.rule.cfa == WIRE_CFA_REGISTER && row.rule.cfa_register == register_frame)
                 row.rule.cfa = WIRE_CFA_OTHER_STACK;
         }
         if (back_ && *back_ >= function.begin && *back_ <= end_of_way)

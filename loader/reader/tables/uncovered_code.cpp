@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/tables/uncovered_code.h"
 
+#include "loader/arch/arch.h"
 #include "loader/reader/code/decoder.h"
 #include "loader/reader/tables/code_frames.h"
+
+#include ARCH(code_bytes.h)
 
 #include <algorithm>
 #include <cstring>
@@ -153,8 +156,7 @@ class UncoveredCode {
         if (!gap_of(address))
             return false;
         const std::vector<std::byte> byte = file_.read_code(address, 1);
-        return byte.size() == 1 && (byte[0] == std::byte{0x90} || byte[0] == std::byte{0} ||
-                                    byte[0] == std::byte{0xcc});
+        return byte.size() == 1 && is_padding_byte(byte[0]);
     }
 
     const ElfFile& file_;

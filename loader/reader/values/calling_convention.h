@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the System V AMD64 calling convention puts parameters and results.
+// Where the calling convention of the machine puts parameters and results: loader/arch.
 #pragma once
 
 #include "loader/reader/values/place.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/values/comparison.h"
 
-#include "loader/reader/values/constant.h"
 #include "loader/reader/values/names.h"
 
 #include <fmt/format.h>
@@ -74,8 +73,6 @@ bool is_zero(const Expression& expression) {
     return expression.kind == Kind::number && expression.number == 0;
 }
 
-constexpr const char* bits_hint = "write flags & 0x40, or not (flags & 0x40)";
-
 } // namespace
 
 Error ComparisonCompiler::at(const Expression& expression, Error error) const {
@@ -104,8 +101,8 @@ Result<uint8_t> ComparisonCompiler::add(const Expression& expression, const Oper
 Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool negated) {
     if (expression.kind == Kind::comparison)
         return compare(expression, negated);
-    if (expression.kind == Kind::bits)
-        return compare_bits(expression, !negated);
+    if (auto bits = masked(expression))
+        return compare_bits(*bits, !negated);
     if (is_literal(expression))
         return reader_.error(expression, "is the same for every call",
                              "a condition compares values: arg2 > 4096 and ret < 0");
@@ -118,29 +115,35 @@ Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool n
     return compare_constant(expression, *operand, 0, negated ? equal : unequal);
 }
 
-Result<uint8_t> ComparisonCompiler::compare_bits(const Expression& expression, bool set) {
-    const Expression* masked = expression.operands[0].get();
+std::optional<ComparisonCompiler::Masked>
+ComparisonCompiler::masked(const Expression& expression) const {
+    if (expression.kind != Kind::arithmetic || expression.arithmetic != ArithmeticOperator::bit_and)
+        return std::nullopt;
+    const Expression* value = expression.operands[0].get();
     const Expression* mask = expression.operands[1].get();
-    if (is_literal(*masked))
-        std::swap(masked, mask);
-    auto operand = reader_.read(*masked);
-    if (!operand)
-        return operand.error();
-    if (operand->is_string())
-        return reader_.error(*masked, "is a string, which has no bits");
+    if (is_literal(*value))
+        std::swap(value, mask);
+    auto operand = reader_.read(*value);
+    if (!operand || operand->is_string())
+        return std::nullopt;
     const auto constant = constant_for(*mask, *operand);
     if (!constant)
-        return reader_.error(*mask, "is no number that selects bits", bits_hint);
-    if (constant->number == 0)
-        return reader_.error(*mask, "selects no bit");
-    if (!constant->negative && operand->bits < 64 && constant->number >> operand->bits)
-        return reader_.error(*mask, fmt::format("selects bits that the value does not have: it has "
-                                                "{}",
-                                                operand->bits));
+        return std::nullopt;
+    return Masked{value, mask, *std::move(operand), *constant};
+}
+
+Result<uint8_t> ComparisonCompiler::compare_bits(const Masked& masked, bool set) {
+    const uint64_t bits = masked.mask.number;
+    if (bits == 0)
+        return reader_.error(*masked.mask_at, "selects no bit");
+    if (!masked.mask.negative && masked.operand.bits < 64 && bits >> masked.operand.bits)
+        return reader_.error(*masked.mask_at,
+                             fmt::format("selects bits that the value does not have: it has {}",
+                                         masked.operand.bits));
     wire_comparison comparison{};
     comparison.operation = set ? WIRE_BITS_SET : WIRE_BITS_CLEAR;
-    comparison.constant = constant->number;
-    return add(*masked, *operand, comparison);
+    comparison.constant = bits;
+    return add(*masked.value, masked.operand, comparison);
 }
 
 Result<uint8_t> ComparisonCompiler::compare(const Expression& expression, bool negated) {
@@ -156,12 +159,9 @@ Result<uint8_t> ComparisonCompiler::compare(const Expression& expression, bool n
     }
     if (negated)
         operation = opposite(operation);
-    if (left->kind == Kind::bits || right->kind == Kind::bits) {
-        if (left->kind == Kind::bits && is_zero(*right) && is_equality(operation))
-            return compare_bits(*left, operation == unequal);
-        return reader_.error(expression, "only whether any of the bits is set can be asked",
-                             bits_hint);
-    }
+    if (is_zero(*right) && is_equality(operation))
+        if (auto bits = masked(*left))
+            return compare_bits(*bits, operation == unequal);
     for (const Expression* side : {left, right})
         if (side->condition())
             return reader_.error(*side, "is a condition where a value is wanted",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/reader/values/constant.h"
 #include "loader/reader/values/operand.h"
 #include "loader/reader/values/program_builder.h"
 #include "loader/values/expression.h"
@@ -22,7 +23,15 @@ class ComparisonCompiler {
 
   private:
     Result<uint8_t> compare(const Expression& expression, bool negated);
-    Result<uint8_t> compare_bits(const Expression& expression, bool set);
+    // `value & mask` of a constant mask.
+    struct Masked {
+        const Expression* value;
+        const Expression* mask_at;
+        Operand operand;
+        Constant mask;
+    };
+    std::optional<Masked> masked(const Expression& expression) const;
+    Result<uint8_t> compare_bits(const Masked& masked, bool set);
     Result<uint8_t> compare_values(const Expression& expression, const Operand& left,
                                    const Operand& right, ComparisonOperator operation);
     Result<uint8_t> compare_string(const Expression& value, const Operand& operand,

@@ -25,7 +25,7 @@ struct ValueScope {
     // begins.
     uint64_t address = 0;
     // errno_offset() of the processes.
-    Result<int32_t> error_number = Error{{}, {}, "its place is not known", {}};
+    Result<int32_t> error_number = Error{{}, {}, "its location is not known", {}};
 };
 
 // Values that are read when a call begins are those at the function's first byte: its entry probe

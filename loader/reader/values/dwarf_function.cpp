@@ -136,6 +136,7 @@ std::optional<DwarfFunction> DwarfFunction::find(std::shared_ptr<DwarfFile> file
         return std::nullopt;
     DwarfFunction function;
     function.file_ = std::move(file);
+    function.unit_ = found->unit;
     const Language language = language_of(found->unit);
     function.cpp_ = language == Language::cpp;
     function.conventional_ =

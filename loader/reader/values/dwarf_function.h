@@ -29,6 +29,8 @@ class DwarfFunction {
     static std::optional<DwarfFunction> find(std::shared_ptr<DwarfFile> file, uint64_t address,
                                              bool clone);
 
+    // The compile unit that it is in.
+    const Dwarf_Die& unit() const { return unit_; }
     const std::vector<Parameter>& parameters() const { return parameters_; }
     const ValueType& result_type() const { return result_; }
     const std::optional<Place>& result() const { return result_place_; }
@@ -39,6 +41,7 @@ class DwarfFunction {
     void read_parameters(Dwarf_Die function, uint64_t address);
 
     std::shared_ptr<DwarfFile> file_; // the types are parts of it
+    Dwarf_Die unit_{};
     std::vector<Parameter> parameters_;
     ValueType result_;
     std::optional<Place> result_place_;

@@ -149,9 +149,9 @@ class Evaluation {
 
     Location::Kind relative(uint64_t number, int64_t offset, Place& place) {
         // The frame pointer is the caller's still.
-        if (number >= registers || number == register_rbp)
+        if (number >= registers || number == register_frame)
             return Location::Kind::unsaid;
-        if (number == register_rsp) {
+        if (number == register_stack) {
             place.base = WIRE_BASE_CFA;
             offset = offset < INT64_MIN + return_address ? INT64_MIN : offset - return_address;
         } else {

@@ -192,14 +192,22 @@ ValueType type_of(Dwarf_Die holder) {
     return read_type(referred(holder, DW_AT_type));
 }
 
+ValueType type_at(Dwarf_Die type) {
+    return read_type(type);
+}
+
 bool is_reference(const ValueType& type) {
     Dwarf_Die die = type.die;
     const int tag = die.addr ? dwarf_tag(&die) : 0;
     return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }
 
+bool has_pointee(const ValueType& type) {
+    return type.kind == Kind::pointer && (type.die.addr || type.target);
+}
+
 ValueType pointee(const ValueType& pointer) {
-    return type_of(pointer.die);
+    return pointer.target ? *pointer.target : type_of(pointer.die);
 }
 ValueType element(const ValueType& array) {
     return type_of(array.die);
@@ -211,6 +219,7 @@ ValueType pointer_to(const ValueType& target) {
     type.size = 8;
     type.is_signed = false;
     type.name = target.name + " *";
+    type.target = std::make_shared<const ValueType>(target);
     return type;
 }
 

@@ -19,8 +19,12 @@ namespace auger {
 
 // Of what has a DW_AT_type (a parameter, a member, a function: its result); without one: `nothing`.
 ValueType type_of(Dwarf_Die holder);
+// That a DIE is itself.
+ValueType type_at(Dwarf_Die type);
 
 bool is_reference(const ValueType& type);
+// Whether it is a pointer of which is known what it leads to.
+bool has_pointee(const ValueType& type);
 // Of a pointer or reference.
 ValueType pointee(const ValueType& pointer);
 ValueType element(const ValueType& array);

@@ -3,6 +3,7 @@
 
 #include "loader/reader/values/calling_convention.h"
 #include "loader/reader/values/dwarf_types.h"
+#include "loader/reader/values/named_type.h"
 #include "loader/reader/values/names.h"
 
 #include <fmt/format.h>
@@ -62,7 +63,8 @@ FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
         no_dwarf_ = dwarf.error();
         return;
     }
-    dwarf_ = DwarfFunction::find(*dwarf, scope.address, !clone_.empty());
+    file_ = *dwarf;
+    dwarf_ = DwarfFunction::find(file_, scope.address, !clone_.empty());
     if (!dwarf_)
         no_dwarf_ = failure("the debug information does not describe the function");
 }
@@ -138,6 +140,18 @@ Result<FunctionValue> FunctionValues::named(const std::string& name) const {
             (no_dwarf_.hint.empty() ? "" : "; or " + no_dwarf_.hint));
 }
 
+Result<ValueType> FunctionValues::type(const std::string& name) const {
+    if (auto known = basic_value_type(name))
+        return *std::move(known);
+    if (file_)
+        return find_type(file_->handle(), dwarf_ ? std::optional(dwarf_->unit()) : std::nullopt,
+                         name);
+    return failure(fmt::format("there is no debug information that could know the type \"{}\": {}",
+                               name, no_dwarf_.cause),
+                   "without it there are u8 to u64, s8 to s64, C's integers, char" +
+                       (no_dwarf_.hint.empty() ? "" : "; or " + no_dwarf_.hint));
+}
+
 bool FunctionValues::returns_nothing() const {
     return dwarf_   ? dwarf_->result_type().kind == ValueType::Kind::nothing
            : known_ ? known_->result.name.empty()
@@ -159,7 +173,7 @@ Result<FunctionValue> FunctionValues::result() const {
                                              dwarf_->result_type().name));
         return FunctionValue{*dwarf_->result(), meaning};
     }
-    FunctionValue value{Place::of_register(register_rax, {}), meaning};
+    FunctionValue value{Place::of_register(register_result, {}), meaning};
     if (known_)
         value.place.type = type_of(known_->result);
     value.place.at_end = true;

@@ -10,6 +10,7 @@
 #include "loader/reader/values/place.h"
 #include "loader/reader/values/well_known.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class FunctionValues {
     Result<FunctionValue> named(const std::string& name) const;
     Result<FunctionValue> result() const;
     Result<FunctionValue> error_number() const;
+    // One of the debug information, or a basic one.
+    Result<ValueType> type(const std::string& name) const;
 
     // In order; those that cannot be read have an error.
     std::vector<std::pair<std::string, Result<FunctionValue>>> parameters() const;
@@ -44,6 +47,7 @@ class FunctionValues {
     Result<FunctionValue> parameter(size_t index) const;
 
     const ValueScope& scope_;
+    std::shared_ptr<DwarfFile> file_; // null: there is none
     std::optional<DwarfFunction> dwarf_;
     Error no_dwarf_; // why there is none
     const KnownFunction* known_ = nullptr;

@@ -73,6 +73,7 @@ Result<Operand> number_operand(FunctionValue value) {
     if (auto objection = to_fetch(place, false, 0, operand.fetch))
         return failure(*std::move(objection));
     operand.type = place.type;
+    operand.computation = place.computation;
     operand.bits = place.bits ? place.bits->size : 8 * place.type.size;
     operand.format.kind = value.meaning.value_or(format_kind(place.type));
     // It is one only when it is asked for by str().
@@ -85,7 +86,7 @@ Result<Operand> number_operand(FunctionValue value) {
 
 Result<Operand> string_operand(FunctionValue value) {
     Place& place = value.place;
-    if (place.type.kind == Kind::pointer && place.type.die.addr)
+    if (has_pointee(place.type))
         if (const ValueType target = pointee(place.type); target.kind == Kind::structure)
             if (auto objection = go_through(place, target))
                 return failure(*std::move(objection));
@@ -106,18 +107,20 @@ Result<Operand> string_operand(FunctionValue value) {
             most = std::min<uint64_t>(place.type.size + 1, WIRE_STRING);
         if (auto objection = take_address(place, pointer_to(unit)))
             return failure(*std::move(objection));
-    } else if (place.type.kind == Kind::pointer && place.type.die.addr) {
+    } else if (has_pointee(place.type)) {
         const ValueType target = pointee(place.type);
         if (target.kind != Kind::nothing && target.size != 1)
             return failure(fmt::format("is a pointer to {}, which is no text", target.name));
     } else if (place.type.kind != Kind::word && place.type.kind != Kind::pointer) {
-        return failure(fmt::format("is no pointer ({})", type));
+        return failure(fmt::format("is no pointer ({})", type),
+                       place.type.size == 8 ? "as one it is str((char *)...)" : "");
     }
     Operand operand;
     if (auto objection = to_fetch(place, true, static_cast<uint8_t>(most), operand.fetch))
         return failure(*std::move(objection));
     operand.format.kind = ValueFormat::Kind::string;
     operand.type = place.type;
+    operand.computation = place.computation;
     return operand;
 }
 
@@ -128,6 +131,13 @@ Error OperandReader::error(const Expression& expression, std::string cause,
 
 Error OperandReader::at(const Expression& expression, Error error) const {
     return expression_error(text_, expression.at, std::move(error.cause), std::move(error.hint));
+}
+
+Result<Operand> OperandReader::operand(const Expression& expression, FunctionValue value) const {
+    auto operand = number_operand(std::move(value));
+    if (!operand)
+        return at(expression, operand.error());
+    return operand;
 }
 
 Result<Operand> OperandReader::read(const Expression& expression) const {

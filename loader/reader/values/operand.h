@@ -7,18 +7,29 @@
 #include "loader/reader/values/function_values.h"
 #include "loader/values/expression.h"
 
+#include <memory>
+#include <optional>
 #include <string_view>
 
 namespace auger {
 
-// One value of a call.
+// One value of a call, or a number beside one.
 struct Operand {
     wire_fetch fetch{};
     ValueFormat format{};
     ValueType type{};
-    uint64_t bits = 64; // that it has
+    uint64_t bits = 64;                               // that it has
+    std::shared_ptr<const Computation> computation{}; // the place's
     bool is_string() const { return fetch.flags & WIRE_FETCH_STRING; }
     bool is_signed() const { return fetch.flags & WIRE_FETCH_SIGNED; }
+};
+
+// What a value of WIRE_BASE_COMPUTED is made of.
+struct Computation {
+    wire_operation operation = WIRE_ADD;
+    Operand left{};
+    std::optional<Operand> right{};
+    uint64_t constant = 1; // in place of `right`, or the factor that it has
 };
 
 // Errors have cause and hint. A number, pointer, enumerator ...
@@ -40,6 +51,30 @@ class OperandReader {
     Result<FunctionValue> resolve_name(const Expression& expression) const;
     Result<FunctionValue> resolve_member(const Expression& expression) const;
     Result<FunctionValue> resolve_element(const Expression& expression) const;
+    Result<FunctionValue> resolve_address(const Expression& expression) const;
+    Result<FunctionValue> resolve_cast(const Expression& expression) const;
+    Result<FunctionValue> resolve_arithmetic(const Expression& expression) const;
+    // That arithmetic is done with: an array is the pointer to its first element.
+    Result<FunctionValue> resolve_number(const Expression& expression) const;
+    Result<FunctionValue> as_pointer(const Expression& expression, FunctionValue value) const;
+    Result<FunctionValue> follow(const Expression& pointer, FunctionValue value) const;
+    Result<FunctionValue> go_to_element(const Expression& expression, FunctionValue value,
+                                        int64_t index) const;
+    Result<FunctionValue> plus_index(const Expression& owner, FunctionValue pointer,
+                                     const Expression& index) const;
+
+    // A value and the expression that it is of.
+    struct Term {
+        const Expression& at;
+        FunctionValue value;
+    };
+    Result<FunctionValue> with_number(ArithmeticOperator operation, Term value,
+                                      const Expression& number) const;
+    Result<FunctionValue> number_with(ArithmeticOperator operation, const Expression& number,
+                                      Term value) const;
+    Result<FunctionValue> with_value(ArithmeticOperator operation, Term left, Term right) const;
+    Result<Operand> operand(const Expression& at, FunctionValue value) const;
+    Result<ValueType> named_type(const Expression& cast) const;
     Error at(const Expression& expression, Error error) const;
 
     std::string_view text_;

@@ -17,7 +17,8 @@ namespace {
 using Kind = ValueType::Kind;
 
 constexpr unsigned position_limit = 255;
-constexpr const char* needs_types = "that takes debug information; arg0, str(arg1), ret do not";
+constexpr const char* needs_type =
+    "with debug information, name its type: ((struct request *)arg0)->len";
 
 // The number of `argN`.
 std::optional<unsigned> position_of(std::string_view name) {
@@ -38,6 +39,11 @@ Objection follow_reference(FunctionValue& value) {
     return go_through(value.place, pointee(value.place.type));
 }
 
+// An address of which is not known of what.
+bool leads_anywhere(const ValueType& type) {
+    return type.kind == Kind::word || (type.kind == Kind::pointer && !has_pointee(type));
+}
+
 bool has_dimensions(const ValueType& array) {
     unsigned count = 0;
     for_each_child(array.die, [&](Dwarf_Die child) {
@@ -56,14 +62,20 @@ Result<FunctionValue> OperandReader::resolve(const Expression& expression) const
             return resolve_name(expression);
         case Expression::Kind::member:
             return resolve_member(expression);
-        case Expression::Kind::pointee: // *p is p[0]
+        case Expression::Kind::pointee:
         case Expression::Kind::element:
             return resolve_element(expression);
+        case Expression::Kind::address:
+            return resolve_address(expression);
+        case Expression::Kind::cast:
+            return resolve_cast(expression);
+        case Expression::Kind::arithmetic:
+            return resolve_arithmetic(expression);
         case Expression::Kind::number:
         case Expression::Kind::string:
             return error(expression, "is no value of a call", "such as arg0, req->len, ret");
         case Expression::Kind::string_at:
-            return error(expression, "is a string, which has no parts");
+            return error(expression, "is a string, and no number or pointer");
         default:
             return error(expression, "is a condition where a value is wanted");
         }
@@ -93,9 +105,9 @@ Result<FunctionValue> OperandReader::resolve_member(const Expression& expression
     if (!value)
         return value;
     Place& place = value->place;
-    if (place.type.kind == Kind::word || (place.type.kind == Kind::pointer && !place.type.die.addr))
+    if (leads_anywhere(place.type))
         return error(owner, "is of a type that is not known, so that it has no members",
-                     needs_types);
+                     needs_type);
     if (place.type.kind == Kind::pointer)
         if (auto objection = go_through(place, pointee(place.type)))
             return error(owner, *std::move(objection));
@@ -112,37 +124,83 @@ Result<FunctionValue> OperandReader::resolve_member(const Expression& expression
     return value;
 }
 
+// What has no type leads to 8 bytes of which nothing more is known.
+Result<FunctionValue> OperandReader::as_pointer(const Expression& expression,
+                                                FunctionValue value) const {
+    Place& place = value.place;
+    if (place.type.kind == Kind::array) {
+        if (has_dimensions(place.type))
+            return error(expression, "has several dimensions, which cannot be indexed");
+        if (auto objection = take_address(place, pointer_to(element(place.type))))
+            return error(expression, *std::move(objection));
+        value.meaning.reset();
+    } else if (leads_anywhere(place.type)) {
+        ValueType word;
+        word.name = "8 bytes";
+        place.type = pointer_to(word);
+    } else if (place.type.kind != Kind::pointer) {
+        return error(expression,
+                     fmt::format("is no pointer and no array: it is {}", place.type.name),
+                     place.type.size == 8 ? "as a pointer it is (u64 *)VALUE" : "");
+    }
+    return value;
+}
+
+Result<FunctionValue> OperandReader::follow(const Expression& pointer, FunctionValue value) const {
+    ValueType target = pointee(value.place.type);
+    if (target.size == 0 || target.size > INT32_MAX)
+        return error(pointer, fmt::format("leads to {}, which cannot be read", target.name),
+                     target.kind == Kind::nothing ? "say as what: *(u64 *)POINTER" : "");
+    if (auto objection = go_through(value.place, std::move(target)))
+        return error(pointer, *std::move(objection));
+    value.meaning.reset();
+    return value;
+}
+
+// *p is p[0].
 Result<FunctionValue> OperandReader::resolve_element(const Expression& expression) const {
     const Expression& owner = *expression.operands[0];
+    const bool first = expression.kind == Expression::Kind::pointee;
     auto value = resolve(owner);
     if (!value)
         return value;
-    Place& place = value->place;
-    const bool array = place.type.kind == Kind::array;
-    if (place.type.kind == Kind::word || (place.type.kind == Kind::pointer && !place.type.die.addr))
-        return error(owner, "is of a type that is not known, so that it leads nowhere",
-                     needs_types);
-    if (!array && place.type.kind != Kind::pointer)
-        return error(owner, fmt::format("is no pointer and no array: it is {}", place.type.name));
-    if (array && has_dimensions(place.type))
+    if (!first && expression.operands[1]->kind != Expression::Kind::number) {
+        auto sum = plus_index(owner, *std::move(value), *expression.operands[1]);
+        if (!sum)
+            return sum;
+        return follow(owner, *std::move(sum));
+    }
+    const auto index = first ? 0 : static_cast<int64_t>(expression.operands[1]->number);
+    if (value->place.type.kind != Kind::array) {
+        auto pointer = as_pointer(owner, *std::move(value));
+        value = pointer ? follow(owner, *std::move(pointer)) : pointer.error();
+        if (!value)
+            return value;
+        return go_to_element(expression, *std::move(value), index);
+    }
+    // Of an array in a register, too.
+    const ValueType array = value->place.type, part = element(array);
+    if (has_dimensions(array))
         return error(owner, "has several dimensions, which cannot be indexed");
-    const ValueType part = array ? element(place.type) : pointee(place.type);
-    const auto index = static_cast<int64_t>(expression.number);
     if (part.size == 0 || part.size > INT32_MAX)
         return error(owner, fmt::format("leads to {}, which cannot be read", part.name));
-    if (array && place.type.size &&
-        (index < 0 || static_cast<uint64_t>(index) >= place.type.size / part.size))
+    if (array.size && (index < 0 || static_cast<uint64_t>(index) >= array.size / part.size))
         return error(expression,
-                     fmt::format("is beyond the array's {} elements", place.type.size / part.size));
-    if (!array)
-        if (auto objection = go_through(place, part))
-            return error(owner, *std::move(objection));
+                     fmt::format("is beyond the array's {} elements", array.size / part.size));
+    value->place.type = part;
+    return go_to_element(expression, *std::move(value), index);
+}
+
+// From the first one, of the place's type.
+Result<FunctionValue> OperandReader::go_to_element(const Expression& expression,
+                                                   FunctionValue value, int64_t index) const {
+    ValueType part = value.place.type;
     int64_t offset;
     if (__builtin_mul_overflow(index, static_cast<int64_t>(part.size), &offset))
         return error(expression, "lies too far away");
-    if (auto objection = go_to_member(place, offset, part))
+    if (auto objection = go_to_member(value.place, offset, std::move(part)))
         return error(expression, *std::move(objection));
-    value->meaning.reset();
+    value.meaning.reset();
     return value;
 }
 

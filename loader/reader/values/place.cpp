@@ -89,9 +89,29 @@ Objection go_through(Place& place, ValueType target) {
 Objection take_address(Place& place, ValueType pointer) {
     if (!place.in_memory)
         return "lies in registers, not in memory";
+    if (place.bits)
+        return "is a bit-field, which has no address";
     place.in_memory = false;
     place.type = std::move(pointer);
     return std::nullopt;
+}
+
+bool add_to_value(Place& place, int64_t bytes, ValueType type) {
+    if (place.bits || place.type.size != 8 || (!place.in_memory && !is_whole_register(place)))
+        return false;
+    int64_t sum = bytes;
+    if (place.in_memory ? place.offsets.size() >= WIRE_MAX_OFFSETS
+                        : __builtin_add_overflow(place.offsets.back(), bytes, &sum))
+        return false;
+    if (sum < INT32_MIN || sum > INT32_MAX)
+        return false;
+    if (place.in_memory)
+        place.offsets.push_back(sum);
+    else
+        place.offsets.back() = sum;
+    place.in_memory = false;
+    place.type = std::move(type);
+    return true;
 }
 
 Objection to_fetch(const Place& place, bool string, uint8_t string_size, wire_fetch& fetch) {

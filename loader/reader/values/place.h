@@ -4,10 +4,13 @@
 #pragma once
 
 #include "bpf/wire.h"
+#include "loader/arch/arch.h"
 #include "loader/reader/values/value_type.h"
-#include "loader/unwind/dwarf_register.h"
+
+#include ARCH(dwarf_register.h)
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +24,13 @@ struct BitField {
     uint64_t unit = 0; // bytes of its declared type
 };
 
+struct Computation; // operand.h
+
 struct Place {
     wire_base base = WIRE_BASE_REGISTER;
     uint8_t number = 0; // of the register
+    // Of WIRE_BASE_COMPUTED and WIRE_BASE_CONSTANT.
+    std::shared_ptr<const Computation> computation{};
     // As in wire_fetch: all but the last lead through a pointer.
     std::vector<int64_t> offsets{0};
     // What lies at the sum is the value; else the sum itself is.
@@ -46,8 +53,11 @@ using Objection = std::optional<std::string>;
 Objection go_to_member(Place& place, int64_t offset, ValueType type);
 // To what the pointer at the place leads to.
 Objection go_through(Place& place, ValueType target);
-// From an array to the pointer to its first element.
+// To the address of what lies at the place, from an array to that of its first element.
 Objection take_address(Place& place, ValueType pointer);
+
+// Adds to a value of 8 bytes; false when it is not that, or the sum has to be computed.
+bool add_to_value(Place& place, int64_t bytes, ValueType type);
 
 // `string`: what the value points to, at most `string_size` bytes with a NUL.
 Objection to_fetch(const Place& place, bool string, uint8_t string_size, wire_fetch& fetch);

@@ -9,11 +9,11 @@
 namespace auger {
 namespace {
 
-Error limit(std::string_view what, unsigned most) {
+Error limit(std::string_view what, unsigned most, std::string_view which = "") {
     return {{},
             {},
             fmt::format("is one {} too many", what),
-            fmt::format("{} is the most", most),
+            fmt::format("{} is the most{}", most, which),
             Error::Kind::usage};
 }
 
@@ -24,22 +24,48 @@ bool same(const Record& a, const Record& b) {
 
 } // namespace
 
+// What it is computed of comes before it.
+Result<wire_fetch> ProgramBuilder::with_operands(const Operand& operand) {
+    wire_fetch fetch = operand.fetch;
+    if (!operand.computation)
+        return fetch;
+    const Computation& computation = *operand.computation;
+    fetch.constant = computation.constant;
+    if (fetch.base == WIRE_BASE_CONSTANT)
+        return fetch;
+    auto left = add_value(computation.left);
+    if (!left)
+        return left.error();
+    fetch.number = *left;
+    fetch.operation = static_cast<uint8_t>(computation.operation);
+    fetch.operand = WIRE_NO_VALUE;
+    if (!computation.right)
+        return fetch;
+    auto right = add_value(*computation.right);
+    if (!right)
+        return right.error();
+    fetch.operand = *right;
+    return fetch;
+}
+
 Result<uint8_t> ProgramBuilder::add_value(const Operand& operand) {
+    auto fetch = with_operands(operand);
+    if (!fetch)
+        return fetch.error();
     wire_call_program& wire = program_.wire;
     for (uint8_t i = 0; i < wire.fetches; ++i) {
-        wire_fetch wanted = operand.fetch;
+        wire_fetch wanted = *fetch;
         wanted.string = wire.fetch[i].string;
         if (same(wire.fetch[i], wanted) && program_.formats[i].kind == operand.format.kind)
             return i;
     }
     if (wire.fetches == WIRE_MAX_VALUES)
-        return limit("value", WIRE_MAX_VALUES);
+        return limit("value", WIRE_MAX_VALUES, ", with those that others are computed of");
     if (operand.is_string() && fetched_strings_ == WIRE_MAX_STRINGS)
         return limit("string", WIRE_MAX_STRINGS);
-    wire_fetch& fetch = wire.fetch[wire.fetches];
-    fetch = operand.fetch;
     if (operand.is_string())
-        fetch.string = fetched_strings_++;
+        fetch->string = fetched_strings_++;
+    wire.fetch[wire.fetches] = *fetch;
     program_.formats.push_back(operand.format);
     return wire.fetches++;
 }

@@ -23,6 +23,8 @@ class ProgramBuilder {
     }
 
   private:
+    Result<wire_fetch> with_operands(const Operand& operand);
+
     CallProgram program_;
     uint8_t fetched_strings_ = 0;
     uint8_t constants_ = 0;

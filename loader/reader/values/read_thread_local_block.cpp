@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/values/read_thread_local_block.h"
+#include "loader/arch/arch.h"
+
+#include ARCH(machine.h)
 
 #include <elf.h>
 #include <gelf.h>
@@ -74,7 +77,7 @@ ThreadLocalBlock read_thread_local_block(const ElfFile& file) {
          at += sizeof(Elf64_Rela)) {
         Elf64_Rela entry;
         std::memcpy(&entry, relocations.data() + at, sizeof entry);
-        if (ELF64_R_TYPE(entry.r_info) != R_X86_64_TPOFF64)
+        if (ELF64_R_TYPE(entry.r_info) != relocation_thread)
             continue;
         // One with a symbol may be bound to another library's variable.
         if (ELF64_R_SYM(entry.r_info) == 0)

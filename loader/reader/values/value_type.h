@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace auger {
@@ -29,6 +30,8 @@ struct ValueType {
     std::string name{}; // for messages: "struct request"
     // Without typedefs and qualifiers; used only by what reads DWARF. No `addr`: there is none.
     Dwarf_Die die{};
+    // Of a pointer that stands in no debug information.
+    std::shared_ptr<const ValueType> target{};
 
     // Whether a number can be made of it.
     bool scalar() const { return kind <= Kind::pointer; }

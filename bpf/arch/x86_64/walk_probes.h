@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// Where a thread is that a probe keeps busy: where it would be without. x86-64. Of the walk alone.
-#ifndef AUGER_UNWIND_PROBES_H
-#define AUGER_UNWIND_PROBES_H
+// Where a thread is that a probe keeps busy: where it would be without. Of the walk alone.
+#ifndef AUGER_ARCH_WALK_PROBES_H
+#define AUGER_ARCH_WALK_PROBES_H
 
 #include "unwind_steps.h"
+
+#include ARCH(registers.h)
 
 // What is known of the place that leave_probe() finds.
 enum place {

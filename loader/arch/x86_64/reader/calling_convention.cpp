@@ -187,13 +187,13 @@ std::vector<std::optional<Place>> parameter_places(const std::vector<ValueType>&
 
 std::optional<Place> result_place(const ValueType& result, bool cpp) {
     const Way way = classify(result, cpp).way;
-    Place place = Place::of_register(register_rax, result);
+    Place place = Place::of_register(register_result, result);
     place.at_end = true;
     switch (way) {
     case Way::general:
         return place;
     case Way::general_pair:
-        place.second_register = register_rdx;
+        place.second_register = register_result_high;
         return place;
     case Way::memory:
     case Way::reference: // rax has its address

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// x86-64's registers: at a probe (`ctx`), and those that a thread in the kernel had in user mode
+// (`regs`).
+#ifndef AUGER_ARCH_REGISTERS_H
+#define AUGER_ARCH_REGISTERS_H
+
+#include "kernel_types.h"
+#include "wire.h"
+
+enum {
+    USER_ADDRESS_BITS = 56, /* with five levels of page tables */
+    RED_ZONE = 128,         /* bytes below the stack pointer that a function without a frame uses */
+};
+
+/* In the order of DWARF's numbers (System V AMD64 psABI, figure 3.36), less than WIRE_BASE_CFA's.
+ */
+static __always_inline void note_dwarf_registers(u64* registers, struct pt_regs* ctx) {
+    registers[0] = ctx->rax;
+    registers[1] = ctx->rdx;
+    registers[2] = ctx->rcx;
+    registers[3] = ctx->rbx;
+    registers[4] = ctx->rsi;
+    registers[5] = ctx->rdi;
+    registers[6] = ctx->rbp;
+    registers[7] = ctx->rsp;
+    registers[8] = ctx->r8;
+    registers[9] = ctx->r9;
+    registers[10] = ctx->r10;
+    registers[11] = ctx->r11;
+    registers[12] = ctx->r12;
+    registers[13] = ctx->r13;
+    registers[14] = ctx->r14;
+    registers[15] = ctx->r15;
+    registers[16] = ctx->rip;
+}
+
+/* In the order of wire_operand_register. */
+static __always_inline void note_operand_registers(u64* registers, struct pt_regs* ctx) {
+    registers[1] = ctx->rax;
+    registers[2] = ctx->rcx;
+    registers[3] = ctx->rdx;
+    registers[4] = ctx->rbx;
+    registers[5] = ctx->rsp;
+    registers[6] = ctx->rbp;
+    registers[7] = ctx->rsi;
+    registers[8] = ctx->rdi;
+    registers[9] = ctx->r8;
+    registers[10] = ctx->r9;
+    registers[11] = ctx->r10;
+    registers[12] = ctx->r11;
+    registers[13] = ctx->r12;
+    registers[14] = ctx->r13;
+    registers[15] = ctx->r14;
+    registers[16] = ctx->r15;
+    registers[WIRE_OPERAND_CALL] = ctx->rip;
+}
+
+/* Whether an interrupt came while the thread was in user mode. */
+static __always_inline bool is_user_mode(const bpf_user_pt_regs_t* interrupted) {
+    return interrupted->cs & 3;
+}
+
+/* The number of the system call that the thread is in; negative: none, it was interrupted. */
+static __always_inline s64 syscall_number(const struct pt_regs___kernel* regs) {
+    return regs->orig_ax;
+}
+
+/* ... and its first argument. */
+static __always_inline u64 syscall_argument(const struct pt_regs___kernel* regs) {
+    return regs->di;
+}
+
+static __always_inline bool is_exec(const struct pt_regs___kernel* regs) {
+    enum { EXECVE = 59, EXECVEAT = 322 };
+
+    return regs->orig_ax == EXECVE || regs->orig_ax == EXECVEAT;
+}
+
+/* Whether the thread runs a 32-bit program. */
+static __always_inline bool is_compat(const struct pt_regs___kernel* regs) {
+    enum { COMPAT_CS = 0x23 }; // its code segment
+
+    return regs->cs == COMPAT_CS;
+}
+
+/* The registers that walks follow: into the members ip, sp, bp and bx of *to. */
+#define TAKE_WALK_REGISTERS(to, regs)                                                              \
+    do {                                                                                           \
+        (to)->ip = (regs)->ip;                                                                     \
+        (to)->sp = (regs)->sp;                                                                     \
+        (to)->bp = (regs)->bp;                                                                     \
+        (to)->bx = (regs)->bx;                                                                     \
+    } while (0)
+
+#endif

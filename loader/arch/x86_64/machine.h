@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is x86-64's of files, addresses and frames.
+#pragma once
+
+#include <elf.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace auger {
+
+inline constexpr std::string_view machine_name = "x86-64";
+inline constexpr uint16_t elf_machine = EM_X86_64;
+
+// What the dynamic linker writes, by the type of the relocation.
+enum Relocation : uint32_t {
+    relocation_call_slot = R_X86_64_JUMP_SLOT, // a function's address, for calls
+    relocation_slot = R_X86_64_GLOB_DAT,       // a symbol's address
+    relocation_address = R_X86_64_64,          // the same plus a constant
+    relocation_relative = R_X86_64_RELATIVE,   // a place in the file itself
+    relocation_resolved = R_X86_64_IRELATIVE,  // what a function answers (ifunc)
+    relocation_thread = R_X86_64_TPOFF64,      // how far a variable is from the thread pointer
+};
+
+// Where the dynamic linker looks by default on Debian and most others, and its name without
+// versions and `.so`.
+inline constexpr std::array<const char*, 5> library_folders = {
+    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"};
+inline constexpr std::string_view dynamic_linker = "ld-linux-x86-64";
+
+inline constexpr int user_address_bits = 56; // with five levels of page tables
+
+// Of the frame that a signal's handler returns to, in the ucontext that the kernel leaves.
+inline constexpr uint64_t ucontext_rbp = 120, ucontext_rbx = 128, ucontext_rsp = 160,
+                          ucontext_rip = 168;
+
+// By which a program switches stacks, or makes code that nobody has read. Numbers are the kernel's.
+inline constexpr uint32_t refused_calls[] = {
+    9,   // mmap
+    10,  // mprotect
+    15,  // rt_sigreturn
+    131, // sigaltstack
+    329, // pkey_mprotect
+};
+
+} // namespace auger
