@@ -84,4 +84,18 @@ std::string display_name(std::string_view name) {
     return escape_untrusted(short_name(name));
 }
 
+std::string fit_name(std::string_view name, size_t width, std::string_view ellipsis) {
+    if (text_width(name) <= width)
+        return std::string(name);
+    if (const size_t clone = name.find(" [clone "); clone != name.npos && clone > 0)
+        return fit_name(name.substr(0, clone), width, ellipsis);
+    for (size_t at = name.find("::"); at != name.npos && at + 2 < name.size();
+         at = name.find("::")) {
+        name.remove_prefix(at + 2);
+        if (text_width(ellipsis) + text_width(name) <= width)
+            return std::string(ellipsis).append(name);
+    }
+    return elide_middle(name, width, ellipsis);
+}
+
 } // namespace auger

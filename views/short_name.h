@@ -15,4 +15,8 @@ std::string short_name(std::string_view name);
 // The same, safe to print.
 std::string display_name(std::string_view name);
 
+// At most `width` columns of a name that is safe to print. What tells least goes first: clone
+// suffixes, then namespaces from the outermost on ("…Isolate::Run"), and only then its middle.
+std::string fit_name(std::string_view name, size_t width, std::string_view ellipsis = "...");
+
 } // namespace auger

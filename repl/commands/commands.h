@@ -29,6 +29,7 @@ CommandRow flame_command();
 CommandRow diff_command();
 CommandRow top_command();
 CommandRow threads_command();
+CommandRow suggest_command();
 CommandRow hist_command();
 CommandRow calls_command();
 CommandRow probes_command();

@@ -7,6 +7,7 @@ std::span<const HelpTopic> help_topics() {
     static constexpr HelpTopic topics[] = {
         {"workflow", "from \"sometimes slow\" to the cause", R"help(
   sample                      where does the time go? (`sample wall` where calls wait)
+  suggest                     which function does the work? (its name is handle here)
   time handle                 how long do its calls take?
   hist handle                 is there a tail?
   split handle > p95          which samples lie in slow calls?
@@ -30,11 +31,22 @@ Joined with +: slow+taken, fast+not-taken, slow+=3. `flame`, `top`, `threads`, `
 `callees` and `save` take a class, `diff` two.)help"},
         {"expressions", "values of calls, and predicates over them", R"help(
 An EXPRESSION is a value of a call:
-  arg0 ... argN       arguments by position
-  fd, req->len        parameters by name and their members, with debug information
-  str(arg1)           the string that a pointer leads to
-  ret                 the result, when the call has ended
-  errno               of the thread, when the call has ended
+  arg0 ... argN                  arguments by position: 64 bits where no type is known
+  fd, req->len                   parameters by name and their members, with debug information
+  str(arg1)                      the string that a pointer leads to
+  ret                            the result, when the call has ended
+  errno                          of the thread, when the call has ended
+  *p, p[2], p->items[i]          what a pointer leads to: 8 bytes where no type is known
+  *(arg0 + 8), &p->name          what lies 8 bytes further; an address
+  (u8)arg1, (int64)n             as another type: u8 to u64, s8 to s64, uint8_t ..., C's integers
+  *(u32 *)(arg0 + 8)             read as that type
+  ((struct request *)arg0)->len  types of the debug information, with or without struct, enum
+  arg1 - arg0, n >> 4            arithmetic: + - * & | << >>
+On a pointer, + and - count in what it leads to, or in bytes where that is not known or void. Other
+arithmetic has 64 bits, without sign when an operand is a u64. Operators bind as in C, but & and | bind
+tighter than comparisons: flags & 6 == 2. Of the 8 values that a probe may have, arg1 - arg0 takes
+three. Where a pointer on the way cannot be read, the value is "unreadable".
+
 A PREDICATE compares them with numbers, strings or each other (== != < <= > >=), joined by and, or,
 not and parentheses: arg2 > 4096 and ret < 0. A comparison of a value that cannot be read does not
 hold, and neither does its opposite.

@@ -139,14 +139,17 @@ CommandRow serve_command() {
         .name = "serve",
         .group = "Files",
         .usage = "serve unix:PATH | 127.0.0.1:PORT [token FILE] | off [ADDRESS]",
-        .summary = "answer requests by HTTP: samples, profiles, flames, metrics",
+        .summary = "answer requests by HTTP: a live page, samples, profiles, metrics",
         .details = R"help(
 /sample answers with a second of samples as the text of perf script:
   curl --unix-socket PATH http://localhost/sample \
        -d '{"numberOfSamples":100,"timeInterval":"10 ms"}'
   go tool pprof 'http://127.0.0.1:PORT/debug/pprof/profile?seconds=10&token=TOKEN'
-There are /flame.html, /metrics (Prometheus) and /status, too, and / lists all. When nothing is
-sampled, it is while a request lasts, at 999 Hz and for ten minutes at most.
+A browser that opens the URL shows a live page: flame, classes, slow calls, difference, histogram and
+functions, as they change; it changes nothing itself, and stops while nobody sees it. There are
+/flame.html, /metrics (Prometheus), /status and the answers of commands as JSON, too; / lists all.
+When nothing is sampled, it is while a request for samples or a profile lasts, at 999 Hz and for ten
+minutes at most.
 
 A unix socket is made with the rights of who called sudo, has mode 0600, and answers that user, root,
 and whom auger runs as; {PID} in its path is the target's first process. Every user of this machine

@@ -113,6 +113,7 @@ expressions" explains both.)help",
 slow libc:recv > p99
 slow recv@main.cc:1312 > 1ms
 slow recv > 1ms if arg2 > 4096 and ret < 0 show arg0, arg2, ret, errno
+slow parse > 1ms show *(u32 *)(arg0 + 8), req->items[i], str(req->name)
 slow handle off)help",
         .arguments = {probe_or_function,
                       {.words = "> off"},

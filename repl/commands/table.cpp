@@ -16,8 +16,8 @@ const CommandTable& command_table() {
 
         view_command(),    flame_command(),    diff_command(),      top_command(),
         threads_command(), hist_command(),     calls_command(),     probes_command(),
-        sites_command(),   status_command(),   callers_command(),   callees_command(),
-        open_command(),
+        sites_command(),   suggest_command(),  status_command(),    callers_command(),
+        callees_command(), open_command(),
 
         rewrite_command(), drop_command(),     fold_command(),      rules_command(),
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/endpoint.h"
 
-#include "loader/process/proc_info.h"
+#include "repl/services/client_counts.h"
+#include "repl/services/endpoint_answer.h"
 #include "views/escape.h"
-#include "views/exports/file_sink.h"
-#include "views/exports/flame_html.h"
-#include "views/exports/perf_script.h"
-#include "views/exports/pprof.h"
-#include "views/exports/prometheus.h"
 #include "views/format.h"
 #include "views/json/json_views.h"
 
@@ -31,66 +27,8 @@ constexpr uint64_t look_interval_ns = 20'000'000;
 constexpr size_t writers = 2;
 constexpr std::chrono::milliseconds writing_interval{50};
 constexpr size_t most_jobs = 64; // of all addresses together; each holds some memory
-constexpr ForkedLimits answer_limits{.file_bytes = uint64_t{512} << 20, .cpu_seconds = 60};
-
-const char* type_of(Kind kind) {
-    switch (kind) {
-    case Kind::profile:
-        return "application/octet-stream";
-    case Kind::flame:
-        return "text/html; charset=utf-8";
-    case Kind::metrics:
-        return "text/plain; version=0.0.4; charset=utf-8";
-    case Kind::status:
-        return "application/json";
-    default:
-        return "text/plain; charset=utf-8";
-    }
-}
-
-// How the samples came about, for who reads them.
-std::string sampling_lines(const EndpointRequest& request, const SamplingSettings& sampling) {
-    std::string text =
-        fmt::format("# auger: {} of {}, a sample of each thread every {}\n",
-                    format_duration(static_cast<double>(request.duration_ns)),
-                    sampling.wall ? "wall-clock time (waits when they end)" : "CPU time",
-                    format_duration(static_cast<double>(request.interval_ns)));
-    const uint64_t rate = std::max(sampling.rate_hz, sampling.raised_hz);
-    if (rate != 0 && second_ns / rate > request.interval_ns)
-        text += fmt::format("# the session samples at {} Hz, which is less\n", rate);
-    return text;
-}
-
-Result<AccessToken> token_of(const ServedAddress& asked) {
-    return asked.token_file.empty() ? AccessToken::random()
-                                    : AccessToken::of_file(asked.token_file);
-}
-
-void add_counts(HttpCounts& to, const HttpCounts& counts) {
-    for (const auto& [code, count] : counts.answers)
-        to.answers[code] += count;
-    to.not_admitted += counts.not_admitted;
-}
-
-// Why requests were refused, by the answer's status.
-std::string cause_of(unsigned code) {
-    switch (code) {
-    case 401:
-        return "no token";
-    case 403:
-        return "other host or origin";
-    case 409:
-        return "not possible";
-    case 413:
-        return "too large";
-    case 500:
-        return "failed";
-    case 503:
-        return "too many";
-    default:
-        return "wrong request";
-    }
-}
+// Between two events, of the same machine's time: that of a recording may stand still.
+constexpr std::chrono::seconds event_interval{1};
 
 } // namespace
 
@@ -99,127 +37,31 @@ Endpoint::~Endpoint() {
 }
 
 Result<void> Endpoint::listen_at(const std::vector<ServedAddress>& addresses) {
-    std::list<Place> fresh;
-    std::vector<std::pair<Place*, AccessToken>> tokens;
-    for (const ServedAddress& asked : addresses) {
-        const auto known = std::ranges::find_if(
-            places_, [&](const Place& place) { return place.asked.address == asked.address; });
-        if (known == places_.end()) {
-            auto place = listen_at(asked);
-            if (!place)
-                return place.error();
-            fresh.push_back(std::move(*place));
-        } else if (known->asked != asked && known->token) {
-            auto token = token_of(asked);
-            if (!token)
-                return token.error();
-            tokens.emplace_back(&*known, std::move(*token));
-        }
-    }
-    // Nothing fails from here on.
-    for (auto& [place, token] : tokens) {
-        place->token->set(std::move(token));
-        place->asked = *std::ranges::find(addresses, place->asked.address, &ServedAddress::address);
-    }
-    const auto unwanted = [&](const Place& place) {
-        return std::ranges::find(addresses, place.asked.address, &ServedAddress::address) ==
-               addresses.end();
-    };
-    for (const Place& place : places_) {
-        if (unwanted(place))
-            close(place);
-    }
-    std::erase_if(places_, unwanted);
-    places_.splice(places_.end(), fresh);
-    served_ |= !places_.empty();
-    share_sampling(backend_.now_ns());
-    return {};
+    auto set = places_.set(addresses, first_process(), [this](const HttpServer& server) {
+        std::erase_if(jobs_, [&](const Job& job) { return job.server == &server; });
+    });
+    if (set)
+        share_sampling(backend_.now_ns());
+    return set;
 }
 
-void Endpoint::close(const Place& place) {
-    std::erase_if(jobs_, [&](const Job& job) { return job.server == place.server.get(); });
-    add_counts(closed_counts_, place.server->counts());
-}
-
-Result<Endpoint::Place> Endpoint::listen_at(const ServedAddress& asked) const {
-    constexpr std::string_view variable = "{PID}";
-    std::string text = asked.address;
+pid_t Endpoint::first_process() const {
     const TargetStatus status = backend_.target_status();
-    const pid_t pid = status.processes.empty() ? getpid() : status.processes.front().pid;
-    for (size_t at = text.find(variable); at != std::string::npos; at = text.find(variable, at))
-        text.replace(at, variable.size(), std::to_string(pid));
-    auto parsed = parse_listen_address(text);
-    if (!parsed)
-        return parsed.error();
-    auto socket = ListenSocket::open(*parsed);
-    if (!socket)
-        return socket.error();
-    std::unique_ptr<PortToken> token;
-    HttpServer::Admit admit;
-    if (parsed->kind == ListenAddress::Kind::unix_socket) {
-        // The file's mode keeps others out already, but its owner, or a mistake, may change that.
-        admit = [users = our_users()](int connection) {
-            const auto user = peer_user(connection);
-            return user && std::ranges::count(users, *user) > 0;
-        };
-    } else {
-        auto text = token_of(asked);
-        if (!text)
-            return text.error();
-        token = std::make_unique<PortToken>(std::move(*text));
-    }
-    auto check = [token = token.get()](const HttpRequest& request) -> std::optional<HttpAnswer> {
-        if (token && !knows(request, token->get()))
-            return without_token();
-        auto read = read_request(request);
-        if (auto* refusal = std::get_if<HttpAnswer>(&read))
-            return std::move(*refusal);
-        return std::nullopt;
-    };
-    auto server = HttpServer::start(socket->fd(), check, {}, std::move(admit));
-    if (!server)
-        return server.error();
-    return Place{asked, std::move(*socket), std::move(token), std::move(*server)};
-}
-
-// A token that is kept in a file is not shown: what auger prints may go to a log.
-std::string Endpoint::url_of(const Place& place) {
-    if (!place.token)
-        return place.socket.text();
-    const std::string url = fmt::format("http://{}/", place.socket.text());
-    return place.asked.token_file.empty() ? url + "?token=" + place.token->get().text() : url;
-}
-
-std::vector<std::string> Endpoint::listening(const std::string& address) const {
-    std::vector<std::string> texts;
-    for (const Place& place : places_)
-        if (address.empty() || place.asked.address == address)
-            texts.push_back(url_of(place));
-    return texts;
+    return status.processes.empty() ? getpid() : status.processes.front().pid;
 }
 
 ClientsStatus Endpoint::clients() const {
-    HttpCounts counts = closed_counts_;
-    for (const Place& place : places_)
-        add_counts(counts, place.server->counts());
     ClientsStatus status;
-    status.served = served_;
-    for (const auto& [code, count] : counts.answers) {
-        if (code < 400)
-            status.answered += count;
-        else
-            status.refused[cause_of(code)] += count;
-    }
-    if (counts.not_admitted)
-        status.refused["other user"] = counts.not_admitted;
+    status.served = places_.served();
+    put_counts(places_.counts(), status);
     status.sampled_ns = sampled_ns_;
     status.cpu_ns = cpu_ns_;
     return status;
 }
 
 void Endpoint::add_wake_fds(std::vector<int>& fds) const {
-    for (const Place& place : places_)
-        fds.push_back(place.server->wake_fd());
+    for (const ServedPlace& place : places_)
+        fds.push_back(place.server().wake_fd());
     for (const Job& job : jobs_)
         if (job.task)
             fds.push_back(job.task->wake_fd());
@@ -239,13 +81,15 @@ void Endpoint::work() {
     if (places_.empty())
         return;
     const uint64_t now = backend_.now_ns();
-    for (Place& place : places_) {
-        take_requests(place, now);
+    for (const ServedPlace& place : places_) {
+        for (const HttpRequest& request : place.server().take())
+            take_request(place.server(), request, now);
         if (now >= next_expiry_ns_)
-            place.server->expire();
+            place.server().expire();
     }
     if (now >= next_expiry_ns_)
         next_expiry_ns_ = now + second_ns;
+    tell_of_news();
     share_sampling(now);
     size_t writing = std::ranges::count_if(jobs_, [](const Job& job) { return !!job.task; });
     bool may_write = steady_clock::now() >= next_writing_;
@@ -264,23 +108,27 @@ void Endpoint::work() {
     }
 }
 
-void Endpoint::take_requests(Place& place, uint64_t now_ns) {
-    for (const HttpRequest& request : place.server->take())
-        take_request(place, request, now_ns);
+// What is new they see from the figures. Also where nothing is: so clients that have gone are
+// noticed.
+void Endpoint::tell_of_news() {
+    const auto now = steady_clock::now();
+    if (now < next_event_ || !places_.watched())
+        return;
+    next_event_ = now + event_interval;
+    places_.publish("data: " + summary_json(model_, source_.window(), backend_.target_status()) +
+                    "\n\n");
 }
 
-void Endpoint::take_request(Place& place, const HttpRequest& request, uint64_t now_ns) {
+void Endpoint::take_request(HttpServer& server, const HttpRequest& request, uint64_t now_ns) {
     auto read = read_request(request);
     if (auto* refusal = std::get_if<HttpAnswer>(&read))
-        return place.server->answer(request.id, std::move(*refusal));
-    Job job{place.server.get(), request.id, std::move(std::get<EndpointRequest>(read))};
-    if (job.request.kind == Kind::index) {
-        const auto token = place.token ? std::optional(place.token->get()) : std::nullopt;
-        return place.server->answer(request.id, index_answer(request, token ? &*token : nullptr));
-    }
+        return server.answer(request.id, std::move(*refusal));
+    Job job{&server, request.id, std::move(std::get<EndpointRequest>(read))};
+    if (job.request.kind == Kind::index)
+        return server.answer(request.id, {200, endpoint_index()});
     if (auto refusal = objection(job.request)) {
         refusal->text = escape_untrusted(refusal->text) + "\n";
-        return place.server->answer(request.id, std::move(*refusal));
+        return server.answer(request.id, std::move(*refusal));
     }
     if (job.request.duration_ns != 0) {
         job.lost_before = model_.ledger().lost;
@@ -296,8 +144,12 @@ std::optional<HttpAnswer> Endpoint::objection(const EndpointRequest& request) co
         busy.headers.emplace_back("Retry-After", "5");
         return busy;
     }
-    if (auto lacking = lacking_part(model_, request.selection.filter))
+    const ClassFilter& filter =
+        request.kind == Kind::diff ? ClassFilter(CallClass::slow) : request.selection.filter;
+    if (auto lacking = lacking_part(model_, filter))
         return HttpAnswer{400, lacking->message()};
+    if (request.probe && !model_.find_probe(*request.probe))
+        return HttpAnswer{404, "there is no such probe: `probes` lists them"};
     if (request.duration_ns == 0)
         return std::nullopt;
     if (backend_.replaying())
@@ -381,39 +233,9 @@ Result<void> Endpoint::start_writing(Job& job) {
     query.lost_before = job.lost_before;
     if (request.kind == Kind::samples)
         query.every_ns = request.interval_ns;
-    const std::string lines =
-        request.kind == Kind::samples ? sampling_lines(request, job.sampling) : "";
-    const StatusContext status = request.kind == Kind::status ? source_.status() : StatusContext{};
-    auto task = ForkedTask::start(
-        "auger-answer",
-        [&](int out) -> Result<void> {
-            FileSink sink(out);
-            Result<uint64_t> written = 0;
-            switch (request.kind) {
-            case Kind::samples:
-                sink.write(lines);
-                written = write_perf_script(model_, query, sink);
-                break;
-            case Kind::profile:
-                written = write_pprof(model_, query, sink);
-                break;
-            case Kind::flame:
-                written = write_flame_html(model_, query, sink);
-                break;
-            case Kind::metrics:
-                written = write_prometheus(model_, query, sink);
-                break;
-            case Kind::status:
-                sink.write(status_json(model_, status) + "\n");
-                break;
-            case Kind::index:
-                break;
-            }
-            if (!written)
-                return written.error();
-            return sink.finish("answer");
-        },
-        answer_limits);
+    auto task = start_answer(model_, request,
+                             {std::move(query), job.sampling,
+                              request.kind == Kind::status ? source_.status() : StatusContext{}});
     if (!task)
         return task.error();
     job.task.emplace(std::move(*task));
@@ -429,12 +251,7 @@ bool Endpoint::finish(Job& job) {
         refuse(job, 500, file.error().message());
         return true;
     }
-    HttpAnswer answer;
-    answer.file = std::move(*file);
-    answer.type = type_of(job.request.kind);
-    if (job.request.kind == Kind::profile)
-        answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"profile\"");
-    job.server->answer(job.id, std::move(answer));
+    job.server->answer(job.id, answer_of(job.request.kind, std::move(*file)));
     return true;
 }
 

@@ -5,10 +5,8 @@
 #pragma once
 
 #include "loader/process/forked_task.h"
-#include "loader/process/listen_socket.h"
 #include "repl/services/endpoint_request.h"
-#include "repl/services/http_server.h"
-#include "repl/services/service_settings.h"
+#include "repl/services/served_places.h"
 #include "repl/services/shared_sampling.h"
 #include "views/model/model.h"
 #include "views/text/views.h"
@@ -16,8 +14,6 @@
 #include <chrono>
 #include <functional>
 #include <list>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +37,9 @@ class Endpoint {
     Result<void> listen_at(const std::vector<ServedAddress>& addresses);
     // Where it listens, for one of the addresses, or for all: a socket as it was asked for, a port
     // as a URL, with the number that was chosen and with its token.
-    std::vector<std::string> listening(const std::string& address = {}) const;
+    std::vector<std::string> listening(const std::string& address = {}) const {
+        return places_.urls(address);
+    }
     bool active() const { return !places_.empty(); }
 
     // Does what is due. Not to be called from within a command.
@@ -53,29 +51,6 @@ class Endpoint {
     ClientsStatus clients() const;
 
   private:
-    // The token of a port, which the server's thread asks for.
-    class PortToken {
-      public:
-        explicit PortToken(AccessToken token) : token_(std::move(token)) {}
-        AccessToken get() const {
-            const std::lock_guard lock(mutex_);
-            return token_;
-        }
-        void set(AccessToken token) {
-            const std::lock_guard lock(mutex_);
-            token_ = std::move(token);
-        }
-
-      private:
-        mutable std::mutex mutex_;
-        AccessToken token_;
-    };
-    struct Place { // that is listened at
-        ServedAddress asked;
-        ListenSocket socket;
-        std::unique_ptr<PortToken> token; // null: a unix socket, whose peers are known
-        std::unique_ptr<HttpServer> server;
-    };
     struct Job { // one request
         HttpServer* server;
         uint64_t id;
@@ -86,11 +61,9 @@ class Endpoint {
         std::optional<ForkedTask> task{};              // that writes the answer
     };
 
-    Result<Place> listen_at(const ServedAddress& asked) const;
-    static std::string url_of(const Place& place);
-    void close(const Place& place);
-    void take_requests(Place& place, uint64_t now_ns);
-    void take_request(Place& place, const HttpRequest& request, uint64_t now_ns);
+    pid_t first_process() const; // of the target, or this one
+    void tell_of_news();
+    void take_request(HttpServer& server, const HttpRequest& request, uint64_t now_ns);
     // What is wrong with having this sampled, if anything is.
     std::optional<HttpAnswer> objection(const EndpointRequest& request) const;
     void share_sampling(uint64_t now_ns);
@@ -107,16 +80,15 @@ class Endpoint {
     const Model& model_;
     SharedSampling& sampling_;
     EndpointSource source_;
-    std::list<Place> places_;
+    ServedPlaces places_;
     std::list<Job> jobs_;
     uint64_t next_expiry_ns_ = 0;
     // Not before, a process that writes an answer; the time of a recording may stand still.
     std::chrono::steady_clock::time_point next_writing_;
-    HttpCounts closed_counts_; // of places that are listened at no more
-    bool served_ = false;
-    uint64_t sampling_since_ns_ = 0; // for clients alone; 0: it is not
-    uint64_t sampled_ns_ = 0;        // for them alone, until then
-    uint64_t cpu_ns_ = 0;            // of processes that wrote answers
+    std::chrono::steady_clock::time_point next_event_; // of all streams
+    uint64_t sampling_since_ns_ = 0;                   // for clients alone; 0: it is not
+    uint64_t sampled_ns_ = 0;                          // for them alone, until then
+    uint64_t cpu_ns_ = 0;                              // of processes that wrote answers
 };
 
 } // namespace auger

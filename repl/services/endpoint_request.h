@@ -4,13 +4,11 @@
 //
 //     POST /sample  {"numberOfSamples":100,"timeInterval":"10 ms"}   as Swift Profile Recorder's
 //     GET  /debug/pprof/profile?seconds=N                            as Go's net/http/pprof
-//     GET  /flame.html?class=C&by=KEY&under=F&window=10s
+//     GET  /flame.html, /flame, /top, /diff, /hist, /calls   what was collected
+//     GET  /events                                           that there is more of it
 //     GET  /metrics, /status, /
-//
-// Each may have a parameter `token`, which is no part of what is asked for.
 #pragma once
 
-#include "repl/services/access_token.h"
 #include "repl/services/http_server.h"
 #include "views/exports/export.h"
 
@@ -28,26 +26,36 @@ inline constexpr uint32_t client_rate_hz = 999;
 inline constexpr uint64_t longest_request_ns = 600'000'000'000;
 
 struct EndpointRequest {
-    enum class Kind { index, samples, profile, flame, metrics, status };
+    enum class Kind {
+        index,
+        samples,
+        profile,
+        flame_html,
+        metrics,
+        // The answers of commands, as JSON.
+        status,
+        flame,
+        top,
+        diff,
+        hist,
+        calls,
+        events,
+    };
     Kind kind = Kind::index;
     // Of samples and profile: what is sampled from now on.
     uint64_t duration_ns = 0;
     uint64_t interval_ns = 0; // between two samples of a thread
-    // Of flame.
-    SampleSelection selection;
-    std::optional<Window> window; // else the one in force
+    // Of what was collected.
+    SampleSelection selection{};
+    std::optional<Window> window{}; // else the one in force
+    std::optional<ProbeId> probe{}; // else all
+    std::optional<size_t> rows{};   // of a list; else all
 };
 
 // The request, or the answer that says what is wrong with it.
 std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest&);
 
-// Whether the request holds the token: as a parameter, or in its header Authorization.
-bool knows(const HttpRequest&, const AccessToken&);
-HttpAnswer without_token();
-
 // What can be asked for, a line each.
 std::string endpoint_index();
-// The same for who asks: a browser gets links, which hold the token where there is one.
-HttpAnswer index_answer(const HttpRequest&, const AccessToken*);
 
 } // namespace auger

@@ -5,6 +5,7 @@
 #include "loader/base/signals_blocked.h"
 #include "loader/process/capabilities.h"
 #include "loader/process/landlock.h"
+#include "repl/services/event_streams.h"
 
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -55,15 +56,16 @@ std::string header(MHD_Connection* connection, const char* name) {
     return value ? value : "";
 }
 
-MHD_Result respond(MHD_Connection* connection, HttpAnswer answer) {
-    MHD_Response* response = nullptr;
+MHD_Response* body_of(HttpAnswer& answer) {
     struct stat status {};
     if (answer.file && fstat(answer.file.get(), &status) == 0)
-        response = MHD_create_response_from_fd64(static_cast<uint64_t>(status.st_size),
-                                                 answer.file.release());
-    else
-        response = MHD_create_response_from_buffer(answer.text.size(), answer.text.data(),
-                                                   MHD_RESPMEM_MUST_COPY);
+        return MHD_create_response_from_fd64(static_cast<uint64_t>(status.st_size),
+                                             answer.file.release());
+    return MHD_create_response_from_buffer(answer.text.size(), answer.text.data(),
+                                           MHD_RESPMEM_MUST_COPY);
+}
+
+MHD_Result respond(MHD_Connection* connection, const HttpAnswer& answer, MHD_Response* response) {
     if (!response)
         return MHD_NO;
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type.c_str());
@@ -81,10 +83,13 @@ MHD_Result respond(MHD_Connection* connection, HttpAnswer answer) {
 } // namespace
 
 struct HttpServer::State {
+    explicit State(const HttpLimits& all) : limits(all), streams(all.streams) {}
+
     Check check;
     Admit admit; // may be empty: all are
     HttpLimits limits;
     UniqueFd wake; // an eventfd
+    EventStreams streams;
     MHD_Daemon* daemon = nullptr;
 
     std::mutex mutex; // of what follows
@@ -132,12 +137,25 @@ struct HttpServer::State {
         }
     }
 
-    MHD_Result respond_counted(MHD_Connection* connection, HttpAnswer answer) {
+    // `events`: in place of the answer's text.
+    MHD_Result respond_counted(MHD_Connection* connection, HttpAnswer answer,
+                               MHD_Response* events = nullptr) {
         {
             const std::lock_guard lock(count_mutex);
             counts.answers[answer.status]++;
         }
-        return respond(connection, std::move(answer));
+        return respond(connection, answer, events ? events : body_of(answer));
+    }
+    // An answer for as long as both want it.
+    MHD_Result respond_with_events(MHD_Connection* connection, HttpAnswer answer) {
+        MHD_Response* events = streams.open(connection);
+        {
+            const std::lock_guard lock(mutex);
+            give(connection, events ? 0 : limits.answer_seconds);
+        }
+        if (!events)
+            answer = HttpAnswer{503, "too many clients are told of events already\n"};
+        return respond_counted(connection, std::move(answer), events);
     }
 
     MHD_Result handle(MHD_Connection* connection, const char* url, const char* method,
@@ -156,6 +174,8 @@ struct HttpServer::State {
             return respond_counted(connection, std::move(*one.answer));
         std::optional<HttpAnswer> refusal =
             one.too_large ? HttpAnswer{413, "the request is too large\n"} : check(one.request);
+        if (refusal && refusal->events)
+            return respond_with_events(connection, std::move(*refusal));
         const std::lock_guard lock(mutex);
         if (!refusal && (stopping || waiting.size() >= limits.waiting))
             refusal = HttpAnswer{503, "too many requests wait already: try again later\n"};
@@ -246,10 +266,9 @@ HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) 
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(int listening, Check check,
                                                       const HttpLimits& limits, Admit admit) {
-    auto state = std::make_unique<State>();
+    auto state = std::make_unique<State>(limits);
     state->check = std::move(check);
     state->admit = std::move(admit);
-    state->limits = limits;
     state->wake.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     // libmicrohttpd closes its own.
     const int socket = fcntl(listening, F_DUPFD_CLOEXEC, 0);
@@ -290,6 +309,7 @@ HttpServer::~HttpServer() {
             }
         }
     }
+    state_->streams.end(last_words);
     {
         // Those who read at once are told; the others find the connection closed.
         std::unique_lock lock(state_->mutex);
@@ -318,6 +338,14 @@ void HttpServer::answer(uint64_t id, HttpAnswer answer) {
     one.answer = std::move(answer);
     State::give(one.connection, state_->limits.answer_seconds);
     MHD_resume_connection(one.connection);
+}
+
+void HttpServer::publish(std::string text) {
+    state_->streams.publish(std::move(text));
+}
+
+size_t HttpServer::streams() const {
+    return state_->streams.count();
 }
 
 HttpCounts HttpServer::counts() const {

@@ -29,8 +29,9 @@ struct HttpRequest {
 
 struct HttpAnswer {
     unsigned status = 200;
-    std::string text;
-    UniqueFd file{}; // instead of text
+    std::string text{};
+    UniqueFd file{};     // instead of text
+    bool events = false; // instead of text: what publish() is given from now on
     std::string type = "text/plain; charset=utf-8";
     std::vector<std::pair<std::string, std::string>> headers{}; // further ones
 };
@@ -40,6 +41,7 @@ struct HttpLimits {
     size_t memory = 32 << 10;   // of a connection, for its headers
     size_t body = 4 << 10;
     size_t waiting = 64;           // requests, of all connections, that are not answered yet
+    size_t streams = 16;           // answers that are events
     unsigned idle_seconds = 10;    // of a connection that says nothing
     unsigned request_seconds = 20; // until a request is whole
     unsigned answer_seconds = 120; // until an answer has been read
@@ -63,7 +65,7 @@ class HttpServer {
     // Takes connections of a socket that listens, and must be there as long as this.
     static Result<std::unique_ptr<HttpServer>>
     start(int listening, Check check, const HttpLimits& limits = {}, Admit admit = {});
-    ~HttpServer(); // requests that wait are told that the server ends
+    ~HttpServer(); // requests that wait are told that the server ends, and streams end
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
@@ -72,6 +74,9 @@ class HttpServer {
     std::vector<HttpRequest> take();
     // Once for each request that was taken. Its client may be gone.
     void answer(uint64_t id, HttpAnswer answer);
+    // The next event of all answers that are events; nobody is waited for.
+    void publish(std::string text);
+    size_t streams() const;
     // Ends connections that have had their time. To be called every second or so.
     void expire();
     HttpCounts counts() const;

@@ -4,6 +4,7 @@
 #include "loader/recording/format.h"
 #include "repl/commands/bash_completion.h"
 #include "repl/commands/manual_page.h"
+#include "repl/commands/reference_page.h"
 #include "repl/commit.h"
 #include "repl/language/lexer.h"
 #include "repl/session/reply.h"
@@ -181,6 +182,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     // For packages; the hidden group.
     auto* manual_option = app.add_flag("--manual-page")->group("");
     auto* completion_option = app.add_flag("--bash-completion")->group("");
+    auto* reference_option = app.add_flag("--reference")->group("");
 
     const auto usage = [](const std::string& message, const char* hint) {
         fmt::print(stderr, "auger: {}\n{}", printable(message), hint);
@@ -205,6 +207,10 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     }
     if (completion_option->count() > 0) {
         fmt::print("{}", bash_completion(options_of(app)));
+        return ExitCode::ok;
+    }
+    if (reference_option->count() > 0) {
+        fmt::print("{}", reference_page(usage_line, options_of(app)));
         return ExitCode::ok;
     }
     const bool has_command = dashes != all.end();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace auger {
 
@@ -23,6 +24,17 @@ Line names(const Model& model, std::span<const FunctionId> path) {
     Line list = Line::array();
     for (FunctionId function : path)
         list.push_back(escape_untrusted(model.symbols().name(function)));
+    return list;
+}
+
+// Each with its module, as in `top`.
+Line function_lines(const Model& model, const std::set<FunctionId>& functions) {
+    const SymbolTables& symbols = model.symbols();
+    Line list = Line::array();
+    for (FunctionId function : functions)
+        list.push_back(
+            {{"function", escape_untrusted(symbols.name(function))},
+             {"module", escape_untrusted(symbols.module(symbols.function(function).module).path)}});
     return list;
 }
 
@@ -58,6 +70,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     line["left_out"] = sums(table.left_out);
     // Stacks of different addresses but the same functions are one.
     std::map<std::pair<Line, CallClass>, SampleSum> stacks;
+    std::set<FunctionId> functions;
     FramesUnder frames(model.symbols(), under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
@@ -67,6 +80,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
         Line stack = Line::array({escape_untrusted(summed.labels[entry.label])});
         for (Line& name : names(model, path))
             stack.push_back(std::move(name));
+        functions.insert(path.begin(), path.end());
         for (CallClass c : all_call_classes)
             if (entry.sums[c].samples > 0)
                 stacks[{stack, c}] += entry.sums[c];
@@ -79,6 +93,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
         list.push_back(std::move(entry));
     }
     line["stacks"] = std::move(list);
+    line["functions"] = function_lines(model, functions);
     return finish(line);
 }
 

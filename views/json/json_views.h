@@ -18,7 +18,10 @@ std::string top_json(const Model&, const Window&, const ClassFilter& filter = {}
                      std::optional<size_t> limit = {});
 std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {},
                          std::optional<size_t> limit = {});
+std::string suggest_json(const Model&, const Suggestions&, std::optional<size_t> limit = {});
 std::string status_json(const Model&, const StatusContext&);
+// The figures that say whether anything is new, on one short line.
+std::string summary_json(const Model&, const Window&, const TargetStatus&);
 std::string overhead_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
                               const ClassFilter& second);

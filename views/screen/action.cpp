@@ -110,6 +110,11 @@ std::vector<KeyRow> make_table() {
         {{key(Code::back_tab)}, Action::previous_pane, panes, "the pane before", ""},
 
         {{plain('t')}, Action::time_it, drill, "time its calls", "time it"},
+        {{plain('T')},
+         Action::time_suggested,
+         drill,
+         "time the function that does the work, as samples tell",
+         "time what is suggested"},
         {{plain('s')},
          Action::split_on_it,
          drill,

@@ -54,6 +54,7 @@ enum class Action : uint8_t {
     previous_pane,
     // Drilling at the function under the cursor.
     time_it,
+    time_suggested, // wherever the cursor is
     slow_it,
     split_on_it,
     only_this,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a command said, for a moment: a line at the bottom, or a few above it; an error with the
-// place it is about.
+// What a command said, for a moment: a line at the bottom where it fits, else some above it, broken
+// at spaces; an error with the place it is about.
 #pragma once
 
 #include "views/canvas.h"
@@ -17,11 +17,11 @@ class AnswerNote {
     void clear() { lines_.clear(); }
     void say(std::string_view text, bool failed);
     bool empty() const { return lines_.empty(); }
-    // The last of several lines stand above row `y`; a single one is for the command line itself.
-    bool one_line() const { return lines_.size() == 1; }
+    // Whether it is one line of at most `room` columns: such a one is for the bottom itself.
+    bool fits_line(size_t room) const;
     const std::string& line() const { return lines_.front(); }
     bool failed() const { return failed_; }
-    // Draws several lines so that they end above row `y`.
+    // Draws the lines so that they end above row `y`.
     void draw(Canvas&, size_t y) const;
 
   private:

@@ -2,6 +2,7 @@
 #include "views/screen/area.h"
 
 #include "views/escape.h"
+#include "views/short_name.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void Area::put_right(size_t right, size_t y, std::string_view text, Style style)
 
 size_t Area::put_name(size_t x, size_t y, std::string_view text, size_t width, Style style) {
     width = x < rect_.width ? std::min(width, rect_.width - x) : 0;
-    return put(x, y, elide_middle(escape_untrusted(text), width, ellipsis(unicode_)), style);
+    return put(x, y, fit_name(escape_untrusted(text), width, ellipsis(unicode_)), style);
 }
 
 void Area::put_row(size_t x, size_t y, const std::vector<Cell>& cells) {

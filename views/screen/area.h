@@ -22,7 +22,7 @@ class Area {
                Fill fill = Fill::none);
     // Ends at column `right` (exclusive); cut at the left edge it is not drawn at all.
     void put_right(size_t right, size_t y, std::string_view text, Style style = Style::plain);
-    // At most `width` columns, the middle left out where it is longer.
+    // At most `width` columns; see fit_name().
     size_t put_name(size_t x, size_t y, std::string_view text, size_t width, Style style);
     // Cells of another canvas, as they are.
     void put_row(size_t x, size_t y, const std::vector<Cell>& cells);

@@ -19,6 +19,8 @@ namespace auger {
 namespace {
 
 constexpr size_t samples_a_step = 20'000;
+// Names come first: a bar is drawn where it leaves them some 40 columns.
+constexpr size_t least_width_for_bar = 110, least_width_for_wide_bar = 140;
 constexpr double ns_a_sample = 100;
 constexpr uint64_t worth_telling_ns = 2'000'000'000, tenth_ns = 100'000'000;
 
@@ -60,6 +62,9 @@ class DifferencePane final : public ListPane {
     enum class Order : uint8_t { rest, difference, slower };
 
     std::string text_of(size_t row) const override;
+    std::string detail_of(size_t row) const override {
+        return whole_name(*symbols_, rows_[row].function);
+    }
     size_t draw_head(Area&) override;
     size_t draw_missing(Area&) const;
     void draw_age(Area&, size_t y) const;
@@ -259,10 +264,13 @@ size_t DifferencePane::draw_head(Area& area) {
         area.put_right(x + 20, y, "second", Style::fast);
         x += 20;
     }
-    if (area.width() >= 80) {
-        area.put(x + 2, y, fmt::format("{} of {} a call", "less | more", signed_duration(whole())),
+    if (area.width() >= least_width_for_bar) {
+        const bool wide = area.width() >= least_width_for_wide_bar;
+        area.put(x + 2, y,
+                 wide ? fmt::format("less | more of {} a call", signed_duration(whole()))
+                      : "less | more a call",
                  Style::dim);
-        x += 2 + (area.width() >= 120 ? 41 : 25);
+        x += 2 + (wide ? 41 : 25);
     }
     area.put(x + 2, y, "function", Style::dim);
     return y + 1;
@@ -312,8 +320,8 @@ void DifferencePane::draw_row(Area& line, size_t row) const {
         line.put_right(x + 20, 0, format_duration(f.second_ns), style(Style::plain));
         x += 20;
     }
-    if (line.width() >= 79) {
-        const size_t width = line.width() >= 119 ? 41 : 25;
+    if (line.width() + 1 >= least_width_for_bar) {
+        const size_t width = line.width() + 1 >= least_width_for_wide_bar ? 41 : 25;
         draw_bar(line, x + 2, width, f);
         x += 2 + width;
     }

@@ -27,7 +27,4 @@ Drill drill_at_probe(Action, const Model&, const std::string& probe);
 Drill drill_to_gap(const Model&, const ProbeInfo&, const WeightedHistogram& durations,
                    uint64_t from_ns, bool up);
 
-// The probe that times the function, if one does; the newest of several.
-const ProbeInfo* probe_of(const Model&, FunctionId);
-
 } // namespace auger

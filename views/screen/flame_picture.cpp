@@ -69,15 +69,37 @@ void FlamePicture::draw(Canvas& canvas, const Model& model, const FlameTree& tre
         const std::string_view edge = here ? ">" : match ? "*" : unicode ? "▏" : "|";
         canvas.put(x, y, edge, style);
         if (box.width > 1)
-            canvas.put(x + 1, y,
-                       elide_middle(text_of(model, tree, box, weight), box.width - 1,
-                                    unicode ? "…" : ".."),
-                       style);
+            canvas.put(
+                x + 1, y,
+                fit_name(text_of(model, tree, box, weight), box.width - 1, unicode ? "…" : ".."),
+                style);
         if (here || match)
             canvas.fill(x, y, box.width, here ? Fill::cursor : Fill::match);
         else
             fill_shares(canvas, model, tree, box, colours, x, y);
     }
+    mark_hidden_rows(canvas, layout);
+}
+
+// Callers' and callees' rows that there is no room for, in the corners beside them.
+void FlamePicture::mark_hidden_rows(Canvas& canvas, const FlameBoxes& layout) const {
+    const size_t shown_to = top_ + area_.height;
+    const size_t callees = layout.rows > shown_to ? layout.rows - shown_to : 0;
+    const auto mark = [&](size_t rows, bool at_bottom) {
+        if (rows == 0 || area_.height < 3)
+            return;
+        const std::string_view arrow = unicode ? (at_bottom ? "▼" : "▲") : (at_bottom ? "v" : "^");
+        const std::string text =
+            fmt::format(" {} {} more row{} ", arrow, rows, rows == 1 ? "" : "s");
+        if (text_width(text) > area_.width)
+            return;
+        const size_t x = area_.x + area_.width - text_width(text);
+        const size_t y = at_bottom ? area_.y + area_.height - 1 : area_.y;
+        canvas.put(x, y, text, Style::title);
+        canvas.fill(x, y, text_width(text), Fill::bar);
+    };
+    mark(callees, !upwards);
+    mark(top_, upwards);
 }
 
 uint32_t FlamePicture::box_at(const FlameBoxes& layout, size_t x, size_t y) const {

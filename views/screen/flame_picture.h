@@ -29,6 +29,7 @@ class FlamePicture {
 
   private:
     size_t screen_of_row(size_t row) const;
+    void mark_hidden_rows(Canvas&, const FlameBoxes&) const;
 
     Rect area_;
     size_t top_ = 0; // the layout's first row that is shown

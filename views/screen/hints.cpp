@@ -21,10 +21,6 @@ Hint plain(Action action) {
     return {};
 }
 
-bool any_probe(const Model& model) {
-    return std::ranges::any_of(model.probes(), [](const auto& p) { return !p.second.deleted; });
-}
-
 bool any_slow(const Model& model) {
     return std::ranges::any_of(model.probes(), [](const auto& p) {
         return !p.second.deleted && p.second.slow.kind != Threshold::Kind::none;
@@ -43,6 +39,21 @@ std::vector<Hint> steps_in_calls(const Surroundings& here) {
     return steps;
 }
 
+std::vector<Hint> what_to_time(const Surroundings& here) {
+    std::vector<Hint> steps;
+    if (!here.suggested.empty())
+        steps.push_back(
+            step(Action::time_suggested, "times " + here.suggested + ", which does the work"));
+    if (here.function) {
+        steps.push_back(step(Action::time_it, "times the function under the cursor"));
+    } else {
+        steps.push_back({"arrows", "to a function", true});
+        steps.push_back(step(Action::search, "finds one"));
+        steps.push_back(step(Action::time_it, "then times it"));
+    }
+    return steps;
+}
+
 // The way from "some calls are slow" to the call that is to blame, one step at a time.
 std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
                              const Surroundings& here) {
@@ -53,13 +64,8 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
         return {step(Action::command, state.target.empty()
                                           ? "target -p PID, Enter: chooses what is observed"
                                           : "sample wall 999, Enter: begins to sample")};
-    if (!any_probe(model)) {
-        if (here.function)
-            return {step(Action::time_it, "times the function under the cursor")};
-        return {{"arrows", "to a function", true},
-                step(Action::search, "finds one"),
-                step(Action::time_it, "then times it")};
-    }
+    if (!any_probe(model))
+        return what_to_time(here);
     if (here.pane == Action::histogram)
         return {{key_name(Action::threshold_down) + " " + key_name(Action::threshold_up),
                  "move the threshold", true},
@@ -96,6 +102,10 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
 }
 
 } // namespace
+
+bool any_probe(const Model& model) {
+    return std::ranges::any_of(model.probes(), [](const auto& p) { return !p.second.deleted; });
+}
 
 std::vector<Hint> hints_for(const Model& model, const ScreenState& state,
                             const Surroundings& here) {

@@ -27,9 +27,12 @@ struct Surroundings {
     bool filtered = false;       // one class is shown alone
     bool searching = false;
     bool frozen = false;
-    bool strip = false; // has the focus
+    bool strip = false;      // has the focus
+    std::string suggested{}; // to be timed, as shown; empty: nothing
 };
 
+// Whether anything is timed.
+bool any_probe(const Model&);
 std::vector<Hint> hints_for(const Model&, const ScreenState&, const Surroundings&);
 std::vector<Hint> pager_hints(bool choosing, bool searching);
 void draw_hints(Canvas&, size_t y, const std::vector<Hint>&);

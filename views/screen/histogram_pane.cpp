@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/histogram_pane.h"
 
+#include "views/model/function_probe.h"
 #include "views/screen/drill.h"
 #include "views/screen/histogram_picture.h"
 #include "views/screen/pace.h"

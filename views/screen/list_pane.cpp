@@ -6,6 +6,16 @@
 #include <fmt/format.h>
 
 namespace auger {
+namespace {
+
+constexpr size_t least_height_for_detail = 6;
+
+} // namespace
+
+std::string ListPane::whole_name(const SymbolTables& symbols, FunctionId function) {
+    const std::string& path = symbols.module(symbols.function(function).module).path;
+    return fmt::format("{}  {}", symbols.name(function), path.substr(path.rfind('/') + 1));
+}
 
 void ListPane::set_rows(std::vector<uint64_t> keys) {
     cursor_.update(std::move(keys));
@@ -20,7 +30,13 @@ void ListPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         return;
     Area area(canvas, rect, unicode_);
     size_t head = std::min(draw_head(area), rect.height);
-    Area list = draw_beside(area.part(0, head, rect.width, rect.height - head));
+    Area rows = draw_beside(area.part(0, head, rect.width, rect.height - head));
+    std::string detail;
+    if (focused && cursor_.rows() && rows.height() >= least_height_for_detail)
+        detail = detail_of(cursor_.row());
+    Area list = rows.part(0, 0, rows.width(), rows.height() - !detail.empty());
+    if (!detail.empty())
+        rows.put(1, list.height(), detail, Style::name);
     list_ = list.rect();
     top_ = cursor_.top(list.height());
     for (size_t y = 0; y < list.height() && top_ + y < cursor_.rows(); y++) {

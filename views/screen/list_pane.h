@@ -30,6 +30,9 @@ class ListPane : public Pane {
     // A row's part of the whole, for the share of what a search finds. Negative: rows overlap, so
     // there is none.
     virtual double share_of(size_t) const { return -1; }
+    // What stands below the list of the row under the cursor, where there is room: what the row
+    // itself may have had no room for.
+    virtual std::string detail_of(size_t) const { return {}; }
     // Above the rows: what is shown, column titles, what is missing. Returns the rows it took.
     virtual size_t draw_head(Area&) = 0;
     // Draws what stands beside or below the list and returns what is left for the list itself.
@@ -40,6 +43,8 @@ class ListPane : public Pane {
     // The cursor is on another row.
     virtual void moved(const Model&) {}
     bool unicode() const { return unicode_; }
+    // "ns::f<int>(ns::T const&)  libservice.so": nothing is left out of it.
+    static std::string whole_name(const SymbolTables&, FunctionId);
 
     ListCursor cursor_;
 

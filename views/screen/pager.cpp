@@ -63,6 +63,8 @@ void Pager::draw(Canvas& canvas, const Rect& rect) {
         const bool match = pattern_ && pattern_->matches(line.text);
         canvas.put(rect.x + 2, y, std::string_view(text).substr(at), line.style,
                    match ? Fill::match : Fill::none);
+        if (2 + text_width(std::string_view(text).substr(at)) > rect.width) // goes on: Right
+            canvas.put(rect.x + rect.width - 1, y, ">", Style::title);
         if (top_ + i == at_) {
             canvas.put(rect.x, y, ">", Style::title);
             canvas.fill(rect.x, y, rect.width, Fill::cursor);

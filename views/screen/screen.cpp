@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/screen.h"
 
+#include "views/model/suggestions.h"
 #include "views/screen/screen_implementation.h"
 #include "views/screen/site_list.h"
 
@@ -15,7 +16,25 @@ bool Screen::Implementation::show(std::string_view name) {
 
 bool Screen::Implementation::refresh(const ScreenState& state, const TimeSlice& slice) {
     state_ = state;
+    look_for_suggestion();
     return panes_.refresh(model_, state_.window, slice);
+}
+
+// While nothing is timed, and not often: it takes some milliseconds.
+void Screen::Implementation::look_for_suggestion() {
+    constexpr uint64_t pause_ns = 1'000'000'000;
+    constexpr size_t looked_at = 5'000; // samples
+    if (any_probe(model_)) {
+        suggested_.reset();
+        suggested_ns_ = 0;
+        return;
+    }
+    if (model_.now_ns() < suggested_ns_ + pause_ns)
+        return;
+    suggested_ns_ = model_.now_ns();
+    const Suggestions found = suggest_functions(model_, looked_at);
+    suggested_ =
+        found.functions.empty() ? std::nullopt : std::optional(found.functions[0].function);
 }
 
 void Screen::Implementation::answer(const Answer& answer) {

@@ -4,7 +4,7 @@
 #include "views/screen/screen_implementation.h"
 
 #include "views/escape.h"
-#include "views/screen/drill.h"
+#include "views/model/function_probe.h"
 #include "views/screen/status_line.h"
 #include "views/short_name.h"
 
@@ -56,7 +56,8 @@ Canvas Screen::Implementation::draw(size_t width, size_t height) {
     }
     body_ = {0, begin, width, end > begin ? end - begin : 0};
     draw_body(canvas);
-    note_.draw(canvas, notes_end);
+    if (!note_.fits_line(room_for_note(width)))
+        note_.draw(canvas, notes_end);
     draw_bottom(canvas, bottom);
     return canvas;
 }
@@ -84,6 +85,8 @@ Surroundings Screen::Implementation::surroundings() {
     here.searching = searching_;
     here.frozen = panes_.frozen();
     here.strip = panes_.strip_focused();
+    if (suggested_)
+        here.suggested = display_name(model_.symbols().name(*suggested_));
     return here;
 }
 
@@ -115,6 +118,14 @@ void Screen::Implementation::draw_tabs(Canvas& canvas, size_t y) {
                    Style::name);
 }
 
+// In the last row, behind the command whose answer it is.
+size_t Screen::Implementation::room_for_note(size_t width) const {
+    constexpr size_t arrow = 3;
+    const size_t taken =
+        last_command_.empty() ? 0 : text_width(escape_untrusted(last_command_)) + arrow;
+    return width - std::min(width, taken);
+}
+
 void Screen::Implementation::draw_bottom(Canvas& canvas, size_t y) {
     if (typing_ == Typing::command)
         return command_line_.draw(canvas, y);
@@ -129,7 +140,7 @@ void Screen::Implementation::draw_bottom(Canvas& canvas, size_t y) {
     }
     if (!last_command_.empty())
         x = canvas.put(x, y, last_command_, Style::dim);
-    if (!note_.one_line())
+    if (!note_.fits_line(room_for_note(canvas.width())))
         return;
     if (x > 0)
         x = canvas.put(x, y, options_.unicode ? " → " : ": ", Style::dim);

@@ -46,6 +46,7 @@ class Screen::Implementation {
     void next_class();
     void turn_to(Action);
     void drill(Action);
+    void time_suggested();
     void show_source();
     void show_sites(const Subject&, const std::string& title, std::vector<PagerLine>);
     void search(const std::optional<std::string>& expression);
@@ -58,7 +59,9 @@ class Screen::Implementation {
     void draw_tabs(Canvas&, size_t y);
     void draw_body(Canvas&);
     void draw_bottom(Canvas&, size_t y);
+    size_t room_for_note(size_t width) const;
     Surroundings surroundings();
+    void look_for_suggestion();
 
     const Model& model_;
     ScreenOptions options_;
@@ -74,6 +77,8 @@ class Screen::Implementation {
     std::string drill_note_;          // what the command that runs is about
     std::optional<Subject> sites_of_; // whose call sites were asked for
     std::vector<Request> requests_;
+    std::optional<FunctionId> suggested_; // to be timed, while nothing is
+    uint64_t suggested_ns_ = 0;           // the model's time then
 
     // As drawn last, for the mouse.
     Rect body_, strip_area_, tab_area_;

@@ -176,6 +176,8 @@ void Screen::Implementation::act_at_function(Action action) {
     case Action::callers:
     case Action::callees:
         return turn_to(action);
+    case Action::time_suggested:
+        return time_suggested();
     case Action::time_it:
     case Action::slow_it:
     case Action::split_on_it:

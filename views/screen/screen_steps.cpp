@@ -2,6 +2,8 @@
 // What keys bring about: other panes, steps back, commands at a function, what a pane wishes.
 #include "views/screen/screen_implementation.h"
 
+#include "views/model/function_probe.h"
+#include "views/model/suggestions.h"
 #include "views/screen/drill.h"
 #include "views/screen/scope_steps.h"
 #include "views/screen/site_list.h"
@@ -94,6 +96,19 @@ void Screen::Implementation::drill(Action action) {
         sites_of_ = subject;
     drill_note_ = drill.note;
     run(drill.command);
+}
+
+void Screen::Implementation::time_suggested() {
+    constexpr size_t looked_at = 50'000; // samples
+    for (const Suggestion& one : suggest_functions(model_, looked_at).functions) {
+        if (probe_of(model_, one.function))
+            continue;
+        bring(0);
+        panes_.focused().turn_to(one.function, Action::enter, model_);
+        const FunctionId found = model_.symbols().found_as(one.function)[0];
+        return run(drill_at_probe(Action::time_it, model_, probe_text_of(model_, found)).command);
+    }
+    tell("no other function is suggested: \"suggest\" says what samples tell");
 }
 
 // Begins at the place from where it was called here.

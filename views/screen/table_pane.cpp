@@ -43,6 +43,9 @@ class TablePane final : public ListPane {
 
     std::string text_of(size_t row) const override;
     double share_of(size_t row) const override;
+    std::string detail_of(size_t row) const override {
+        return whole_name(*symbols_, rows_[row].function);
+    }
     size_t draw_head(Area&) override;
     void draw_row(Area&, size_t row) const override;
     void open_row(size_t row, const Model&, const Scope&, std::vector<Wish>&) override;

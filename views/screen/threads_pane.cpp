@@ -7,6 +7,7 @@
 #include "views/model/thread_sums.h"
 #include "views/screen/list_pane.h"
 #include "views/screen/pace.h"
+#include "views/spell.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -24,7 +25,9 @@ class ThreadsPane final : public ListPane {
     explicit ThreadsPane(const PaneOptions& options) : ListPane(options.unicode) {}
 
     std::string_view name() const override { return "threads"; }
-    std::string command() const override { return "threads"; }
+    std::string command() const override {
+        return filter_.all() ? "threads" : "threads " + spell_class(filter_);
+    }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
 
@@ -47,6 +50,7 @@ class ThreadsPane final : public ListPane {
     std::unique_ptr<SamplePass> pass_;
     std::vector<SampleSum> by_thread_; // of the pass; the last is of undefined threads
     Window window_;
+    ClassFilter filter_;
     std::vector<ThreadSum> rows_;
     SampleSum whole_;
     double covered_ns_ = 0;
@@ -62,6 +66,7 @@ bool ThreadsPane::refresh(const Model& model, const Scope& scope, const TimeSlic
         pass_ = std::make_unique<SamplePass>(model, scope.window, scope.filter);
         by_thread_.assign(model.symbols().threads() + 1, {});
         window_ = scope.window;
+        filter_ = scope.filter;
     }
     if (!pass_)
         return false;

@@ -80,8 +80,8 @@ void add_functions(Canvas& canvas, const Model& model, const ViewOptions& option
                                 ? canvas.width() - names - text_width(needed)
                                 : 0;
         const size_t x = canvas.put(names, y,
-                                    elide_middle(display_name(model.symbols().name(f.function)),
-                                                 room, ellipsis(options.unicode)),
+                                    fit_name(display_name(model.symbols().name(f.function)), room,
+                                             ellipsis(options.unicode)),
                                     style(function.kernel ? Style::kernel : Style::name));
         canvas.put(x, y++, needed, Style::dim);
     }

@@ -152,7 +152,7 @@ class FlameDrawing {
             } else {
                 x = canvas_.put(x, y, join, Style::dim);
             }
-            name = elide_middle(name, right > x ? right - x : 0, ellipsis(options_.unicode));
+            name = fit_name(name, right > x ? right - x : 0, ellipsis(options_.unicode));
             x = canvas_.put(x, y, name, style_of_node(node));
         }
     }

@@ -25,7 +25,7 @@ void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
         size_t for_source = std::min(text_width(source), canvas.width() / 2);
         size_t for_name = canvas.width() - indent - (for_source ? for_source + 2 : 0);
         std::string name =
-            elide_middle(display_name(symbols.name(frame.function)), for_name, ellipsis(unicode));
+            fit_name(display_name(symbols.name(frame.function)), for_name, ellipsis(unicode));
         bool kernel = symbols.function(frame.function).kernel;
         size_t x = canvas.put(indent, y, name, kernel ? Style::kernel : Style::name);
         canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(unicode)), Style::dim);

@@ -43,8 +43,8 @@ Canvas neighbours_view(const Model& model, const ViewOptions& options, const Fun
         canvas.put_right(27, y, format_count(total.samples));
         if (own.samples > 0)
             canvas.put_right(37, y, format_duration(own.weight_ns));
-        canvas.put(names, y++,
-                   elide_middle(text, canvas.width() - names, ellipsis(options.unicode)), style);
+        canvas.put(names, y++, fit_name(text, canvas.width() - names, ellipsis(options.unicode)),
+                   style);
     };
     size_t rows = found.neighbours.size();
     if (options.limit)

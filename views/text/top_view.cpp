@@ -55,8 +55,8 @@ Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilte
             canvas.put_right(35, y, format_percent(slow / total.weight_ns), Style::slow);
         const Function& function = model.symbols().function(f.function);
         canvas.put(names, y,
-                   elide_middle(display_name(model.symbols().name(f.function)),
-                                canvas.width() - names, ellipsis(options.unicode)),
+                   fit_name(display_name(model.symbols().name(f.function)), canvas.width() - names,
+                            ellipsis(options.unicode)),
                    function.kernel ? Style::kernel : Style::name);
     }
     if (rows < functions.size())

@@ -12,6 +12,7 @@
 #include "views/model/fold.h"
 #include "views/model/function_pass.h"
 #include "views/model/model.h"
+#include "views/model/suggestions.h"
 
 #include <map>
 #include <optional>
@@ -58,6 +59,8 @@ Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = 
                   GroupBy by = GroupBy::process, const std::string& under = {});
 Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 Canvas threads_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
+// Functions worth timing, and what to type next.
+Canvas suggest_view(const Model&, const ViewOptions&, const Suggestions&);
 // Callers or callees of a function.
 Canvas neighbours_view(const Model&, const ViewOptions&, const FunctionFocus&,
                        const ClassFilter& filter = {});
