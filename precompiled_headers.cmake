@@ -1,6 +1,6 @@
 # The headers that most files include are read once a target instead of once a file, which takes a
-# quarter to a half off a cold build (a CI's). Off for others: ccache cannot share what is compiled
-# so, and a forgotten #include goes unnoticed.
+# quarter to a half off a cold build: CI's and the first one on a machine (`run`). Off for others:
+# ccache cannot share what is compiled so, and a forgotten #include goes unnoticed.
 option(AUGER_PRECOMPILED_HEADERS "Quicker cold builds" OFF)
 if(NOT AUGER_PRECOMPILED_HEADERS)
     return()

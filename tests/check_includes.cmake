@@ -42,21 +42,21 @@ forbid("repl/session/" "" "repl/(commands|terminal)/" "a session is given its co
 forbid("repl/commands/" "" "repl/terminal/" "commands know no terminal")
 forbid("" "" "\\.\\./|tests/|bench/" "includes are written from the root, and bring no tests")
 
-forbid("loader/|views/|repl/" "loader/kernel/|repl/terminal/|repl/main\\.cpp"
+forbid("loader/|views/|repl/" "loader/kernel/|loader/arch/[^/]+/kernel/|repl/terminal/|repl/main\\.cpp"
        "bpf/(lib)?bpf|bpf/btf|linux/bpf\\.h|auger\\.skel\\.h|loader/kernel/"
        "this part works without a kernel")
-forbid("loader/|views/|repl/" "" "bpf/.*\\.bpf\\.|bpf/(events|maps|filter|kernel_types|open_calls|stack)\\.h"
+forbid("loader/|views/|repl/" "" "bpf/.*\\.bpf\\.|bpf/arch/|bpf/(events|maps|filter|kernel_types|open_calls|stack)\\.h"
        "bpf/wire.h is the whole contract")
 forbid("views/|repl/" "" "bpf/|loader/stream/wire_decoder|loader/values/call_program"
        "the kernel's records and constants end in loader, which has names of its own for them")
 forbid("loader/|views/|repl/" "views/terminal/|repl/terminal/|repl/main\\.cpp"
        "readline/|n?cursesw?/|n?curses\\.h|term\\.h" "this part works without a terminal")
-forbid("" "loader/reader/code/" "Zydis|Zycore" "only loader/reader/code decodes instructions")
+forbid("" "loader/arch/[^/]+/reader/" "Zydis|Zycore" "only loader/arch/ARCH/reader decodes instructions")
 # The rule of the linker (check_linked), where a file breaks it.
-forbid("loader/|views/|repl/" "loader/reader/"
+forbid("loader/|views/|repl/" "loader/reader/|loader/arch/[^/]+/reader/"
        "loader/reader/|elfutils/|libelf|gelf|dwarf\\.h|lzma|libiberty|seccomp|dlfcn"
        "auger-reader reads what a target wrote")
-forbid("loader/reader/" "" "loader/(kernel|recording|stats)/|microhttpd|readline"
+forbid("loader/reader/|loader/arch/[^/]+/reader/" "" "loader/(kernel|recording|stats)/|microhttpd|readline"
        "auger-reader reads, and nothing else")
 
 if(violations GREATER 0)

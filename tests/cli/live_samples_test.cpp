@@ -101,6 +101,15 @@ TEST_F(LiveSamples, AreWhereTheTimeWentInEveryView) {
     for (const json& function : callees["functions"])
         called.insert(function["function"]);
     EXPECT_THAT(called, testing::IsSupersetOf({"advise", "search"}));
+    // A customer is what clerks are done with at some time; advice is only a part of it.
+    const json suggested = auger.ask("suggest");
+    EXPECT_EQ(suggested["samples"], samples);
+    ASSERT_FALSE(suggested["functions"].empty());
+    // serve_customer does nothing but call serve and note it.
+    const std::string function = suggested["functions"][0]["function"];
+    EXPECT_THAT(function, testing::AnyOf("serve", "serve_customer"));
+    EXPECT_LE(suggested["functions"][0]["returns"].get<uint64_t>(), shop.served());
+    EXPECT_EQ(suggested["next"], function == "serve" ? "split serve > p95" : "time serve_customer");
     auger.run({"assert samples == " + fmt::format("{:.0f}", samples), "assert lost == 0"});
     EXPECT_EQ(auger.ask("status")["checks"]["samples"], true);
     EXPECT_EQ(auger.ask("status")["kept"], samples);

@@ -57,7 +57,7 @@ const std::vector<Wrong> options{
     {"PidTooLarge", {"--batch", "-p", "99999999999999"}, 2, {"is no pid", "from 1 to 4194304"}},
     {"EmptyName", {"--batch", "-n", ""}, 2, {"a name that is not empty"}},
     {"NoSuchFile", {"--batch", "-f", "/nonexistent"}, 2, {"/nonexistent: No such file"}},
-    {"NoRecording", {"--batch", "--replay", "/etc/passwd"}, 1, {"is no recording of auger"}},
+    {"NoRecording", {"--batch", "--replay", "/etc/passwd"}, 1, {"is not an auger recording"}},
     {"NoSuchRecording", {"--batch", "--replay", "/nonexistent"}, 1, {"No such file"}},
 };
 INSTANTIATE_TEST_SUITE_P(Option, Usage, testing::ValuesIn(options), name_of);

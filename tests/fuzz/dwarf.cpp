@@ -6,6 +6,7 @@
 #include "loader/reader/dwarf/dwarf_walk.h"
 #include "loader/reader/dwarf/line_table.h"
 #include "loader/reader/values/dwarf_types.h"
+#include "loader/reader/values/named_type.h"
 
 #include <cstdlib>
 
@@ -17,7 +18,7 @@ void read_types(Dwarf* dwarf) {
     Dwarf_CU* unit = nullptr;
     Dwarf_Die top, function, holder;
     uint8_t kind;
-    size_t left = 1000;
+    size_t left = 1000, named = 0;
     while (dwarf_get_units(dwarf, unit, &unit, nullptr, &kind, &top, nullptr) == 0) {
         for (int more = dwarf_child(&top, &function); more == 0 && left-- > 0;
              more = dwarf_siblingof(&function, &function))
@@ -29,6 +30,8 @@ void read_types(Dwarf* dwarf) {
                 enumerators(type);
                 (void)passed_by(type);
                 (void)find_member(type, "x").ok();
+                if (named++ < 4)
+                    (void)find_type(dwarf, top, "ns::Point").ok();
             }
         if (left == 0)
             return;

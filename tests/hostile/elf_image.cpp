@@ -2,6 +2,7 @@
 #include "tests/hostile/elf_image.h"
 
 #include "tests/hostile/attack_code.h"
+#include "tests/support/elf_header.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -79,19 +80,9 @@ void ElfImage::finish(size_t names) {
     code.p_offset = code.p_vaddr = code.p_paddr = code_offset;
     code.p_filesz = code.p_memsz = code_size;
     code.p_align = code_size;
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof header;
+    Elf64_Ehdr header = elf_header();
     header.e_phoff = sizeof header;
-    header.e_phentsize = sizeof code;
     header.e_phnum = 1;
-    header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = static_cast<Elf64_Half>(sections_.size());
     header.e_shstrndx = static_cast<Elf64_Half>(names);
     header.e_shoff = add(sections_.data(), sections_.size() * sizeof(Elf64_Shdr));

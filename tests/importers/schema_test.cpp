@@ -50,6 +50,7 @@ TEST_F(Schemas, DescribeReplies) {
     std::string lines;
     for (const std::string& line :
          {flame_json(model, all), top_json(model, all), status_json(model, context),
+          summary_json(model, all, {{}, {{7, "demo", "user", true, ""}}}),
           *diff_json(model, all, CallClass::slow, CallClass::fast),
           *hist_json(model, all, ProbeId{1}), calls_json(model, all)->front()})
         lines += line + "\n";

@@ -124,7 +124,7 @@ TEST_F(ShortLivedChildren, AreTimedInLibrariesOrCountedAsLost) {
     session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);
     const uint64_t entries = session.calls(exits).entries;
-    const uint64_t late = session.lost("processes: libraries not probed from birth on");
+    const uint64_t late = session.lost("processes: libraries not probed from the start");
     EXPECT_LE(entries, children + 1);
     EXPECT_GE(entries + late, children + 1);
     EXPECT_GT(entries, children / 2);

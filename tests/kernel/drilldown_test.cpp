@@ -119,10 +119,9 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         EXPECT_GT(known->longest_ns, late_ns);
         EXPECT_LE(call.end.duration_ns, known->longest_ns);
         // How long, and that it waited all the time, and what for. One that was kept off the CPU
-        // may be as late.
+        // may be as late: by other threads, or by the machine's own host, which no wait shows.
         ASSERT_TRUE(call.end.waits);
         const auto half = call.end.duration_ns / 2;
-        EXPECT_GT(call.end.waits->blocked_ns + call.end.waits->runnable_ns, half);
         const bool waited = call.end.waits->blocked_ns > half;
         waited_for_answer += waited;
         // What it was asked for, and what came back.

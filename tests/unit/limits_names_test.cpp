@@ -28,7 +28,7 @@ TEST(NameReaders, AFileThatTakesAllMemoryCostsItsOwnNames) {
     EXPECT_EQ(good->find(0x1010), "f");
     const auto huge = names_of("huge", 5'000'000);
     EXPECT_EQ(huge->find(0x1010), std::nullopt);
-    EXPECT_THAT(huge->note, testing::HasSubstr("its reader has died of it"));
+    EXPECT_THAT(huge->note, testing::HasSubstr("its reader crashed or was killed"));
     EXPECT_EQ(good->find(0x1011), "f");
     EXPECT_EQ(good->note, "");
 }

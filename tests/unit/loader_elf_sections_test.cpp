@@ -4,6 +4,7 @@
 #include "loader/process/safe_open.h"
 #include "loader/reader/elf/elf_file.h"
 #include "loader/reader/tables/unwind_compiler.h"
+#include "tests/support/elf_header.h"
 
 #include <gtest/gtest.h>
 
@@ -144,16 +145,7 @@ class Sparse : public testing::Test {
 
     Result<std::shared_ptr<const ElfFile>> file(uint16_t count,
                                                 const std::vector<Elf64_Shdr>& all) {
-        Elf64_Ehdr header{};
-        std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-        header.e_ident[EI_CLASS] = ELFCLASS64;
-        header.e_ident[EI_DATA] = ELFDATA2LSB;
-        header.e_ident[EI_VERSION] = EV_CURRENT;
-        header.e_type = ET_DYN;
-        header.e_machine = EM_X86_64;
-        header.e_version = EV_CURRENT;
-        header.e_ehsize = sizeof header;
-        header.e_shentsize = sizeof(Elf64_Shdr);
+        Elf64_Ehdr header = test::elf_header();
         header.e_shoff = sizeof header;
         header.e_shnum = count;
         UniqueFd memory(memfd_create("sparse", MFD_CLOEXEC));

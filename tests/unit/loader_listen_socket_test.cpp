@@ -51,7 +51,7 @@ TEST(ListenAddress, OthersAreRefusedAtTheirPlace) {
         {"unix:", "needs a path", 0},
         {"unix://", "needs a path", 0},
         {"unix:" + std::string(108, 'x'), "at most 107 bytes", 5},
-        {std::string("unix:a\0b", 8), "no zero byte", 5},
+        {std::string("unix:a\0b", 8), "NUL byte", 5},
     };
     for (const Wrong& one : wrong) {
         auto address = parse_listen_address(one.text);
@@ -93,7 +93,7 @@ TEST_F(UnixSockets, GoWhenNobodyListens) {
     {
         auto socket = listen(path_);
         ASSERT_TRUE(socket);
-        EXPECT_THAT(message(path_), HasSubstr("somebody listens there already"));
+        EXPECT_THAT(message(path_), HasSubstr("another process is listening there"));
         EXPECT_TRUE(std::filesystem::exists(path_)) << "another's socket was removed";
         const ListenSocket moved = std::move(*socket);
         EXPECT_TRUE(std::filesystem::exists(path_));
@@ -116,9 +116,9 @@ TEST_F(UnixSockets, ReplaceNothingElse) {
     const std::string file = folder_.path("file"), link = folder_.path("link");
     std::ofstream(file) << "mine";
     std::filesystem::create_symlink(path_, link);
-    EXPECT_THAT(message(file), HasSubstr("no socket"));
-    EXPECT_THAT(message(link), HasSubstr("no socket"));
-    EXPECT_THAT(message(folder_.path(".")), HasSubstr("no socket"));
+    EXPECT_THAT(message(file), HasSubstr("is not a socket"));
+    EXPECT_THAT(message(link), HasSubstr("is not a socket"));
+    EXPECT_THAT(message(folder_.path(".")), HasSubstr("is not a socket"));
     EXPECT_EQ(std::filesystem::file_size(file), 4u);
     EXPECT_FALSE(std::filesystem::exists(path_)) << "a link was followed";
     EXPECT_THAT(message(folder_.path("none/s")), HasSubstr("No such file"));

@@ -217,7 +217,8 @@ TEST_F(CodeReading, CompilesAsHere) {
     const test::ValuesProgram program("values_c_optimised");
     const auto file = test::code_file(program.path);
     for (const std::string text :
-         {"req->peer->port == 3", "number > 3", "nobody", "ret < 0", "errno == 4", "arg0 and"}) {
+         {"req->peer->port == 3", "number > 3", "nobody", "ret < 0", "errno == 4", "arg0 and",
+          "req->table[count] - ret > 3", "(Nobody *)arg0"}) {
         ProgramRequest request;
         request.conditions.only_if = text;
         request.traces_slow = true;
@@ -257,9 +258,9 @@ TEST_F(CodeReading, AFileThatKillsItsReaderCostsItsOwnFunctions) {
 
 TEST_F(CodeReading, WhatDoesNotHoldTogetherIsNotBelieved) {
     for (const auto& [behaviour, cause] :
-         {std::pair{"code-die", "its reader has died of it"},
-          std::pair{"code-talk-nonsense", "its reader answers nonsense"},
-          std::pair{"code-promise", "its reader has died of it"}}) {
+         {std::pair{"code-die", "its reader crashed or was killed"},
+          std::pair{"code-talk-nonsense", "its reader sent an invalid answer"},
+          std::pair{"code-promise", "its reader crashed or was killed"}}) {
         files_.clear();
         add(copy("mine", 0775), true);
         test::Readers readers({AUGER_FIXTURES_DIR "/fixture_confined", {behaviour}});
@@ -323,12 +324,12 @@ TEST_F(CodeReading, NobodyPlacesProbesInAnothersFile) {
     ASSERT_TRUE(test::code_file(folder_.path("mine")));
     // Its own file is its own affair.
     EXPECT_EQ(lie(in_code(0, 0)), "believed");
-    EXPECT_THAT(lie(in_code(1, 0)), HasSubstr("nonsense"));
-    EXPECT_THAT(lie(in_code(0, 1)), HasSubstr("nonsense"));
-    EXPECT_THAT(lie("2,1000,1000"), HasSubstr("nonsense"));
+    EXPECT_THAT(lie(in_code(1, 0)), HasSubstr("invalid answer"));
+    EXPECT_THAT(lie(in_code(0, 1)), HasSubstr("invalid answer"));
+    EXPECT_THAT(lie("2,1000,1000"), HasSubstr("invalid answer"));
     // The file's headers are no code.
-    EXPECT_THAT(lie("0,0,0"), HasSubstr("nonsense"));
-    EXPECT_THAT(lie("0,ffffffffffff,40"), HasSubstr("nonsense"));
+    EXPECT_THAT(lie("0,0,0"), HasSubstr("invalid answer"));
+    EXPECT_THAT(lie("0,ffffffffffff,40"), HasSubstr("invalid answer"));
     // A function is no call.
     test::Readers readers({AUGER_FIXTURES_DIR "/fixture_confined", {"code-lie", in_code(0, 0)}});
     EXPECT_FALSE(readers.find(*parse_probe("main@*").pattern, {files_.data(), 1}));

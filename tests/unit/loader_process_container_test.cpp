@@ -93,10 +93,10 @@ TEST_F(ContainerList, FindsEachByNameIdOrTheIdsBeginning) {
 }
 
 TEST_F(ContainerList, TooShortOrUnknownOnesAreNotGuessed) {
-    EXPECT_THAT(name_of("abc"), HasSubstr("there is none of that name"));
+    EXPECT_THAT(name_of("abc"), HasSubstr("none has that name"));
     EXPECT_THAT(name_of("we"), HasSubstr("running containers: "));
     EXPECT_THAT(name_of("we"), HasSubstr("web (aaaaaaaaaaaa)"));
-    EXPECT_THAT(name_of(""), HasSubstr("there is none of that name"));
+    EXPECT_THAT(name_of(""), HasSubstr("none has that name"));
 }
 
 TEST_F(ContainerList, SeveralAreListed) {

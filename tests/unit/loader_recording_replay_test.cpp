@@ -295,8 +295,9 @@ TEST_F(LoaderRecordingReplay, WhatWasNotRecordedIsRefusedWithWhatWas) {
     open();
     const auto report = backend_->add_probe({ProbeId{1}, "parse", {}});
     ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().message(), "add probe parse: a recording cannot be observed anew (it "
-                                        "has the probes handle, recv)");
+    EXPECT_EQ(report.error().message(),
+              "add probe parse: a recording has only the target that was observed (it "
+              "has the probes handle, recv)");
     EXPECT_EQ(report.error().kind, Error::Kind::failed);
     TargetSpec target;
     target.kind = TargetSpec::Kind::all;
@@ -406,7 +407,7 @@ TEST_F(LoaderReplayOfMarks, ConditionsOfCallsAreThoseRecorded) {
     EXPECT_TRUE(backend_->add_probe({ProbeId{2}, "recv", {}, {"ret < 0", "", {}, true}}));
     EXPECT_EQ(message(backend_->set_slow(ProbeId{2}, {}, {"ret > 5", "", {}, true})),
               "ask of calls of recv ret > 5: the recording was not made with that (a recording "
-              "cannot be asked anew)");
+              "answers only what was asked when it was made)");
     EXPECT_THAT(message(backend_->set_slow(ProbeId{2}, {})), HasSubstr("not made with that"));
     const auto open_calls = backend_->open_calls(std::nullopt);
     ASSERT_FALSE(open_calls);

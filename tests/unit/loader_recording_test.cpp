@@ -490,7 +490,7 @@ TEST_F(LoaderRecording, WhatIsNoRecordingIsRefused) {
     put(path("empty"), "");
     EXPECT_THAT(read(path("empty")).refused, HasSubstr("is empty"));
     put(path("text"), "hello, this is a text and no recording at all\n");
-    EXPECT_THAT(read(path("text")).refused, HasSubstr("is no recording of auger"));
+    EXPECT_THAT(read(path("text")).refused, HasSubstr("is not an auger recording"));
     EXPECT_THAT(read(folder_).refused, HasSubstr("not a regular file"));
     ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
     EXPECT_THAT(read(path("fifo")).refused, HasSubstr("not a regular file"));

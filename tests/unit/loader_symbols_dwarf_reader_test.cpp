@@ -7,11 +7,17 @@
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
+#include "tests/support/children.h"
+#include "tests/support/wait.h"
 #include "tests/unit/mapping_of.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <thread>
 
 namespace auger {
 namespace {
@@ -24,6 +30,13 @@ std::shared_ptr<const ElfFile> open_elf(const std::string& path) {
     return *ElfFile::open(std::move(*open_regular(path)), path);
 }
 
+std::string name_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
 class Readers : public testing::Test {
   protected:
     Result<std::unique_ptr<DwarfReader>> open(const ConfinedProgram& program,
@@ -34,7 +47,7 @@ class Readers : public testing::Test {
         DwarfSource source;
         source.file = std::make_shared<const UniqueFd>(duplicate(file->fd()));
         source.name = good;
-        return DwarfReader::open(*processes, source, progress, patience);
+        return DwarfReader::open(*processes, source, progress, died, patience);
     }
     std::string cause_of(const std::string& behaviour,
                          std::chrono::seconds patience = std::chrono::seconds(60)) {
@@ -45,6 +58,7 @@ class Readers : public testing::Test {
     const std::shared_ptr<const ElfFile> file = open_elf(good);
     std::unique_ptr<ConfinedProcesses> processes;
     WorkProgress progress;
+    bool died = false;
 };
 
 TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
@@ -77,10 +91,10 @@ TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
 }
 
 TEST_F(Readers, WhatBecomesOfBadOnesIsTold) {
-    EXPECT_EQ(cause_of("die"), "its reader has died of it");
+    EXPECT_EQ(cause_of("die"), "its reader crashed or was killed");
     EXPECT_EQ(cause_of("never-answer", std::chrono::seconds(0)), "it takes too long");
-    EXPECT_EQ(cause_of("talk-nonsense"), "its reader answers nonsense");
-    EXPECT_EQ(cause_of("promise"), "its reader has died of it");
+    EXPECT_EQ(cause_of("talk-nonsense"), "its reader sent an invalid answer");
+    EXPECT_EQ(cause_of("promise"), "its reader crashed or was killed");
     EXPECT_EQ(cause_of("drip", std::chrono::seconds(1)), "it takes too long");
 }
 
@@ -104,6 +118,36 @@ TEST_F(Readers, OneThatDiesLaterIsReplacedToo) {
     ASSERT_TRUE(symbolizer.wait_idle(std::chrono::steady_clock::now() + std::chrono::seconds(60)));
     EXPECT_EQ(symbolizer.known(location).frames->size(), 3u);
     EXPECT_TRUE(symbolizer.reports()[0].lines) << symbolizer.reports()[0].note;
+}
+
+// Whoever kills every reader that there is, twice for each attempt, does not take the lines away.
+TEST_F(Readers, LinesComeWhenTheirReadersAreNoLongerKilled) {
+    ModuleTable modules;
+    const auto functions = file->functions();
+    const auto leaf = std::ranges::find(functions, "fixture_leaf", &ElfFunction::name);
+    ASSERT_NE(leaf, functions.end());
+    Symbolizer symbolizer(modules, {});
+    const Location location{modules.file_module(getpid(), test::mapping_of(good)), leaf->address};
+    std::atomic<bool> stop{false};
+    std::thread killer([&] {
+        while (!stop)
+            for (const pid_t launcher : test::children_of(getpid()))
+                for (const pid_t reader : test::children_of(launcher))
+                    if (name_of(reader) == "auger-dwarf")
+                        kill(reader, SIGKILL);
+    });
+    symbolizer.request(location);
+    const bool lost = test::wait_until([&] {
+        const auto reports = symbolizer.reports();
+        return !reports.empty() && reports[0].note.find("its reader") != std::string::npos;
+    });
+    stop = true;
+    killer.join();
+    ASSERT_TRUE(lost);
+    ASSERT_TRUE(symbolizer.wait_idle(std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+    EXPECT_EQ(symbolizer.known(location).frames->size(), 3u);
+    EXPECT_TRUE(symbolizer.reports()[0].lines);
+    EXPECT_EQ(symbolizer.reports()[0].note, "");
 }
 
 TEST_F(Readers, StopsWaitingWhenToldTo) {
@@ -136,7 +180,7 @@ TEST_F(Readers, AModuleThatKillsItsReaderKeepsItsNamesAndHarmsNoOther) {
     EXPECT_EQ(symbolizer.known(second).frames->size(), 3u);
     for (const ModuleReport& report : symbolizer.reports()) {
         EXPECT_EQ(report.lines, report.module == second.module);
-        EXPECT_EQ(report.note.find("has died of it") != report.note.npos,
+        EXPECT_EQ(report.note.find("crashed or was killed") != report.note.npos,
                   report.module == first.module);
     }
 }

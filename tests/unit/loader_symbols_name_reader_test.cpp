@@ -96,6 +96,47 @@ TEST_F(NameReaders, FilesOfOneOwnerAreReadTogether) {
     EXPECT_EQ(readers().size(), 5u);
 }
 
+// 64 processes at most. Who has one keeps it, though it is the oldest of all.
+TEST_F(NameReaders, RoomIsMadeByWhoHasMost) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to play two users";
+    const auto of_user = [&](const std::string& name, uid_t user) {
+        const std::string path = copy(name, 0777); // which takes a process by itself
+        EXPECT_EQ(chown(path.c_str(), user, user), 0);
+        auto made = names(path);
+        EXPECT_EQ(made->find(leaf_), "fixture_leaf");
+        return made;
+    };
+    const auto settled = [&] { return test::wait_until([&] { return readers().size() <= 64; }); };
+    const auto others = of_user("others", 2);
+    const std::vector<pid_t> first = readers();
+    ASSERT_EQ(first.size(), 1u);
+    std::vector<std::shared_ptr<ModuleNames>> many;
+    for (int i = 0; i < 66; i++)
+        many.push_back(of_user("many" + std::to_string(i), 1));
+    EXPECT_TRUE(settled());
+    EXPECT_EQ(readers().size(), 64u);
+    EXPECT_THAT(readers(), testing::Contains(first[0]));
+    // What lost its process gets another one when it is asked again.
+    EXPECT_EQ(many.front()->find(leaf_), "fixture_leaf");
+    EXPECT_TRUE(settled());
+    EXPECT_THAT(readers(), testing::Contains(first[0]));
+}
+
+// When memory runs out the kernel ends these first, not auger or who is observed.
+TEST_F(NameReaders, AreTheFirstToGoWhenMemoryRunsOut) {
+    const auto one = names(program);
+    EXPECT_EQ(one->find(leaf_), "fixture_leaf");
+    const std::vector<pid_t> all = readers();
+    ASSERT_FALSE(all.empty());
+    for (const pid_t reader : all) {
+        std::ifstream file("/proc/" + std::to_string(reader) + "/oom_score_adj");
+        int score = 0;
+        EXPECT_TRUE(file >> score);
+        EXPECT_EQ(score, 1000);
+    }
+}
+
 TEST_F(NameReaders, ThoseThatAreKilledAreReplaced) {
     const auto one = names(copy("one")), two = names(copy("two"));
     for (int round = 0; round < 3; round++) {
@@ -199,9 +240,9 @@ TEST_F(NameReaders, ADebugFileIsNoDumpOfMemory) {
 
 TEST_F(NameReaders, WhatBecomesOfBadOnesIsTold) {
     for (const auto& [behaviour, note] :
-         {std::pair{"names-die", "its reader has died of it"},
-          std::pair{"names-talk-nonsense", "its reader answers nonsense"},
-          std::pair{"names-promise", "its reader has died of it"}}) {
+         {std::pair{"names-die", "its reader crashed or was killed"},
+          std::pair{"names-talk-nonsense", "its reader sent an invalid answer"},
+          std::pair{"names-promise", "its reader crashed or was killed"}}) {
         test::Names bad({"/nonexistent", "", -1},
                         {AUGER_FIXTURES_DIR "/fixture_confined", {behaviour}});
         const auto names = bad.maker.make(source(program));
@@ -244,7 +285,7 @@ TEST_F(NameReaders, WhatKillsItsReaderIsTriedThreeTimesMore) {
         names->try_again();
     }
     EXPECT_EQ(names->put_off, std::nullopt);
-    EXPECT_THAT(names->note, HasSubstr("its reader has died of it"));
+    EXPECT_THAT(names->note, HasSubstr("its reader crashed or was killed"));
     names->try_again();
     EXPECT_EQ(names->put_off, std::nullopt);
 }
@@ -261,11 +302,11 @@ TEST_F(NameReaders, WhoHadThreeGivenUpHasNoMore) {
         return bad.maker.make(source(path))->note;
     };
     for (const char* name : {"one", "two", "three"})
-        EXPECT_THAT(note_of(name, 1), HasSubstr("its reader answers nonsense"));
+        EXPECT_THAT(note_of(name, 1), HasSubstr("its reader sent an invalid answer"));
     EXPECT_THAT(note_of("four", 1), HasSubstr("other files of its owner took too long"));
-    EXPECT_THAT(note_of("five", 2), HasSubstr("its reader answers nonsense"));
+    EXPECT_THAT(note_of("five", 2), HasSubstr("its reader sent an invalid answer"));
     for (const char* name : {"six", "seven", "eight", "nine"}) // root's own count for nobody
-        EXPECT_THAT(note_of(name, 0), HasSubstr("its reader answers nonsense"));
+        EXPECT_THAT(note_of(name, 0), HasSubstr("its reader sent an invalid answer"));
 }
 
 TEST_F(NameReaders, NoneAtAllIsTold) {

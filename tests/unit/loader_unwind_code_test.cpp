@@ -92,7 +92,7 @@ TEST(UnwindCodeForms, APlaceThatItsOwnFunctionTakesTheAddressOf) {
     const ElfFunction& function = (*file)->functions().front();
     const wire_unwind_rule* rule = tables->find(function.address + function.size - 3);
     ASSERT_TRUE(rule);
-    EXPECT_EQ(rule->cfa_register, register_rbp);
+    EXPECT_EQ(rule->cfa_register, register_frame);
     EXPECT_EQ(rule->offset, 16);
 }
 
@@ -123,9 +123,9 @@ TEST(UnwindCodeForms, WhatCannotBeToldIsNotSaid) {
     // ... with one: push %rbp; mov %rsp, %rbp; sub %rax, %rsp; leave; ret
     const std::initializer_list<uint8_t> framed = {0x55, 0x48, 0x89, 0xe5, 0x48,
                                                    0x29, 0xc4, 0x90, 0xc9, 0xc3};
-    EXPECT_EQ(rule_at(framed, 7).cfa_register, register_rbp);
+    EXPECT_EQ(rule_at(framed, 7).cfa_register, register_frame);
     EXPECT_EQ(rule_at(framed, 7).offset, 16);
-    EXPECT_EQ(rule_at(framed, 9).cfa_register, register_rsp); // behind leave
+    EXPECT_EQ(rule_at(framed, 9).cfa_register, register_stack); // behind leave
     EXPECT_EQ(rule_at(framed, 9).offset, 8);
     // pop %rax takes the return address away: jmp *%rax
     EXPECT_EQ(rule_at({0x58, 0x90, 0xff, 0xe0}, 1).cfa, WIRE_CFA_NONE);

@@ -74,10 +74,10 @@ TEST_F(TableReader, TheCacheHasWhatWasCompiled) {
 }
 
 TEST_F(TableReader, WhatBecomesOfBadOnesIsTold) {
-    EXPECT_EQ(cause_of("die"), "its reader has died of it");
+    EXPECT_EQ(cause_of("die"), "its reader crashed or was killed");
     EXPECT_EQ(cause_of("never-answer", [] { return false; }), "it takes too long");
-    EXPECT_EQ(cause_of("talk-nonsense"), "its reader answers nonsense");
-    EXPECT_EQ(cause_of("promise"), "its reader has died of it");
+    EXPECT_EQ(cause_of("talk-nonsense"), "its reader sent an invalid answer");
+    EXPECT_EQ(cause_of("promise"), "its reader crashed or was killed");
 }
 
 TEST_F(TableReader, OneThatDiedIsReplacedOnce) {
@@ -93,7 +93,7 @@ TEST_F(TableReader, WhatIsNoElfFileIsTold) {
     ASSERT_TRUE(processes);
     const auto tables = read_unwind_tables(**processes, script.get(), text, nullptr);
     ASSERT_FALSE(tables);
-    EXPECT_NE(tables.error().cause, "its reader has died of it");
+    EXPECT_NE(tables.error().cause, "its reader crashed or was killed");
 }
 
 // Whatever comes back, it is tables whose every index is within them, or nothing.

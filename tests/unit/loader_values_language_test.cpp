@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Expressions and predicates where nothing is known of the function but the calling convention.
-#include "loader/reader/values/compile_program.h"
-#include "tests/unit/loader_values_machine.h"
-#include "tests/unit/loader_values_requests.h"
+#include "tests/unit/loader_values_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,56 +8,16 @@
 namespace auger {
 namespace {
 
+using test::call_with;
+using test::compiled;
+using test::complaint_of;
+using test::holds;
+using test::holds_in;
 using test::Machine;
 using test::Memory;
-using test::only_if;
 using test::shows;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-CallProgram compiled(const ProgramRequest& request, const ValueScope& scope = {"f"}) {
-    auto program = compile_program(request, scope);
-    EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message());
-    return program.ok() && *program ? **program : CallProgram();
-}
-
-// The marked part of a text that does not compile, and the reason.
-std::string complaint(const Result<std::optional<CallProgram>>& result) {
-    if (result.ok())
-        return "compiled";
-    const Error& error = result.error();
-    if (!error.at || error.at->offset + error.at->length > error.subject.size())
-        return "not placed: " + error.message();
-    return error.subject.substr(error.at->offset, error.at->length) + ": " + error.cause;
-}
-std::string complaint_of(const std::string& predicate) {
-    return complaint(compile_program(only_if(predicate), {"f"}));
-}
-
-// arg0 to arg5 and what is on the stack behind them.
-Machine call_with(const std::vector<uint64_t>& arguments, const Memory& memory = {}) {
-    Machine machine;
-    constexpr int registers[] = {5, 4, 1, 2, 8, 9};
-    Memory all = memory;
-    machine.frame_address = 0x7000;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        if (i < 6)
-            machine.at_entry[registers[i]] = arguments[i];
-        else
-            all.put(machine.frame_address + 8 * (i - 6), arguments[i]);
-    }
-    machine.read = [all](uint64_t at, void* to, size_t size) { return all.read(at, to, size); };
-    return machine;
-}
-
-bool holds_in(const std::string& predicate, const Machine& machine) {
-    const CallProgram program = compiled(only_if(predicate));
-    return Machine::holds(program.wire, machine.run(program.wire), WIRE_PREDICATE_ONLY)
-        .value_or(false);
-}
-bool holds(const std::string& predicate, const std::vector<uint64_t>& arguments) {
-    return holds_in(predicate, call_with(arguments));
-}
 
 TEST(ValuesByPosition, RegistersAndStack) {
     const std::vector<uint64_t> arguments{10, 11, 12, 13, 14, 15, 16, 17, 18};
@@ -235,7 +193,12 @@ TEST(Predicates, ComplaintsSayWhere) {
     EXPECT_EQ(complaint_of("str(arg0) == \"a\\q\""), "\\q: is no escape");
     EXPECT_EQ(complaint_of("str(arg0) == 'a"), "'a: has no end");
     EXPECT_EQ(complaint_of("arg0 # 3"), "#: is not understood here");
-    EXPECT_EQ(complaint_of("-arg0 == 3"), "-: only numbers can be negative");
+    EXPECT_EQ(complaint_of("arg0 / 3"), "/: is no operator here");
+    EXPECT_EQ(complaint_of("arg0[1"), ": a ] is missing");
+    EXPECT_EQ(complaint_of("arg0[]"), "]: a value is missing");
+    EXPECT_EQ(complaint_of("arg0 +"), ": a value is missing at the end");
+    EXPECT_EQ(complaint_of("(u8)"), ": a value is missing at the end");
+    EXPECT_EQ(complaint_of("(u8 *, arg0)"), ",: a value is missing");
 }
 
 TEST(Predicates, Limits) {

@@ -61,13 +61,49 @@ bool compare(const wire_call_program& program, const wire_values& values,
     return false;
 }
 
+// Nothing when one of the operands could not be read.
+std::optional<uint64_t> compute(const wire_fetch& fetch, const wire_values& known) {
+    const auto readable = [&](unsigned index) { return known.readable >> index & 1; };
+    const bool alone = fetch.operand == WIRE_NO_VALUE;
+    if (!readable(fetch.number) || (!alone && !readable(fetch.operand)))
+        return std::nullopt;
+    const uint64_t left = known.value[fetch.number];
+    const uint64_t right = alone ? fetch.constant : fetch.constant * known.value[fetch.operand];
+    switch (fetch.operation) {
+    case WIRE_ADD:
+        return left + right;
+    case WIRE_SUBTRACT:
+        return left - right;
+    case WIRE_MULTIPLY:
+        return left * right;
+    case WIRE_AND:
+        return left & right;
+    case WIRE_OR:
+        return left | right;
+    case WIRE_SHIFT_LEFT:
+        return left << (right % 64);
+    case WIRE_SHIFT_RIGHT:
+        return left >> (right % 64);
+    case WIRE_SHIFT_RIGHT_SIGNED:
+        return static_cast<uint64_t>(static_cast<int64_t>(left) >> (right % 64));
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
-bool Machine::fetch(const wire_fetch& fetch, uint64_t& value) const {
+bool Machine::fetch(const wire_fetch& fetch, const wire_values& known, uint64_t& value) const {
     const auto& registers = fetch.flags & WIRE_FETCH_AT_END ? at_end : at_entry;
-    uint64_t at = fetch.base == WIRE_BASE_REGISTER ? registers.at(fetch.number)
-                  : fetch.base == WIRE_BASE_CFA    ? frame_address
-                                                   : thread;
+    uint64_t at = fetch.base == WIRE_BASE_REGISTER   ? registers.at(fetch.number)
+                  : fetch.base == WIRE_BASE_CFA      ? frame_address
+                  : fetch.base == WIRE_BASE_CONSTANT ? fetch.constant
+                                                     : thread;
+    if (fetch.base == WIRE_BASE_COMPUTED) {
+        const auto computed = compute(fetch, known);
+        if (!computed)
+            return false;
+        at = *computed;
+    }
     for (unsigned i = 0; i + 1 < fetch.offsets; ++i)
         if (!read(at + static_cast<int64_t>(fetch.offset[i]), &at, 8))
             return false;
@@ -94,7 +130,7 @@ wire_values Machine::run(const wire_call_program& program) const {
     wire_values values{};
     for (unsigned i = 0; i < program.fetches; ++i) {
         const wire_fetch& wanted = program.fetch[i];
-        bool readable = fetch(wanted, values.value[i]);
+        bool readable = fetch(wanted, values, values.value[i]);
         if (readable && (wanted.flags & WIRE_FETCH_STRING)) {
             char* slot = values.string[wanted.string];
             size_t length = 0;

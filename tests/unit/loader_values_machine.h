@@ -29,7 +29,7 @@ struct Machine {
                                      wire_predicate_use use);
 
   private:
-    bool fetch(const wire_fetch& fetch, uint64_t& value) const;
+    bool fetch(const wire_fetch& fetch, const wire_values& known, uint64_t& value) const;
 };
 
 // Made-up memory: pages of bytes at an address.

@@ -92,16 +92,17 @@ bool check(const Truth& truth, const test::Stop& stop, const ValueScope& scope) 
         return !stop.returns;
     }
     const wire_call_program& wire = (*program)->wire;
-    if (static_cast<bool>(wire.fetch[0].flags & WIRE_FETCH_AT_END) != stop.returns)
+    const uint8_t shown = (*program)->shown.at(0).value; // others are what it is computed of
+    if (static_cast<bool>(wire.fetch[shown].flags & WIRE_FETCH_AT_END) != stop.returns)
         return false;
     const wire_values values = stop.machine.run(wire);
-    EXPECT_EQ(values.readable, 1u) << scope.function << " " << truth.expression;
+    EXPECT_EQ(values.readable, (2u << shown) - 1) << scope.function << " " << truth.expression;
     if (truth.is_text) {
         EXPECT_EQ(std::string(values.string[0]), truth.texts.at(stop.call))
             << scope.function << " " << truth.expression;
         check_conditions(truth, "\"" + truth.texts[stop.call] + "\"", scope, stop.machine);
     } else {
-        EXPECT_EQ(static_cast<int64_t>(values.value[0]), truth.numbers.at(stop.call))
+        EXPECT_EQ(static_cast<int64_t>(values.value[shown]), truth.numbers.at(stop.call))
             << scope.function << " " << truth.expression;
         check_conditions(truth, std::to_string(truth.numbers[stop.call]), scope, stop.machine);
     }

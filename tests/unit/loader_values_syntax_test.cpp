@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What needs no call: the syntax, labels, and texts that nobody would write.
 #include "loader/reader/values/compile_program.h"
+#include "loader/values/expression.h"
 #include "tests/unit/loader_values_requests.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,37 @@ TEST(Predicates, SyntaxAlone) {
     EXPECT_FALSE(check_expression("a b").ok());
     EXPECT_FALSE(check_predicate("").ok());
     EXPECT_FALSE(check_predicate("a->").ok());
-    EXPECT_FALSE(check_predicate("a[b]").ok());
+    EXPECT_TRUE(check_predicate("a[b]").ok());
+    EXPECT_FALSE(check_predicate("a[b").ok());
+    EXPECT_FALSE(check_expression("4 * 1024").ok());
+    for (const char* text :
+         {"*(arg0 + 8)", "((struct request *)arg0)->len", "(ns::map<int, ns::set<u8>> *)arg0",
+          "(const char *)p->name", "(unsigned long)x", "&p->items[i].name", "a - b << 2 | c & -d"})
+        EXPECT_TRUE(check_expression(text).ok()) << text;
+}
+
+// Whether parentheses hold a type is told by what is in them and what follows.
+TEST(Expressions, TypesInParentheses) {
+    const auto kind_of = [](const char* text) {
+        auto parsed = parse_expression(text);
+        return parsed.ok() ? (*parsed)->kind : Expression::Kind::string;
+    };
+    for (const char* text :
+         {"(u8)a", "(a)b", "(a *)b", "(a)(b)", "(struct a)-b", "(u8)*b", "(u8)-b", "(a<b, c> *)d",
+          "(a<b<c>>)d", "(const a *const)b", "(a b c)d"})
+        EXPECT_EQ(kind_of(text), Expression::Kind::cast) << text;
+    for (const char* text : {"(a) - b", "(a) & b", "(a) * b", "((a)) * b", "(a + b) | c"})
+        EXPECT_EQ(kind_of(text), Expression::Kind::arithmetic) << text;
+    for (const char* text : {"(a < b)", "(a) < b", "(a) > (b)", "(a < 3 and b > 4) == c"})
+        EXPECT_EQ(kind_of(text), Expression::Kind::comparison) << text;
+    EXPECT_EQ(kind_of("(a and b)"), Expression::Kind::all);
+    EXPECT_EQ(kind_of("(a < 3 or b > *c)"), Expression::Kind::any);
+    EXPECT_EQ(kind_of("(a)->b"), Expression::Kind::member);
+    EXPECT_EQ(kind_of("(a)[b]"), Expression::Kind::element);
+    auto cast = parse_expression("(const struct  a * volatile *)b");
+    ASSERT_TRUE(cast.ok());
+    EXPECT_EQ((*cast)->type.text, "struct a");
+    EXPECT_EQ((*cast)->type.pointers, 2u);
 }
 
 TEST(Labels, AsText) {
@@ -46,7 +77,9 @@ TEST(Expressions, RandomTexts) {
         "!",    "-",    "->",  ".",     "x",    "[",    "]",
         "3",    "0x40", "'a'", "\"b",   "\"",   "*",    "true",
         "::",   " ",    "\\",  "\n",    "\xff", "arg1", "!=",
-        "||",   "null", "4k",  "errno", "'",    "0x",   "9999999999999999999999"};
+        "||",   "null", "4k",  "errno", "'",    "0x",   "9999999999999999999999",
+        "+",    "|",    "<<",  ">>",    "(u8)", "u32",  "*)",
+        "(a",   ",",    ">",   "struct"};
     size_t fine = 0;
     for (int round = 0; round < 20'000; ++round) {
         std::string text;

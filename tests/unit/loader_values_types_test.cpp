@@ -110,6 +110,40 @@ TEST_P(Complaints, OfTypes) {
               "ret: is a struct Big (name one of its members)");
 }
 
+TEST_P(Complaints, OfCastsAndPointers) {
+    const ValuesProgram program(GetParam());
+    const ValueScope members = program.scope("members");
+    EXPECT_EQ(
+        shown("((struct Requst *)arg0)->length", members),
+        "struct Requst *: the debug information has no type \"struct Requst\" (is \"Request\" "
+        "meant?)");
+    EXPECT_THAT(shown("((Request *)arg0)->lenght", members),
+                HasSubstr("lenght: struct Request has no member \"lenght\" (is \"length\" meant?"));
+    EXPECT_EQ(shown("(struct Request)arg0", members),
+              "struct Request: is no integer and no pointer: it is struct Request (a pointer to it "
+              "is (struct Request *))");
+    EXPECT_EQ(shown("(union Request *)arg0", members),
+              "union Request *: the debug information has no type \"union Request\"");
+    EXPECT_EQ(shown("((Ambiguous *)arg0)->number", members),
+              "Ambiguous *: there are several types \"Ambiguous\", which differ");
+    EXPECT_EQ(shown("((Opaque *)arg0)->secret", members), "compiled");
+    EXPECT_EQ(shown("*req", members), "*req: is a struct Request (name one of its members)");
+    EXPECT_EQ(shown("req[count]", members),
+              "req[count]: is a struct Request (name one of its members)");
+    EXPECT_EQ(shown("req[count].length", members), "compiled");
+    EXPECT_EQ(shown("&req->bits.level", members),
+              "req->bits.level: is a bit-field, which has no address");
+    EXPECT_EQ(shown("&count", members), "count: lies in registers, not in memory");
+    EXPECT_EQ(shown("req->next - req", members),
+              "req: is a pointer, and the difference would have to be divided (in bytes it is "
+              "(u64)p - (u64)q)");
+    EXPECT_EQ(shown("opaque + 1", program.scope("opaque")),
+              "opaque: leads to something of no known size, so nothing can be added (cast it to "
+              "count in bytes: (char *)POINTER + 8)");
+    EXPECT_THAT(shown("str(req->length)", members), HasSubstr("(as one it is str((char *)...))"));
+    EXPECT_EQ(asked("(enum Color)req->length == green", members), "compiled");
+}
+
 TEST_P(Complaints, OfConstants) {
     const ValuesProgram program(GetParam());
     const ValueScope numbers = program.scope("numbers");
@@ -172,8 +206,12 @@ TEST(ValueTypes, WithoutDebugInformation) {
                           "information, and no separate debug file was found (by position they "
                           "work: arg0, str(arg1); or compile it with -g, or install"));
     EXPECT_EQ(shown("arg0->length", members),
-              "arg0: is of a type that is not known, so that it has no members (that takes debug "
-              "information; arg0, str(arg1), ret do not)");
+              "arg0: is of a type that is not known, so that it has no members (with debug "
+              "information, name its type: ((struct request *)arg0)->len)");
+    EXPECT_THAT(shown("((struct Request *)arg0)->length", members),
+                HasSubstr("struct Request *: there is no debug information that could know the "
+                          "type \"struct Request\": it has no debug information"));
+    EXPECT_EQ(shown("*(u32 *)(arg0 + 8)", members), "compiled");
     EXPECT_EQ(shown("str(arg0)", members), "compiled");
     EXPECT_TRUE(default_names(members).empty());
     // Nothing is asked, and nothing is known.
@@ -246,7 +284,8 @@ TEST(ValueTypes, OfDamagedFiles) {
                 scope.address = whole.address_of(function);
                 for (const char* text :
                      {"req->peer->port", "pair.fourth", "color", "this->inner.depth", "number",
-                      "str(copy)", "str(text)", "third.first", "nobody", "ret.x", "arg0"})
+                      "str(copy)", "str(text)", "third.first", "nobody", "ret.x", "arg0",
+                      "((Pair *)arg0)->fourth", "req[count].table[count]"})
                     compiled += shown(text, scope) == "compiled";
                 default_names(scope);
             }

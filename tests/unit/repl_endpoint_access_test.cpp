@@ -86,20 +86,6 @@ TEST_F(EndpointAccess, EachServingHasANewToken) {
     EXPECT_EQ(status_of(second, token_in(second)), 200u);
 }
 
-TEST_F(EndpointAccess, PagesLeadOnAndGiveNothingAway) {
-    HttpClient browser(without_token(address_));
-    browser.get("/?token=" + token_in(address_), "Accept: text/html,*/*\r\n");
-    ASSERT_TRUE(answered(browser));
-    EXPECT_THAT(browser.answer(), HasSubstr("Referrer-Policy: no-referrer\r\n"));
-    EXPECT_THAT(browser.answer(), HasSubstr("Content-Type: text/html"));
-    const std::string page = browser.body();
-    for (const std::string path : {"/", "/flame.html", "/metrics", "/status"}) {
-        const std::string link = path + "?token=" + token_in(address_);
-        EXPECT_THAT(page, HasSubstr("<a href=\"" + link + "\">"));
-        EXPECT_EQ(status_of(address_, "", link), 200u);
-    }
-}
-
 class TokenFiles : public EndpointAccess {
   protected:
     // What is said of a file that is not taken.

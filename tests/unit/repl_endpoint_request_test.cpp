@@ -97,6 +97,24 @@ TEST(EndpointRequest, FlamesAreOfAPart) {
     EXPECT_THAT(refusal(get("/flame.html", {{"x\n", "1"}})), HasSubstr("no \"x?\""));
 }
 
+TEST(EndpointRequest, AnswersOfCommandsHaveTheirParameters) {
+    EXPECT_EQ(request(get("/flame.html")).kind, Kind::flame_html);
+    EXPECT_EQ(request(get("/flame", {{"under", "f"}})).selection.under, "f");
+    EXPECT_EQ(request(get("/top", {{"rows", "20"}})).rows, 20u);
+    EXPECT_EQ(request(get("/diff", {{"window", "10s"}})).window->span_ns, 10 * second);
+    EXPECT_EQ(request(get("/hist", {{"probe", "3"}})).probe, ProbeId{3});
+    const auto calls = request(get("/calls", {{"class", "slow"}, {"rows", "5"}, {"probe", "1"}}));
+    EXPECT_EQ(to_string(calls.selection.filter), "slow");
+    EXPECT_EQ(calls.rows, 5u);
+    EXPECT_EQ(request(get("/events")).kind, Kind::events);
+    EXPECT_THAT(refusal(get("/hist")), HasSubstr("probe=NUMBER is needed"));
+    EXPECT_THAT(refusal(get("/hist", {{"probe", "handle"}})), HasSubstr("probe is a number"));
+    EXPECT_THAT(refusal(get("/hist", {{"probe", "4294967296"}})), HasSubstr("probe is a number"));
+    EXPECT_THAT(refusal(get("/top", {{"rows", "0"}})), HasSubstr("rows is a number from 1"));
+    EXPECT_THAT(refusal(get("/top", {{"probe", "1"}})), HasSubstr("only class, window, rows"));
+    EXPECT_THAT(refusal(get("/events", {{"rows", "1"}})), HasSubstr("no parameters"));
+}
+
 TEST(EndpointRequest, OtherPathsAndMethodsAreRefused) {
     EXPECT_EQ(request(get("/metrics")).kind, Kind::metrics);
     EXPECT_EQ(request(get("/status")).kind, Kind::status);

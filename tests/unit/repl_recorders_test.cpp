@@ -222,7 +222,7 @@ TEST(IntervalRecorder, SaysOnceWhatFails) {
     for (std::string& line : test.services.finish())
         said.push_back(std::move(line));
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_THAT(said[0], HasSubstr("last_profile.folded: what is there is no link"));
+    EXPECT_THAT(said[0], HasSubstr("last_profile.folded: it exists and is not a symbolic link"));
     EXPECT_EQ(content(path + "/last_profile.folded"), "mine");
 }
 

@@ -39,8 +39,8 @@ void expect_same(Settings settings, Settings again, const std::string& text) {
 // What `text` brings in force is brought in force by what is saved of it, too.
 std::vector<std::string> expect_round_trip(const std::string& text) {
     TestSession first, second;
-    first.run(text);
-    EXPECT_EQ(first.failure, std::nullopt) << text;
+    const std::string answer = first.run(text);
+    EXPECT_EQ(first.failure, std::nullopt) << answer << text;
     const auto lines = spell_settings(first.session.settings(), command_table().settings());
     const std::string said = second.run(joined(lines));
     EXPECT_EQ(second.failure, std::nullopt) << said;
@@ -68,6 +68,10 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "sample wall wakers 199", "sample wall 4999 only ((handle > p95) or (in send))",
                     "ewma 90s"));
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
+    expect_round_trip(
+        "target 1; time f; slow f > 1ms if *(u32 *)(arg0 + 8) & 6 == 2 show p->items[i - 1], "
+        "((struct request *)arg0)->len, str(*(char **)&p->name); "
+        "split f by (u8)arg1 - 3 | 0x40");
     expect_round_trip("target -p 5 6 --tree");
     expect_round_trip("target -n nginx user www-data");
     expect_round_trip("target -n nginx cgroup /system.slice/nginx.service");

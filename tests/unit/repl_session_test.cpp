@@ -506,6 +506,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "undo",
                                          "delete handle",
                                          "doctor",
+                                         "suggest",
                                          "help",
                                          "help split",
                                          "quit"};
@@ -619,7 +620,7 @@ TEST(Session, AnExceptionIsAnErrorOfItsCommand) {
     test.run("target 4711\ntime handle");
     test.backend.throwing = {"split", "open", "sample 99"};
     EXPECT_THAT(test.run("open"), testing::AllOf(HasSubstr("error: unexpected: planted in ?"),
-                                                 HasSubstr("this is a defect of auger")));
+                                                 HasSubstr("this is a bug in auger")));
     EXPECT_EQ(test.failure, Error::Kind::failed);
     // An edit of several operations goes back.
     EXPECT_THAT(test.run("split recv > p95"), HasSubstr("unexpected: planted"));

@@ -2,6 +2,8 @@
 // An ELF file with as many functions as are wanted.
 #pragma once
 
+#include "tests/support/elf_header.h"
+
 #include <elf.h>
 
 #include <cstddef>
@@ -15,19 +17,9 @@ namespace auger::test {
 inline std::string file_of_symbols(size_t count) {
     const std::string names("\0.symtab\0.strtab\0f\0", 19);
     constexpr size_t text = 17; // "f"
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof header;
-    header.e_shentsize = sizeof(Elf64_Shdr);
+    Elf64_Ehdr header = elf_header();
     header.e_shnum = 3;
     header.e_shstrndx = 2;
-    header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = 1;
     header.e_phoff = sizeof header;
     Elf64_Phdr code{};

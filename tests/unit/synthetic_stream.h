@@ -19,7 +19,8 @@ class SyntheticStream {
         sink_.on_module(ModuleId{1}, {ModuleKind::kernel, "[kernel]", ""});
     }
 
-    // Root first; a name that begins with "k:" is a kernel function.
+    // Root first; a name that begins with "k:" is a kernel function, with "c:" one of the C
+    // library, with "s:" a system call that is waited in.
     StackId stack(const std::vector<std::string>& root_first) {
         auto [it, is_new] = stacks_.try_emplace(root_first, StackId{uint32_t(stacks_.size())});
         if (is_new) {
@@ -148,18 +149,31 @@ class SyntheticStream {
     LocationId location(const std::string& name) {
         auto [it, is_new] = locations_.try_emplace(name, LocationId{uint32_t(locations_.size())});
         if (is_new) {
-            bool kernel = name.starts_with("k:");
-            sink_.on_location(it->second,
-                              {ModuleId{kernel ? 1u : 0u}, 0x2000 + it->second.value, true});
-            Frame frame{kernel ? name.substr(2) : name, "/src/main.cc", 10 + it->second.value,
-                        false};
+            const ModuleId module = module_of(name);
+            sink_.on_location(it->second, {module, 0x2000 + it->second.value, true});
+            Frame frame{module == ModuleId{0} ? name : name.substr(2), "/src/main.cc",
+                        10 + it->second.value, false};
             sink_.on_frames(it->second, {&frame, 1});
         }
         return it->second;
     }
 
   private:
+    ModuleId module_of(const std::string& name) {
+        if (name.starts_with("k:"))
+            return ModuleId{1};
+        if (!name.starts_with("c:") && !name.starts_with("s:"))
+            return ModuleId{0};
+        if (!more_modules_) {
+            sink_.on_module(ModuleId{2}, {ModuleKind::file, "/usr/lib/libc.so.6", "cdef"});
+            sink_.on_module(ModuleId{3}, {ModuleKind::syscall, "[syscall]", ""});
+            more_modules_ = true;
+        }
+        return ModuleId{name[0] == 'c' ? 2u : 3u};
+    }
+
     EventSink& sink_;
+    bool more_modules_ = false;
     std::map<std::string, LocationId> locations_;
     std::map<std::vector<std::string>, StackId> stacks_;
     std::map<std::pair<uint32_t, std::string>, ThreadId> threads_;

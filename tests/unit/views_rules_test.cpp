@@ -8,6 +8,7 @@
 #include "views/json/json_views.h"
 #include "views/model/account.h"
 #include "views/model/diff.h"
+#include "views/model/function_probe.h"
 #include "views/model/neighbours.h"
 #include "views/model/stack_completeness.h"
 #include "views/model/thread_sums.h"

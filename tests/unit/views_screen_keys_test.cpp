@@ -6,10 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace auger {
 namespace {
@@ -69,16 +67,6 @@ TEST(ScreenKeys, EveryPaneHasAnActionOfItsOwn) {
         EXPECT_EQ(row.make({})->name(), row.name);
     }
     EXPECT_EQ(pane_table().front().action, Action::flame);
-}
-
-TEST(ScreenKeys, TheManualHasTheTable) {
-    std::ifstream file(AUGER_SOURCE_DIR "/README.md");
-    std::stringstream readme;
-    readme << file.rdbuf();
-    ASSERT_TRUE(file);
-    EXPECT_NE(readme.str().find(key_markdown()), std::string::npos)
-        << "README.md needs this table of keys:\n"
-        << key_markdown();
 }
 
 } // namespace

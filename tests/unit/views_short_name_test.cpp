@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/escape.h"
 #include "views/short_name.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +28,21 @@ TEST(ShortName, LeavesNamesWhoseBracketsDoNotMatch) {
     EXPECT_EQ(short_name(")("), ")(");
     EXPECT_EQ(short_name("(f)"), "(f)"); // nothing would be left
     EXPECT_EQ(display_name("a\x1b[m(int)"), "a\\x1b[m");
+}
+
+TEST(FitName, TakesAwayWhatTellsLeastFirst) {
+    const std::string name = "v8::internal::Isolate::RunMicrotasks [clone .isra.0]";
+    EXPECT_EQ(fit_name(name, 60), name);
+    EXPECT_EQ(fit_name(name, 40), "v8::internal::Isolate::RunMicrotasks");
+    EXPECT_EQ(fit_name(name, 35), "...internal::Isolate::RunMicrotasks");
+    EXPECT_EQ(fit_name(name, 34, "…"), "…internal::Isolate::RunMicrotasks");
+    EXPECT_EQ(fit_name(name, 26), "...Isolate::RunMicrotasks");
+    EXPECT_EQ(fit_name(name, 16), "...RunMicrotasks");
+    EXPECT_EQ(fit_name(name, 13), "RunMicrotasks");
+    EXPECT_EQ(fit_name(name, 9), "Run...sks");
+    EXPECT_EQ(fit_name("net/http.(*conn).serve", 15), elide_middle("net/http.(*conn).serve", 15));
+    EXPECT_EQ(fit_name("a::", 2), elide_middle("a::", 2));
+    EXPECT_EQ(fit_name("f", 0), "");
 }
 
 } // namespace
