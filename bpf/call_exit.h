@@ -9,12 +9,10 @@
 #include "call_values.h"
 #include "slow_tracer.h"
 
-static __always_inline void count_return(struct wire_call_counters* counters,
-                                         struct wire_call_histogram* histogram, u64 duration) {
+static __always_inline void count_duration(struct wire_call_counters* counters,
+                                           struct wire_call_histogram* histogram, u64 duration) {
     u32 bucket = wire_histogram_bucket(duration);
 
-    __sync_fetch_and_add(&counters->open, -1);
-    __sync_fetch_and_add(&counters->returns, 1);
     __sync_fetch_and_add(&counters->sum_ns, duration);
     if (bucket < WIRE_HIST_BUCKETS)
         __sync_fetch_and_add(&histogram->buckets[bucket], 1);
@@ -22,6 +20,13 @@ static __always_inline void count_return(struct wire_call_counters* counters,
         note_extreme(&counters->min_ns, duration ? duration : 1, true);
     if (duration > counters->max_ns)
         note_extreme(&counters->max_ns, duration, false);
+}
+
+// After all else of the call that is counted: who reads looks here first, and at the rest only if
+// this has changed (SpecTable::read()).
+static __always_inline void count_return(struct wire_call_counters* counters) {
+    __sync_fetch_and_add(&counters->open, -1);
+    __sync_fetch_and_add(&counters->returns, 1);
 }
 
 enum told {
@@ -167,9 +172,10 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
         }
     }
     duration = duration_of(calls, call, now);
-    count_return(counters, histogram, duration);
+    count_duration(counters, histogram, duration);
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
+    count_return(counters);
     slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
     if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > slow_ns &&
         !(verdict & VERDICT_NOT_TRACED)) {

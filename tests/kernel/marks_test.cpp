@@ -6,7 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <map>
+#include <sched.h>
+#include <thread>
 
 namespace auger::test {
 namespace {
@@ -70,8 +73,6 @@ TEST_F(Branch, EditsWhileCallsRunLoseNothing) {
         const uint64_t before = session.calls(handle).returns;
         ASSERT_TRUE(
             session.pump_until([&] { return session.calls(handle).returns > before + 30; }));
-        const StreamLog::Marked counted = session.log.marked[session.log.split.branch_bit];
-        EXPECT_LE(counted.taken + counted.not_taken, session.calls(handle).returns);
         must(session.backend().set_split({}));
     }
     session.pump_to_end();
@@ -84,9 +85,44 @@ TEST_F(Branch, EditsWhileCallsRunLoseNothing) {
         taken += counted.taken;
         not_taken += counted.not_taken;
     }
+    EXPECT_LE(taken + not_taken, calls.returns);
     // Every third request is metered: each worker's own numbers go round by three.
     EXPECT_GT(taken, 50u);
     EXPECT_GT(not_taken, taken);
+}
+
+// A call that is counted as returned is known in full: in every reading, its duration is in the
+// histogram and its mark among the marks. The last reading of a program that has ended would lack
+// them for good. On one CPU the reader interrupts the program wherever the kernel lets it: within
+// the kernel's programs too where preemption is full, as in tests/qemu, where with the counts in
+// another order 30 of 1,000 readings lacked something.
+TEST_F(Branch, WhatHasReturnedIsInTheHistogramAndAmongTheMarks) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    Program program("hot_calls", {"--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId hot = session.time("hot");
+    must(session.backend().set_split(split_at(hot, marked_line("hot_calls.c", "BODY hot"))));
+    program.go();
+    while (session.log.stats.size() < 1000) {
+        must(session.backend().refresh());
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    uint64_t returns = 0, durations = 0, marks = 0, incomplete = 0;
+    for (const StatsEvent& event : session.log.stats) {
+        returns += event.returns;
+        for (const StatsEvent::Bucket& bucket : event.buckets)
+            durations += bucket.count;
+        for (const StatsEvent::MarkCount& mark : event.marked)
+            marks += mark.taken + mark.not_taken;
+        incomplete += durations < returns || marks < returns;
+    }
+    EXPECT_GT(returns, 0u);
+    EXPECT_EQ(incomplete, 0u);
 }
 
 // Another threshold, or a label beside it, is no reason to forget what is known of the branch.

@@ -27,6 +27,7 @@ class StreamLog final : public EventSink {
     std::vector<SampleEvent> samples; // without their calls
     std::vector<std::string> labels;
     std::map<uint32_t, Marked> marked; // by bit
+    std::vector<StatsEvent> stats;
     uint64_t filtered = 0;
     SplitInfo split;
     OnlyInfo only;
@@ -61,6 +62,7 @@ class StreamLog final : public EventSink {
         slow_calls.push_back(std::move(call));
     }
     void on_stats(const StatsEvent& event) override {
+        stats.push_back(event);
         filtered += event.filtered;
         for (const StatsEvent::MarkCount& count : event.marked) {
             marked[count.bit].taken += count.taken;
