@@ -26,8 +26,8 @@ Result<size_t> LiveMarks::attach_new(Mark& mark, const TargetView& view, bool ex
     if (parsed.error)
         return parsed.error->error;
     if (parsed.pattern->line == 0 || parsed.pattern->call_site)
-        return Error{"watch line", mark.line, "this is no line", "write FILE:LINE, as main.cc:12",
-                     Error::Kind::usage};
+        return Error{"watch line", mark.line, "this is not a line",
+                     "write FILE:LINE, as main.cc:12", Error::Kind::usage};
     MatchOptions options;
     options.explain = explain;
     auto matches = readers_.find(*parsed.pattern, view.files(), options);

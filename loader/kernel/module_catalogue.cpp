@@ -258,7 +258,7 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
             const std::shared_ptr<const CodeFile>& file = entry->file;
             if (file && !is_code(*file, mapping))
                 return {false,
-                        fmt::format("process {} runs what is no code of {}", pid, mapping.path)};
+                        fmt::format("process {} runs what is not code of {}", pid, mapping.path)};
             if (!seen.insert(mapped_file).second)
                 continue;
             const bool main_program =

@@ -58,7 +58,7 @@ Result<void> make_folder(const std::string& path) {
     if (stat(path.c_str(), &status) < 0)
         return system_error("open folder", path);
     if (!S_ISDIR(status.st_mode))
-        return Error{"write into", path, "it is no folder", "name one"};
+        return Error{"write into", path, "it is not a directory", "name one"};
     return {};
 }
 

@@ -20,7 +20,7 @@ std::string time_stamp(uint64_t utc_ns);
 Result<void> make_folder(const std::string& path);
 
 // Removes files of ours of all but the latest `keep` times. Other names are left alone, and so is
-// everything that is no regular file.
+// everything that is not a regular file.
 Result<void> remove_old_files(const std::string& folder, std::string_view prefix,
                               std::span<const std::string> extensions, size_t keep);
 

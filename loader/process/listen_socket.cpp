@@ -73,7 +73,7 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
         return parse_unix(text);
     const size_t colon = text.rfind(':');
     if (colon == std::string_view::npos)
-        return wrong(text, "is no address", forms, 0, text.size());
+        return wrong(text, "is not an address", forms, 0, text.size());
     const std::string_view host = text.substr(0, colon);
     ListenAddress address;
     if (host == "127.0.0.1" || host == "localhost")

@@ -75,7 +75,7 @@ Result<NewFile> NewFile::create(const std::string& path, std::string_view magic)
     made.name_ = slash == path.npos ? path : path.substr(slash + 1);
     const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
     if (made.name_.empty() || made.name_ == "." || made.name_ == "..")
-        return Error{"write", path, "is no file name", {}};
+        return Error{"write", path, "is not a file name", {}};
     made.folder_.reset(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!made.folder_)
         return system_error("write", path, hint);

@@ -17,7 +17,7 @@
 
 namespace auger::recording {
 
-// The first byte is no text, and the line ends show a copy that translated them.
+// The first byte is not text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
 inline constexpr uint32_t version = 5;

@@ -16,7 +16,7 @@ namespace auger {
 
 class MergedRecordings {
   public:
-    // Fails when one of them is no recording, or nothing of it can be read.
+    // Fails when one of them is not a recording, or nothing of it can be read.
     static Result<MergedRecordings> open(std::span<const std::string> paths);
 
     using State = RecordingReader::State;

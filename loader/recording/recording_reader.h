@@ -16,7 +16,8 @@ namespace auger {
 
 class RecordingReader {
   public:
-    // Fails for what is no recording: absent, not a regular file, empty, another format or version.
+    // Fails for what is not a recording: absent, not a regular file, empty, another format or
+    // version.
     static Result<RecordingReader> open(const std::string& path);
 
     // Why reading ended before the recording did.

@@ -17,7 +17,7 @@ Result<void> check_expression(std::string_view text) {
     if (expression.condition())
         return expression_error(text, expression.at, "is a condition where a value is wanted");
     if (expression.kind == Expression::Kind::number || expression.kind == Expression::Kind::string)
-        return expression_error(text, expression.at, "is no value of a call",
+        return expression_error(text, expression.at, "is not a value of a call",
                                 "such as arg0, req->len, ret");
     return {};
 }

@@ -49,7 +49,7 @@ struct Expression {
         element,    // operands[0][operands[1]]
         address,    // &operands[0]
         cast,       // (`type`)operands[0]
-        arithmetic, // operands[0] `arithmetic` operands[1], of which one is no number
+        arithmetic, // operands[0] `arithmetic` operands[1], of which one is not a number
         string_at,  // str(operands[0])
         comparison, // operands[0] `comparison` operands[1]
         negation,   // not operands[0]
@@ -70,7 +70,7 @@ struct Expression {
     TypeName type{};
     std::vector<std::unique_ptr<Expression>> operands{};
 
-    // Whether it says yes or no, and is no value.
+    // Whether it says yes or no, and is not a value.
     bool condition() const { return kind >= Kind::comparison; }
 };
 

@@ -88,7 +88,8 @@ class Lexer {
                    !__builtin_add_overflow(value, static_cast<uint64_t>(digit), &value);
         }
         if (!valid)
-            return error(from, "is no number", "numbers are decimal or begin with 0x: 4096, 0x40");
+            return error(from, "is not a number",
+                         "numbers are decimal or begin with 0x: 4096, 0x40");
         if (!fits)
             return error(from, "does not fit into 64 bits");
         add(Token::Kind::number, from, {});
@@ -119,7 +120,7 @@ class Lexer {
                 const size_t begin = at_++;
                 const std::optional<char> escaped = escape();
                 if (!escaped)
-                    return error(begin, "is no escape", R"(there are \\ \" \n \t \r \xHH)");
+                    return error(begin, "is not an escape", R"(there are \\ \" \n \t \r \xHH)");
                 bytes += *escaped;
             } else {
                 bytes += text_[at_++];
@@ -175,9 +176,9 @@ class Lexer {
             }
         ++at_;
         if (text_[from] == '=')
-            return error(from, "is no comparison", "\"==\" is");
+            return error(from, "is not a comparison", "\"==\" is");
         if (std::string_view("/%^~").find(text_[from]) != std::string_view::npos)
-            return error(from, "is no operator here", "there are + - * & | << >>");
+            return error(from, "is not an operator here", "there are + - * & | << >>");
         return error(from, "is not understood here",
                      "a condition compares values: arg2 > 4096 and ret < 0");
     }

@@ -55,7 +55,7 @@ Result<ExpressionPointer> fold_numbers(ArithmeticOperator operation, const Expre
     const bool shifts =
         operation == ArithmeticOperator::shift_left || operation == ArithmeticOperator::shift_right;
     if (shifts && (right.negative || right.number > 63))
-        return failure("shifts by what is no number of bits", "0 to 63 are");
+        return failure("shifts by something that is not a number of bits", "0 to 63 are");
     const auto value = apply(operation, wide(left), wide(right));
     if (!value || *value < Wide{INT64_MIN} || *value > Wide{UINT64_MAX})
         return failure("does not fit into 64 bits");

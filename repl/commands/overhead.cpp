@@ -67,7 +67,7 @@ Parsed<CommandPtr> parse_overhead(Arguments& arguments) {
     const Word& word = arguments.take();
     const auto percent = read_percent(word.text.ends_with('%') ? word.text : word.text + "%");
     if (!percent || !(*percent > 0) || *percent > 100)
-        return Complaint{word.span, fmt::format("\"{}\" is no share", word.text),
+        return Complaint{word.span, fmt::format("\"{}\" is not a share", word.text),
                          "percent of the target's CPU time, above 0 to 100; \"overhead off\" only "
                          "warns",
                          Error::Kind::usage};

@@ -88,7 +88,7 @@ Parsed<uint32_t> parse_rate(Arguments& arguments) {
         word.text.resize(word.text.size() - 2);
     const auto rate = read_count(word.text);
     if (!rate || *rate < 1 || *rate > highest_rate_hz)
-        return Complaint{word.span, fmt::format("\"{}\" is no rate", word.text),
+        return Complaint{word.span, fmt::format("\"{}\" is not a rate", word.text),
                          rate && *rate == 0 ? "\"sample off\" ends sampling"
                                             : "samples a second, from 1 to 49,999",
                          Error::Kind::usage};

@@ -108,8 +108,8 @@ Parsed<double> parse_value(const Word& word, Quantity::Unit unit) {
     case Quantity::Unit::percent:
         if (const auto value = read_percent(word.text))
             return *value;
-        return Complaint{word.span, fmt::format("\"{}\" is no percentage", word.text), "write 50%",
-                         Error::Kind::usage};
+        return Complaint{word.span, fmt::format("\"{}\" is not a percentage", word.text),
+                         "write 50%", Error::Kind::usage};
     default: {
         auto value = count_of(word);
         if (!value)
@@ -173,7 +173,7 @@ Parsed<Condition> parse_condition(Arguments& arguments) {
         const auto found = comparison_of(comparison.text);
         if (!found)
             return Complaint{
-                comparison.span, fmt::format("\"{}\" is no comparison", comparison.text),
+                comparison.span, fmt::format("\"{}\" is not a comparison", comparison.text),
                 comparison.text == "=" ? "write =="
                                        : "one of <, <=, >, >=, ==, != with blanks around it",
                 Error::Kind::usage};

@@ -177,7 +177,7 @@ class Reader {
             probe = probe_ref(*word);
             if (at_end() || !words_[next_].comparison)
                 return Complaint{
-                    word->span, fmt::format("\"{}\" alone is no condition", word->text),
+                    word->span, fmt::format("\"{}\" alone is not a condition", word->text),
                     fmt::format("write in {0}, or {0} > p95", word->text), Error::Kind::usage};
             if (!take_if(">"))
                 return Complaint{words_[next_].span, "calls are kept beyond a threshold", "write >",
@@ -206,10 +206,10 @@ class Reader {
                 break;
         }
         if (i == Gate::most_terms)
-            return Complaint{at,
-                             fmt::format("this is one too many: at most {} different terms",
-                                         Gate::most_terms),
-                             "", Error::Kind::usage};
+            return Complaint{
+                at,
+                fmt::format("this is one too many: at most {} different terms", Gate::most_terms),
+                "", Error::Kind::usage};
         if (i == out_.gate.terms.size()) {
             out_.gate.terms.push_back(std::move(term));
             out_.probes.push_back(std::move(probe));
@@ -221,10 +221,10 @@ class Reader {
         auto found = std::ranges::find(out_.lines, line);
         const auto i = static_cast<size_t>(found - out_.lines.begin());
         if (i == Gate::most_terms)
-            return Complaint{at,
-                             fmt::format("this is one too many: at most {} different lines",
-                                         Gate::most_terms),
-                             "", Error::Kind::usage};
+            return Complaint{
+                at,
+                fmt::format("this is one too many: at most {} different lines", Gate::most_terms),
+                "", Error::Kind::usage};
         if (found == out_.lines.end()) {
             if (out_.lines.empty())
                 out_.first_line = at;

@@ -32,7 +32,7 @@ Parsed<std::string> source_line_of(const Word& word) {
     if (colon == 0 || digits.empty() || digits.size() > 9 ||
         digits.find_first_not_of("0123456789") != std::string_view::npos ||
         digits.find_first_not_of('0') == std::string_view::npos)
-        return Complaint{word.span, fmt::format("\"{}\" is no line", word.text),
+        return Complaint{word.span, fmt::format("\"{}\" is not a line", word.text),
                          "write FILE:LINE, as in main.cc:1290", Error::Kind::usage};
     return word.text;
 }

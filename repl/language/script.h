@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the bytes of a file to lines: a byte order mark, CRLF and a missing newline at the end are
-// handled; what is no text is refused, with the place.
+// handled; what is not text is refused, with the place.
 #pragma once
 
 #include "loader/base/result.h"

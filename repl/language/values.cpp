@@ -103,14 +103,14 @@ Parsed<uint64_t> duration_of(const Word& word) {
             fmt::format("write {0}ms or {0}s; units are ns, us, ms, s, m (minutes) and h",
                         word.text),
             Error::Kind::usage};
-    return Complaint{word.span, fmt::format("\"{}\" is no duration", word.text),
+    return Complaint{word.span, fmt::format("\"{}\" is not a duration", word.text),
                      "durations look like 100us, 5ms, 1.5s, 10m (minutes)", Error::Kind::usage};
 }
 
 Parsed<uint64_t> count_of(const Word& word) {
     if (const auto value = read_count(word.text))
         return *value;
-    return Complaint{word.span, fmt::format("\"{}\" is no count", word.text),
+    return Complaint{word.span, fmt::format("\"{}\" is not a count", word.text),
                      "a whole number is needed: 1000, 1,000 or 10k", Error::Kind::usage};
 }
 
@@ -135,7 +135,7 @@ Parsed<Threshold> threshold_of(const Word& word) {
         const bool tail = word.text.starts_with("p99") && word.text.find('.') == std::string::npos;
         return Complaint{
             word.span,
-            fmt::format("\"{}\" is no percentile: they lie between p0 and p100", word.text),
+            fmt::format("\"{}\" is not a percentile: they lie between p0 and p100", word.text),
             tail ? fmt::format("did you mean \"p99.{}\"?", word.text.substr(3)) : "",
             Error::Kind::usage};
     }
@@ -144,7 +144,7 @@ Parsed<Threshold> threshold_of(const Word& word) {
             word.span, fmt::format("\"{}\" has no unit", word.text),
             fmt::format("write {0}ms for a duration or p{0} for a percentile", word.text),
             Error::Kind::usage};
-    return Complaint{word.span, fmt::format("\"{}\" is no threshold", word.text),
+    return Complaint{word.span, fmt::format("\"{}\" is not a threshold", word.text),
                      "a threshold is a duration (5ms, 100us) or a percentile (p95, p99.9)",
                      Error::Kind::usage};
 }

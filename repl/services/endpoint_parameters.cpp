@@ -105,7 +105,7 @@ ReadRequest read_samples(const HttpRequest& request) {
     constexpr const char* form = R"(send {"numberOfSamples":100,"timeInterval":"10 ms"})";
     const auto json = nlohmann::json::parse(request.body, nullptr, false);
     if (!json.is_object())
-        return bad_request(fmt::format("the request's body is no JSON object: {}", form));
+        return bad_request(fmt::format("the request's body is not a JSON object: {}", form));
     EndpointRequest read{.kind = Kind::samples};
     uint64_t samples = 0;
     for (const auto& [key, value] : json.items()) {

@@ -68,7 +68,7 @@ std::variant<EndpointRequest, HttpAnswer> read_request(const HttpRequest& with_t
         return to_a_stranger();
     const auto* resource = std::ranges::find(resources, request.path, &Resource::path);
     if (resource == resources.end())
-        return HttpAnswer{404, "there is no such thing here; there are:\n" + endpoint_index()};
+        return HttpAnswer{404, "no such resource; there are:\n" + endpoint_index()};
     const bool allowed = request.method == resource->method ||
                          (request.method == "HEAD" && resource->method == "GET");
     if (!allowed) {

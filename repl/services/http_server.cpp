@@ -154,7 +154,7 @@ struct HttpServer::State {
             give(connection, events ? 0 : limits.answer_seconds);
         }
         if (!events)
-            answer = HttpAnswer{503, "too many clients are told of events already\n"};
+            answer = HttpAnswer{503, "too many event streams are open\n"};
         return respond_counted(connection, std::move(answer), events);
     }
 

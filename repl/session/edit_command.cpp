@@ -45,8 +45,8 @@ Span place_of(const Error& error, const CommandPlace& place, Span otherwise) {
             std::min(error.at->length, found->length - error.at->offset)};
 }
 
-// Of a text that is no function's to probe: the frame that it is the name of, and what can be done
-// with that.
+// Of a text that is not a function's to probe: the frame that it is the name of, and what can be
+// done with that.
 std::string frame_advice(const Model& model, const std::string& text) {
     const SymbolTables& symbols = model.symbols();
     for (const FunctionId id : functions_meant(symbols, text)) {

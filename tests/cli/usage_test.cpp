@@ -81,8 +81,8 @@ const std::vector<Wrong> commands{
             "    sample 50000\n"
             "           ^~~~~\n"
             "  samples a second, from 1 to 49,999\n"),
-    command("RateZero", "sample 0", 2, "-e:1:8: error: \"0\" is no rate"),
-    command("NegativeTime", "wait -1s", 2, "-e:1:6: error: \"-1s\" is no duration"),
+    command("RateZero", "sample 0", 2, "-e:1:8: error: \"0\" is not a rate"),
+    command("NegativeTime", "wait -1s", 2, "-e:1:6: error: \"-1s\" is not a duration"),
     command("MissingProbe", "time", 2, "-e:1:5: error: a probe is missing here"),
     command("NoUnit", "split f > 5", 2, "write 5ms for a duration or p5 for a percentile"),
     command("NoTarget", "time main", 1, "there is no target yet"),

@@ -189,7 +189,7 @@ TEST_F(View, TakesAPasteForTextAndNotForKeys) {
     Terminal terminal = replay(record());
     expect_open(terminal);
     terminal.paste("q2\x1bq\ntime x\n");
-    terminal.expect_window("a pasted text is no keys");
+    terminal.expect_window("pasted text is not taken as keys");
     terminal.press("3");
     terminal.expect_window("[3 histogram]");
     terminal.press(":");

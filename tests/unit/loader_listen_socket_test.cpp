@@ -43,7 +43,7 @@ TEST(ListenAddress, OthersAreRefusedAtTheirPlace) {
         {"0.0.0.0:80", "only this machine", 0},
         {"example.com:80", "only this machine", 0},
         {":80", "only this machine", 0},
-        {"80", "is no address", 0},
+        {"80", "is not an address", 0},
         {"127.0.0.1:", "a port is a number", 10},
         {"127.0.0.1:65536", "a port is a number", 10},
         {"127.0.0.1:80x", "a port is a number", 10},

@@ -32,7 +32,7 @@ TEST(KernelSymbols, FindsFunctionsAndTheirModules) {
     EXPECT_FALSE(symbols.find(0xffffffff80ffffff));
     const auto start = symbols.find(0xffffffff810001ff);
     ASSERT_TRUE(start);
-    EXPECT_EQ(start->name, "start"); // the plainer of two names; data is no function
+    EXPECT_EQ(start->name, "start"); // the plainer of two names; data is not a function
     EXPECT_EQ(start->offset, 0x1ffu);
     EXPECT_TRUE(start->module.empty());
     const auto hook = symbols.find(0xffffffffc0000010);

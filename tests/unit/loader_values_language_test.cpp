@@ -168,9 +168,9 @@ TEST(Predicates, NormalForm) {
 }
 
 TEST(Predicates, ComplaintsSayWhere) {
-    EXPECT_EQ(complaint_of("arg0 = 3"), "=: is no comparison");
+    EXPECT_EQ(complaint_of("arg0 = 3"), "=: is not a comparison");
     EXPECT_EQ(complaint_of("arg0 == "), ": a value is missing at the end");
-    EXPECT_EQ(complaint_of("arg0 == 4k"), "4k: is no number");
+    EXPECT_EQ(complaint_of("arg0 == 4k"), "4k: is not a number");
     EXPECT_EQ(complaint_of("arg0 == 18446744073709551616"),
               "18446744073709551616: does not fit into 64 bits");
     EXPECT_EQ(complaint_of("arg0 == -9223372036854775809"),
@@ -183,17 +183,17 @@ TEST(Predicates, ComplaintsSayWhere) {
     EXPECT_EQ(complaint_of("str(arg0)"), "str(arg0): is a string, and no condition");
     EXPECT_EQ(complaint_of("arg0 == \"GET\""),
               "\"GET\": is a string, and is compared with a number");
-    EXPECT_EQ(complaint_of("str(arg0) == 3"), "3: is no string, and is compared with one");
+    EXPECT_EQ(complaint_of("str(arg0) == 3"), "3: is not a string, and is compared with one");
     EXPECT_EQ(complaint_of("str(arg0) < \"a\""),
               "str(arg0): is a string: it is equal (==) or not (!=)");
     EXPECT_EQ(complaint_of("arg0 & 0"), "0: selects no bit");
     EXPECT_EQ(complaint_of("(arg0 == 1) == 2"),
               "(arg0 == 1): is a condition where a value is wanted");
     EXPECT_EQ(complaint_of("len(arg0) > 3"), "len: there is no function \"len\"");
-    EXPECT_EQ(complaint_of("str(arg0) == \"a\\q\""), "\\q: is no escape");
+    EXPECT_EQ(complaint_of("str(arg0) == \"a\\q\""), "\\q: is not an escape");
     EXPECT_EQ(complaint_of("str(arg0) == 'a"), "'a: has no end");
     EXPECT_EQ(complaint_of("arg0 # 3"), "#: is not understood here");
-    EXPECT_EQ(complaint_of("arg0 / 3"), "/: is no operator here");
+    EXPECT_EQ(complaint_of("arg0 / 3"), "/: is not an operator here");
     EXPECT_EQ(complaint_of("arg0[1"), ": a ] is missing");
     EXPECT_EQ(complaint_of("arg0[]"), "]: a value is missing");
     EXPECT_EQ(complaint_of("arg0 +"), ": a value is missing at the end");

@@ -128,19 +128,22 @@ TEST(Predicates, ComplaintsAboutPointersAndArithmetic) {
     EXPECT_EQ(complaint_of("(u33)arg0"),
               "u33: there is no debug information that could know the type \"u33\": nothing is "
               "known of the function's module");
-    EXPECT_EQ(complaint_of("(bool)arg0"), "bool: is no type to cast to");
-    EXPECT_EQ(complaint_of("(double)arg0"), "double: is no integer and no pointer: it is double");
+    EXPECT_EQ(complaint_of("(bool)arg0"), "bool: is not a type to cast to");
+    EXPECT_EQ(complaint_of("(double)arg0"),
+              "double: is neither an integer nor a pointer: it is double");
     EXPECT_EQ(complaint_of("*(void *)arg0"), "(void *)arg0: leads to void, which cannot be read");
     EXPECT_EQ(complaint_of("*(double *)arg0"),
               "*(double *)arg0: is a floating-point number (double), which cannot be read");
-    EXPECT_EQ(complaint_of("*(u32)arg0"), "(u32)arg0: is no pointer and no array: it is u32");
+    EXPECT_EQ(complaint_of("*(u32)arg0"),
+              "(u32)arg0: is neither a pointer nor an array: it is u32");
     EXPECT_EQ(complaint_of("&arg0"), "arg0: lies in registers, not in memory");
-    EXPECT_EQ(complaint_of("&7"), "7: is no value of a call");
-    EXPECT_EQ(complaint_of("(u8)7"), "7: is no value of a call");
+    EXPECT_EQ(complaint_of("&7"), "7: is not a value of a call");
+    EXPECT_EQ(complaint_of("(u8)7"), "7: is not a value of a call");
     EXPECT_EQ(complaint_of("str(arg0) + 1"), "str(arg0): is a string, and no number or pointer");
     EXPECT_EQ(complaint_of("(arg0 > 1) + 1"), "(arg0 > 1): is a condition where a value is wanted");
-    EXPECT_EQ(complaint_of("arg0 << 64"), "64: is no number of bits to shift by");
-    EXPECT_EQ(complaint_of("arg0 == 1 << 64"), "1 << 64: shifts by what is no number of bits");
+    EXPECT_EQ(complaint_of("arg0 << 64"), "64: is not a number of bits to shift by");
+    EXPECT_EQ(complaint_of("arg0 == 1 << 64"),
+              "1 << 64: shifts by something that is not a number of bits");
     EXPECT_EQ(complaint_of("arg0 == 0xffffffffffffffff + 1"),
               "0xffffffffffffffff + 1: does not fit into 64 bits");
     EXPECT_EQ(complaint_of("arg0 == 0xffffffffffffffff * 0xffffffffffffffff"),

@@ -71,7 +71,7 @@ TEST_P(Complaints, OfNamesAndMembers) {
     EXPECT_EQ(shown("req->peer->portt == 3", members),
               "req->peer->portt == 3: is a condition where a value is wanted");
     EXPECT_EQ(shown("count->length", members), "count: has no members: it is int");
-    EXPECT_EQ(shown("*count", members), "count: is no pointer and no array: it is int");
+    EXPECT_EQ(shown("*count", members), "count: is neither a pointer nor an array: it is int");
     EXPECT_EQ(shown("ambiguous->number", program.scope("ambiguous")),
               "number: struct Ambiguous is only declared, and its members are not known");
     EXPECT_THAT(shown("ret->x", members), HasSubstr("ret: has no members: it is long"));
@@ -88,12 +88,12 @@ TEST_P(Complaints, OfTypes) {
               "req->table: is an array (int[]) (name an element: items[0])");
     EXPECT_EQ(shown("req->table[4]", members), "req->table[4]: is beyond the array's 4 elements");
     EXPECT_EQ(shown("req->table[-1]", members), "req->table[-1]: is beyond the array's 4 elements");
-    EXPECT_EQ(shown("str(count)", members), "count: is no pointer (int)");
+    EXPECT_EQ(shown("str(count)", members), "count: is not a pointer (int)");
     EXPECT_EQ(shown("str(req)", members),
-              "req: is a struct Request, which is no text (name one of its members)");
+              "req: is a struct Request, which is not text (name one of its members)");
     EXPECT_EQ(shown("str(req->table)", members), "req->table: is an array (int[]), and no text");
     EXPECT_EQ(shown("str(indirect)", members),
-              "indirect: is a pointer to struct Request *, which is no text");
+              "indirect: is a pointer to struct Request *, which is not text");
     EXPECT_EQ(shown("req->next->next->next->next->next->next->length", members),
               "req->next->next->next->next->next->next->length: takes 7 steps through memory: 6 is "
               "the most");
@@ -101,7 +101,7 @@ TEST_P(Complaints, OfTypes) {
     EXPECT_EQ(asked("req->method == \"GET\"", members),
               "\"GET\": is a string, and is compared with a number (write str(req->method))");
     EXPECT_EQ(asked("str(req->method) == 3", members),
-              "3: is no string, and is compared with one (a string is in quotes: \"GET\")");
+              "3: is not a string, and is compared with one (a string is in quotes: \"GET\")");
     EXPECT_EQ(shown("x", program.scope("by_value")),
               "x: is a floating-point number, which cannot be read");
     EXPECT_EQ(shown("mixed.whole", program.scope("by_value")).substr(0, 7), "mixed: ");
@@ -120,7 +120,8 @@ TEST_P(Complaints, OfCastsAndPointers) {
     EXPECT_THAT(shown("((Request *)arg0)->lenght", members),
                 HasSubstr("lenght: struct Request has no member \"lenght\" (is \"length\" meant?"));
     EXPECT_EQ(shown("(struct Request)arg0", members),
-              "struct Request: is no integer and no pointer: it is struct Request (a pointer to it "
+              "struct Request: is neither an integer nor a pointer: it is struct Request (a "
+              "pointer to it "
               "is (struct Request *))");
     EXPECT_EQ(shown("(union Request *)arg0", members),
               "union Request *: the debug information has no type \"union Request\"");
@@ -183,8 +184,9 @@ TEST(ValueTypes, Cpp) {
     EXPECT_EQ(shown("this->nothing", total).substr(0, 50),
               "nothing: class Item has no member \"nothing\" (there");
     EXPECT_EQ(asked("kind == Kind::book or kind == none", total), "compiled");
-    EXPECT_EQ(shown("str(text)", program.scope("view")), "text: is a string_view, which is no text "
-                                                         "(a string_view does not end in a NUL)");
+    EXPECT_EQ(shown("str(text)", program.scope("view")),
+              "text: is a string_view, which is not text "
+              "(a string_view does not end in a NUL)");
     EXPECT_THAT(default_names(total), ElementsAre("this", "factor", "ret"));
     EXPECT_THAT(default_names(program.scope("compare")), ElementsAre("kind", "ret"));
 }

@@ -295,8 +295,8 @@ TEST(SplitCommand, PartsInAnyCombination) {
     // A function may be called like a keyword.
     EXPECT_EQ(probe_of("split at > p95").text, "at");
     EXPECT_EQ(wrong("split f at main.cc"),
-              "12: \"main.cc\" is no line (write FILE:LINE, as in main.cc:1290)");
-    EXPECT_THAT(wrong("split f at main.cc:0"), HasSubstr("12: \"main.cc:0\" is no line"));
+              "12: \"main.cc\" is not a line (write FILE:LINE, as in main.cc:1290)");
+    EXPECT_THAT(wrong("split f at main.cc:0"), HasSubstr("12: \"main.cc:0\" is not a line"));
     EXPECT_THAT(wrong("split f at"), HasSubstr("11: something is missing after \"at\""));
     EXPECT_THAT(wrong("split f at a.c:1 if arg0 > 1"), HasSubstr("21: a split has one branch"));
     EXPECT_THAT(wrong("split f at a.c:1 at a.c:2"), HasSubstr("18: there is another \"at\""));
@@ -347,7 +347,7 @@ TEST(OnlyCommand, MistakesHaveTheirPlace) {
     EXPECT_THAT(wrong("only (comm a"), HasSubstr("6: this \"(\" is not closed"));
     EXPECT_THAT(wrong("only comm a)"), HasSubstr("12: no \"(\" belongs to this"));
     EXPECT_THAT(wrong("only comm a and"), HasSubstr("16: a condition is missing here"));
-    EXPECT_THAT(wrong("only handle"), HasSubstr("6: \"handle\" alone is no condition (write in "
+    EXPECT_THAT(wrong("only handle"), HasSubstr("6: \"handle\" alone is not a condition (write in "
                                                 "handle, or handle > p95)"));
     EXPECT_THAT(wrong("only handle < p95"), HasSubstr("13: calls are kept beyond a threshold"));
     EXPECT_THAT(wrong("only handle > 5"), HasSubstr("15: \"5\" has no unit"));

@@ -94,7 +94,7 @@ TEST(Classes, PartsAreJoined) {
     EXPECT_THAT(wrong("diff 10ms.. ..11ms"), HasSubstr("6: a call can be in both"));
     EXPECT_THAT(wrong("flame slow+10ms..50"), HasSubstr("18: \"50\" has no unit"));
     EXPECT_THAT(wrong("calls 1..50ms"), HasSubstr("7: \"1\" has no unit"));
-    EXPECT_THAT(wrong("calls 10ms..x"), HasSubstr("13: \"x\" is no duration"));
+    EXPECT_THAT(wrong("calls 10ms..x"), HasSubstr("13: \"x\" is not a duration"));
     EXPECT_THAT(wrong("flame 50ms..10ms"), HasSubstr("7: no duration is in \"50ms..10ms\""));
     EXPECT_THAT(wrong("flame ..+slow"), HasSubstr("7: a range of durations needs a bound"));
     EXPECT_THAT(wrong("flame 1ms..+2ms.."), HasSubstr("13: \"2ms..\" excludes"));
@@ -170,9 +170,9 @@ TEST(Conditions, Quantities) {
     EXPECT_EQ(condition("exited").quantity.kind, Quantity::Kind::exited);
     EXPECT_EQ(condition("p99   f < 5ms").spelled, "p99   f < 5ms");
     EXPECT_THAT(wrong("assert p99 f < 5"), HasSubstr("16: \"5\" has no unit"));
-    EXPECT_THAT(wrong("assert calls f < 5ms"), HasSubstr("18: \"5ms\" is no count"));
-    EXPECT_THAT(wrong("assert share parse > 50"), HasSubstr("22: \"50\" is no percentage"));
-    EXPECT_THAT(wrong("assert lost = 0"), HasSubstr("13: \"=\" is no comparison (write ==)"));
+    EXPECT_THAT(wrong("assert calls f < 5ms"), HasSubstr("18: \"5ms\" is not a count"));
+    EXPECT_THAT(wrong("assert share parse > 50"), HasSubstr("22: \"50\" is not a percentage"));
+    EXPECT_THAT(wrong("assert lost = 0"), HasSubstr("13: \"=\" is not a comparison (write ==)"));
     EXPECT_THAT(wrong("assert p99 < 5ms"), HasSubstr("12: \"p99\" of which probe?"));
     EXPECT_THAT(wrong("assert cals f > 1"), HasSubstr("did you mean \"calls\"?"));
     EXPECT_THAT(wrong("assert"), HasSubstr("7: a quantity"));

@@ -57,9 +57,10 @@ TEST(RuleCommands, ComplainAtTheExactPlace) {
                 HasSubstr("test.aug:1:16: error: invalid character class range: z-a\n"
                           "    drop frame /ab[z-a]c/\n"
                           "                   ^~~\n"));
-    EXPECT_THAT(test.run(R"(rewrite frame /(a)/ x\2)"), HasSubstr("is no group of the expression\n"
-                                                                  "    rewrite frame /(a)/ x\\2\n"
-                                                                  "                         ^~\n"));
+    EXPECT_THAT(test.run(R"(rewrite frame /(a)/ x\2)"),
+                HasSubstr("is not a group of the expression\n"
+                          "    rewrite frame /(a)/ x\\2\n"
+                          "                         ^~\n"));
     EXPECT_THAT(test.run("drop frame /(a/"), HasSubstr("missing )"));
     EXPECT_THAT(test.run("drop frame main"), HasSubstr("write /main/"));
     EXPECT_THAT(test.run("drop frame /main"), HasSubstr("this expression is not closed"));

@@ -633,7 +633,7 @@ TEST(Session, AnExceptionIsAnErrorOfItsCommand) {
     EXPECT_EQ(test.failure, std::nullopt);
 }
 
-// A name that is no function's to probe, but a frame's that was seen.
+// A name that is not a function's to probe, but a frame's that was seen.
 TEST(Session, TellsWhatAFrameIsThatCannotBeTimed) {
     TestSession test;
     test.run("target 4711\ntime handle\nsample 99\nwait 100ms");

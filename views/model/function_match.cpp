@@ -33,7 +33,7 @@ std::string_view without_parameters(std::string_view name) {
     size_t from = 0;
     if (const size_t at = name.find("operator()"); at != std::string_view::npos)
         from = at + std::string_view("operator()").size();
-    // "(anonymous namespace)::f(int)": what begins with a bracket is no parameter list.
+    // "(anonymous namespace)::f(int)": what begins with a bracket is not a parameter list.
     int depth = 0;
     for (size_t i = from; i < name.size(); ++i) {
         if (name[i] == '(' && depth == 0 && i > 0 && name[i - 1] != ':')

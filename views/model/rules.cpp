@@ -89,7 +89,7 @@ Result<void> Rules::Compiled::check(const Rule& rule, const RE2& regex) {
     if (const auto at = bad_reference(rule.replacement, groups))
         return wrong(rule.replacement,
                      "\"" + rule.replacement.substr(at->offset, at->length) +
-                         "\" is no group of the expression",
+                         "\" is not a group of the expression",
                      groups ? "\\1 to \\" + std::to_string(groups) +
                                   " are its groups in parentheses, \\0 the whole match, \\\\ a \\"
                             : "it has no parentheses; \\0 is the whole match, \\\\ a \\",

@@ -17,7 +17,7 @@ std::vector<Request> Screen::Implementation::press(const Key& key) {
         return std::move(requests_);
     }
     if (key.pasted) {
-        tell(fmt::format("a pasted text is no keys: {} or {} first takes it as a line",
+        tell(fmt::format("pasted text is not taken as keys: {} or {} first takes it as a line",
                          key_name(Action::command), key_name(Action::search)));
         return std::move(requests_);
     }

@@ -53,7 +53,7 @@ Result<size_t> code_extent(const CodePart& part) {
             continue;
         const auto instruction = decode(part.bytes.subspan(at), part.address + at);
         if (!instruction)
-            return unknown("what its jumps lead to is no code");
+            return unknown("what its jumps lead to is not code");
         reached.emplace(at, at + instruction->length);
         const bool jumps =
             instruction->flow == Flow::jump || instruction->flow == Flow::conditional;

@@ -235,7 +235,7 @@ Result<uint8_t> ComparisonCompiler::compare_string(const Expression& value, cons
                                                    const Expression& string,
                                                    ComparisonOperator operation) {
     if (string.kind != Kind::string)
-        return reader_.error(string, "is no string, and is compared with one",
+        return reader_.error(string, "is not a string, and is compared with one",
                              "a string is in quotes: \"GET\"");
     if (!is_equality(operation))
         return reader_.error(value, "is a string: it is equal (==) or not (!=)");

@@ -33,7 +33,7 @@ struct ValueScope {
 //
 // Nothing when nothing is asked. Fails with a Range within the text concerned (which is the
 // error's subject): a syntax error, an unknown parameter or member (with near ones), what is too
-// deep or of a type that is no number, pointer or string, a comparison that does not type-check,
+// deep or of a type that is not a number, pointer or string, a comparison that does not type-check,
 // too many values.
 Result<std::optional<CallProgram>> compile_program(const ProgramRequest& request,
                                                    const ValueScope& scope);

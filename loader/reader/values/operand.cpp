@@ -95,7 +95,7 @@ Result<Operand> string_operand(FunctionValue value) {
     if (place.type.kind == Kind::structure) {
         const auto text = text_of_string(value);
         if (!text)
-            return failure(fmt::format("is a {}, which is no text", type),
+            return failure(fmt::format("is a {}, which is not text", type),
                            find_member(place.type, "_M_str") ? "a string_view does not end in a NUL"
                                                              : "name one of its members");
         value = *text;
@@ -110,9 +110,9 @@ Result<Operand> string_operand(FunctionValue value) {
     } else if (has_pointee(place.type)) {
         const ValueType target = pointee(place.type);
         if (target.kind != Kind::nothing && target.size != 1)
-            return failure(fmt::format("is a pointer to {}, which is no text", target.name));
+            return failure(fmt::format("is a pointer to {}, which is not text", target.name));
     } else if (place.type.kind != Kind::word && place.type.kind != Kind::pointer) {
-        return failure(fmt::format("is no pointer ({})", type),
+        return failure(fmt::format("is not a pointer ({})", type),
                        place.type.size == 8 ? "as one it is str((char *)...)" : "");
     }
     Operand operand;

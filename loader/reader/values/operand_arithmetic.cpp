@@ -62,8 +62,8 @@ wire_operation wire_operation_of(ArithmeticOperator operation, bool is_signed) {
     return WIRE_ADD;
 }
 
-// What a pointer counts in, in bytes; nothing when that is not known. Of what is no pointer, or one
-// to anything: bytes.
+// What a pointer counts in, in bytes; nothing when that is not known. Of what is not a pointer, or
+// one to anything: bytes.
 std::optional<uint64_t> stride_of(const ValueType& type) {
     if (!has_pointee(type))
         return 1;
@@ -121,7 +121,7 @@ Result<FunctionValue> OperandReader::with_number(ArithmeticOperator operation, T
     FunctionValue& value = term.value;
     const bool sum = operation == add || operation == subtract;
     if (is_shift(operation) && (number.negative || number.number > 63))
-        return error(number, "is no number of bits to shift by", "0 to 63 are");
+        return error(number, "is not a number of bits to shift by", "0 to 63 are");
     uint64_t constant = number.number;
     ValueType type = value.place.type;
     if (sum) {
@@ -235,9 +235,9 @@ Result<ValueType> OperandReader::named_type(const Expression& cast) const {
     for (unsigned i = 0; i < cast.type.pointers; ++i)
         *type = pointer_to(*type);
     if (type->kind == Kind::boolean)
-        return error_at("is no type to cast to", "compare instead: VALUE != 0");
+        return error_at("is not a type to cast to", "compare instead: VALUE != 0");
     if (!type->scalar())
-        return error_at(fmt::format("is no integer and no pointer: it is {}", type->name),
+        return error_at(fmt::format("is neither an integer nor a pointer: it is {}", type->name),
                         fmt::format("a pointer to it is ({} *)", cast.type.text));
     return type;
 }

@@ -73,7 +73,7 @@ Result<FunctionValue> OperandReader::resolve(const Expression& expression) const
             return resolve_arithmetic(expression);
         case Expression::Kind::number:
         case Expression::Kind::string:
-            return error(expression, "is no value of a call", "such as arg0, req->len, ret");
+            return error(expression, "is not a value of a call", "such as arg0, req->len, ret");
         case Expression::Kind::string_at:
             return error(expression, "is a string, and no number or pointer");
         default:
@@ -140,7 +140,7 @@ Result<FunctionValue> OperandReader::as_pointer(const Expression& expression,
         place.type = pointer_to(word);
     } else if (place.type.kind != Kind::pointer) {
         return error(expression,
-                     fmt::format("is no pointer and no array: it is {}", place.type.name),
+                     fmt::format("is neither a pointer nor an array: it is {}", place.type.name),
                      place.type.size == 8 ? "as a pointer it is (u64 *)VALUE" : "");
     }
     return value;

@@ -79,7 +79,7 @@ Objection go_through(Place& place, ValueType target) {
     if (place.in_memory)
         place.offsets.push_back(0);
     else if (!is_whole_register(place))
-        return "is no whole pointer";
+        return "is not a whole pointer";
     place.in_memory = true;
     place.bits.reset();
     place.type = std::move(target);
