@@ -18,6 +18,9 @@
 
 namespace auger {
 
+// auger's own program, as a file to try probes on.
+inline constexpr const char* own_program = "/proc/self/exe";
+
 // The file's probed places, with the cookie that each probe carries.
 struct ProbeSites {
     std::vector<uint64_t> offsets; // in the file, bytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/copied_stacks.h"
 
+#include "loader/base/read_clock.h"
 #include "loader/unwind/stack_walk.h"
 
 namespace auger {
@@ -10,7 +11,7 @@ namespace {
 // How long records wait for one table. Large ones take longer, and what is shown should not stand
 // still for them. Nor for many that take long one after the other, as of files that are others at
 // every look: so much of each second.
-constexpr uint64_t patience_ns = 250'000'000, second_ns = 1'000'000'000;
+constexpr uint64_t patience_ns = 250 * millisecond_ns;
 
 } // namespace
 

@@ -30,7 +30,6 @@ namespace auger {
 
 namespace {
 
-constexpr const char* own_program = "/proc/self/exe";
 // Calls that are measured together, and how often that is done: the middle one of these counts, so
 // that one that was interrupted does not.
 constexpr size_t calls = 50, batches = 7;

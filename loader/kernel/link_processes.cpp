@@ -34,7 +34,7 @@ constexpr int own_socket = STDERR_FILENO + 1;
 constexpr std::string_view one_more = "!", no_perf_events = "-";
 constexpr size_t longest_message = size_t{64} << 20;
 // What 64 processes close takes as long as what one does.
-constexpr size_t most_processes = 64;
+constexpr size_t most_link_processes = 64;
 
 // In a message; offsets and cookies follow, `count` of each.
 struct Request {
@@ -272,7 +272,7 @@ Result<std::vector<UniqueFd>> LinkProcesses::make(std::span<const LinkRequest> r
 std::vector<LinkProcesses::One> LinkProcesses::hand_over(std::vector<UniqueFd>& links) {
     std::vector<One> closers;
     std::vector<UniqueFd> left;
-    const size_t count = std::min(links.size(), most_processes);
+    const size_t count = std::min(links.size(), most_link_processes);
     for (size_t first = 0; first < count; first++) {
         std::vector<int> its;
         for (size_t at = first; at < links.size(); at += count)

@@ -14,7 +14,7 @@ namespace auger {
 
 namespace {
 // More are forgotten and, should they still be there, looked at again.
-constexpr size_t most_processes = 50'000;
+constexpr size_t most_known_processes = 50'000;
 // Further threads that wake others share a name: any program may have any number of them.
 constexpr size_t most_wakers = 10'000;
 constexpr size_t most_notes = 100;
@@ -156,7 +156,7 @@ StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns
 
 // A process is known by the name of its main thread, which may never be seen itself.
 ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
-    if (known_processes_.size() >= most_processes && !known_processes_.contains(pid))
+    if (known_processes_.size() >= most_known_processes && !known_processes_.contains(pid))
         known_processes_.clear();
     auto [found, is_new] = known_processes_.try_emplace(pid);
     Process& process = found->second;

@@ -19,7 +19,7 @@ namespace auger {
 
 namespace {
 
-constexpr size_t most_notes = 100;
+constexpr size_t most_table_notes = 100;
 
 // Each array begins at a multiple of the alignment.
 size_t cells_of(size_t bytes) {
@@ -297,7 +297,7 @@ UnwindStatus LiveUnwind::status() const {
         status.modules++;
         if (module.note.empty())
             continue;
-        if (status.notes.size() < most_notes)
+        if (status.notes.size() < most_table_notes)
             status.notes.push_back(module.note);
         else
             more++;

@@ -24,8 +24,6 @@ namespace auger {
 
 namespace {
 
-constexpr const char* own_program = "/proc/self/exe";
-
 uint64_t address_of(const char* label) {
     return reinterpret_cast<uintptr_t>(label);
 }

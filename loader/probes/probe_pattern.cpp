@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t text_limit = 4096; // bytes
 
-bool identifier(char c) {
+bool may_be_in_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || (c & 0x80);
 }
@@ -39,7 +39,7 @@ size_t operator_symbol(std::string_view text) {
 // When the word `operator` begins at `at`: the length of the word with its symbol, else 0.
 size_t operator_at(std::string_view text, size_t at) {
     constexpr std::string_view word = "operator";
-    if (!text.substr(at).starts_with(word) || (at > 0 && identifier(text[at - 1])))
+    if (!text.substr(at).starts_with(word) || (at > 0 && may_be_in_name(text[at - 1])))
         return 0;
     size_t symbol = operator_symbol(text.substr(at + word.size()));
     return symbol ? word.size() + symbol : 0;

@@ -27,7 +27,7 @@ size_t find_at(std::string_view text, size_t separator) {
     return at;
 }
 
-ParsedSourcePlace fail(size_t position, std::string cause, std::string hint = example) {
+ParsedSourcePlace wrong_place(size_t position, std::string cause, std::string hint = example) {
     return {std::nullopt, SourcePlaceError{position, std::move(cause), std::move(hint)}};
 }
 
@@ -40,9 +40,9 @@ ParsedSourcePlace parse_source_place(std::string_view text, size_t separator) {
         place.at = at;
         file_at = at + 1;
         if (at == 0)
-            return fail(0, "no function before the `@`");
+            return wrong_place(0, "no function before the `@`");
         if (file_at == text.size())
-            return fail(file_at, "nothing after the `@`");
+            return wrong_place(file_at, "nothing after the `@`");
         if (text.substr(file_at) == "*")
             return {std::move(place), std::nullopt};
     }
@@ -55,23 +55,23 @@ ParsedSourcePlace parse_source_place(std::string_view text, size_t separator) {
             return {};
     } else {
         if (!has_colon)
-            return fail(text.size(), "no line number after the file");
+            return wrong_place(text.size(), "no line number after the file");
         if (colon == file_at)
-            return fail(file_at, "no file before the `:`");
+            return wrong_place(file_at, "no file before the `:`");
         if (number.empty())
-            return fail(colon + 1, "no line number after the `:`");
+            return wrong_place(colon + 1, "no line number after the `:`");
         if (!all_digits(number))
-            return fail(colon + 1, "not a line number");
+            return wrong_place(colon + 1, "not a line number");
     }
     place.file = text.substr(file_at, colon - file_at);
     const auto [end, error] =
         std::from_chars(number.data(), number.data() + number.size(), place.line);
     if (error != std::errc())
-        return fail(colon + 1, "no file has so many lines", {});
+        return wrong_place(colon + 1, "no file has so many lines", {});
     if (place.line == 0)
-        return fail(colon + 1, "lines are counted from 1", {});
+        return wrong_place(colon + 1, "lines are counted from 1", {});
     if (place.file.back() == '/')
-        return fail(colon, "no file name after the `/`");
+        return wrong_place(colon, "no file name after the `/`");
     return {std::move(place), std::nullopt};
 }
 

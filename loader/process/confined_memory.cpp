@@ -26,7 +26,7 @@ std::string_view field(std::string_view status, std::string_view key) {
     return {};
 }
 
-uint64_t number(std::string_view text) {
+uint64_t number_or_zero(std::string_view text) {
     uint64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -42,12 +42,14 @@ uint64_t confined_memory_limit(uint64_t most) {
 
 std::optional<ConfinedMemory> parse_confined_memory(std::string_view status, pid_t launcher) {
     const std::string_view anonymous = field(status, "RssAnon"); // which has who has not ended
-    if (anonymous.empty() || number(field(status, "PPid")) != static_cast<uint64_t>(launcher))
+    if (anonymous.empty() ||
+        number_or_zero(field(status, "PPid")) != static_cast<uint64_t>(launcher))
         return std::nullopt;
     std::string_view name = field(status, "Name");
     if (name.starts_with(confined_name))
         name.remove_prefix(std::string_view(confined_name).size());
-    const uint64_t kilobytes = number(anonymous) + number(field(status, "RssShmem"));
+    const uint64_t kilobytes =
+        number_or_zero(anonymous) + number_or_zero(field(status, "RssShmem"));
     return ConfinedMemory{std::string(name), kilobytes << 10};
 }
 

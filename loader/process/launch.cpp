@@ -3,6 +3,7 @@
 // allocator's lock. Everything that allocates is prepared before the fork.
 #include "loader/process/launch.h"
 
+#include "loader/process/argument_pointers.h"
 #include "loader/process/starter.h"
 
 #include <fcntl.h>
@@ -76,14 +77,6 @@ std::vector<std::string> environment_for(const std::optional<InvokingUser>& user
         variables.push_back("LOGNAME=" + user->name);
     }
     return variables;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> list;
-    for (std::string& text : texts)
-        list.push_back(text.data());
-    list.push_back(nullptr);
-    return list;
 }
 
 [[noreturn]] void fail(const WaitingCommand& child, char step) {
@@ -194,8 +187,8 @@ Result<LaunchedProcess> LaunchedProcess::start(const LaunchOptions& options) {
         process.pidfd_ = std::move(started->process);
     } else {
         const WaitingCommand child{candidates(arguments[0]),
-                                   pointers(arguments),
-                                   pointers(environment),
+                                   argument_pointers(arguments),
+                                   argument_pointers(environment),
                                    options.user ? &*options.user : nullptr,
                                    options.user ? groups_of(*options.user) : std::vector<gid_t>(),
                                    options.own_process_group,

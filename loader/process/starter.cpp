@@ -3,6 +3,7 @@
 // it. The answer is the process's number with its pidfd, or the number of the error alone.
 #include "loader/process/starter.h"
 
+#include "loader/process/argument_pointers.h"
 #include "loader/process/message.h"
 
 #include <grp.h>
@@ -22,7 +23,7 @@
 namespace auger {
 namespace {
 
-constexpr size_t longest_message = size_t{16} << 20; // the kernel allows 6 MB of arguments
+constexpr size_t longest_command = size_t{16} << 20; // the kernel allows 6 MB of arguments
 
 struct Head {
     uint32_t paths, arguments, environment, own_group;
@@ -87,22 +88,14 @@ std::optional<Starter::Command> decode(const Message& message) {
     return command;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> list;
-    for (std::string& text : texts)
-        list.push_back(text.data());
-    list.push_back(nullptr);
-    return list;
-}
-
 void start_one(int socket, const Message& message) {
     Answer answer{-1, EINVAL};
     int process = -1;
     if (auto command = decode(message)) {
         const WaitingCommand waiting{
             command->paths,
-            pointers(command->arguments),
-            pointers(command->environment),
+            argument_pointers(command->arguments),
+            argument_pointers(command->environment),
             nullptr,
             {},
             command->own_group,
@@ -139,7 +132,7 @@ int become_user(const std::optional<InvokingUser>& user, const std::vector<gid_t
     // What ends or stops auger is meant for auger, and for the command.
     for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGPIPE})
         signal(number, SIG_IGN);
-    while (auto message = receive_message(socket, longest_message)) {
+    while (auto message = receive_message(socket, longest_command)) {
         if (refusal == 0) {
             start_one(socket, *message);
         } else {

@@ -2,6 +2,7 @@
 #include "loader/recording/recording_reader.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/recording/checksum.h"
 #include "loader/recording/format.h"
 
 #include <fmt/format.h>
@@ -9,11 +10,6 @@
 
 namespace auger {
 namespace {
-
-uint32_t checksum(std::string_view bytes) {
-    return static_cast<uint32_t>(
-        crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
 
 // Why these first bytes are not those of a recording that can be read.
 std::optional<std::string> header_problem(std::string_view header, uint32_t& version) {
@@ -123,9 +119,7 @@ bool RecordingReader::next_block() {
     if (*got < stored)
         return damaged("the file ends inside a block");
     const uint32_t head_sum = checksum(std::string_view(header).substr(4));
-    const auto whole_sum = static_cast<uint32_t>(
-        crc32_z(head_sum, reinterpret_cast<const Bytef*>(stored_.data()), stored));
-    if (whole_sum != sum)
+    if (checksum({stored_.data(), stored}, head_sum) != sum)
         return damaged("a block's checksum does not match");
     if (stored == raw) {
         block_.swap(stored_);

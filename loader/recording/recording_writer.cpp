@@ -2,6 +2,7 @@
 #include "loader/recording/recording_writer.h"
 
 #include "loader/process/new_file.h"
+#include "loader/recording/checksum.h"
 #include "loader/recording/format.h"
 
 #include <zlib.h>
@@ -13,11 +14,6 @@ namespace {
 
 // Writing must stay cheap beside what is recorded: samples shrink to about 60 % even so.
 constexpr int compression_level = 1;
-
-uint32_t checksum(std::string_view bytes) {
-    return static_cast<uint32_t>(
-        crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
 
 } // namespace
 

@@ -44,7 +44,7 @@ std::optional<Wide> apply(ArithmeticOperator operation, Wide left, Wide right) {
     return std::nullopt;
 }
 
-Error failure(std::string cause, std::string hint = {}) {
+Error wrong_number(std::string cause, std::string hint = {}) {
     return {{}, {}, std::move(cause), std::move(hint), Error::Kind::usage};
 }
 
@@ -55,10 +55,10 @@ Result<ExpressionPointer> fold_numbers(ArithmeticOperator operation, const Expre
     const bool shifts =
         operation == ArithmeticOperator::shift_left || operation == ArithmeticOperator::shift_right;
     if (shifts && (right.negative || right.number > 63))
-        return failure("shifts by something that is not a number of bits", "0 to 63 are");
+        return wrong_number("shifts by something that is not a number of bits", "0 to 63 are");
     const auto value = apply(operation, wide(left), wide(right));
     if (!value || *value < Wide{INT64_MIN} || *value > Wide{UINT64_MAX})
-        return failure("does not fit into 64 bits");
+        return wrong_number("does not fit into 64 bits");
     auto made = std::make_unique<Expression>();
     made->kind = Expression::Kind::number;
     made->number = static_cast<uint64_t>(*value);

@@ -11,31 +11,31 @@
 namespace auger {
 namespace {
 
-using Kind = ValueFormat::Kind;
+using Format = ValueFormat::Kind;
 
 std::string number_text(int64_t value, const ValueFormat& format) {
     switch (format.kind) {
-    case Kind::unsigned_number:
+    case Format::unsigned_number:
         return fmt::format("{}", static_cast<uint64_t>(value));
-    case Kind::pointer:
+    case Format::pointer:
         return value ? fmt::format("0x{:x}", static_cast<uint64_t>(value)) : "null";
-    case Kind::word:
+    case Format::word:
         // What is too large for most numbers is most likely an address.
         return value >= INT32_MIN && value <= UINT32_MAX
                    ? fmt::format("{}", value)
                    : fmt::format("0x{:x}", static_cast<uint64_t>(value));
-    case Kind::boolean:
+    case Format::boolean:
         return value == 0 ? "false" : value == 1 ? "true" : fmt::format("{}", value);
-    case Kind::character:
+    case Format::character:
         return value >= ' ' && value < 0x7f
                    ? fmt::format("{} '{}'", value, static_cast<char>(value))
                    : fmt::format("{}", value);
-    case Kind::enumeration:
+    case Format::enumeration:
         for (const auto& [number, name] : format.names)
             if (number == value)
                 return fmt::format("{} ({})", name, value);
         return fmt::format("{}", value);
-    case Kind::error_number:
+    case Format::error_number:
         if (const std::string name = error_name(value); !name.empty())
             return fmt::format("{} ({})", name, value);
         return fmt::format("{}", value);
@@ -57,7 +57,7 @@ std::string string_text(std::string_view slot) {
 }
 
 bool says_failed(const ValueFormat& format, int64_t result) {
-    return result == -1 || (format.kind == Kind::pointer && result == 0);
+    return result == -1 || (format.kind == Format::pointer && result == 0);
 }
 
 CallValue shown_value(const CallProgram& program, const ShownValue& shown,
@@ -65,21 +65,21 @@ CallValue shown_value(const CallProgram& program, const ShownValue& shown,
     const ValueFormat& format = program.formats[shown.value];
     const auto value = static_cast<int64_t>(values.value[shown.value]);
     if (!(values.readable >> shown.value & 1)) {
-        if (format.kind == Kind::string && value == 0)
+        if (format.kind == Format::string && value == 0)
             return {shown.name, "null", true};
         return {shown.name,
                 value ? fmt::format("unreadable (address 0x{:x})", static_cast<uint64_t>(value))
                       : "unreadable",
                 false};
     }
-    if (format.kind == Kind::string) {
+    if (format.kind == Format::string) {
         const uint8_t slot = program.wire.fetch[shown.value].string;
         if (slot >= WIRE_MAX_STRINGS)
             return {shown.name, "unreadable", false};
         return {shown.name, string_text({values.string[slot], WIRE_STRING}), true};
     }
     CallValue text{shown.name, number_text(value, format), true};
-    if (format.kind == Kind::descriptor && value >= 0 && describe)
+    if (format.kind == Format::descriptor && value >= 0 && describe)
         if (const std::string what = describe(static_cast<uint64_t>(value)); !what.empty())
             text.text += fmt::format(" ({})", what);
     return text;

@@ -23,7 +23,7 @@ std::string describe(const Trigger& trigger, const ProbeSetting& probe) {
         escape_untrusted(trigger.folder), spell_duration(trigger.rest_ns), trigger.keep);
 }
 
-void spell(const Settings& settings, std::vector<std::string>& lines) {
+void spell_triggers(const Settings& settings, std::vector<std::string>& lines) {
     for (const Trigger& trigger : settings.triggers) {
         const ProbeSetting* probe = settings.find(trigger.probe);
         lines.push_back(fmt::format("on slow {} > {} record last {} in {} every {} keep {}",
@@ -38,7 +38,7 @@ constexpr SettingRow triggers_setting{
     .same = same_members<&Settings::triggers>,
     .apply = [](const Settings& to, Backend&,
                 Services& services) { return services.set_triggers(to.triggers); },
-    .spell = spell,
+    .spell = spell_triggers,
     .end_without = [](Settings& settings, ProbeId probe) -> std::string {
         return end_trigger(settings, probe) ? "what it triggered has ended" : "";
     },

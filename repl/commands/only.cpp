@@ -31,7 +31,7 @@ bool has_numbers(const std::string& text) {
     });
 }
 
-void spell(const Settings& settings, std::vector<std::string>& lines) {
+void spell_only(const Settings& settings, std::vector<std::string>& lines) {
     const OnlyInfo& only = settings.only;
     if (only.text.empty())
         return;
@@ -50,7 +50,7 @@ constexpr SettingRow only_setting{
     .same = same_members<&Settings::only>,
     .apply = [](const Settings& to, Backend& backend,
                 Services&) { return backend.set_only(to.only); },
-    .spell = spell,
+    .spell = spell_only,
     .end_without = [](Settings& settings, ProbeId probe) -> std::string {
         if (!needs_probe(settings.only.gate, probe))
             return {};
@@ -130,7 +130,7 @@ struct OnlyCalls final : EditCommand {
     }
 };
 
-Parsed<CommandPtr> parse_calls(Arguments& arguments) {
+Parsed<CommandPtr> parse_only_calls(Arguments& arguments) {
     auto command = std::make_unique<OnlyCalls>();
     auto probe = parse_probe(arguments);
     if (!probe)
@@ -158,7 +158,7 @@ Parsed<CommandPtr> parse_only(Arguments& arguments) {
     Arguments ahead = arguments;
     ahead.take();
     if (ahead.take_if("if"))
-        return parse_calls(arguments);
+        return parse_only_calls(arguments);
     auto condition = parse_keep_condition(arguments);
     if (!condition)
         return condition.complaint();

@@ -163,7 +163,7 @@ Parsed<CommandPtr> parse_record(Arguments& arguments) {
     return as_command(std::move(command));
 }
 
-std::string details() {
+std::string record_details() {
     return fmt::format(R"help(
 FILE: the whole event stream, with everything defined so far, so that `auger --replay FILE` answers
 the same commands elsewhere, without privileges; it can be read however auger ends. Of what is there
@@ -186,7 +186,7 @@ CommandRow record_command() {
         .group = "Files",
         .usage = "record FILE | DIR every SPAN [keep N] [FORMAT...] | off",
         .summary = "write the event stream to a file, or files of each interval",
-        .details = details(),
+        .details = record_details(),
         .examples = R"help(record slow.auger
 record /var/lib/auger every 60s keep 1440
 record profiles every 10s keep 6 pprof

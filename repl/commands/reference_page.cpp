@@ -85,7 +85,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-std::string option_text(const ProgramOption& option) {
+std::string option_item(const ProgramOption& option) {
     std::string names = option.names;
     for (size_t at = names.find(','); at != names.npos; at = names.find(',', at + 3))
         names.replace(at, 1, "`, `");
@@ -93,7 +93,7 @@ std::string option_text(const ProgramOption& option) {
     return fmt::format("| `{}`{} | {} |\n", names, type, option.details);
 }
 
-std::string command_text(const CommandRow& row) {
+std::string command_section(const CommandRow& row) {
     std::string text = fmt::format("\n### {}\n\n{}\n", row.name, row.summary);
     text += code("text", trimmed(row.usage));
     if (!row.details.empty())
@@ -109,7 +109,7 @@ std::string reference_page(std::string_view usage, std::span<const ProgramOption
     std::string page(head);
     page += "\n## Command line\n" + code("text", usage) + "\n| option | |\n|---|---|\n";
     for (const ProgramOption& option : options)
-        page += option_text(option);
+        page += option_item(option);
     page += "\n## Commands\n\nThey may be abbreviated, as in gdb. `#` begins a comment, `;` "
             "separates commands, quotes keep blanks.\n";
     std::string_view group;
@@ -117,7 +117,7 @@ std::string reference_page(std::string_view usage, std::span<const ProgramOption
         if (row.group != group)
             page += fmt::format("\n**{}**\n", row.group);
         group = row.group;
-        page += command_text(row);
+        page += command_section(row);
     }
     page += "\n## Help topics\n";
     for (const HelpTopic& topic : help_topics())

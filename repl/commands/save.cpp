@@ -74,7 +74,7 @@ std::string format_lines() {
     return lines;
 }
 
-std::string details() {
+std::string save_details() {
     return "The file's extension says as what:\n" + format_lines() +
            R"help(  FILE.aug              what is in force (target, filter, probes, split, only, sampling,
                         window, intervals, triggers, serve) as commands, for `source` and
@@ -131,7 +131,7 @@ CommandRow save_command() {
         .group = "Files",
         .usage = "save FILE [CLASS] [by KEY] [under FUNCTION] [--format FORMAT]",
         .summary = "write what was collected for other tools, or this session as commands",
-        .details = details(),
+        .details = save_details(),
         .examples = R"help(save all.folded
 save slow.pb.gz slow
 save one.speedscope.json under handle

@@ -17,7 +17,7 @@
 namespace auger {
 namespace {
 
-void spell(const Settings& settings, std::vector<std::string>& lines) {
+void spell_split(const Settings& settings, std::vector<std::string>& lines) {
     const SplitSetting& split = settings.split;
     if (!split.active)
         return;
@@ -37,7 +37,7 @@ constexpr SettingRow split_setting{
     .same = same_members<&Settings::split>,
     .apply = [](const Settings& to, Backend& backend,
                 Services&) { return backend.set_split(to.split.info()); },
-    .spell = spell,
+    .spell = spell_split,
     .end_without = [](Settings& settings, ProbeId probe) -> std::string {
         if (!settings.split.active || settings.split.probe != probe)
             return {};

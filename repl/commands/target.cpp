@@ -67,7 +67,7 @@ JsonObject json_target(const TargetStatus& status) {
     return processes;
 }
 
-void spell(const Settings& settings, std::vector<std::string>& lines) {
+void spell_target(const Settings& settings, std::vector<std::string>& lines) {
     const TargetSpec& target = settings.target;
     switch (target.kind) {
     case TargetSpec::Kind::pids:
@@ -92,7 +92,7 @@ constexpr SettingRow target_setting{
     .same = same_members<&Settings::target>,
     .apply = [](const Settings& to, Backend& backend,
                 Services&) { return backend.set_target(to.target); },
-    .spell = spell,
+    .spell = spell_target,
 };
 
 // Children that start later are observed; those that ran before are not.

@@ -2,6 +2,7 @@
 // What commands about files have in common: FILE, FORMAT, SPAN and `keep N`.
 #pragma once
 
+#include "loader/base/read_clock.h"
 #include "repl/language/arguments.h"
 #include "views/exports/export.h"
 
@@ -15,7 +16,6 @@ namespace auger {
 Parsed<std::string> parse_path(Arguments& arguments, std::string_view what);
 Parsed<const ExportFormat*> parse_format(Arguments& arguments);
 
-inline constexpr uint64_t second_ns = 1'000'000'000;
 inline constexpr uint64_t day_ns = 24 * 3'600 * second_ns;
 inline constexpr size_t default_keep = 60; // files
 

@@ -14,10 +14,6 @@ bool digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-bool blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
 class Lexer {
   public:
     explicit Lexer(std::string_view line) : line_(line) {}
@@ -34,7 +30,7 @@ class Lexer {
         };
         while (at_ < line_.size()) {
             const char c = line_[at_];
-            if (blank(c)) {
+            if (is_blank(c)) {
                 ++at_;
             } else if (c == ';') {
                 ++at_;
@@ -62,7 +58,7 @@ class Lexer {
         return at_ + ahead < line_.size() ? line_[at_ + ahead] : '\0';
     }
     bool ends_word(size_t at) const {
-        return at >= line_.size() || blank(line_[at]) || line_[at] == ';';
+        return at >= line_.size() || is_blank(line_[at]) || line_[at] == ';';
     }
 
     Parsed<void> check_bytes() const {
@@ -153,9 +149,9 @@ class Lexer {
         size_t first_blank = 0, text_at_blank = 0;
         while (at_ < line_.size()) {
             const char c = line_[at_];
-            if (c == ';' || (blank(c) && (open.empty() || !brackets_)))
+            if (c == ';' || (is_blank(c) && (open.empty() || !brackets_)))
                 break;
-            if (blank(c) && first_blank == 0) {
+            if (is_blank(c) && first_blank == 0) {
                 first_blank = at_;
                 text_at_blank = word.text.size();
             }

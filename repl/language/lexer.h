@@ -33,6 +33,11 @@ struct CommandText {
 
 inline constexpr size_t line_limit = 65536; // bytes
 
+// What separates words.
+inline bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
 // Splits one line. Complains about unclosed quotes, control characters and bytes that are no UTF-8.
 Parsed<std::vector<CommandText>> lex(std::string_view line);
 

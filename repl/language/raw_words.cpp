@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/language/raw_words.h"
 
+#include "repl/language/lexer.h"
+
 #include <algorithm>
 
 namespace auger {
 namespace {
-
-bool blank(char c) {
-    return c == ' ' || c == '\t';
-}
 
 class RawWords {
   public:
@@ -18,7 +16,7 @@ class RawWords {
     Parsed<std::vector<Word>> run() {
         std::vector<Word> words;
         while (at_ < line_.size()) {
-            if (blank(line_[at_])) {
+            if (is_blank(line_[at_])) {
                 ++at_;
                 continue;
             }
@@ -53,7 +51,7 @@ class RawWords {
         size_t open = 0;
         while (at_ < line_.size()) {
             const char c = line_[at_];
-            if (blank(c) && open == 0)
+            if (is_blank(c) && open == 0)
                 return;
             if (c == '\'' || c == '"') {
                 skip_quotation(c);
@@ -89,7 +87,7 @@ class RawWords {
             const auto digit = [](char c) { return c >= '0' && c <= '9'; };
             const bool value = (!next.empty() && digit(next[0])) ||
                                (next.size() == 2 && next[0] == 'p' && digit(next[1]));
-            return next.empty() || blank(next[0]) || next[0] == '(' || value ? sign.size() : 0;
+            return next.empty() || is_blank(next[0]) || next[0] == '(' || value ? sign.size() : 0;
         }
         return 0;
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/endpoint.h"
 
+#include "loader/base/read_clock.h"
 #include "repl/services/client_counts.h"
 #include "repl/services/endpoint_answer.h"
+#include "repl/services/waiting.h"
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/json/json_views.h"
@@ -18,10 +20,8 @@ namespace {
 using Kind = EndpointRequest::Kind;
 using std::chrono::steady_clock;
 
-constexpr uint64_t second_ns = 1'000'000'000;
 // How long names, and events that are late, are waited for once the time is over.
-constexpr uint64_t patience_ns = 5 * second_ns;
-constexpr uint64_t look_interval_ns = 20'000'000;
+constexpr uint64_t profile_patience_ns = 5 * second_ns;
 // Each writer is a copy of this process: how many there are at once, and between the beginnings of
 // two, bounds what requests can take of the machine.
 constexpr size_t writers = 2;
@@ -72,7 +72,7 @@ uint64_t Endpoint::due_ns() const {
     const uint64_t now = backend_.now_ns();
     for (const Job& job : jobs_) {
         if (!job.task)
-            due = std::min(due, std::max(job.end_ns, now + look_interval_ns));
+            due = std::min(due, std::max(job.end_ns, now + retry_interval_ns));
     }
     return due;
 }
@@ -221,7 +221,7 @@ bool Endpoint::complete(const Job& job, uint64_t now_ns) const {
         return true;
     if (now_ns < job.end_ns)
         return false;
-    const bool patient = now_ns < job.end_ns + patience_ns;
+    const bool patient = now_ns < job.end_ns + profile_patience_ns;
     return !patient || (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0);
 }
 

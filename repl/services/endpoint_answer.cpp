@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/endpoint_answer.h"
 
+#include "loader/base/read_clock.h"
 #include "views/exports/file_sink.h"
 #include "views/exports/flame_html.h"
 #include "views/exports/perf_script.h"
@@ -20,7 +21,6 @@ namespace {
 
 using Kind = EndpointRequest::Kind;
 
-constexpr uint64_t second_ns = 1'000'000'000;
 constexpr ForkedLimits answer_limits{.file_bytes = uint64_t{512} << 20, .cpu_seconds = 60};
 
 const char* type_of(Kind kind) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/endpoint_parameters.h"
 
+#include "loader/base/read_clock.h"
 #include "repl/language/arguments.h"
 #include "repl/language/complaint.h"
 #include "repl/language/values.h"
@@ -17,7 +18,6 @@ namespace {
 
 using Kind = EndpointRequest::Kind;
 
-constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t shortest_interval_ns = 20'408; // of 49,000 Hz, the most that a user may have
 constexpr uint64_t longest_interval_ns = 60 * second_ns;
 constexpr uint64_t profile_interval_ns = 10'000'000; // as Go's

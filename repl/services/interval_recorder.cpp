@@ -2,6 +2,7 @@
 #include "repl/services/interval_recorder.h"
 
 #include "loader/process/file_series.h"
+#include "repl/services/waiting.h"
 #include "views/exports/file_sink.h"
 
 #include <fmt/format.h>
@@ -14,8 +15,7 @@ namespace {
 constexpr const char* prefix = "profile";
 constexpr const char* last_link = "last_profile";
 // How long names, and events that are late, are waited for once an interval is over.
-constexpr uint64_t patience_ns = 5'000'000'000;
-constexpr uint64_t look_interval_ns = 20'000'000;
+constexpr uint64_t interval_patience_ns = 5'000'000'000;
 
 std::string extension_of(const ExportFormat& format) {
     return std::string(format.extensions.substr(0, format.extensions.find(' ')));
@@ -76,7 +76,7 @@ void IntervalRecorder::work() {
 }
 
 bool IntervalRecorder::complete(const Interval& interval) const {
-    const bool patient = backend_.now_ns() < interval.end_ns + patience_ns;
+    const bool patient = backend_.now_ns() < interval.end_ns + interval_patience_ns;
     return !patient ||
            (model_.now_ns() > interval.end_ns && backend_.symbol_progress().pending == 0);
 }
@@ -149,7 +149,7 @@ void IntervalRecorder::add_wake_fds(std::vector<int>& fds) const {
 uint64_t IntervalRecorder::due_ns() const {
     uint64_t due = active() ? begin_ns_ + files_.every_ns : UINT64_MAX;
     if (!task_ && !over_.empty())
-        due = std::min(due, backend_.now_ns() + look_interval_ns);
+        due = std::min(due, backend_.now_ns() + retry_interval_ns);
     return due;
 }
 

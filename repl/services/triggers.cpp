@@ -2,6 +2,7 @@
 #include "repl/services/triggers.h"
 
 #include "loader/process/file_series.h"
+#include "repl/services/waiting.h"
 #include "views/format.h"
 
 #include <fmt/format.h>
@@ -12,8 +13,7 @@
 namespace auger {
 namespace {
 
-constexpr uint64_t patience_ns = 2'000'000'000; // for names
-constexpr uint64_t look_interval_ns = 20'000'000;
+constexpr uint64_t names_patience_ns = 2'000'000'000; // for names
 // What is kept beyond what was asked for: until names have come and the file is written.
 constexpr uint64_t slack_ns = 3'000'000'000;
 const std::array<std::string, 1> extensions = {".auger"};
@@ -65,7 +65,7 @@ void Triggers::work() {
     const uint64_t now = backend_.now_ns();
     for (auto& [id, state] : states_) {
         const bool due = state.due_ns != 0 && (backend_.symbol_progress().pending == 0 ||
-                                               now >= state.due_ns + patience_ns);
+                                               now >= state.due_ns + names_patience_ns);
         if (due && !task_)
             start_writing(state);
     }
@@ -154,7 +154,7 @@ void Triggers::add_wake_fds(std::vector<int>& fds) const {
 uint64_t Triggers::due_ns() const {
     const bool waits =
         std::ranges::any_of(states_, [](const auto& entry) { return entry.second.due_ns != 0; });
-    return waits && !task_ ? backend_.now_ns() + look_interval_ns : UINT64_MAX;
+    return waits && !task_ ? backend_.now_ns() + retry_interval_ns : UINT64_MAX;
 }
 
 void Triggers::finish() {

@@ -15,7 +15,7 @@
 namespace auger {
 namespace {
 
-using Kind = BrakeAction::Kind;
+using Step = BrakeAction::Kind;
 
 // Settings that the action leads to.
 struct Braked {
@@ -50,15 +50,15 @@ std::optional<Braked> braked(const Settings& before, const BrakeAction& action) 
     Braked to{before, "", "", sampling_commands(before)};
     SamplingSettings& sampling = to.settings.sampling;
     switch (action.kind) {
-    case Kind::warn:
+    case Step::warn:
         return {};
-    case Kind::lower_rate:
+    case Step::lower_rate:
         lower_rate(sampling, action.rate_hz);
         to.done = fmt::format("it is sampled at {} Hz instead of {}",
                               std::max(sampling.rate_hz, sampling.raised_hz),
                               std::max(before.sampling.rate_hz, before.sampling.raised_hz));
         break;
-    case Kind::lower_waits:
+    case Step::lower_waits:
         sampling.waits_hz = action.rate_hz;
         to.done =
             fmt::format("waits are sampled at {} Hz instead of {}, with stacks where a sample "
@@ -68,12 +68,12 @@ std::optional<Braked> braked(const Settings& before, const BrakeAction& action) 
                             ? before.sampling.waits_hz
                             : std::max(before.sampling.rate_hz, before.sampling.raised_hz));
         break;
-    case Kind::end_waits:
+    case Step::end_waits:
         sampling.wall = sampling.wakers = false;
         sampling.waits_hz = 0;
         to.done = "waits are no longer sampled";
         break;
-    case Kind::take_off: {
+    case Step::take_off: {
         ProbeSetting* probe = find(to.settings, action.cause.probe);
         if (!probe || probe->off)
             return {};
@@ -84,7 +84,7 @@ std::optional<Braked> braked(const Settings& before, const BrakeAction& action) 
         to.done = "it is off, and what it collected stays";
         return to;
     }
-    case Kind::end_lines:
+    case Step::end_lines:
         to.settings.split.branch.clear();
         if (to.settings.split.threshold.kind == Threshold::Kind::none &&
             to.settings.split.label.empty())
@@ -137,7 +137,7 @@ bool OverheadControl::work() {
 
 bool OverheadControl::act(const BrakeAction& action, const Overhead& span) {
     const std::string reason = why(model_, action, span);
-    if (action.kind == Kind::warn) {
+    if (action.kind == Step::warn) {
         backend_.add_notice(
             editor_.settings().overhead.brakes
                 ? fmt::format("overhead: {}; beyond {:g} % in all, the dearest cause is reduced "

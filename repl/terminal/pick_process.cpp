@@ -16,7 +16,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds tick{100};       // between looks at signals
 constexpr milliseconds first_look{300}; // what processes do is known after the second one
 constexpr milliseconds look_every{1500};
 
@@ -70,7 +69,8 @@ Result<std::optional<pid_t>> pick_process(Signals& signals, Guardian& guardian) 
         }
         terminal->show(picker.draw(terminal->width(), terminal->height()));
         pollfd input{STDIN_FILENO, POLLIN, 0};
-        if (::poll(&input, 1, static_cast<int>(tick.count())) > 0 && (input.revents & POLLIN) == 0)
+        if (::poll(&input, 1, static_cast<int>(signal_interval.count())) > 0 &&
+            (input.revents & POLLIN) == 0)
             return std::optional<pid_t>(); // the terminal is gone
     }
 }

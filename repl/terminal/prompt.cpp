@@ -5,6 +5,7 @@
 #include "repl/session/history_file.h"
 #include "repl/terminal/console.h"
 #include "repl/terminal/live_view.h"
+#include "repl/terminal/signals.h"
 #include "repl/terminal/terminal_view.h"
 
 #include <fmt/format.h>
@@ -22,8 +23,6 @@ namespace auger {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr milliseconds tick{200}; // between looks at signals
 
 class Prompt {
   public:
@@ -85,20 +84,20 @@ class Prompt {
     // Events come in while there is no key. When nothing can come, only keys are waited for.
     void wait() {
         if (pumping_) {
-            auto more = session_.pump(tick, STDIN_FILENO);
+            auto more = session_.pump(signal_interval, STDIN_FILENO);
             if (!more) {
                 output_.error(fmt::format("error: {}\n", printable(more.error().message())));
                 pumping_ = false;
             } else if (!*more) {
                 // The target is gone; another one may be chosen later.
                 pollfd key{STDIN_FILENO, POLLIN, 0};
-                ::poll(&key, 1, static_cast<int>(tick.count()));
+                ::poll(&key, 1, static_cast<int>(signal_interval.count()));
             }
         } else {
             session_.tend();
         }
         pollfd key{STDIN_FILENO, POLLIN, 0};
-        const int ready = ::poll(&key, 1, pumping_ ? 0 : static_cast<int>(tick.count()));
+        const int ready = ::poll(&key, 1, pumping_ ? 0 : static_cast<int>(signal_interval.count()));
         if (ready <= 0)
             return;
         // What is there to be read was typed after Ctrl-C: the terminal forgets what was not.

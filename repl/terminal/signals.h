@@ -7,9 +7,13 @@
 #include "loader/base/result.h"
 #include "repl/session/output.h"
 
+#include <chrono>
 #include <memory>
 
 namespace auger {
+
+// How often who waits for input looks at signals, too.
+inline constexpr std::chrono::milliseconds signal_interval{100};
 
 class Signals final : public Interrupts {
   public:

@@ -3,6 +3,7 @@
 #include "repl/language/lexer.h"
 #include "repl/language/script.h"
 #include "repl/terminal/console.h"
+#include "repl/terminal/signals.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,6 @@
 
 namespace auger {
 namespace {
-
-constexpr std::chrono::milliseconds tick{200}; // between looks at signals
 
 // True when there is something to read (or the input has ended).
 bool input_ready(int timeout_ms) {
@@ -55,12 +54,12 @@ std::optional<Error::Kind> run_stdin(Session& session, StreamOutput& output, Sig
             break;
         bool ready = input_ready(0);
         if (!ready && pumping) {
-            auto more = session.pump(tick, STDIN_FILENO);
+            auto more = session.pump(signal_interval, STDIN_FILENO);
             pumping = more && *more;
             ready = input_ready(0);
         } else if (!ready) {
             session.tend();
-            ready = input_ready(static_cast<int>(tick.count()));
+            ready = input_ready(static_cast<int>(signal_interval.count()));
             pumping = session.live();
         }
         if (!ready)

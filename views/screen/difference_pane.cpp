@@ -18,10 +18,9 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 20'000;
 // Names come first: a bar is drawn where it leaves them some 40 columns.
 constexpr size_t least_width_for_bar = 110, least_width_for_wide_bar = 140;
-constexpr double ns_a_sample = 100;
+constexpr double difference_sample_ns = 100;
 constexpr uint64_t worth_telling_ns = 2'000'000'000, tenth_ns = 100'000'000;
 
 // Which two classes the scope and the split ask to compare.
@@ -96,7 +95,7 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeS
     symbols_ = &model.symbols();
     now_ns_ = model.now_ns();
     unseen_ = model.split_near_sample_gap() ? unseen_split_text(model) : "";
-    const double cost = ns_a_sample * static_cast<double>(model.samples().size());
+    const double cost = difference_sample_ns * static_cast<double>(model.samples().size());
     if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
         no_split_ = !model.split().active;
         std::tie(first_, second_) = sides_of(model, scope.filter);

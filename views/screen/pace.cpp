@@ -10,7 +10,7 @@ namespace auger {
 
 namespace {
 
-constexpr double share = 0.03;
+constexpr double share_of_time = 0.03;
 // When the target has ended, time stands still; the last of what came is shown all the same.
 constexpr uint32_t most_refreshes = 20;
 
@@ -37,10 +37,10 @@ bool Pace::due(const Model& model, const Scope& scope, double cost_ns) {
     std::string asked = question(model);
     other_ = !begun_ || !(scope == scope_) || asked != question_;
     refreshes_++;
-    const double pause = std::max(static_cast<double>(least_ns_), cost_ns / share);
+    const double pause = std::max(static_cast<double>(least_ns_), cost_ns / share_of_time);
     const bool late = static_cast<double>(now - std::min(now, now_ns_)) >= pause;
     const bool stands_still = refreshes_ >= most_refreshes && events != events_ &&
-                              cost_ns / share < static_cast<double>(refreshes_) * 100e6;
+                              cost_ns / share_of_time < static_cast<double>(refreshes_) * 100e6;
     if (!other_ && !late && !stands_still)
         return false;
     scope_ = scope;

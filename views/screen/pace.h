@@ -9,6 +9,9 @@
 
 namespace auger {
 
+// How many samples a pane looks at before it asks whether its time is over.
+inline constexpr size_t samples_a_step = 20'000;
+
 class Pace {
   public:
     explicit Pace(uint64_t least_ns = 200'000'000) : least_ns_(least_ns) {}

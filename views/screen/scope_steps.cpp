@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/scope_steps.h"
 
+#include "loader/base/read_clock.h"
 #include "views/spell.h"
 
 #include <algorithm>
@@ -10,9 +11,8 @@ namespace auger {
 
 namespace {
 
-constexpr uint64_t second = 1'000'000'000;
 constexpr std::array<uint64_t, 10> spans = {1, 2, 5, 10, 20, 60, 120, 300, 600, 1800};
-constexpr uint64_t usual = 10 * second;
+constexpr uint64_t usual = 10 * second_ns;
 
 ClassFilter filter_of(std::optional<CallClass> duration, std::optional<bool> taken) {
     ClassFilter filter;
@@ -27,20 +27,21 @@ ClassFilter filter_of(std::optional<CallClass> duration, std::optional<bool> tak
 Window step_window(const Window& window, bool longer) {
     const auto kind = window.kind;
     if (kind == Window::Kind::all)
-        return longer ? window : Window{Window::Kind::last, spans.back() * second, window.end_ns};
+        return longer ? window
+                      : Window{Window::Kind::last, spans.back() * second_ns, window.end_ns};
     if (longer) {
         for (uint64_t span : spans) {
-            if (span * second > window.span_ns)
-                return {kind, span * second, window.end_ns};
+            if (span * second_ns > window.span_ns)
+                return {kind, span * second_ns, window.end_ns};
         }
         return {Window::Kind::all, 0, window.end_ns};
     }
     uint64_t best = spans.front();
     for (uint64_t span : spans) {
-        if (span * second < window.span_ns)
+        if (span * second_ns < window.span_ns)
             best = span;
     }
-    return {kind, best * second, window.end_ns};
+    return {kind, best * second_ns, window.end_ns};
 }
 
 Window other_window(const Window& window) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/screen/strip_pane.h"
 
+#include "loader/base/read_clock.h"
 #include "views/screen/scope_steps.h"
 #include "views/screen/strip_picture.h"
 
@@ -12,10 +13,10 @@ namespace auger {
 
 namespace {
 
-constexpr uint64_t ms = 1'000'000, second = 1'000 * ms;
-constexpr uint64_t longest_span = 300 * second;
-constexpr std::array<uint64_t, 8> widths = {50 * ms,    100 * ms,   200 * ms,   500 * ms,
-                                            1 * second, 2 * second, 5 * second, 10 * second};
+constexpr uint64_t longest_span = 300 * second_ns;
+constexpr std::array<uint64_t, 8> widths = {
+    50 * millisecond_ns, 100 * millisecond_ns, 200 * millisecond_ns, 500 * millisecond_ns,
+    1 * second_ns,       2 * second_ns,        5 * second_ns,        10 * second_ns};
 
 // The finest buckets with which so many columns reach back as far as there is something to show.
 uint64_t bucket_for(uint64_t observed_ns, size_t columns) {
@@ -137,7 +138,10 @@ void StripPane::select(const Model& model, std::vector<Wish>& wishes) {
     // In whole milliseconds since the beginning, which read well.
     const uint64_t end = std::min(to, model.now_ns());
     const uint64_t first = model.first_ns();
-    window.end_ns = first + std::max<uint64_t>((end - std::min(end, first) + ms - 1) / ms, 1) * ms;
+    window.end_ns =
+        first +
+        std::max<uint64_t>((end - std::min(end, first) + millisecond_ns - 1) / millisecond_ns, 1) *
+            millisecond_ns;
     if (!before_) {
         before_ = window_;
         before_->end_ns = 0; // that is how a frozen screen looks at it

@@ -17,8 +17,7 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 20'000;
-constexpr double ns_a_sample = 15;
+constexpr double table_sample_ns = 15;
 
 class TablePane final : public ListPane {
   public:
@@ -79,7 +78,7 @@ class TablePane final : public ListPane {
 bool TablePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     symbols_ = &model.symbols();
     const bool due =
-        pace_.due(model, scope, ns_a_sample * static_cast<double>(model.samples().size()));
+        pace_.due(model, scope, table_sample_ns * static_cast<double>(model.samples().size()));
     if ((due && (!pass_ || pace_.other())) || again_) {
         again_ = false;
         filter_ = scope.filter;

@@ -17,8 +17,7 @@ namespace auger {
 
 namespace {
 
-constexpr size_t samples_a_step = 20'000;
-constexpr double ns_a_sample = 10;
+constexpr double thread_sample_ns = 10;
 
 class ThreadsPane final : public ListPane {
   public:
@@ -61,7 +60,7 @@ class ThreadsPane final : public ListPane {
 
 bool ThreadsPane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
     const bool due =
-        pace_.due(model, scope, ns_a_sample * static_cast<double>(model.samples().size()));
+        pace_.due(model, scope, thread_sample_ns * static_cast<double>(model.samples().size()));
     if (due && (!pass_ || pace_.other())) {
         pass_ = std::make_unique<SamplePass>(model, scope.window, scope.filter);
         by_thread_.assign(model.symbols().threads() + 1, {});

@@ -28,10 +28,6 @@ struct Part {
     }
 };
 
-bool is_branch(const Instruction& at) {
-    return at.flow == Flow::jump || at.flow == Flow::conditional;
-}
-
 bool cheap(const Instruction& at) {
     return at.cost == ProbeCost::emulated && !at.nop5;
 }
@@ -85,7 +81,7 @@ Result<std::vector<CallInstruction>> find_calls(const CodePart& bytes,
     std::vector<bool> leaves(part.code.size());
     for (size_t i = 0; i < part.code.size(); ++i) {
         const Instruction& at = part.code[i];
-        if (!is_branch(at))
+        if (!at.is_branch())
             continue;
         const bool slot = at.indirect && at.memory && !at.base && !at.index;
         if (!at.indirect && part.holds(at.target))

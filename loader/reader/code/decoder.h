@@ -54,6 +54,9 @@ struct Instruction {
     // It lies in another segment (thread-local), or its registers count with 32 bits: more than the
     // above say.
     bool odd_memory;
+
+    // A jump within code whose target may be known, conditional or not.
+    bool is_branch() const { return flow == Flow::jump || flow == Flow::conditional; }
 };
 
 // Nothing when the bytes are no complete valid instruction.

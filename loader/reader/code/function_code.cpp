@@ -17,8 +17,8 @@ namespace {
 using Flow = Instruction::Flow;
 
 // Prologues are short; beyond this the entry would no longer be one in time either.
-constexpr size_t walk_limit = 16; // instructions
-constexpr size_t stub_limit = 16; // bytes of a PLT entry
+constexpr size_t entry_limit = 16; // instructions
+constexpr size_t stub_limit = 16;  // bytes of a PLT entry
 
 Error refusal(std::string cause, std::string hint = {}) {
     return {"place probe", {}, std::move(cause), std::move(hint), Error::Kind::failed};
@@ -40,10 +40,6 @@ std::optional<uint64_t> decode_part(const CodePart& part, std::vector<Instructio
         at += instruction->length;
     }
     return std::nullopt;
-}
-
-bool is_branch(const Instruction& instruction) {
-    return instruction.flow == Flow::jump || instruction.flow == Flow::conditional;
 }
 
 // What is known while one function is looked at.
@@ -93,7 +89,7 @@ void Analysis::find_exits(const DataReader& read_data) {
             result.exits.push_back(exit);
             continue;
         }
-        if (!is_branch(at))
+        if (!at.is_branch())
             continue;
         exit.kind = ExitKind::jump;
         exit.conditional = at.flow == Flow::conditional;
@@ -148,7 +144,7 @@ void Analysis::find_growths() {
 // The last jump of the prologue that may lead to a growth.
 std::optional<FunctionCode::Entry> Analysis::entry_at_growth() const {
     std::optional<FunctionCode::Entry> found;
-    for (size_t i = first; i < code.size() && i - first < walk_limit; ++i) {
+    for (size_t i = first; i < code.size() && i - first < entry_limit; ++i) {
         const Instruction& at = code[i];
         if (at.flow == Flow::conditional && std::ranges::count(growths, at.target))
             found = {at.address, at.cost, at.condition};
@@ -163,7 +159,7 @@ std::optional<FunctionCode::Entry> Analysis::entry_at_growth() const {
 // (or it would see calls that are not new, or calls would pass it by), and it is no exit itself.
 std::optional<Analysis::Entry> Analysis::find_entry(bool cheap_only) const {
     bool keeps_arguments = true;
-    for (size_t i = first; i < code.size() && i - first < walk_limit; ++i) {
+    for (size_t i = first; i < code.size() && i - first < entry_limit; ++i) {
         const Instruction& at = code[i];
         bool at_start = i == first;
         if (!at_start && lands_between(body.address, at.address))
@@ -277,7 +273,7 @@ std::vector<uint64_t> leaving_jumps(const CodePart& part) {
     decode_part(part, code);
     std::vector<uint64_t> targets;
     for (const Instruction& instruction : code)
-        if (is_branch(instruction) && !instruction.indirect &&
+        if (instruction.is_branch() && !instruction.indirect &&
             instruction.target - part.address >= part.bytes.size())
             targets.push_back(instruction.target);
     std::sort(targets.begin(), targets.end());

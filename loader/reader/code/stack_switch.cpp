@@ -27,7 +27,7 @@ using Found = std::optional<StackSwitch>;
 // Registers that keep their values over a call, by the calling convention.
 constexpr RegisterSet kept_over_calls = 1u << 3 | 1u << number_rsp | 1u << number_rbp | 0xf << 12;
 
-bool is_padding(std::span<const std::byte> bytes) {
+bool is_all_padding(std::span<const std::byte> bytes) {
     return std::ranges::all_of(bytes, is_padding_byte);
 }
 
@@ -73,7 +73,7 @@ Found Flowing::decode_all() {
     for (size_t at = 0; at < bytes.size();) {
         const auto does = register_writes(bytes.subspan(at), address + at);
         if (!does) {
-            if (is_padding(bytes.subspan(at)))
+            if (is_all_padding(bytes.subspan(at)))
                 break;
             return StackSwitch{Cause::no_code, address + at};
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/dwarf/dwarf_index.h"
 
+#include "loader/reader/dwarf/dwarf_units.h"
+
 #include <dwarf.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 namespace auger {
 namespace {
 
-constexpr size_t unit_limit = 1'000'000;
 constexpr size_t range_limit = 16'000'000;
 constexpr size_t tried_units_limit = 64; // that claim one address
 
@@ -32,13 +33,11 @@ std::unique_ptr<DwarfIndex> DwarfIndex::make(std::unique_ptr<DwarfFile> dwarf,
 }
 
 void DwarfIndex::find_units(WorkProgress& progress) {
-    Dwarf_CU* unit = nullptr;
-    Dwarf_Die die;
-    uint8_t type;
-    while (units_.size() < unit_limit && ranges_.size() < range_limit && !progress.stopped() &&
-           dwarf_get_units(dwarf_->handle(), unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+    for_each_unit(dwarf_->handle(), [&](Dwarf_Die die, uint8_t type) {
+        if (ranges_.size() >= range_limit || progress.stopped())
+            return false;
         if (type != DW_UT_compile && type != DW_UT_skeleton)
-            continue;
+            return true;
         const auto index = static_cast<uint32_t>(units_.size());
         units_.push_back(dwarf_dieoffset(&die));
         progress.done = units_.back();
@@ -47,7 +46,8 @@ void DwarfIndex::find_units(WorkProgress& progress) {
                                  (next = dwarf_ranges(&die, next, &base, &low, &high)) > 0;)
             if (low != 0 && low < high)
                 ranges_.push_back({low, high, index});
-    }
+        return true;
+    });
     std::sort(ranges_.begin(), ranges_.end(),
               [](const UnitRange& a, const UnitRange& b) { return a.low < b.low; });
     highest_end_.reserve(ranges_.size());

@@ -11,7 +11,7 @@
 namespace auger {
 namespace {
 
-constexpr size_t range_limit = 8'000'000;
+constexpr size_t unit_range_limit = 8'000'000;
 constexpr size_t chain_limit = 256;
 
 uint32_t small_number(Dwarf_Die& die, unsigned name) {
@@ -46,7 +46,7 @@ uint32_t DwarfUnit::add_function(Dwarf_Die& die, uint32_t parent, bool inlined) 
     const auto function = static_cast<uint32_t>(functions_.size());
     bool any = false;
     Dwarf_Addr base, low, high;
-    for (ptrdiff_t next = 0; ranges_.size() < range_limit &&
+    for (ptrdiff_t next = 0; ranges_.size() < unit_range_limit &&
                              (next = dwarf_ranges(&die, next, &base, &low, &high)) > 0;) {
         // Functions that the linker threw away are left at address 0 or at the very end.
         if (low == 0 || high <= low)

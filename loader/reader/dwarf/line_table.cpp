@@ -2,6 +2,7 @@
 #include "loader/reader/dwarf/line_table.h"
 
 #include "loader/reader/dwarf/dwarf_file.h"
+#include "loader/reader/dwarf/dwarf_units.h"
 
 #include <dwarf.h>
 
@@ -16,7 +17,6 @@ namespace {
 // Honest files stay below these; they bound what a lying one can cost.
 constexpr size_t block_limit = 20'000'000;
 constexpr size_t file_limit = 1'000'000;
-constexpr size_t unit_limit = 1'000'000;
 constexpr size_t path_limit = 4096; // bytes
 
 std::string normal(std::string_view path) {
@@ -32,19 +32,16 @@ class LineReader {
 
     // False when it was told to stop, or there is more than can be held.
     bool read(const WorkProgress& progress) {
-        Dwarf_CU* unit = nullptr;
-        Dwarf_Die die;
-        uint8_t type;
-        for (size_t units = 0;
-             units < unit_limit &&
-             dwarf_get_units(dwarf_.handle(), unit, &unit, nullptr, &type, &die, nullptr) == 0;
-             ++units) {
-            if (progress.stopped() || full())
+        bool stopped = false;
+        for_each_unit(dwarf_.handle(), [&](Dwarf_Die unit, uint8_t type) {
+            stopped = progress.stopped();
+            if (stopped || full())
                 return false;
             if (type == DW_UT_compile || type == DW_UT_skeleton)
-                read_unit(die);
-        }
-        return !full();
+                read_unit(unit);
+            return true;
+        });
+        return !stopped && !full();
     }
 
   private:

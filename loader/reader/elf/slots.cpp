@@ -12,13 +12,13 @@
 namespace auger {
 namespace {
 
-constexpr size_t section_limit = size_t{512} << 20; // bytes
+constexpr size_t slot_section_limit = size_t{512} << 20; // bytes
 
 } // namespace
 
 Slots::Slots(std::shared_ptr<const ElfFile> file) : file_(std::move(file)) {
-    symbols_ = file_->read_section(".dynsym", section_limit);
-    strings_ = file_->read_section(".dynstr", section_limit);
+    symbols_ = file_->read_section(".dynsym", slot_section_limit);
+    strings_ = file_->read_section(".dynstr", slot_section_limit);
     for (const char* section : {".rela.dyn", ".rela.plt", ".rela.iplt"})
         read(section);
     std::sort(relocations_.begin(), relocations_.end(),
@@ -26,7 +26,7 @@ Slots::Slots(std::shared_ptr<const ElfFile> file) : file_(std::move(file)) {
 }
 
 void Slots::read(std::string_view section) {
-    const std::vector<std::byte> content = file_->read_section(section, section_limit);
+    const std::vector<std::byte> content = file_->read_section(section, slot_section_limit);
     for (size_t at = 0; at + sizeof(Elf64_Rela) <= content.size(); at += sizeof(Elf64_Rela)) {
         Elf64_Rela entry;
         std::memcpy(&entry, content.data() + at, sizeof entry);

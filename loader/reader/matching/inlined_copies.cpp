@@ -2,6 +2,7 @@
 #include "loader/reader/matching/inlined_copies.h"
 
 #include "loader/probes/function_names.h"
+#include "loader/reader/dwarf/dwarf_units.h"
 #include "loader/reader/matching/name_matcher.h"
 
 #include <dwarf.h>
@@ -24,7 +25,7 @@ struct ElfEnd {
     void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-struct Search {
+struct CopySearch {
     const ProbePattern& pattern;
     NameMatcher matcher;
     std::string_view plain; // the last component
@@ -33,7 +34,7 @@ struct Search {
 };
 
 int count_instance(Dwarf_Die*, void* opaque) {
-    ++static_cast<Search*>(opaque)->copies;
+    ++static_cast<CopySearch*>(opaque)->copies;
     return DWARF_CB_OK;
 }
 
@@ -45,7 +46,7 @@ const char* linkage_name(Dwarf_Die* function) {
 }
 
 int look_at_function(Dwarf_Die* function, void* opaque) {
-    auto& search = *static_cast<Search*>(opaque);
+    auto& search = *static_cast<CopySearch*>(opaque);
     if (++search.functions > function_limit)
         return DWARF_CB_ABORT;
     if (!dwarf_func_inline(function))
@@ -73,12 +74,11 @@ size_t count_inlined_copies(const ElfFile& file, const ProbePattern& pattern) {
         return 0;
     std::string stripped = strip_template_arguments(pattern.function);
     stripped = stripped.substr(0, stripped.find('('));
-    Search search{pattern, NameMatcher(pattern), unqualified(stripped)};
-    Dwarf_CU* unit = nullptr;
-    Dwarf_Die die;
-    while (search.functions <= function_limit &&
-           dwarf_get_units(dwarf.get(), unit, &unit, nullptr, nullptr, &die, nullptr) == 0)
-        dwarf_getfuncs(&die, look_at_function, &search, 0);
+    CopySearch search{pattern, NameMatcher(pattern), unqualified(stripped)};
+    for_each_unit(dwarf.get(), [&](Dwarf_Die unit, uint8_t) {
+        dwarf_getfuncs(&unit, look_at_function, &search, 0);
+        return search.functions <= function_limit;
+    });
     return search.copies;
 }
 

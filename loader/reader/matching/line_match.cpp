@@ -18,7 +18,7 @@ namespace {
 constexpr size_t listed_files = 5;
 
 // What the modules of one kind (main programs, or libraries) know of the pattern's file.
-struct Search {
+struct LineSearch {
     const ProbePattern& pattern;
     std::vector<LineInModule> lines;   // also without code
     std::vector<std::string> files;    // base names of all that were looked at
@@ -42,7 +42,7 @@ struct Search {
     }
 };
 
-Error no_such_file(const Search& search) {
+Error no_such_file(const LineSearch& search) {
     if (search.files.empty()) {
         if (search.unreadable)
             return not_found(search.pattern, search.unreadable->cause, search.unreadable->hint);
@@ -82,7 +82,7 @@ std::string_view file_base_name(std::string_view path) {
 
 Result<std::vector<LineInModule>> find_line(const ProbePattern& pattern,
                                             std::span<const ProbeModule> modules, bool& absent) {
-    Search search{pattern, {}, {}};
+    LineSearch search{pattern, {}, {}};
     for (const bool main_programs : {true, false}) {
         for (size_t i = 0; i < modules.size(); ++i)
             if (modules[i].main_program == main_programs)

@@ -4,7 +4,7 @@
 namespace auger {
 namespace {
 
-using Kind = StackEffect::Kind;
+using Effect = StackEffect::Kind;
 using Register = StackEffect::Register;
 
 } // namespace
@@ -68,45 +68,45 @@ void CodeState::apply(const StackEffect& effect) {
     const bool known = by_frame ? frame_known : stack_known;
     const int64_t below_cfa = (by_frame ? frame : stack) - effect.amount;
     switch (effect.kind) {
-    case Kind::none:
+    case Effect::none:
         break;
-    case Kind::add:
+    case Effect::add:
         stack -= effect.amount;
         break;
-    case Kind::push:
+    case Effect::push:
         stack += 8;
         if (stack_known)
             save(effect.saved, stack);
         break;
-    case Kind::pop:
+    case Effect::pop:
         restore(effect.saved, stack_known ? stack : 0);
         stack -= 8;
         if (stack < 8) // the return address, which may be pushed anew elsewhere
             stack_known = false;
         break;
-    case Kind::store:
+    case Effect::store:
         if (known)
             save(effect.saved, below_cfa);
         break;
-    case Kind::load:
+    case Effect::load:
         restore(effect.saved, known ? below_cfa : 0);
         break;
-    case Kind::set_frame:
+    case Effect::set_frame:
         // Only when the caller's is safe; else rbp is used for something else.
         frame_known = stack_known && rbp.kind == RegisterRule::Kind::at;
         frame = stack - effect.amount;
         break;
-    case Kind::from_frame:
+    case Effect::from_frame:
         stack_known = frame_known;
         stack = frame - effect.amount;
         break;
-    case Kind::leave:
+    case Effect::leave:
         stack_known = frame_known;
         stack = frame;
         restore(Register::rbp, stack);
         stack -= 8;
         break;
-    case Kind::unknown:
+    case Effect::unknown:
         stack_known = false;
         break;
     }

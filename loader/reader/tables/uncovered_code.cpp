@@ -17,11 +17,11 @@ namespace {
 using Range = std::pair<uint64_t, uint64_t>;
 
 // Less than this share of the code is what fills up between functions.
-constexpr uint64_t fewest_uncovered = 256;  // one in
-constexpr uint64_t smallest_gap = 16;       // bytes
-constexpr uint64_t most_code = 4 << 20;     // bytes; looking at them takes less than a second
-constexpr uint64_t most_scanned = 64 << 20; // bytes in which calls are looked for
-constexpr uint64_t smallest_work = 64;      // bytes that the smallest function counts as
+constexpr uint64_t fewest_uncovered = 256;      // one in
+constexpr uint64_t smallest_gap = 16;           // bytes
+constexpr uint64_t most_scanned_code = 4 << 20; // bytes; looking at them takes less than a second
+constexpr uint64_t most_scanned = 64 << 20;     // bytes in which calls are looked for
+constexpr uint64_t smallest_work = 64;          // bytes that the smallest function counts as
 constexpr uint64_t largest_function = 1 << 20;
 constexpr uint64_t largest_unsized = 64 << 10; // a function of which only the begin is known
 
@@ -60,7 +60,7 @@ class UncoveredCode {
     void add_called_from(const std::vector<Range>& covered) {
         uint64_t scanned = 0;
         for (const auto& [begin, end] : covered) {
-            if (scanned >= most_scanned || code_ >= most_code)
+            if (scanned >= most_scanned || code_ >= most_scanned_code)
                 return;
             const std::vector<std::byte> bytes =
                 file_.read_code(begin, std::min(end - begin, largest_function));
@@ -72,7 +72,7 @@ class UncoveredCode {
 
     uint64_t run() {
         uint64_t found = 0;
-        while (!pending_.empty() && code_ < most_code) {
+        while (!pending_.empty() && code_ < most_scanned_code) {
             const uint64_t begin = pending_.back();
             pending_.pop_back();
             const std::vector<std::byte> bytes = file_.read_code(begin, limit_of(begin) - begin);

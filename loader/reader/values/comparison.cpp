@@ -10,7 +10,7 @@
 namespace auger {
 namespace {
 
-using Kind = Expression::Kind;
+using Node = Expression::Kind;
 using enum ComparisonOperator;
 
 ComparisonOperator opposite(ComparisonOperator operation) {
@@ -47,7 +47,7 @@ ComparisonOperator mirrored(ComparisonOperator operation) {
     }
 }
 
-uint8_t wire_operation(ComparisonOperator operation) {
+uint8_t wire_comparison_of(ComparisonOperator operation) {
     switch (operation) {
     case equal:
         return WIRE_EQUAL;
@@ -70,7 +70,7 @@ bool is_equality(ComparisonOperator operation) {
 }
 
 bool is_zero(const Expression& expression) {
-    return expression.kind == Kind::number && expression.number == 0;
+    return expression.kind == Node::number && expression.number == 0;
 }
 
 } // namespace
@@ -99,7 +99,7 @@ Result<uint8_t> ComparisonCompiler::add(const Expression& expression, const Oper
 }
 
 Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool negated) {
-    if (expression.kind == Kind::comparison)
+    if (expression.kind == Node::comparison)
         return compare(expression, negated);
     if (auto bits = masked(expression))
         return compare_bits(*bits, !negated);
@@ -117,7 +117,7 @@ Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool n
 
 std::optional<ComparisonCompiler::Masked>
 ComparisonCompiler::masked(const Expression& expression) const {
-    if (expression.kind != Kind::arithmetic || expression.arithmetic != ArithmeticOperator::bit_and)
+    if (expression.kind != Node::arithmetic || expression.arithmetic != ArithmeticOperator::bit_and)
         return std::nullopt;
     const Expression* value = expression.operands[0].get();
     const Expression* mask = expression.operands[1].get();
@@ -189,7 +189,7 @@ Result<uint8_t> ComparisonCompiler::compare(const Expression& expression, bool n
                                  "it is " + range_of(*first));
         return compare_constant(*left, *first, *held, operation);
     }
-    if (right->kind == Kind::string)
+    if (right->kind == Node::string)
         return reader_.error(
             *right, "is a string, and is compared with a number",
             first->type.kind == ValueType::Kind::pointer ||
@@ -197,7 +197,7 @@ Result<uint8_t> ComparisonCompiler::compare(const Expression& expression, bool n
                 ? fmt::format("write str({})", text_.substr(left->at.offset, left->at.length))
                 : "");
     auto second = reader_.read(*right);
-    if (!second && right->kind == Kind::name && !first->format.names.empty())
+    if (!second && right->kind == Node::name && !first->format.names.empty())
         return no_enumerator(*right, *first);
     if (!second)
         return second.error();
@@ -221,7 +221,7 @@ Result<uint8_t> ComparisonCompiler::compare_values(const Expression& expression,
     if (!index)
         return index;
     wire_comparison comparison{};
-    comparison.operation = wire_operation(operation);
+    comparison.operation = wire_comparison_of(operation);
     comparison.flags = WIRE_COMPARE_VALUES;
     // Both are extended to 64 bits: as signed numbers they compare as they should, but for unsigned
     // ones from 2^63 on, which then are beside a signed one only.
@@ -234,7 +234,7 @@ Result<uint8_t> ComparisonCompiler::compare_values(const Expression& expression,
 Result<uint8_t> ComparisonCompiler::compare_string(const Expression& value, const Operand& operand,
                                                    const Expression& string,
                                                    ComparisonOperator operation) {
-    if (string.kind != Kind::string)
+    if (string.kind != Node::string)
         return reader_.error(string, "is not a string, and is compared with one",
                              "a string is in quotes: \"GET\"");
     if (!is_equality(operation))
@@ -243,7 +243,7 @@ Result<uint8_t> ComparisonCompiler::compare_string(const Expression& value, cons
     if (!index)
         return at(string, index.error());
     wire_comparison comparison{};
-    comparison.operation = wire_operation(operation);
+    comparison.operation = wire_comparison_of(operation);
     comparison.flags = WIRE_COMPARE_STRING;
     comparison.constant = *index;
     return add(value, operand, comparison);
@@ -253,7 +253,7 @@ Result<uint8_t> ComparisonCompiler::compare_constant(const Expression& value,
                                                      const Operand& operand, uint64_t number,
                                                      ComparisonOperator operation) {
     wire_comparison comparison{};
-    comparison.operation = wire_operation(operation);
+    comparison.operation = wire_comparison_of(operation);
     comparison.flags = operand.is_signed() ? WIRE_COMPARE_SIGNED : 0;
     comparison.constant = number;
     return add(value, operand, comparison);

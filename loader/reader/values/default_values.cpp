@@ -9,7 +9,7 @@
 namespace auger {
 namespace {
 
-std::optional<uint8_t> add(Result<FunctionValue> value, ProgramBuilder& builder) {
+std::optional<uint8_t> add_value(Result<FunctionValue> value, ProgramBuilder& builder) {
     if (!value)
         return std::nullopt;
     const bool text =
@@ -32,13 +32,14 @@ void show_default_values(const FunctionValues& values, ProgramBuilder& builder) 
         return;
     CallProgram& program = builder.program();
     // The result comes last, and says more than a late parameter.
-    const auto result = values.returns_nothing() ? std::nullopt : add(values.result(), builder);
+    const auto result =
+        values.returns_nothing() ? std::nullopt : add_value(values.result(), builder);
     const auto error =
-        result && values.sets_errno() ? add(values.error_number(), builder) : std::nullopt;
+        result && values.sets_errno() ? add_value(values.error_number(), builder) : std::nullopt;
     for (auto& [name, value] : values.parameters()) {
         if (name.empty() || (value && is_reference(value->place.type)))
             continue;
-        if (const auto index = add(std::move(value), builder))
+        if (const auto index = add_value(std::move(value), builder))
             program.shown.push_back({name, *index, {}});
     }
     if (result)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/values/dwarf_function.h"
 
+#include "loader/reader/dwarf/dwarf_units.h"
 #include "loader/reader/dwarf/dwarf_walk.h"
 #include "loader/reader/values/calling_convention.h"
 #include "loader/reader/values/dwarf_attribute.h"
@@ -14,7 +15,6 @@
 namespace auger {
 namespace {
 
-constexpr size_t unit_limit = 1'000'000;
 constexpr size_t parameter_limit = 128;
 
 // Other languages have conventions of their own.
@@ -92,16 +92,14 @@ std::optional<Found> find_function(Dwarf* dwarf, uint64_t address) {
     if (auto unit = indexed_unit(dwarf, address))
         if (auto function = function_in(*unit, address))
             return Found{*unit, *function};
-    Dwarf_CU* unit = nullptr;
-    Dwarf_Die die;
-    uint8_t type;
-    for (size_t i = 0;
-         i < unit_limit && dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, nullptr) == 0;
-         ++i)
-        if (type == DW_UT_compile && dwarf_haspc(&die, address) == 1)
-            if (auto function = function_in(die, address))
-                return Found{die, *function};
-    return std::nullopt;
+    std::optional<Found> found;
+    for_each_unit(dwarf, [&](Dwarf_Die unit, uint8_t type) {
+        if (type == DW_UT_compile && dwarf_haspc(&unit, address) == 1)
+            if (auto function = function_in(unit, address))
+                found = Found{unit, *function};
+        return !found;
+    });
+    return found;
 }
 
 // The DIE that has the parameters: the function's own, or what it is a copy of.

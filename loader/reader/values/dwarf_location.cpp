@@ -13,7 +13,6 @@ namespace auger {
 namespace {
 
 using Operations = std::span<const Dwarf_Op>;
-using Location = EntryLocation;
 
 constexpr size_t operation_limit = 64;
 constexpr uint64_t registers = 16;    // general ones
@@ -42,25 +41,25 @@ class Evaluation {
     Evaluation(Dwarf_Attribute& attribute, Dwarf_Die function, uint64_t entry)
         : attribute_(attribute), function_(function), entry_(entry) {}
 
-    Location whole(Operations operations, const ValueType& type) {
+    EntryLocation whole(Operations operations, const ValueType& type) {
         if (operations.empty())
-            return {Location::Kind::gone, {}};
+            return {EntryLocation::Kind::gone, {}};
         size_t end = 0;
         while (end < operations.size() && operations[end].atom != DW_OP_piece &&
                operations[end].atom != DW_OP_bit_piece)
             ++end;
-        Location location = simple(operations.first(end));
+        EntryLocation location = simple(operations.first(end));
         location.place.type = type;
         if (end == operations.size())
             return location;
         if (operations[end].atom != DW_OP_piece)
-            return {Location::Kind::gone, {}};
-        if (operations[end].number >= type.size || location.kind != Location::Kind::known)
+            return {EntryLocation::Kind::gone, {}};
+        if (operations[end].number >= type.size || location.kind != EntryLocation::Kind::known)
             return location;
         // A structure in two registers.
         const Operations rest = operations.subspan(end + 1);
         if (location.place.in_memory || operations[end].number != 8)
-            return {Location::Kind::unsaid, {}};
+            return {EntryLocation::Kind::unsaid, {}};
         if (!rest.empty())
             if (const auto second = plain_register(rest[0]); second && *second < registers)
                 location.place.second_register = static_cast<uint8_t>(*second);
@@ -68,27 +67,27 @@ class Evaluation {
     }
 
   private:
-    Location known(Place place) { return {Location::Kind::known, std::move(place)}; }
+    EntryLocation known(Place place) { return {EntryLocation::Kind::known, std::move(place)}; }
 
-    Location simple(Operations operations) {
+    EntryLocation simple(Operations operations) {
         if (operations.empty())
-            return {Location::Kind::gone, {}};
+            return {EntryLocation::Kind::gone, {}};
         if (const auto number = plain_register(operations[0])) {
             if (operations.size() != 1 || *number >= registers)
-                return {Location::Kind::unsaid, {}}; // not a general register: a float's
+                return {EntryLocation::Kind::unsaid, {}}; // not a general register: a float's
             return known(Place::of_register(static_cast<uint8_t>(*number), {}));
         }
         Place place;
         place.in_memory = true;
-        if (auto start = begin(operations[0], place); start != Location::Kind::known)
+        if (auto start = begin(operations[0], place); start != EntryLocation::Kind::known)
             return {start, {}};
         for (const Dwarf_Op& operation : operations.subspan(1)) {
             if (!place.in_memory)
-                return {Location::Kind::unsaid, {}};
+                return {EntryLocation::Kind::unsaid, {}};
             switch (operation.atom) {
             case DW_OP_plus_uconst:
                 if (operation.number > INT32_MAX)
-                    return {Location::Kind::unsaid, {}};
+                    return {EntryLocation::Kind::unsaid, {}};
                 place.offsets.back() += static_cast<int64_t>(operation.number);
                 break;
             case DW_OP_deref:
@@ -98,19 +97,19 @@ class Evaluation {
                 place.in_memory = false;
                 break;
             default:
-                return {Location::Kind::unsaid, {}};
+                return {EntryLocation::Kind::unsaid, {}};
             }
         }
         // Below the frame nothing is filled yet.
         if (place.base == WIRE_BASE_CFA && place.offsets[0] < 0 &&
             (place.in_memory || place.offsets.size() > 1))
-            return {Location::Kind::unsaid, {}};
+            return {EntryLocation::Kind::unsaid, {}};
         return known(std::move(place));
     }
 
     // The address that the first operation puts on the stack.
-    Location::Kind begin(const Dwarf_Op& operation, Place& place) {
-        using enum Location::Kind;
+    EntryLocation::Kind begin(const Dwarf_Op& operation, Place& place) {
+        using enum EntryLocation::Kind;
         if (operation.atom >= DW_OP_breg0 && operation.atom <= DW_OP_breg31)
             return relative(operation.atom - DW_OP_breg0, static_cast<int64_t>(operation.number),
                             place);
@@ -147,10 +146,10 @@ class Evaluation {
         }
     }
 
-    Location::Kind relative(uint64_t number, int64_t offset, Place& place) {
+    EntryLocation::Kind relative(uint64_t number, int64_t offset, Place& place) {
         // The frame pointer is the caller's still.
         if (number >= registers || number == register_frame)
-            return Location::Kind::unsaid;
+            return EntryLocation::Kind::unsaid;
         if (number == register_stack) {
             place.base = WIRE_BASE_CFA;
             offset = offset < INT64_MIN + return_address ? INT64_MIN : offset - return_address;
@@ -158,7 +157,7 @@ class Evaluation {
             place.number = static_cast<uint8_t>(number);
         }
         place.offsets[0] = offset;
-        return Location::Kind::known;
+        return EntryLocation::Kind::known;
     }
 
     bool frame_base(Place& place) {
@@ -190,8 +189,8 @@ EntryLocation location_at_entry(Dwarf_Die parameter, const ValueType& type, Dwar
                                 uint64_t entry) {
     Dwarf_Attribute attribute;
     if (!dwarf_attr(&parameter, DW_AT_location, &attribute))
-        return {dwarf_hasattr(&parameter, DW_AT_const_value) ? Location::Kind::gone
-                                                             : Location::Kind::unsaid,
+        return {dwarf_hasattr(&parameter, DW_AT_const_value) ? EntryLocation::Kind::gone
+                                                             : EntryLocation::Kind::unsaid,
                 {}};
     const auto operations = operations_at(attribute, entry);
     if (!operations)

@@ -12,8 +12,8 @@ namespace {
 
 using Kind = ValueType::Kind;
 
-constexpr unsigned depth_limit = 16;   // of parts within parts
-constexpr size_t visit_limit = 20'000; // of all parts
+constexpr unsigned part_depth_limit = 16; // of parts within parts
+constexpr size_t part_limit = 20'000;     // of all parts
 
 // A constructor of the class that takes a reference to another object of it.
 bool copies(Dwarf_Die function, const ValueType& structure) {
@@ -41,12 +41,12 @@ class Passing {
         case DW_CC_pass_by_reference:
             return PassedBy::reference;
         }
-        if (depth > depth_limit || dwarf_flag(structure.die, DW_AT_declaration))
+        if (depth > part_depth_limit || dwarf_flag(structure.die, DW_AT_declaration))
             return PassedBy::unknown;
         PassedBy whole = PassedBy::value;
         for_each_child(structure.die, [&](Dwarf_Die child) {
             const PassedBy part =
-                ++visited_ > visit_limit ? PassedBy::unknown : of_part(child, structure, depth);
+                ++visited_ > part_limit ? PassedBy::unknown : of_part(child, structure, depth);
             if (part != PassedBy::value)
                 whole = part;
             return part == PassedBy::value;
@@ -67,7 +67,7 @@ class Passing {
                 dwarf_number(child, DW_AT_virtuality).value_or(0) != 0)
                 return PassedBy::reference;
             ValueType type = type_of(child);
-            for (unsigned i = 0; type.kind == Kind::array && i < depth_limit; ++i)
+            for (unsigned i = 0; type.kind == Kind::array && i < part_depth_limit; ++i)
                 type = element(type);
             return type.kind == Kind::structure ? of(type, depth + 1) : PassedBy::value;
         }

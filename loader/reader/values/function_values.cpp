@@ -14,7 +14,7 @@
 namespace auger {
 namespace {
 
-Error failure(std::string cause, std::string hint = {}) {
+Error no_values(std::string cause, std::string hint = {}) {
     return {{}, {}, std::move(cause), std::move(hint), Error::Kind::failed};
 }
 
@@ -51,7 +51,7 @@ FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
     if (!scope.file || is_c_library(*scope.file))
         known_ = known_function(scope.function);
     if (!scope.debug || !scope.address) {
-        no_dwarf_ = failure("nothing is known of the function's module");
+        no_dwarf_ = no_values("nothing is known of the function's module");
         return;
     }
     if (scope.file)
@@ -66,7 +66,7 @@ FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
     file_ = *dwarf;
     dwarf_ = DwarfFunction::find(file_, scope.address, !clone_.empty());
     if (!dwarf_)
-        no_dwarf_ = failure("the debug information does not describe the function");
+        no_dwarf_ = no_values("the debug information does not describe the function");
 }
 
 Result<FunctionValue> FunctionValues::parameter(size_t index) const {
@@ -78,7 +78,7 @@ Result<FunctionValue> FunctionValues::parameter(size_t index) const {
             known_->parameters[index].kind};
     const DwarfFunction::Parameter& parameter = dwarf_->parameters()[index];
     if (!parameter.place)
-        return failure(parameter.absence);
+        return no_values(parameter.absence);
     FunctionValue value{*parameter.place};
     if (known && known_->parameters[index].kind == ValueFormat::Kind::descriptor &&
         parameter.type.kind == ValueType::Kind::integer && parameter.type.size == 4)
@@ -124,17 +124,17 @@ Result<FunctionValue> FunctionValues::named(const std::string& name) const {
         const ValueType type = pointee(object->type);
         if (auto member = find_member(type, name)) {
             if (auto objection = go_through(*object, type))
-                return failure(*std::move(objection));
+                return no_values(*std::move(objection));
             if (auto objection = go_to_member(*object, member->offset, member->type))
-                return failure(*std::move(objection));
+                return no_values(*std::move(objection));
             object->bits = member->bits;
             return FunctionValue{*object};
         }
     }
     if (described())
-        return failure(fmt::format("{} has no parameter \"{}\"", scope_.function, name),
-                       names.empty() ? "it has none" : known_names(name, names));
-    return failure(
+        return no_values(fmt::format("{} has no parameter \"{}\"", scope_.function, name),
+                         names.empty() ? "it has none" : known_names(name, names));
+    return no_values(
         fmt::format("the parameters of {} are not known: {}", scope_.function, no_dwarf_.cause),
         "by position they work: arg0, str(arg1)" +
             (no_dwarf_.hint.empty() ? "" : "; or " + no_dwarf_.hint));
@@ -146,10 +146,11 @@ Result<ValueType> FunctionValues::type(const std::string& name) const {
     if (file_)
         return find_type(file_->handle(), dwarf_ ? std::optional(dwarf_->unit()) : std::nullopt,
                          name);
-    return failure(fmt::format("there is no debug information that could know the type \"{}\": {}",
-                               name, no_dwarf_.cause),
-                   "without it there are u8 to u64, s8 to s64, C's integers, char" +
-                       (no_dwarf_.hint.empty() ? "" : "; or " + no_dwarf_.hint));
+    return no_values(
+        fmt::format("there is no debug information that could know the type \"{}\": {}", name,
+                    no_dwarf_.cause),
+        "without it there are u8 to u64, s8 to s64, C's integers, char" +
+            (no_dwarf_.hint.empty() ? "" : "; or " + no_dwarf_.hint));
 }
 
 bool FunctionValues::returns_nothing() const {
@@ -160,17 +161,17 @@ bool FunctionValues::returns_nothing() const {
 
 Result<FunctionValue> FunctionValues::result() const {
     if (returns_nothing())
-        return failure(fmt::format("{} returns nothing", scope_.function));
+        return no_values(fmt::format("{} returns nothing", scope_.function));
     if (clone_.find(".isra.") != clone_.npos)
-        return failure(fmt::format("the compiler may have removed the result of {}", clone_));
+        return no_values(fmt::format("the compiler may have removed the result of {}", clone_));
     const bool fits = known_ && (!dwarf_ || dwarf_->result_type().size == known_->result.size);
     const auto meaning = fits ? std::optional(known_->result.kind) : std::nullopt;
     if (dwarf_) {
         if (!dwarf_->result())
-            return failure(dwarf_->result_type().kind == ValueType::Kind::floating
-                               ? "is a floating-point number, which cannot be read"
-                               : fmt::format("is a {}, which is not returned in one register",
-                                             dwarf_->result_type().name));
+            return no_values(dwarf_->result_type().kind == ValueType::Kind::floating
+                                 ? "is a floating-point number, which cannot be read"
+                                 : fmt::format("is a {}, which is not returned in one register",
+                                               dwarf_->result_type().name));
         return FunctionValue{*dwarf_->result(), meaning};
     }
     FunctionValue value{Place::of_register(register_result, {}), meaning};

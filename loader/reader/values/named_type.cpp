@@ -2,6 +2,7 @@
 #include "loader/reader/values/named_type.h"
 
 #include "loader/probes/edit_distance.h"
+#include "loader/reader/dwarf/dwarf_units.h"
 #include "loader/reader/dwarf/dwarf_walk.h"
 #include "loader/reader/values/dwarf_types.h"
 #include "loader/reader/values/type_search.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr size_t mistake_limit = 2;  // letters
 constexpr unsigned scope_limit = 16; // namespaces and classes within each other
 
-Error failure(std::string cause, std::string hint = {}) {
+Error wrong_type(std::string cause, std::string hint = {}) {
     return {{}, {}, std::move(cause), std::move(hint), Error::Kind::usage};
 }
 
@@ -145,7 +146,7 @@ Result<ValueType> find_type(Dwarf* dwarf, std::optional<Dwarf_Die> unit, const s
     const TypeSearch::Accept keyword = take_keyword(rest);
     const std::vector<std::string> path = components(rest);
     if (path.size() > scope_limit)
-        return failure(fmt::format("\"{}\" is in too many others", name));
+        return wrong_type(fmt::format("\"{}\" is in too many others", name));
     std::vector<TypeSearch::Accept> kinds{keyword};
     // `typedef struct request request`: the structure.
     if (!keyword)
@@ -161,15 +162,18 @@ Result<ValueType> find_type(Dwarf* dwarf, std::optional<Dwarf_Die> unit, const s
         TypeSearch search(path, accept);
         search.look_in_all(dwarf);
         if (search.differ())
-            return failure(fmt::format("there are several types \"{}\", which differ", name));
+            return wrong_type(fmt::format("there are several types \"{}\", which differ", name));
         if (auto found = search.found())
             return type_at(*found);
     }
     NearestType nearest(path.back());
-    for_each_unit(dwarf, [&](Dwarf_Die any) { nearest.look_in(any, "", 0); });
+    for_each_unit(dwarf, [&](Dwarf_Die any, uint8_t) {
+        nearest.look_in(any, "", 0);
+        return true;
+    });
     const bool helps = !nearest.found().empty() && nearest.found() != rest;
-    return failure(fmt::format("the debug information has no type \"{}\"", name),
-                   helps ? fmt::format("is \"{}\" meant?", nearest.found()) : "");
+    return wrong_type(fmt::format("the debug information has no type \"{}\"", name),
+                      helps ? fmt::format("is \"{}\" meant?", nearest.found()) : "");
 }
 
 } // namespace auger

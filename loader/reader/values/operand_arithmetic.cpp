@@ -26,7 +26,7 @@ bool is_shift(ArithmeticOperator operation) {
     return operation == shift_left || operation == shift_right;
 }
 
-ValueType integer(bool is_signed) {
+ValueType number_type(bool is_signed) {
     ValueType type;
     type.kind = Kind::integer;
     type.is_signed = is_signed;
@@ -38,8 +38,8 @@ ValueType integer(bool is_signed) {
 ValueType result_type(const ValueType& left, const ValueType& right) {
     for (const ValueType* type : {&left, &right})
         if (!type->is_signed && type->size == 8)
-            return integer(false);
-    return left.kind == Kind::word && right.kind == Kind::word ? left : integer(true);
+            return number_type(false);
+    return left.kind == Kind::word && right.kind == Kind::word ? left : number_type(true);
 }
 
 wire_operation wire_operation_of(ArithmeticOperator operation, bool is_signed) {
@@ -148,11 +148,11 @@ Result<FunctionValue> OperandReader::number_with(ArithmeticOperator operation,
         return with_number(operation, std::move(term), number);
     if (is_pointer(term.value))
         return error(term.at, "is a pointer, and what is subtracted or shifted by is a number");
-    const ValueType own = integer(number.negative || number.number <= INT64_MAX);
+    const ValueType own = number_type(number.negative || number.number <= INT64_MAX);
     const ValueType& other = term.value.place.type;
     ValueType type = is_shift(operation) || other.kind != Kind::word ? own : other;
     if (!is_shift(operation) && !other.is_signed && other.size == 8)
-        type = integer(false);
+        type = number_type(false);
     auto left = operand(number, made_of(WIRE_BASE_CONSTANT, {.constant = number.number}, own));
     auto right = operand(term.at, std::move(term.value));
     if (!left || !right)
@@ -188,7 +188,7 @@ Result<FunctionValue> OperandReader::with_value(ArithmeticOperator operation, Te
             return error(right.at, "is a pointer, and the difference would have to be divided",
                          "in bytes it is (u64)p - (u64)q");
         } else {
-            type = integer(true);
+            type = number_type(true);
         }
     }
     auto a = operand(left.at, std::move(left.value));
@@ -259,8 +259,8 @@ Result<FunctionValue> OperandReader::resolve_cast(const Expression& expression) 
         auto narrow = operand(inner, *std::move(value));
         if (!narrow)
             return narrow.error();
-        value =
-            made_of(WIRE_BASE_COMPUTED, {WIRE_ADD, *std::move(narrow), {}, 0}, integer(is_signed));
+        value = made_of(WIRE_BASE_COMPUTED, {WIRE_ADD, *std::move(narrow), {}, 0},
+                        number_type(is_signed));
     } else if (value->place.bits) {
         value->place.bits->size = wanted;
     }

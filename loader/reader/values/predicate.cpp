@@ -12,7 +12,7 @@
 namespace auger {
 namespace {
 
-using Kind = Expression::Kind;
+using Node = Expression::Kind;
 using Clauses = std::vector<uint32_t>; // bits of comparisons
 
 // Without clauses that hold only when another one does.
@@ -36,10 +36,10 @@ class Compiler {
     // There are at most 2^WIRE_MAX_COMPARISONS different clauses, however long the text is.
     Result<Clauses> clauses(const Expression& expression, bool negated) {
         switch (expression.kind) {
-        case Kind::negation:
+        case Node::negation:
             return clauses(*expression.operands[0], !negated);
-        case Kind::any:
-        case Kind::all:
+        case Node::any:
+        case Node::all:
             return list(expression, negated);
         default: {
             auto comparison = comparisons_.compile(expression, negated);
@@ -52,7 +52,7 @@ class Compiler {
 
   private:
     Result<Clauses> list(const Expression& expression, bool negated) {
-        const bool any = (expression.kind == Kind::any) != negated;
+        const bool any = (expression.kind == Node::any) != negated;
         Clauses whole;
         if (!any)
             whole.push_back(0);

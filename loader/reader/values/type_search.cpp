@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/values/type_search.h"
 
+#include "loader/reader/dwarf/dwarf_units.h"
 #include "loader/reader/dwarf/dwarf_walk.h"
 #include "loader/reader/values/dwarf_attribute.h"
 
@@ -11,8 +12,6 @@
 
 namespace auger {
 namespace {
-
-constexpr size_t unit_limit = 1'000'000;
 
 // Compilers do not agree on blanks: map<int, int>, map<int,int>.
 bool same_name(std::string_view a, std::string_view b) {
@@ -36,21 +35,14 @@ bool is_structure(int tag) {
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-void for_each_unit(Dwarf* dwarf, const std::function<void(Dwarf_Die)>& use) {
-    Dwarf_CU* unit = nullptr;
-    Dwarf_Die die;
-    uint8_t type;
-    for (size_t i = 0;
-         i < unit_limit && dwarf_get_units(dwarf, unit, &unit, nullptr, &type, &die, nullptr) == 0;
-         ++i)
-        use(die);
-}
-
 TypeSearch::TypeSearch(std::vector<std::string> path, Accept accept)
     : path_(std::move(path)), accept_(accept) {}
 
 void TypeSearch::look_in_all(Dwarf* dwarf) {
-    for_each_unit(dwarf, [&](Dwarf_Die unit) { look_in(unit); });
+    for_each_unit(dwarf, [&](Dwarf_Die unit, uint8_t) {
+        look_in(unit);
+        return true;
+    });
 }
 
 // Within a unit, or what bears the first `depth` names.

@@ -6,7 +6,6 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +36,5 @@ class TypeSearch {
 };
 
 bool is_structure(int tag); // or class, or union
-
-// Of each unit its DIE.
-void for_each_unit(Dwarf* dwarf, const std::function<void(Dwarf_Die)>& use);
 
 } // namespace auger

@@ -7,36 +7,36 @@
 namespace auger {
 namespace {
 
-using Kind = ValueFormat::Kind;
+using Format = ValueFormat::Kind;
 
 constexpr KnownParameter integer(std::string_view name) {
-    return {name, Kind::signed_number, 4};
+    return {name, Format::signed_number, 4};
 }
 constexpr KnownParameter natural(std::string_view name) {
-    return {name, Kind::unsigned_number, 4};
+    return {name, Format::unsigned_number, 4};
 }
 constexpr KnownParameter size(std::string_view name) {
-    return {name, Kind::unsigned_number, 8};
+    return {name, Format::unsigned_number, 8};
 }
 constexpr KnownParameter offset(std::string_view name) {
-    return {name, Kind::signed_number, 8};
+    return {name, Format::signed_number, 8};
 }
 constexpr KnownParameter pointer(std::string_view name) {
-    return {name, Kind::pointer, 8};
+    return {name, Format::pointer, 8};
 }
 constexpr KnownParameter text(std::string_view name) {
-    return {name, Kind::string, 8};
+    return {name, Format::string, 8};
 }
 constexpr KnownParameter descriptor(std::string_view name) {
-    return {name, Kind::descriptor, 4};
+    return {name, Format::descriptor, 4};
 }
 
 constexpr KnownParameter no_result{};
-constexpr KnownParameter status{"ret", Kind::signed_number, 4};
-constexpr KnownParameter count{"ret", Kind::signed_number, 8};
-constexpr KnownParameter opened{"ret", Kind::descriptor, 4};
-constexpr KnownParameter memory{"ret", Kind::pointer, 8};
-constexpr KnownParameter failure{"ret", Kind::error_number, 4}; // 0 or the error itself
+constexpr KnownParameter status{"ret", Format::signed_number, 4};
+constexpr KnownParameter count{"ret", Format::signed_number, 8};
+constexpr KnownParameter opened{"ret", Format::descriptor, 4};
+constexpr KnownParameter memory{"ret", Format::pointer, 8};
+constexpr KnownParameter zero_or_error{"ret", Format::error_number, 4}; // 0 or the error itself
 
 constexpr KnownFunction functions[] = {
     {"accept", {descriptor("fd"), pointer("addr"), pointer("len")}, opened, true},
@@ -48,7 +48,7 @@ constexpr KnownFunction functions[] = {
     {"calloc", {size("count"), size("size")}, memory, true},
     {"clock_nanosleep",
      {integer("clock"), integer("flags"), pointer("time"), pointer("rest")},
-     failure,
+     zero_or_error,
      false},
     {"close", {descriptor("fd")}, status, true},
     {"connect", {descriptor("fd"), pointer("addr"), natural("len")}, status, true},
@@ -99,23 +99,23 @@ constexpr KnownFunction functions[] = {
      opened,
      true},
     {"poll", {pointer("fds"), size("nfds"), integer("timeout")}, status, true},
-    {"posix_memalign", {pointer("memptr"), size("alignment"), size("size")}, failure, false},
+    {"posix_memalign", {pointer("memptr"), size("alignment"), size("size")}, zero_or_error, false},
     {"ppoll", {pointer("fds"), size("nfds"), pointer("timeout"), pointer("sigmask")}, status, true},
     {"pread", {descriptor("fd"), pointer("buf"), size("count"), offset("offset")}, count, true},
     {"pread64", {descriptor("fd"), pointer("buf"), size("count"), offset("offset")}, count, true},
     {"pthread_cond_timedwait",
      {pointer("cond"), pointer("mutex"), pointer("time")},
-     failure,
+     zero_or_error,
      false},
-    {"pthread_cond_wait", {pointer("cond"), pointer("mutex")}, failure, false},
-    {"pthread_join", {pointer("thread"), pointer("result")}, failure, false},
-    {"pthread_mutex_lock", {pointer("mutex")}, failure, false},
-    {"pthread_mutex_timedlock", {pointer("mutex"), pointer("time")}, failure, false},
-    {"pthread_mutex_trylock", {pointer("mutex")}, failure, false},
-    {"pthread_mutex_unlock", {pointer("mutex")}, failure, false},
-    {"pthread_rwlock_rdlock", {pointer("rwlock")}, failure, false},
-    {"pthread_rwlock_unlock", {pointer("rwlock")}, failure, false},
-    {"pthread_rwlock_wrlock", {pointer("rwlock")}, failure, false},
+    {"pthread_cond_wait", {pointer("cond"), pointer("mutex")}, zero_or_error, false},
+    {"pthread_join", {pointer("thread"), pointer("result")}, zero_or_error, false},
+    {"pthread_mutex_lock", {pointer("mutex")}, zero_or_error, false},
+    {"pthread_mutex_timedlock", {pointer("mutex"), pointer("time")}, zero_or_error, false},
+    {"pthread_mutex_trylock", {pointer("mutex")}, zero_or_error, false},
+    {"pthread_mutex_unlock", {pointer("mutex")}, zero_or_error, false},
+    {"pthread_rwlock_rdlock", {pointer("rwlock")}, zero_or_error, false},
+    {"pthread_rwlock_unlock", {pointer("rwlock")}, zero_or_error, false},
+    {"pthread_rwlock_wrlock", {pointer("rwlock")}, zero_or_error, false},
     {"pwrite", {descriptor("fd"), pointer("buf"), size("count"), offset("offset")}, count, true},
     {"pwrite64", {descriptor("fd"), pointer("buf"), size("count"), offset("offset")}, count, true},
     {"read", {descriptor("fd"), pointer("buf"), size("count")}, count, true},
@@ -147,7 +147,7 @@ constexpr KnownFunction functions[] = {
       natural("addrlen")},
      count,
      true},
-    {"sleep", {natural("seconds")}, {"ret", Kind::unsigned_number, 4}, false},
+    {"sleep", {natural("seconds")}, {"ret", Format::unsigned_number, 4}, false},
     {"stat", {text("path"), pointer("statbuf")}, status, true},
     {"unlink", {text("path")}, status, true},
     {"usleep", {natural("microseconds")}, status, true},
@@ -171,9 +171,9 @@ const KnownFunction* known_function(std::string_view name) {
 ValueType type_of(const KnownParameter& parameter) {
     ValueType type;
     type.size = parameter.size;
-    const bool address = parameter.kind == Kind::pointer || parameter.kind == Kind::string;
+    const bool address = parameter.kind == Format::pointer || parameter.kind == Format::string;
     type.kind = address ? ValueType::Kind::pointer : ValueType::Kind::integer;
-    type.is_signed = !address && parameter.kind != Kind::unsigned_number;
+    type.is_signed = !address && parameter.kind != Format::unsigned_number;
     type.name = address ? "a pointer" : "a number";
     return type;
 }

@@ -71,7 +71,7 @@ bool moves_stack_by_itself(const ZydisDecodedInstruction& instruction) {
     }
 }
 
-Flow flow_of(const ZydisDecodedInstruction& instruction) {
+Flow next_of(const ZydisDecodedInstruction& instruction) {
     switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_RET:
     case ZYDIS_MNEMONIC_IRET:
@@ -205,7 +205,7 @@ std::optional<RegisterWrites> register_writes(std::span<const std::byte> bytes, 
         return std::nullopt;
     RegisterWrites writes{};
     writes.length = instruction.length;
-    writes.flow = flow_of(instruction);
+    writes.flow = next_of(instruction);
     writes.system_call = instruction.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
     writes.other_gate = is_other_gate(instruction);
     writes.eax = value_of_eax(decoded);

@@ -8,7 +8,7 @@
 namespace auger {
 namespace {
 
-using Kind = StackEffect::Kind;
+using Effect = StackEffect::Kind;
 using Register = StackEffect::Register;
 
 Register enclosing(ZydisRegister name) {
@@ -24,7 +24,7 @@ Register enclosing(ZydisRegister name) {
     }
 }
 
-struct Decoded {
+struct DecodedOperands {
     ZydisDecodedInstruction instruction;
     std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
 
@@ -48,7 +48,7 @@ struct Decoded {
     }
 };
 
-StackEffect of_lea(const Decoded& decoded, uint64_t address) {
+StackEffect of_lea(const DecodedOperands& decoded, uint64_t address) {
     StackEffect effect;
     const ZydisDecodedOperand& memory = decoded.operands[1];
     if (memory.mem.base == ZYDIS_REGISTER_RIP)
@@ -57,59 +57,59 @@ StackEffect of_lea(const Decoded& decoded, uint64_t address) {
     const Register from = decoded.frame_memory(1, effect.amount);
     const Register to = decoded.followed(0);
     if (to == Register::rsp)
-        effect.kind = from == Register::rsp   ? Kind::add
-                      : from == Register::rbp ? Kind::from_frame
-                                              : Kind::unknown;
+        effect.kind = from == Register::rsp   ? Effect::add
+                      : from == Register::rbp ? Effect::from_frame
+                                              : Effect::unknown;
     else if (to == Register::rbp && from == Register::rsp)
-        effect.kind = Kind::set_frame;
+        effect.kind = Effect::set_frame;
     return effect;
 }
 
-StackEffect of_mov(const Decoded& decoded) {
+StackEffect of_mov(const DecodedOperands& decoded) {
     StackEffect effect;
     const Register to = decoded.followed(0), from = decoded.followed(1);
     if (to == Register::rbp && from == Register::rsp) {
-        effect.kind = Kind::set_frame;
+        effect.kind = Effect::set_frame;
     } else if (to == Register::rsp) {
-        effect.kind = from == Register::rbp ? Kind::from_frame : Kind::unknown;
+        effect.kind = from == Register::rbp ? Effect::from_frame : Effect::unknown;
     } else if (from == Register::rbx || from == Register::rbp) {
         effect.base = decoded.frame_memory(0, effect.amount);
         if (effect.base != Register::none) {
-            effect.kind = Kind::store;
+            effect.kind = Effect::store;
             effect.saved = from;
         }
     } else if (to == Register::rbx || to == Register::rbp) {
         effect.base = decoded.frame_memory(1, effect.amount);
         if (effect.base != Register::none) {
-            effect.kind = Kind::load;
+            effect.kind = Effect::load;
             effect.saved = to;
         }
     }
     return effect;
 }
 
-StackEffect of_kind(const Decoded& decoded, uint64_t address) {
+StackEffect of_kind(const DecodedOperands& decoded, uint64_t address) {
     StackEffect effect;
     const ZydisDecodedOperand& last = decoded.operands[1];
     switch (decoded.instruction.mnemonic) {
     case ZYDIS_MNEMONIC_PUSH:
         if (decoded.instruction.operand_width != 64)
-            return {.kind = Kind::unknown};
-        effect.kind = Kind::push;
+            return {.kind = Effect::unknown};
+        effect.kind = Effect::push;
         effect.saved = decoded.followed(0);
         return effect;
     case ZYDIS_MNEMONIC_POP:
         if (decoded.instruction.operand_width != 64 || decoded.followed(0) == Register::rsp)
-            return {.kind = Kind::unknown};
-        effect.kind = Kind::pop;
+            return {.kind = Effect::unknown};
+        effect.kind = Effect::pop;
         effect.saved = decoded.followed(0);
         return effect;
     case ZYDIS_MNEMONIC_PUSHFQ:
-        return {.kind = Kind::push};
+        return {.kind = Effect::push};
     case ZYDIS_MNEMONIC_POPFQ:
-        return {.kind = Kind::pop};
+        return {.kind = Effect::pop};
     case ZYDIS_MNEMONIC_LEAVE:
-        return {.kind = Kind::leave};
+        return {.kind = Effect::leave};
     case ZYDIS_MNEMONIC_LEA:
         return of_lea(decoded, address);
     case ZYDIS_MNEMONIC_MOV:
@@ -117,7 +117,7 @@ StackEffect of_kind(const Decoded& decoded, uint64_t address) {
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:
         if (decoded.is_register(0, ZYDIS_REGISTER_RSP) && last.type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-            return {.kind = Kind::add,
+            return {.kind = Effect::add,
                     .amount = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_ADD
                                   ? last.imm.value.s
                                   : -last.imm.value.s};
@@ -135,10 +135,10 @@ StackEffect of_kind(const Decoded& decoded, uint64_t address) {
 }
 
 bool told(const StackEffect& effect, Register name) {
-    const bool gets = effect.kind == Kind::pop || effect.kind == Kind::load;
+    const bool gets = effect.kind == Effect::pop || effect.kind == Effect::load;
     return (gets && effect.saved == name) ||
            (name == Register::rbp &&
-            (effect.kind == Kind::set_frame || effect.kind == Kind::leave));
+            (effect.kind == Effect::set_frame || effect.kind == Effect::leave));
 }
 
 } // namespace
@@ -149,14 +149,14 @@ StackEffect stack_effect(std::span<const std::byte> bytes, uint64_t address) {
         ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         return made;
     }();
-    Decoded decoded;
+    DecodedOperands decoded;
     ZydisDecoderContext context;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes.data(), bytes.size(),
                                                     &decoded.instruction)) ||
         !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded.instruction,
                                                  decoded.operands.data(),
                                                  decoded.instruction.operand_count)))
-        return {.kind = Kind::unknown};
+        return {.kind = Effect::unknown};
     StackEffect effect = of_kind(decoded, address);
     const bool calls = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_CALL ||
                        decoded.instruction.mnemonic == ZYDIS_MNEMONIC_RET;
@@ -166,8 +166,8 @@ StackEffect stack_effect(std::span<const std::byte> bytes, uint64_t address) {
             !(operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
             continue;
         const Register written = enclosing(operand.reg.value);
-        if (written == Register::rsp && effect.kind == Kind::none && !calls)
-            effect.kind = Kind::unknown;
+        if (written == Register::rsp && effect.kind == Effect::none && !calls)
+            effect.kind = Effect::unknown;
         effect.writes_rbx |= written == Register::rbx && !told(effect, Register::rbx);
         effect.writes_rbp |= written == Register::rbp && !told(effect, Register::rbp);
     }
