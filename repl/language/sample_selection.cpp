@@ -26,15 +26,15 @@ Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
         }
         if (arguments.take_if("by")) {
             if (arguments.at_end())
-                return arguments.missing("what to tell apart: process, comm, tid, cgroup, cpu or "
-                                         "machine");
+                return arguments.missing(
+                    fmt::format("what to group by: {}", fmt::join(GroupBy::names(), ", ")));
             const Word& key = arguments.take();
-            const auto* name = std::find(group_names.begin(), group_names.end(), key.text);
-            if (name == group_names.end())
-                return Complaint{key.span, fmt::format("\"{}\" is nothing to group by", key.text),
-                                 fmt::format("one of: {}", fmt::join(group_names, ", ")),
+            const auto by = GroupBy::named(key.text);
+            if (!by)
+                return Complaint{key.span, fmt::format("cannot group by \"{}\"", key.text),
+                                 fmt::format("one of: {}", fmt::join(GroupBy::names(), ", ")),
                                  Error::Kind::usage};
-            query.by = static_cast<GroupBy>(name - group_names.begin());
+            query.by = *by;
             continue;
         }
         const Word& word = arguments.peek();
@@ -53,7 +53,7 @@ Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
 }
 
 std::string_view group_words() {
-    static const std::string words = fmt::format("{}", fmt::join(group_names, " "));
+    static const std::string words = fmt::format("{}", fmt::join(GroupBy::names(), " "));
     return words;
 }
 

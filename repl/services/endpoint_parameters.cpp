@@ -48,10 +48,10 @@ std::string read_class(const std::string& value, EndpointRequest& read) {
 }
 
 std::string read_by(const std::string& value, EndpointRequest& read) {
-    const auto* name = std::find(group_names.begin(), group_names.end(), value);
-    if (name == group_names.end())
-        return fmt::format("by is one of {}", fmt::join(group_names, ", "));
-    read.selection.by = static_cast<GroupBy>(name - group_names.begin());
+    const auto by = GroupBy::named(value);
+    if (!by)
+        return fmt::format("by is one of {}", fmt::join(GroupBy::names(), ", "));
+    read.selection.by = *by;
     return {};
 }
 

@@ -54,8 +54,8 @@ TEST_F(Schemas, DescribeReplies) {
           *diff_json(model, all, CallClass::slow, CallClass::fast),
           *hist_json(model, all, ProbeId{1}), calls_json(model, all)->front()})
         lines += line + "\n";
-    for (size_t by = 0; by < group_names.size(); by++)
-        lines += flame_json(model, all, {}, static_cast<GroupBy>(by)) + "\n";
+    for (const std::string_view key : GroupBy::names())
+        lines += flame_json(model, all, {}, *GroupBy::named(key)) + "\n";
     EXPECT_EQ(faults(our_schema, {folder.file("replies.json", lines)}), "");
 }
 

@@ -85,7 +85,7 @@ TEST(EndpointRequest, FlamesAreOfAPart) {
         "/flame.html",
         {{"class", "slow+taken"}, {"by", "comm"}, {"under", "handle request"}, {"window", "10s"}}));
     EXPECT_EQ(to_string(read.selection.filter), "slow+taken");
-    EXPECT_EQ(read.selection.by, GroupBy::comm);
+    EXPECT_EQ(read.selection.by, *GroupBy::named("comm"));
     EXPECT_EQ(read.selection.under, "handle request");
     ASSERT_TRUE(read.window);
     EXPECT_EQ(*read.window, (Window{Window::Kind::last, 10 * second, 0}));

@@ -56,18 +56,19 @@ TEST_F(Groups, ByProcess) {
     EXPECT_EQ(labels(GroupBy::process), (Labels{{"server", 4}, {"cron", 2}, {"?", 1}}));
 }
 TEST_F(Groups, ByThreadName) {
-    EXPECT_EQ(labels(GroupBy::comm), (Labels{{"server", 2}, {"worker", 2}, {"cron", 2}, {"?", 1}}));
+    EXPECT_EQ(labels(*GroupBy::named("comm")),
+              (Labels{{"server", 2}, {"worker", 2}, {"cron", 2}, {"?", 1}}));
 }
 TEST_F(Groups, ByThread) {
-    EXPECT_EQ(labels(GroupBy::tid), (Labels{{"server 10", 1},
-                                            {"worker 11", 1},
-                                            {"worker 12", 1},
-                                            {"server 20", 1},
-                                            {"cron 30", 2},
-                                            {"? 0", 1}}));
+    EXPECT_EQ(labels(*GroupBy::named("tid")), (Labels{{"server 10", 1},
+                                                      {"worker 11", 1},
+                                                      {"worker 12", 1},
+                                                      {"server 20", 1},
+                                                      {"cron 30", 2},
+                                                      {"? 0", 1}}));
 }
 TEST_F(Groups, ByControlGroup) {
-    EXPECT_EQ(labels(GroupBy::cgroup),
+    EXPECT_EQ(labels(*GroupBy::named("cgroup")),
               (Labels{{"/web.slice", 3}, {"/db.slice", 1}, {"{unknown cgroup}", 3}}));
 }
 TEST_F(Groups, ByCpu) {

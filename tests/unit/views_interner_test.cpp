@@ -188,7 +188,7 @@ TEST(ChurnSoak, MemoryIsBoundedUnderDaysOfNewProcesses) {
     FlameStream by_process, by_tid;
     FlameQuery processes, tids;
     processes.window = {Window::Kind::ewma, 5 * minute};
-    tids.by = GroupBy::tid;
+    tids.by = *GroupBy::named("tid");
     std::mt19937 random(11);
     size_t after_a_day = 0;
     uint32_t pid = 1;
@@ -226,7 +226,7 @@ TEST(ChurnSoak, MemoryIsBoundedUnderDaysOfNewProcesses) {
             sums[tree.labels[tree.nodes[at].label]] += tree.total(at).samples;
         return sums;
     };
-    EXPECT_EQ(labels_of(by_tid.tree()), labels_of(fold(model, {}, {}, GroupBy::tid)));
+    EXPECT_EQ(labels_of(by_tid.tree()), labels_of(fold(model, {}, {}, *GroupBy::named("tid"))));
     FlameStream anew;
     while (anew.refresh(model, processes))
         ;

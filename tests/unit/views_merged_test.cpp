@@ -186,7 +186,7 @@ TEST_F(Merged, EqualsTheSum) {
 TEST_F(Merged, TheMachineIsADimension) {
     const auto a = machine("web-1", 5'000'000 * ms, 1), b = machine("web-2", 7'000'000 * ms, 2);
     merge({a->path, b->path});
-    const FlameTree tree = fold(model, {}, {}, GroupBy::machine);
+    const FlameTree tree = fold(model, {}, {}, *GroupBy::named("machine"));
     std::map<std::string, double> by_machine;
     for (uint32_t i = 1; i < tree.nodes.size(); i++)
         if (tree.nodes[i].depth == 1)
@@ -226,7 +226,7 @@ TEST_F(Merged, WithoutWallClockTheyBeginTogether) {
     merge({a->path, b->path});
     EXPECT_EQ(model.first_ns(), b->model.first_ns());
     // Named by the file.
-    EXPECT_THAT(collapsed_stacks(model, {{{}, GroupBy::machine, ""}, {}}),
+    EXPECT_THAT(collapsed_stacks(model, {{{}, *GroupBy::named("machine"), ""}, {}}),
                 testing::AllOf(HasSubstr("a.auger;main"), HasSubstr("\nb_;main")));
 }
 

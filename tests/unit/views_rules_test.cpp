@@ -114,7 +114,7 @@ class RuledModel : public testing::Test {
         model.on_sample(event);
     }
     void rule(std::vector<Rule> rules) { model.set_rules(compiled(std::move(rules))); }
-    std::string stacks(GroupBy by = GroupBy::comm) const {
+    std::string stacks(GroupBy by = *GroupBy::named("comm")) const {
         return collapsed_stacks(model, {{{}, by, ""}, {}});
     }
     std::string write(const char* format) const {
@@ -147,7 +147,7 @@ TEST_F(RuledModel, EveryViewShowsWhatRulesMake) {
                         "worker;loop;handle;build_tree 90\n"
                         "worker;loop;handle;parse 20\n");
     std::vector<std::string> all = {
-        to_text(flame_view(model, {}, {}, GroupBy::comm)),
+        to_text(flame_view(model, {}, {}, *GroupBy::named("comm"))),
         to_text(top_view(model, {})),
         to_text(threads_view(model, {})),
         to_text(*calls_view(model, {}, {})),

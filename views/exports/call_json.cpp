@@ -2,6 +2,7 @@
 #include "views/exports/call_json.h"
 
 #include "views/escape.h"
+#include "views/exports/json_stream.h"
 #include "views/json/call_records.h"
 #include "views/model/slow_call_query.h"
 
@@ -16,7 +17,7 @@ class Document {
   public:
     Document(const Model& model, const ExportQuery& query, const char* format, const char* list,
              ByteSink& out)
-        : out_(out) {
+        : out_(out), json_(out) {
         Line head = {{"schema", 1}, {"format", format}};
         head["losses"] = export_losses(model, query);
         head["rules"] = export_rules(model);
@@ -24,19 +25,29 @@ class Document {
         head["split"] = split_line(model);
         head["only"] = text_or_null(model.only().text);
         head["class"] = escape_untrusted(to_string(query.filter));
-        std::string text = finish(head);
-        text.back() = ','; // instead of the closing brace
-        out_.write(text + "\n\"" + list + "\":[");
+        json_.begin_object();
+        for (const auto& [name, value] : head.items()) {
+            json_.key(name);
+            json_.value(value);
+        }
+        json_.new_line();
+        json_.key(list);
+        json_.begin_list();
     }
     void add(const Line& record) {
-        out_.write((empty_ ? "\n" : ",\n") + finish(record));
-        empty_ = false;
+        json_.new_line();
+        json_.value(record);
     }
-    void end() { out_.write("\n]}\n"); }
+    void end() {
+        json_.new_line();
+        json_.end_list();
+        json_.end_object();
+        out_.write("\n");
+    }
 
   private:
     ByteSink& out_;
-    bool empty_ = true;
+    JsonStream json_;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "views/exports/chrome_trace.h"
 
 #include "views/escape.h"
+#include "views/exports/json_stream.h"
 #include "views/model/slow_call_query.h"
 
 #include <nlohmann/json.hpp>
@@ -14,16 +15,15 @@ namespace {
 
 using Event = nlohmann::ordered_json;
 
-// Whatever it holds: text that was not escaped is still no reason to end auger.
-std::string text_of(const Event& event) {
-    return event.dump(-1, ' ', false, Event::error_handler_t::replace);
-}
-
 class Trace {
   public:
     Trace(const Model& model, const ExportQuery& query, ByteSink& out)
-        : model_(model), query_(query), out_(out) {
-        out_.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+        : model_(model), query_(query), out_(out), json_(out) {
+        json_.begin_object();
+        json_.key("displayTimeUnit");
+        json_.text("ms");
+        json_.key("traceEvents");
+        json_.begin_list();
     }
 
     void add(const SlowCall& call, const Classifier& classify) {
@@ -58,11 +58,18 @@ class Trace {
     void finish() {
         for (const ThreadId thread : threads_)
             name_thread(thread);
-        out_.write("],\"otherData\":" +
-                   text_of(Event{{"producer", "auger"},
-                                 {"losses", export_losses(model_, query_)},
-                                 {"rules", export_rules(model_)}}) +
-                   "}\n");
+        json_.end_list();
+        json_.key("otherData");
+        json_.begin_object();
+        json_.key("producer");
+        json_.text("auger");
+        json_.key("losses");
+        json_.texts(export_losses(model_, query_));
+        json_.key("rules");
+        json_.texts(export_rules(model_));
+        json_.end_object();
+        json_.end_object();
+        out_.write("\n");
     }
 
   private:
@@ -110,14 +117,14 @@ class Trace {
                       {"args", {{"name", escape_untrusted(name + on)}}}});
     }
     void put(const Event& event) {
-        out_.write(comma_ + text_of(event));
-        comma_ = ",\n";
+        json_.new_line();
+        json_.value(event);
     }
 
     const Model& model_;
     const ExportQuery& query_;
     ByteSink& out_;
-    std::string comma_ = "\n";
+    JsonStream json_;
     std::set<ThreadId> threads_;
     std::set<CallIndex> enclosing_;
 };

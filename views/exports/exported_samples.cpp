@@ -29,9 +29,8 @@ bool ExportedSamples::expand(const StoredSample& sample) {
     path_.clear();
     for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
         path_.push_back(frame->entry->function);
-    const std::string label = query_.by == GroupBy::cpu
-                                  ? "cpu " + std::to_string(sample.cpu)
-                                  : thread_label(model_, sample.thread, query_.by);
+    const std::string label =
+        query_.by == GroupBy::cpu ? cpu_label(sample.cpu) : query_.by.label(model_, sample.thread);
     if (!under_.cut(label, path_))
         return false;
     frames_.resize(path_.size()); // callers are at the end

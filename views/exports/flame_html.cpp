@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/exports/flame_html.h"
 
-#include "views/escape.h"
 #include "views/exports/flame_page.h"
 #include "views/exports/flame_parts.h"
-#include "views/exports/json_text.h"
+#include "views/exports/json_stream.h"
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <functional>
 #include <unordered_map>
 
 namespace auger {
 
 namespace {
 
-// Within a script element, "</script>" and "<!--" would end it.
-std::string script_text(std::string_view raw) {
-    std::string text = json_text(raw);
-    for (size_t at = 0; (at = text.find('<', at)) != text.npos;)
-        text.replace(at, 1, "\\u003c");
-    return text;
-}
-
 class Page {
   public:
     Page(const Model& model, const ExportQuery& query, ByteSink& out)
-        : model_(model), query_(query), out_(out),
+        : model_(model), query_(query), out_(out), json_(out, JsonStream::Within::script),
           tree_(fold(model, query.window, query.filter, query.by, query.under)) {
         number_nodes();
     }
@@ -52,54 +42,57 @@ class Page {
                 order_.push_back(child);
         }
     }
-    // [value,value,...] of every node.
-    void write_column(const char* name, const std::function<std::string(uint32_t)>& value) {
-        out_.write(fmt::format("\"{}\":[", name));
-        for (size_t i = 0; i < order_.size(); i++)
-            out_.write((i ? "," : "") + value(order_[i]));
-        out_.write("],\n");
+    // What `value` says of every node.
+    template <typename Value>
+    void write_column(const char* name, Value value) {
+        json_.new_line();
+        json_.key(name);
+        json_.begin_list();
+        for (const uint32_t node : order_)
+            json_.number(value(node));
+        json_.end_list();
     }
     void write_data() {
-        out_.write(fmt::format("{{\"title\":{},\"span\":{},\"split\":{},\n",
-                               script_text(flame_title(model_, query_)),
-                               script_text(flame_span(tree_)), model_.split().active));
-        out_.write("\"classes\":[");
+        json_.begin_object();
+        json_.key("title");
+        json_.text(flame_title(model_, query_));
+        json_.key("span");
+        json_.text(flame_span(tree_));
+        json_.key("split");
+        json_.value(model_.split().active);
+        json_.new_line();
+        json_.key("classes");
+        json_.begin_list();
         for (const CallClass one : all_call_classes)
-            out_.write((one == all_call_classes.front() ? "" : ",") + script_text(to_string(one)));
-        out_.write("],\n");
-        write_column("parent", [&](uint32_t node) {
-            return std::to_string(numbers_[tree_.nodes[node].parent]);
-        });
+            json_.text(to_string(one));
+        json_.end_list();
+        write_column("parent",
+                     [&](uint32_t node) { return uint64_t{numbers_[tree_.nodes[node].parent]}; });
         write_column("kind", [&](uint32_t node) {
-            return std::to_string(static_cast<int>(frame_kind(model_, tree_, node)));
+            return static_cast<uint64_t>(frame_kind(model_, tree_, node));
         });
-        write_column("name", [&](uint32_t node) { return std::to_string(name(node)); });
-        out_.write("\"weights\":[");
+        write_column("name", [&](uint32_t node) { return uint64_t{name(node)}; });
+        json_.new_line();
+        json_.key("weights");
+        json_.begin_list();
         for (const CallClass one : all_call_classes) {
-            out_.write(one == all_call_classes.front() ? "[" : ",[");
-            for (size_t i = 0; i < order_.size(); i++)
-                out_.write((i ? "," : "") +
-                           json_number(std::round(tree_.classes(order_[i])[one].weight_ns)));
-            out_.write("]");
+            json_.begin_list();
+            for (const uint32_t node : order_)
+                json_.number(std::round(tree_.classes(node)[one].weight_ns));
+            json_.end_list();
         }
-        out_.write("],\n\"names\":[");
-        for (size_t i = 0; i < names_.size(); i++)
-            out_.write((i ? "," : "") + script_text(names_[i]));
-        out_.write("],\n");
+        json_.end_list();
+        json_.new_line();
+        json_.key("names");
+        json_.texts(names_);
         write_histogram();
-        out_.write("\"losses\":[");
-        const char* comma = "";
-        for (const std::string& loss : export_losses(model_, query_)) {
-            out_.write(comma + script_text(loss));
-            comma = ",";
-        }
-        out_.write("],\n\"rules\":[");
-        comma = "";
-        for (const std::string& rule : export_rules(model_)) {
-            out_.write(comma + script_text(rule));
-            comma = ",";
-        }
-        out_.write("]}");
+        json_.new_line();
+        json_.key("losses");
+        json_.texts(export_losses(model_, query_));
+        json_.new_line();
+        json_.key("rules");
+        json_.texts(export_rules(model_));
+        json_.end_object();
     }
     size_t name(uint32_t node) {
         const std::string_view text = node_name(model_, tree_, tree_.nodes[node]);
@@ -116,25 +109,35 @@ class Page {
         if (calls.returns <= 0)
             return;
         const ThresholdState threshold = model_.split_state();
-        out_.write(fmt::format("\"histogram\":{{\"probe\":{},\"calls\":{},\"threshold\":{},"
-                               "\"buckets\":[",
-                               script_text(probe->text), json_number(std::round(calls.returns)),
-                               threshold.in_force() ? std::to_string(threshold.value_ns) : "null"));
-        const char* comma = "";
+        json_.new_line();
+        json_.key("histogram");
+        json_.begin_object();
+        json_.key("probe");
+        json_.text(probe->text);
+        json_.key("calls");
+        json_.number(std::round(calls.returns));
+        json_.key("threshold");
+        json_.value(threshold.in_force() ? nlohmann::ordered_json(threshold.value_ns) : nullptr);
+        json_.key("buckets");
+        json_.begin_list();
         for (uint32_t i = 0; i < calls.durations.end_bucket(); i++) {
             const double count = calls.durations.count(i);
             if (count <= 0)
                 continue;
-            const uint64_t high = bucket_high(i) == UINT64_MAX ? bucket_low(i) : bucket_high(i);
-            out_.write(fmt::format("{}[{},{},{}]", comma, bucket_low(i), high, json_number(count)));
-            comma = ",";
+            json_.begin_list();
+            json_.number(bucket_low(i));
+            json_.number(bucket_high(i) == UINT64_MAX ? bucket_low(i) : bucket_high(i));
+            json_.number(count);
+            json_.end_list();
         }
-        out_.write("]},\n");
+        json_.end_list();
+        json_.end_object();
     }
 
     const Model& model_;
     const ExportQuery& query_;
     ByteSink& out_;
+    JsonStream json_;
     FlameTree tree_;
     std::vector<uint32_t> order_;
     std::vector<uint32_t> numbers_; // by node

@@ -61,7 +61,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     Line line = start("flame");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
-    line["by"] = group_names[static_cast<size_t>(by)];
+    line["by"] = by.name();
     line["under"] = text_or_null(under);
     line["only"] = text_or_null(model.only().text);
     line["class"] = escape_untrusted(to_string(filter));

@@ -54,14 +54,14 @@ void FlameStream::Folding::drop_label(uint32_t label) {
 uint32_t FlameStream::Folding::label_of(uint64_t number) {
     size_t index = index_of(number);
     if (query_.by == GroupBy::cpu)
-        return label_id("cpu " + std::to_string(model().samples().cpus()[index]));
+        return label_id(cpu_label(model().samples().cpus()[index]));
     ThreadId id = model().samples().threads()[index];
     if (id.index() >= model().symbols().threads()) // a damaged stream
-        return label_id(thread_label(model(), id, query_.by));
+        return label_id(query_.by.label(model(), id));
     Thread& thread = threads_[id.index()];
     thread.first_sample = std::min(thread.first_sample, number);
     if (thread.label == no_label_yet) {
-        thread.label = label_id(thread_label(model(), id, query_.by));
+        thread.label = label_id(query_.by.label(model(), id));
         use_label(thread.label);
     }
     return thread.label;
@@ -116,7 +116,7 @@ bool FlameStream::Folding::relabel(ThreadId id) {
     uint32_t& label = threads_[id.index()].label;
     if (label == no_label_yet)
         return false;
-    const uint32_t now = label_id(thread_label(model(), id, query_.by));
+    const uint32_t now = label_id(query_.by.label(model(), id));
     if (now == label)
         return false;
     use_label(now);

@@ -42,32 +42,6 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
     }
 }
 
-} // namespace
-
-std::string thread_label(const Model& model, ThreadId thread, GroupBy by) {
-    const ThreadInfo& info = model.symbols().thread(thread);
-    switch (by) {
-    case GroupBy::process:
-        return std::string(model.process_name(thread));
-    case GroupBy::comm:
-        return info.comm;
-    case GroupBy::cgroup:
-        return info.cgroup.empty() ? "{unknown cgroup}" : info.cgroup;
-    case GroupBy::machine: {
-        const std::string& name = model.machine(info.machine).name;
-        return name.empty() ? "{unknown machine}" : name;
-    }
-    default:
-        break;
-    }
-    std::string label = info.comm + " " + std::to_string(info.tid);
-    if (model.machines() > 1)
-        label += " on " + model.machine(info.machine).name;
-    return label;
-}
-
-namespace {
-
 // The label of each sample, by its index in the store; adds what is new to `labels`.
 class Labels {
   public:
@@ -79,7 +53,7 @@ class Labels {
         of_thread_.resize(model.symbols().threads() + 1);
         std::map<std::string, uint32_t> known;
         for (uint32_t i = 0; i < of_thread_.size(); i++) {
-            auto [label, is_new] = known.try_emplace(thread_label(model, ThreadId{i}, by),
+            auto [label, is_new] = known.try_emplace(by.label(model, ThreadId{i}),
                                                      static_cast<uint32_t>(labels.size()));
             if (is_new)
                 labels.push_back(label->first);
@@ -93,7 +67,7 @@ class Labels {
         uint16_t cpu = samples_.cpus()[sample];
         auto [label, is_new] = of_cpu_.try_emplace(cpu, static_cast<uint32_t>(labels_.size()));
         if (is_new)
-            labels_.push_back("cpu " + std::to_string(cpu));
+            labels_.push_back(cpu_label(cpu));
         return label->second;
     }
 

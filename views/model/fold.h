@@ -6,6 +6,7 @@
 
 #include "views/model/classifier.h"
 #include "views/model/flame_tree.h"
+#include "views/model/group_by.h"
 #include "views/model/model.h"
 
 #include <array>
@@ -14,19 +15,6 @@
 #include <vector>
 
 namespace auger {
-
-// What the first level of a flame tells apart. Threads that do the same work belong together, so
-// it is their process unless the user asks for more.
-enum class GroupBy : uint8_t {
-    process, // by the process's name
-    comm,    // by the thread's name
-    tid,     // each thread
-    cgroup,  // by the process's control group, when it was first seen
-    cpu,     // by where it was sampled; of waits, where they ended
-    machine, // by where it ran
-};
-inline constexpr std::array<std::string_view, 6> group_names = {"process", "comm", "tid",
-                                                                "cgroup",  "cpu",  "machine"};
 
 // Which samples a flame is of, and how they are told apart.
 struct SampleSelection {
@@ -59,8 +47,6 @@ LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&,
 FlameTree fold(const Model&, const Window&, const ClassFilter& filter = {},
                GroupBy by = GroupBy::process, const std::string& under = {});
 
-// The label of a thread's samples; of any grouping but by CPU.
-std::string thread_label(const Model&, ThreadId, GroupBy);
 // Enters what a tree of the window covers.
 void set_span(const Model&, const Window&, FlameTree&);
 

@@ -81,7 +81,7 @@ std::string FlamePane::command() const {
     if (!scope_.filter.all())
         text += " " + to_string(scope_.filter);
     if (scope_.by != GroupBy::process)
-        text += fmt::format(" by {}", group_names[static_cast<size_t>(scope_.by)]);
+        text += fmt::format(" by {}", scope_.by.name());
     if (!zoom_text_.empty())
         text += " under " + spell_word(zoom_text_);
     return text;

@@ -124,10 +124,8 @@ void Screen::Implementation::act_here(Action action) {
         return step_back();
     case Action::class_filter:
         return next_class();
-    case Action::group_by: {
-        const auto next = (static_cast<size_t>(panes_.scope().by) + 1) % group_names.size();
-        return panes_.choose(panes_.scope().filter, static_cast<GroupBy>(next));
-    }
+    case Action::group_by:
+        return panes_.choose(panes_.scope().filter, panes_.scope().by.next());
     default:
         return act_at_function(action);
     }

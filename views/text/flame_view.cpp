@@ -211,7 +211,7 @@ Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFil
     if (!filter.all())
         title += " " + escape_untrusted(to_string(filter));
     if (by != GroupBy::process)
-        title += fmt::format(" by {}", group_names[static_cast<size_t>(by)]);
+        title += fmt::format(" by {}", by.name());
     if (!under.empty())
         title += " under " + escape_untrusted(under);
     Canvas canvas = start_view(model, options, title, tree.from_ns, true);

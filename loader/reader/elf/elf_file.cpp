@@ -5,6 +5,8 @@
 
 #include "loader/arch/arch.h"
 #include "loader/elf/bounded_reading.h"
+#include "loader/reader/elf/elf_sections.h"
+#include "loader/reader/elf/elf_symbols.h"
 #include "loader/reader/elf/loaded_sections.h"
 
 #include ARCH(machine.h)
@@ -31,96 +33,7 @@ namespace {
 constexpr size_t symbol_section_limit = size_t{512} << 20;
 constexpr size_t note_section_limit = size_t{1} << 20;
 constexpr size_t all_notes_limit = size_t{16} << 20;
-constexpr size_t section_limit = 65'535;
-constexpr size_t section_names_limit = size_t{16} << 20;
-constexpr size_t section_name_limit = 255;
 constexpr size_t needed_limit = 1024; // libraries
-constexpr size_t symbol_name_limit = size_t{64} << 10;
-
-// libelf makes a table of all sections before anybody asks, and files may claim as many as their
-// size, which costs nothing, has room for.
-bool has_sane_sections(int fd) {
-    Elf64_Ehdr header;
-    Elf64_Shdr first;
-    if (read_at(fd, &header, sizeof header, 0) != sizeof header || header.e_shnum != 0 ||
-        header.e_shoff == 0 || read_at(fd, &first, sizeof first, header.e_shoff) != sizeof first)
-        return true; // at most 65,535, or none
-    return first.sh_size <= section_limit;
-}
-
-struct ElfEnd {
-    void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
-
-// A libelf handle is not safe to share between threads, so each reading operation opens its own:
-// the headers are all that this costs.
-ElfHandle begin(int fd) {
-    if (!has_sane_sections(fd))
-        return nullptr;
-    elf_version(EV_CURRENT);
-    return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
-}
-
-std::string elf_cause() {
-    const char* text = elf_errmsg(-1);
-    return text ? text : "not a valid ELF file";
-}
-
-// The section's content; empty when it has none, lies outside the file or is larger than `limit`.
-// A compressed section is inflated only after its claimed size passed the limit. libelf would keep
-// what it reads, and so is used for those alone.
-std::vector<std::byte> section_content(int fd, Elf_Scn* section, size_t limit) {
-    GElf_Shdr header;
-    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS || header.sh_size > limit)
-        return {};
-    if (!(header.sh_flags & SHF_COMPRESSED))
-        return file_content(fd, header.sh_offset, header.sh_size);
-    GElf_Chdr compressed;
-    if (!gelf_getchdr(section, &compressed) || compressed.ch_size > limit)
-        return {};
-    // zlib cannot inflate more than about 1,032 times; a larger claim is a lie that would only make
-    // us allocate.
-    if (compressed.ch_size / 1100 > header.sh_size || elf_compress(section, 0, 0) < 0)
-        return {};
-    const Elf_Data* data = elf_getdata(section, nullptr);
-    if (!data || !data->d_buf || data->d_size > limit)
-        return {};
-    const auto* bytes = static_cast<const std::byte*>(data->d_buf);
-    return {bytes, bytes + data->d_size};
-}
-
-// Names of sections, read once. (libelf would inflate a compressed table at every look-up.)
-class SectionNames {
-  public:
-    SectionNames(int fd, Elf* elf) : bytes_(read(fd, elf)), names_(bytes_) {}
-    std::string_view of(const GElf_Shdr& section) {
-        return names_.at(section.sh_name, section_name_limit);
-    }
-
-  private:
-    static std::vector<std::byte> read(int fd, Elf* elf) {
-        size_t index;
-        GElf_Shdr header;
-        if (elf_getshdrstrndx(elf, &index) != 0 || !gelf_getshdr(elf_getscn(elf, index), &header) ||
-            (header.sh_flags & SHF_COMPRESSED) || header.sh_type == SHT_NOBITS ||
-            header.sh_size > section_names_limit)
-            return {};
-        return file_content(fd, header.sh_offset, header.sh_size);
-    }
-    std::vector<std::byte> bytes_;
-    StringTable names_;
-};
-
-Elf_Scn* find_section(int fd, Elf* elf, std::string_view name) {
-    SectionNames names(fd, elf);
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && names.of(header) == name)
-            return section;
-    }
-    return nullptr;
-}
 
 constexpr const char* go_table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 // Where linkers other than Go's own put the table, with other data.
@@ -146,12 +59,6 @@ struct GoFunctions {
     std::optional<GoTable> table;
 };
 
-struct Symbols {
-    std::vector<std::vector<std::byte>> strings; // what the names point into
-    std::vector<ElfFunction> functions;
-    std::vector<std::string_view> imports;
-};
-
 } // namespace
 
 struct ElfFile::State {
@@ -173,7 +80,7 @@ struct ElfFile::State {
     LoadedParts loaded;
 
     mutable std::once_flag symbols_once;
-    mutable Symbols symbols;
+    mutable ElfSymbols symbols;
     mutable std::once_flag go_once;
     mutable GoFunctions go;
 
@@ -181,13 +88,11 @@ struct ElfFile::State {
     void read_sections(Elf* elf);
     void read_symbols(Elf* elf, const ElfFile& file) const;
     void read_symbol_section(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) const;
-    void read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
-                      bool dynamic_table) const;
     std::optional<ElfSection> section(std::string_view wanted) const;
     std::vector<std::byte> loaded_section(std::string_view wanted, size_t limit) const;
-    const Symbols& loaded_symbols(const ElfFile& file) const {
+    const ElfSymbols& loaded_symbols(const ElfFile& file) const {
         std::call_once(symbols_once, [&] {
-            if (ElfHandle elf = begin(fd.get()))
+            if (ElfHandle elf = open_elf(fd.get()))
                 read_symbols(elf.get(), file);
         });
         return symbols;
@@ -272,38 +177,9 @@ void ElfFile::State::read_symbol_section(Elf* elf, Elf_Scn* section,
     if (!string_section || !gelf_getshdr(string_section, &strings) ||
         ((header.sh_flags | strings.sh_flags) & SHF_COMPRESSED))
         return;
-    read_symbols(section_content(fd.get(), section, symbol_section_limit),
+    symbols.read(section_content(fd.get(), section, symbol_section_limit),
                  section_content(fd.get(), string_section, symbol_section_limit),
                  header.sh_type == SHT_DYNSYM);
-}
-
-void ElfFile::State::read_symbols(std::span<const std::byte> table, std::vector<std::byte> names,
-                                  bool dynamic_table) const {
-    symbols.strings.push_back(std::move(names));
-    StringTable strings(symbols.strings.back());
-    for (size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table.size();
-         at += sizeof(Elf64_Sym)) {
-        Elf64_Sym symbol;
-        std::memcpy(&symbol, table.data() + at, sizeof symbol);
-        unsigned type = ELF64_ST_TYPE(symbol.st_info);
-        unsigned binding = ELF64_ST_BIND(symbol.st_info);
-        bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-        bool import = symbol.st_shndx == SHN_UNDEF && dynamic_table;
-        if (!import && (!function || symbol.st_shndx == SHN_UNDEF))
-            continue;
-        std::string_view text = strings.at(symbol.st_name, symbol_name_limit);
-        // Old binutils write the version into the names of .symtab.
-        if (size_t version = text.find('@'); version != text.npos && version > 0)
-            text = text.substr(0, version);
-        if (text.empty())
-            continue;
-        if (import)
-            symbols.imports.push_back(text);
-        else if (symbol.st_value != 0)
-            symbols.functions.push_back({symbol.st_value, symbol.st_size, text,
-                                         type == STT_GNU_IFUNC,
-                                         binding == STB_GLOBAL || binding == STB_WEAK});
-    }
 }
 
 std::optional<ElfSection> ElfFile::State::section(std::string_view wanted) const {
@@ -331,25 +207,13 @@ void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
             read_symbol_section(elf, section, header);
     }
     if (!has_section_headers)
-        read_symbols(loaded_section(".dynsym", symbol_section_limit),
+        symbols.read(loaded_section(".dynsym", symbol_section_limit),
                      loaded_section(".dynstr", symbol_section_limit), true);
-    auto& functions = symbols.functions;
     if (const GoTable* table = has_symbols ? nullptr : file.go_table())
         for (const GoFunction& function : table->functions())
-            functions.push_back(
+            symbols.functions.push_back(
                 {function.begin, function.end - function.begin, function.name, false, true});
-    std::sort(functions.begin(), functions.end(), [](const ElfFunction& a, const ElfFunction& b) {
-        if (a.address != b.address)
-            return a.address < b.address;
-        // The larger size first, so that `unique` keeps it.
-        return a.name != b.name ? a.name < b.name : a.size > b.size;
-    });
-    functions.erase(std::unique(functions.begin(), functions.end(),
-                                [](const ElfFunction& a, const ElfFunction& b) {
-                                    return a.address == b.address && a.name == b.name;
-                                }),
-                    functions.end());
-    functions.shrink_to_fit();
+    symbols.put_in_order();
 }
 
 void ElfFile::State::read_go_table(const ElfFile& file) const {
@@ -377,7 +241,7 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(UniqueFd fd, std::string na
     // Reading a FIFO or a device could block for ever.
     if (!S_ISREG(status.st_mode))
         return Error{"open ELF file", name, "not a regular file", {}};
-    ElfHandle elf = begin(fd.get());
+    ElfHandle elf = open_elf(fd.get());
     if (!elf)
         return Error{"open ELF file", name, elf_cause(), {}};
     GElf_Ehdr header;
@@ -519,7 +383,7 @@ std::vector<std::byte> ElfFile::read_code(uint64_t address, size_t size) const {
 std::vector<std::byte> ElfFile::read_section(std::string_view name, size_t limit) const {
     if (!state_->has_section_headers)
         return state_->loaded_section(name, limit);
-    ElfHandle elf = begin(fd());
+    ElfHandle elf = open_elf(fd());
     Elf_Scn* section = elf ? find_section(fd(), elf.get(), name) : nullptr;
     return section ? section_content(fd(), section, limit) : std::vector<std::byte>();
 }

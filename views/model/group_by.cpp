@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/model/group_by.h"
+
+#include <algorithm>
+#include <array>
+
+namespace auger {
+
+namespace {
+
+std::string thread_label(const Model& model, ThreadId thread) {
+    const ThreadInfo& info = model.symbols().thread(thread);
+    std::string label = info.comm + " " + std::to_string(info.tid);
+    if (model.machines() > 1)
+        label += " on " + model.machine(info.machine).name;
+    return label;
+}
+
+struct Row {
+    std::string_view key;
+    std::string (*label)(const Model&, ThreadId);
+};
+
+constexpr std::array rows = {
+    // By the process's name.
+    Row{"process", [](const Model& model,
+                      ThreadId thread) { return std::string(model.process_name(thread)); }},
+    // By the thread's name.
+    Row{"comm",
+        [](const Model& model, ThreadId thread) { return model.symbols().thread(thread).comm; }},
+    Row{"tid", thread_label},
+    // By the process's control group, when it was first seen.
+    Row{"cgroup",
+        [](const Model& model, ThreadId thread) {
+            const std::string& cgroup = model.symbols().thread(thread).cgroup;
+            return cgroup.empty() ? "{unknown cgroup}" : cgroup;
+        }},
+    // By where it was sampled; of waits, where they ended.
+    Row{"cpu", thread_label},
+    // By where it ran, of recordings of several machines.
+    Row{"machine",
+        [](const Model& model, ThreadId thread) {
+            const std::string& name = model.machine(model.symbols().thread(thread).machine).name;
+            return name.empty() ? "{unknown machine}" : name;
+        }},
+};
+
+constexpr uint8_t row_of(std::string_view key) {
+    return static_cast<uint8_t>(std::ranges::find(rows, key, &Row::key) - rows.begin());
+}
+
+} // namespace
+
+constinit const GroupBy GroupBy::process{row_of("process")};
+constinit const GroupBy GroupBy::cpu{row_of("cpu")};
+static_assert(row_of("process") == 0, "what GroupBy{} is");
+
+std::optional<GroupBy> GroupBy::named(std::string_view key) {
+    const uint8_t row = row_of(key);
+    return row < rows.size() ? std::optional(GroupBy(row)) : std::nullopt;
+}
+
+std::vector<std::string_view> GroupBy::names() {
+    std::vector<std::string_view> all;
+    for (const Row& row : rows)
+        all.push_back(row.key);
+    return all;
+}
+
+std::string_view GroupBy::name() const {
+    return rows[row_].key;
+}
+
+GroupBy GroupBy::next() const {
+    return GroupBy(static_cast<uint8_t>((row_ + 1) % rows.size()));
+}
+
+std::string GroupBy::label(const Model& model, ThreadId thread) const {
+    return rows[row_].label(model, thread);
+}
+
+std::string cpu_label(uint16_t cpu) {
+    return "cpu " + std::to_string(cpu);
+}
+
+} // namespace auger

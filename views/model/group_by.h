@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the first level of a flame tells apart: `flame by KEY`, and all that exports and shows
+// flames. A new key is a row in group_by.cpp.
+#pragma once
+
+#include "views/model/model.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+
+class GroupBy {
+  public:
+    // Threads that do the same work belong together, so it is their process unless the user asks
+    // for more.
+    constexpr GroupBy() = default;
+
+    static const GroupBy process;
+    // Of what is told apart by the CPU, not by the thread: samples of one thread have several
+    // labels.
+    static const GroupBy cpu;
+
+    static std::optional<GroupBy> named(std::string_view key);
+    static std::vector<std::string_view> names();
+
+    std::string_view name() const;
+    // What comes next when one goes through all of them.
+    GroupBy next() const;
+    // For groups by the thread: all but `cpu`.
+    std::string label(const Model& model, ThreadId thread) const;
+
+    friend bool operator==(GroupBy, GroupBy) = default;
+
+  private:
+    constexpr explicit GroupBy(uint8_t row) : row_(row) {}
+
+    uint8_t row_ = 0; // of the table
+};
+
+std::string cpu_label(uint16_t cpu);
+
+} // namespace auger
