@@ -289,6 +289,12 @@ class TestInterrupts final : public Interrupts {
     bool interrupted = false, stop = false;
 };
 
+inline SessionOptions as_json() {
+    SessionOptions options;
+    options.json = true;
+    return options;
+}
+
 // A session on a fake, and what it said since last asked.
 struct TestSession {
     explicit TestSession(SessionOptions options = {})

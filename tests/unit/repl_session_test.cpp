@@ -18,12 +18,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-SessionOptions as_json() {
-    SessionOptions options;
-    options.json = true;
-    return options;
-}
-
 TEST(Session, TimesAndSaysWhatMatched) {
     TestSession test;
     test.run("target 4711");
@@ -74,28 +68,6 @@ TEST(Session, NothingOfTheTargetIsPrintedRaw) {
     EXPECT_EQ(said.find('\t'), std::string::npos);
 }
 
-TEST(Session, SplitAddsTheProbeOrUsesItAndKeepsAttachments) {
-    TestSession test;
-    test.run("target 4711\nsplit handle > p95\nthreshold handle p99\nsplit #1 > 10ms so-far\n"
-             "slow handle > 5ms\nslow 1 > p99\nunsplit");
-    EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle", "split 1", "split 1",
-                                              "split 1", "slow 1", "slow 1", "split off"));
-    EXPECT_EQ(test.failure, std::nullopt);
-}
-
-TEST(Session, ThresholdMovesTheSplitElseTheSlowCalls) {
-    TestSession test;
-    test.run("target 4711\nslow handle > 5ms\nthreshold handle 7ms");
-    EXPECT_EQ(test.session.settings().probes[0].slow.fixed_ns, 7'000'000u);
-    EXPECT_THAT(test.run("split handle > p95\nthreshold handle p90"),
-                HasSubstr("slow calls are still traced above 7ms"));
-    EXPECT_EQ(test.session.settings().split.threshold.percentile, 90);
-    EXPECT_EQ(test.session.settings().probes[0].slow.fixed_ns, 7'000'000u);
-    test.run("time other");
-    EXPECT_THAT(test.run("threshold other p90"),
-                HasSubstr("test.aug:1:11: error: \"other\" is only timed"));
-}
-
 TEST(Session, ProbesThatAreNotThere) {
     TestSession test;
     EXPECT_THAT(test.run("time handle"), HasSubstr("there is no target yet"));
@@ -118,107 +90,6 @@ TEST(Session, FiltersReplaceTheirOwnKind) {
                             "filter 0 0 1 0", "filter 0 0 0 0"));
     EXPECT_THAT(test.run("filter tid 5 6\nfilter comm w\nfilter"),
                 HasSubstr("filter: tid 5 or 6, and comm w\n"));
-}
-
-TEST(Session, FailedEditLeavesEverythingAsItWas) {
-    TestSession test;
-    test.run("target 4711\ntime a");
-    const Settings before = test.session.settings();
-    test.backend.log.clear();
-    test.backend.failing = {"split"};
-    const std::string said = test.run("split b > p95");
-    EXPECT_THAT(said, HasSubstr("test.aug:1:7: error: split it: refused\n"));
-    EXPECT_THAT(said, HasSubstr("  try later\n"));
-    EXPECT_THAT(test.backend.log, ElementsAre("add 2 b", "split 2", "remove 2"));
-    EXPECT_EQ(test.session.settings(), before);
-    // Nothing to undo but what was done before, and no id twice.
-    test.backend.failing.clear();
-    test.run("time b");
-    EXPECT_EQ(test.session.settings().probes[1].id, ProbeId{3});
-}
-
-TEST(Session, FailedReversalIsSaid) {
-    TestSession test;
-    test.run("target 4711");
-    test.backend.failing = {"split", "remove"};
-    EXPECT_THAT(test.run("split b > p95"),
-                HasSubstr("try later; and going back failed: remove it"));
-}
-
-TEST(Session, DeletingSeveralIsUndoneWhenOneFails) {
-    TestSession test;
-    test.run("target 4711\ntime a\ntime b\nsplit a > p95");
-    test.backend.log.clear();
-    test.backend.failing = {"remove"};
-    test.run("delete a b");
-    EXPECT_THAT(test.backend.log, ElementsAre("split off", "remove 1", "split 1"));
-    EXPECT_EQ(test.session.settings().probes.size(), 2u);
-    EXPECT_TRUE(test.session.settings().split.active);
-}
-
-TEST(Session, ReversalGoesBackwardsAndFollowsNewNumbers) {
-    TestSession test;
-    test.run("target 4711\ntime a\ntime b\nsplit a > p95");
-    test.backend.log.clear();
-    test.backend.failing = {"remove 2"};
-    test.run("delete a b");
-    EXPECT_THAT(test.backend.log,
-                ElementsAre("split off", "remove 1", "remove 2", "add 3 a", "split 3"));
-    EXPECT_EQ(test.session.settings().split.probe, ProbeId{3});
-    EXPECT_NE(test.session.settings().find(ProbeId{3}), nullptr);
-    EXPECT_EQ(test.session.settings().find(ProbeId{1}), nullptr);
-}
-
-TEST(Session, UndoGoesBackOneEditAtATime) {
-    TestSession test;
-    EXPECT_THAT(test.run("undo"), HasSubstr("there is nothing to undo"));
-    const Settings nothing = test.session.settings();
-    test.run("target 4711\nsample 999\ntime a\nsplit a > p95\nthreshold a p99\nfilter tid "
-             "5\nwindow 10s\nexit ret");
-    EXPECT_EQ(test.run("undo"), "undid \"exit ret\"\n");
-    EXPECT_EQ(test.run("undo"), "undid \"window 10s\"\n");
-    EXPECT_EQ(test.run("echo 1; undo"), "1\nundid \"filter tid 5\"\n");
-    EXPECT_EQ(test.run("undo"), "undid \"threshold a p99\"\n");
-    EXPECT_EQ(test.session.settings().split.threshold.percentile, 95);
-    test.backend.log.clear();
-    EXPECT_EQ(test.run("undo"), "undid \"split a > p95\"\n");
-    EXPECT_EQ(test.run("undo"), "undid \"time a\"\n");
-    EXPECT_THAT(test.backend.log, ElementsAre("split off", "remove 1"));
-    test.run("undo\nundo");
-    EXPECT_EQ(test.session.settings(), nothing);
-    EXPECT_THAT(test.run("undo"), HasSubstr("nothing to undo"));
-}
-
-TEST(Session, UndoOfDeleteBringsTheProbeBackUnderAnotherNumber) {
-    TestSession test;
-    test.run("target 4711\ntime a\nsplit a > p95\ndelete a");
-    EXPECT_FALSE(test.session.settings().split.active);
-    EXPECT_EQ(test.run("undo"), "undid \"delete a\"; a is probe 2 now\n");
-    EXPECT_EQ(test.session.settings().split.probe, ProbeId{2});
-    test.backend.log.clear();
-    // Earlier edits know the probe under its new number.
-    EXPECT_EQ(test.run("undo"), "undid \"split a > p95\"\n");
-    EXPECT_EQ(test.run("undo"), "undid \"time a\"\n");
-    EXPECT_THAT(test.backend.log, ElementsAre("split off", "remove 2"));
-}
-
-TEST(Session, UndoNeverOverwritesARecording) {
-    TestSession test;
-    test.run("target 4711\nrecord a\nwindow 10s\nrecord off");
-    test.backend.log.clear();
-    EXPECT_EQ(test.run("undo"), "undid \"window 10s\"\n");
-    EXPECT_THAT(test.backend.log, IsEmpty());
-    test.run("undo");
-    EXPECT_THAT(test.backend.log, IsEmpty());
-}
-
-TEST(Session, FailedUndoCanBeTriedAgain) {
-    TestSession test;
-    test.run("target 4711\nsample 99");
-    test.backend.failing = {"sample"};
-    EXPECT_THAT(test.run("undo"), HasSubstr("refused"));
-    test.backend.failing.clear();
-    EXPECT_EQ(test.run("undo"), "undid \"sample 99\"\n");
 }
 
 TEST(Session, DeletedProbesStillShowWhatTheyCollected) {
@@ -244,108 +115,6 @@ TEST(Session, ViewsShowWhatWasCollected) {
     EXPECT_EQ(test.failure, std::nullopt);
 }
 
-TEST(Session, ClassesNeedASplit) {
-    TestSession test;
-    for (const char* line :
-         {"flame slow", "top fast", "save /nowhere.folded slow", "diff slow fast"}) {
-        test.run(line);
-        EXPECT_EQ(test.failure, Error::Kind::failed) << line;
-        EXPECT_THAT(test.output.errors, HasSubstr("split")) << line;
-    }
-}
-
-TEST(Session, PartsOfASplitCombine) {
-    TestSession test;
-    EXPECT_THAT(test.run("target 4711\nsplit at main.cc:12"),
-                HasSubstr("test.aug:2:7: error: there is no split whose probe this could mean"));
-    EXPECT_THAT(test.run("split handle > 5ms"), HasSubstr("split by handle (probe 1) > 5ms\n"));
-    EXPECT_THAT(test.run("split at main.cc:12"),
-                HasSubstr("split by handle (probe 1) > 5ms, taken or not at main.cc:12\n"));
-    EXPECT_THAT(test.run("split handle by arg1"), HasSubstr("main.cc:12, by arg1\n"));
-    EXPECT_THAT(test.run("split if arg2 > 4"),
-                HasSubstr("> 5ms, taken or not if arg2 > 4, by arg1\n"));
-    EXPECT_EQ(test.session.summary(), "se\\x1brver 4711 handle ...ms if arg2 > 4 by arg1");
-    const SplitSetting before = test.session.settings().split;
-    EXPECT_THAT(test.run("split other by arg0"), HasSubstr("split by other (probe 2), by arg0\n"));
-    test.run("undo");
-    EXPECT_EQ(test.session.settings().split, before);
-    test.run("unsplit");
-    EXPECT_FALSE(test.session.settings().split.active);
-}
-
-TEST(Session, CombinedClassesAreShownAndCompared) {
-    TestSession test;
-    test.run("target 4711\nsample\nslow handle > 5ms\nsplit handle > 5ms at main.cc:12 by arg1\n"
-             "wait 2s");
-    EXPECT_EQ(test.failure, std::nullopt);
-    const std::string flame = test.run("flame");
-    EXPECT_THAT(flame, HasSubstr("split handle > 5.00 ms at main.cc:12 by arg1\n"));
-    EXPECT_THAT(flame, HasSubstr("at main.cc:12: taken in 100 of 2,000 calls\n"));
-    EXPECT_THAT(flame, HasSubstr("slow+taken 300 (75.0 %) in 100 calls"));
-    EXPECT_THAT(flame, HasSubstr("fast+not-taken 100 (25.0 %) in 100 calls"));
-    EXPECT_THAT(flame, HasSubstr("=big (large) 300 (75.0 %) in 100 calls"));
-    EXPECT_THAT(test.run("flame taken"), HasSubstr("rebuild"));
-    EXPECT_THAT(test.run("flame not-taken"), Not(HasSubstr("rebuild")));
-    EXPECT_THAT(test.run("flame slow+not-taken"), HasSubstr("No samples"));
-    EXPECT_THAT(test.run("top =small"), Not(HasSubstr("rebuild")));
-    EXPECT_THAT(test.run("top =large"), HasSubstr("rebuild")); // of "big (large)"
-    EXPECT_THAT(test.run("diff taken not-taken"), HasSubstr("rebuild"));
-    EXPECT_THAT(test.output.results, HasSubstr("not-taken  1,900 calls, 100 of them sampled"));
-    EXPECT_THAT(test.run("calls slow+taken"), HasSubstr("fd=17 (tcp) req=(unreadable: page not"));
-    EXPECT_THAT(test.output.results, HasSubstr("slow+taken+=big (large)"));
-    EXPECT_THAT(test.run("calls not-taken"), HasSubstr("No such slow call"));
-    EXPECT_THAT(test.run("status"), HasSubstr("classes     at main.cc:12: taken in 100 of 2,000"));
-    test.run(
-        "assert taken handle == 100\nassert not-taken handle == 1900\n"
-        "assert samples slow+taken == 300\nassert samples =small == 100\n"
-        "assert share slow+taken rebuild > 99%\nassert gated == 0\nassert filtered handle == 0");
-    EXPECT_EQ(test.failure, std::nullopt) << test.output.errors;
-    // What the split lacks is said.
-    test.run("split other > p95");
-    EXPECT_THAT(test.run("flame taken"), HasSubstr("the split has no branch"));
-    EXPECT_THAT(test.run("assert taken handle == 1"), HasSubstr("no branch"));
-    test.run("split other2 at main.cc:12");
-    EXPECT_THAT(test.run("flame slow"), HasSubstr("the split has no threshold"));
-    EXPECT_THAT(test.run("flame"), HasSubstr("inside 0 (0.0 %)   outside"));
-}
-
-TEST(Session, OnlyIsSetShownAndUndone) {
-    TestSession test;
-    EXPECT_THAT(test.run("target 4711\nonly"), HasSubstr("everything is kept\n"));
-    test.backend.log.clear();
-    EXPECT_THAT(test.run("only handle > p95 and not (comm x)"),
-                testing::StartsWith("only handle > p95 and not (comm x)\n"));
-    EXPECT_THAT(test.backend.log,
-                ElementsAre("add 1 handle", "only handle > p95 and not (comm x)"));
-    EXPECT_EQ(test.session.settings().only.gate.terms[0].probe, ProbeId{1});
-    EXPECT_THAT(test.run("only in a or in b"), HasSubstr("only in a or in b\n"));
-    EXPECT_EQ(test.session.settings().only.gate.terms[0].probe, ProbeId{2});
-    EXPECT_EQ(test.session.settings().only.gate.terms[1].probe, ProbeId{3});
-    EXPECT_THAT(test.run("status"), HasSubstr("only        in a or in b\n"));
-    EXPECT_THAT(test.run("flame"), HasSubstr("only in a or in b\n"));
-    test.backend.log.clear();
-    EXPECT_EQ(test.run("undo"), "undid \"only in a or in b\"\n");
-    EXPECT_THAT(test.backend.log,
-                ElementsAre("only handle > p95 and not (comm x)", "remove 2", "remove 3"));
-    EXPECT_EQ(test.run("only off"), "everything is kept\n");
-    EXPECT_EQ(test.run("only off"), "there was no `only`\n");
-}
-
-TEST(Session, OnlyOfAProbeIsACondition) {
-    TestSession test;
-    test.run("target 4711\nslow recv > 1ms if ret < 0");
-    EXPECT_THAT(test.run("only recv if arg2 > 4096"),
-                HasSubstr("only calls of recv (probe 1) count if arg2 > 4096\n"));
-    EXPECT_EQ(test.session.settings().probes[0].conditions.slow_if, "ret < 0");
-    EXPECT_THAT(test.run("only"), HasSubstr("only recv if arg2 > 4096\n"));
-    EXPECT_THAT(test.run("probes"), HasSubstr("only if arg2 > 4096"));
-    EXPECT_THAT(test.run("threshold recv 2ms"), HasSubstr("> 2ms"));
-    EXPECT_EQ(test.session.settings().probes[0].conditions.slow_if, "ret < 0");
-    EXPECT_THAT(test.run("only recv if off"), HasSubstr("every call of recv (probe 1) counts\n"));
-    EXPECT_EQ(test.session.settings().probes[0].conditions.only_if, "");
-    EXPECT_THAT(test.run("only nothing if off"), HasSubstr("1:6: error: \"nothing\" is not timed"));
-}
-
 TEST(Session, RaisedRatesKeepTheRateInForce) {
     TestSession test;
     test.run("target 4711\nsample 99\nsample 4999 only handle > p95");
@@ -358,31 +127,6 @@ TEST(Session, RaisedRatesKeepTheRateInForce) {
     EXPECT_EQ(test.backend.log.back(), "sample 0/999 in 1 clauses");
     EXPECT_THAT(test.run("delete handle"), HasSubstr("the raised rate, which needs it, has ended"));
     EXPECT_EQ(test.session.settings().sampling, SamplingSettings{});
-}
-
-TEST(Session, DeletingAProbeEndsTheOnlyThatNeedsIt) {
-    TestSession test;
-    test.run("target 4711\nonly in a and comm x");
-    test.backend.log.clear();
-    EXPECT_THAT(test.run("delete a"), HasSubstr("`only`, which needs it, has ended"));
-    EXPECT_THAT(test.backend.log, ElementsAre("only ", "remove 1"));
-    test.backend.log.clear();
-    EXPECT_THAT(test.run("undo"), HasSubstr("a is probe 2 now"));
-    EXPECT_THAT(test.backend.log, ElementsAre("add 2 a", "only in a and comm x"));
-    EXPECT_EQ(test.session.settings().only.gate.terms[0].probe, ProbeId{2});
-}
-
-TEST(Session, LinesOfOnlyFilterViews) {
-    TestSession test;
-    test.run("target 4711\nsample\nslow handle > 5ms\nonly not at main.cc:12\nwait 2s");
-    const std::string flame = test.run("flame");
-    EXPECT_THAT(flame, Not(HasSubstr("rebuild")));
-    EXPECT_THAT(flame, HasSubstr("300 samples are left out by `only`"));
-    EXPECT_THAT(test.run("calls"), HasSubstr("100 slow calls are left out by `only`."));
-    EXPECT_THAT(test.run("status"), HasSubstr("left out of views: 300 samples, 100 slow calls"));
-    EXPECT_THAT(test.run("assert samples == 100"), HasSubstr("holds"));
-    test.run("only off");
-    EXPECT_THAT(test.run("flame"), HasSubstr("rebuild"));
 }
 
 TEST(Session, ErrorsOfTheBackendPointIntoTheLine) {
@@ -443,99 +187,6 @@ TEST(Session, OpenCallsAreAskedForNow) {
     EXPECT_EQ(said.find("\"command\":\"open\"", at + 1), said.npos);
 }
 
-TEST(Session, EveryCommandAnswersInJson) {
-    TestSession test(as_json());
-    test.run("target 4711\nwait 1s");
-    test.backend.running = {OpenCall{}};
-    const std::string folded = testing::TempDir() + "auger_json.folded";
-    const std::string script = testing::TempDir() + "auger_json.aug";
-    fclose(fopen(script.c_str(), "w"));
-    const std::vector<std::string> lines{"target 4711",
-                                         "target",
-                                         "filter tid 5",
-                                         "filter",
-                                         "exit auto",
-                                         "sample",
-                                         "overhead",
-                                         "overhead 10",
-                                         "window 10s",
-                                         "ewma 5s",
-                                         "window all",
-                                         "time handle",
-                                         "slow handle > 5ms",
-                                         "split handle > 5ms",
-                                         "wait 1s",
-                                         "threshold handle 6ms",
-                                         "flame",
-                                         "flame slow",
-                                         "flame --folded",
-                                         "diff",
-                                         "top",
-                                         "threads",
-                                         "hist handle",
-                                         "calls",
-                                         "open",
-                                         "probes",
-                                         "sites recv",
-                                         "status",
-                                         "record r",
-                                         "record off",
-                                         "save '" + folded + "'",
-                                         "source '" + script + "'",
-                                         "wait until calls handle >= 10",
-                                         "assert lost == 0",
-                                         "echo x",
-                                         "only comm x and at main.cc:12",
-                                         "only",
-                                         "only handle if arg0 > 3",
-                                         "sample 4999 only in handle",
-                                         "split at main.cc:12 by arg0",
-                                         "flame slow+taken",
-                                         "callers work slow",
-                                         "callees main -n 5",
-                                         "rewrite frame /x/ y",
-                                         "drop frame /z/",
-                                         "fold recursion",
-                                         "rules",
-                                         "rules off 1",
-                                         "diff taken+=small not-taken+=small",
-                                         "status",
-                                         "unsplit",
-                                         "serve",
-                                         "on",
-                                         "undo",
-                                         "delete handle",
-                                         "doctor",
-                                         "suggest",
-                                         "help",
-                                         "help split",
-                                         "quit"};
-    SyntheticStream stream(test.model);
-    stream.sample(1'000'000, 1, stream.stack({"main", "work"}));
-    std::set<std::string> seen;
-    for (const std::string& line : lines) {
-        const std::string said = test.run(line);
-        EXPECT_EQ(test.failure, std::nullopt) << line << said;
-        EXPECT_FALSE(said.empty()) << line;
-        for (size_t begin = 0; begin < said.size();) {
-            const size_t end = said.find('\n', begin);
-            ASSERT_NE(end, std::string::npos) << line;
-            const auto object =
-                nlohmann::json::parse(said.substr(begin, end - begin), nullptr, false);
-            ASSERT_TRUE(object.is_object()) << said;
-            EXPECT_EQ(object["schema"], 1);
-            EXPECT_EQ(object["command"], line == "ewma 5s" ? "ewma" : object["command"]);
-            seen.insert(object["command"]);
-            begin = end + 1;
-        }
-    }
-    for (const CommandRow& row : command_table().rows()) {
-        if (row.name == "view") // there is none in JSON
-            continue;
-        EXPECT_THAT(seen, Contains(std::string(row.name)));
-    }
-}
-
 TEST(Session, AViewIsWantedWhereThereIsATerminalAndElseRefused) {
     TestSession test, json(as_json());
     EXPECT_THAT(test.run("view"), HasSubstr("error: the view needs a terminal"));
@@ -552,30 +203,6 @@ TEST(Session, AViewIsWantedWhereThereIsATerminalAndElseRefused) {
     EXPECT_THAT(test.session.complete("view fl").candidates, ElementsAre("flame"));
     json.session.set_view_possible(true);
     EXPECT_THAT(json.run("view"), HasSubstr("--json has none"));
-}
-
-TEST(Session, CollapsedStacksAreOneStringInJson) {
-    TestSession text, json(as_json());
-    text.run("target 4711\nsample\ntime handle\nwait 1s");
-    json.run("target 4711\nsample\ntime handle\nwait 1s");
-    const std::string folded = text.run("flame --folded");
-    EXPECT_FALSE(folded.empty());
-    EXPECT_EQ(nlohmann::json::parse(json.run("flame --folded"))["folded"], folded);
-}
-
-TEST(Session, ErrorsInJsonHaveTheirPlace) {
-    TestSession test(as_json());
-    const auto error = nlohmann::json::parse(
-        test.run("echo ok\nsplit f > 5")
-            .substr(
-                std::string("{\"schema\":1,\"command\":\"echo\",\"message\":\"ok\"}\n").size()));
-    EXPECT_EQ(error["schema"], 1);
-    EXPECT_EQ(error["command"], "split");
-    EXPECT_EQ(error["error"]["file"], "test.aug");
-    EXPECT_EQ(error["error"]["line"], 2);
-    EXPECT_EQ(error["error"]["column"], 11);
-    EXPECT_EQ(error["error"]["message"], "\"5\" has no unit");
-    EXPECT_THAT(std::string(error["error"]["hint"]), HasSubstr("5ms"));
 }
 
 TEST(Session, NoticesAreToldOnceAndHarmless) {
