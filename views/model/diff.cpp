@@ -2,7 +2,8 @@
 // Calls are classed, samples picked, ordered by their outermost call, summed up per call and thing,
 // and compared, each in steps. Calls are classed as wholes, by their durations, also under a
 // `so-far` split, and as they were when the comparison began: one that ended since counts as open,
-// and a record that is another call's by now has lost its samples.
+// and a record that is another call's by now has lost its samples. More than 400 lines: the steps
+// work on one state, each where the last one left off.
 #include "views/model/diff.h"
 
 #include "views/escape.h"
