@@ -92,8 +92,8 @@ TEST_F(LoaderNewFile, EverythingElseIsLeftAlone) {
     EXPECT_THAT(refusal(path("fifo")), HasSubstr("not a regular file"));
     EXPECT_THAT(refusal("/dev/null"), HasSubstr("not a regular file"));
     EXPECT_THAT(refusal(folder_), HasSubstr("folder"));
-    EXPECT_THAT(refusal(folder_ + "/"), HasSubstr("no file name"));
-    EXPECT_THAT(refusal(""), HasSubstr("no file name"));
+    EXPECT_THAT(refusal(folder_ + "/"), HasSubstr("not a file name"));
+    EXPECT_THAT(refusal(""), HasSubstr("not a file name"));
     EXPECT_THAT(refusal(path("absent/out")), HasSubstr("No such file"));
 }
 

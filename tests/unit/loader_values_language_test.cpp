@@ -180,7 +180,7 @@ TEST(Predicates, ComplaintsSayWhere) {
     EXPECT_EQ(complaint_of("1 == 1"), "1 == 1: is the same for every call");
     EXPECT_EQ(complaint_of("arg0 and 1"), "1: is the same for every call");
     EXPECT_EQ(complaint_of("arg0 < arg1 < arg2"), "<: is a second comparison");
-    EXPECT_EQ(complaint_of("str(arg0)"), "str(arg0): is a string, and no condition");
+    EXPECT_EQ(complaint_of("str(arg0)"), "str(arg0): is a string, not a condition");
     EXPECT_EQ(complaint_of("arg0 == \"GET\""),
               "\"GET\": is a string, and is compared with a number");
     EXPECT_EQ(complaint_of("str(arg0) == 3"), "3: is not a string, and is compared with one");

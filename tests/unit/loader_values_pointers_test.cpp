@@ -139,7 +139,7 @@ TEST(Predicates, ComplaintsAboutPointersAndArithmetic) {
     EXPECT_EQ(complaint_of("&arg0"), "arg0: lies in registers, not in memory");
     EXPECT_EQ(complaint_of("&7"), "7: is not a value of a call");
     EXPECT_EQ(complaint_of("(u8)7"), "7: is not a value of a call");
-    EXPECT_EQ(complaint_of("str(arg0) + 1"), "str(arg0): is a string, and no number or pointer");
+    EXPECT_EQ(complaint_of("str(arg0) + 1"), "str(arg0): is a string, not a number or pointer");
     EXPECT_EQ(complaint_of("(arg0 > 1) + 1"), "(arg0 > 1): is a condition where a value is wanted");
     EXPECT_EQ(complaint_of("arg0 << 64"), "64: is not a number of bits to shift by");
     EXPECT_EQ(complaint_of("arg0 == 1 << 64"),

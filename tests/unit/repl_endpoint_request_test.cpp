@@ -48,10 +48,10 @@ TEST(EndpointRequest, SamplesAreAsSwiftProfileRecordersAreAskedFor) {
 }
 
 TEST(EndpointRequest, WhatIsWrongWithSamplesIsSaid) {
-    EXPECT_THAT(refusal(post("")), HasSubstr("no JSON object: send {\"numberOfSamples\":100"));
-    EXPECT_THAT(refusal(post("[1]")), HasSubstr("no JSON object"));
-    EXPECT_THAT(refusal(post("{\"numberOfSamples\":1")), HasSubstr("no JSON object"));
-    EXPECT_THAT(refusal(post(std::string(4000, '['))), HasSubstr("no JSON object"));
+    EXPECT_THAT(refusal(post("")), HasSubstr("not a JSON object: send {\"numberOfSamples\":100"));
+    EXPECT_THAT(refusal(post("[1]")), HasSubstr("not a JSON object"));
+    EXPECT_THAT(refusal(post("{\"numberOfSamples\":1")), HasSubstr("not a JSON object"));
+    EXPECT_THAT(refusal(post(std::string(4000, '['))), HasSubstr("not a JSON object"));
     EXPECT_THAT(refusal(post("{}")), HasSubstr("are needed"));
     EXPECT_THAT(refusal(post(R"({"numberOfSamples":-1,"timeInterval":"1 s"})")),
                 HasSubstr("numberOfSamples is a number"));

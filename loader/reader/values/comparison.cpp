@@ -110,7 +110,7 @@ Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool n
     if (!operand)
         return operand.error();
     if (operand->is_string())
-        return reader_.error(expression, "is a string, and no condition",
+        return reader_.error(expression, "is a string, not a condition",
                              "compare it: str(arg0) == \"GET\"");
     return compare_constant(expression, *operand, 0, negated ? equal : unequal);
 }
