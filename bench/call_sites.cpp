@@ -41,7 +41,7 @@ class Observed {
         SplitInfo split;
         split.active = true;
         split.probe = ProbeId{1};
-        split.branch = "at " + line;
+        split.branch = Branch::at_line(line);
         take(backend_->set_split(split));
     }
     double returns() {

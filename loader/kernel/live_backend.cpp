@@ -268,7 +268,7 @@ Result<void> LiveBackend::set_split(const SplitInfo& split) {
     statistics_.read(clock_ns());
     view_.expire();
     if (!split.branch.empty())
-        if (auto refused = refuse_emulators(view_.get(), "split", split.branch); !refused)
+        if (auto refused = refuse_emulators(view_.get(), "split", split.branch.text()); !refused)
             return refused;
     return split_.set(split, view_.get());
 }

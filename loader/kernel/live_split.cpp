@@ -12,17 +12,12 @@ namespace auger {
 namespace {
 
 // How SplitInfo::branch begins.
-constexpr std::string_view branch_at = "at ";
-constexpr std::string_view branch_if = "if ";
 
 } // namespace
 
-// "at main.cc:1290" or "if arg2 > 4096".
-Result<MarkInfo> LiveSplit::watch(const std::string& branch, const TargetView& view) {
-    if (branch.starts_with(branch_at)) {
-        return marks_.watch_line(branch.substr(branch_at.size()), view);
-    }
-    return marks_.watch(branch);
+Result<MarkInfo> LiveSplit::watch(const Branch& branch, const TargetView& view) {
+    return branch.kind == Branch::Kind::line ? marks_.watch_line(branch.what, view)
+                                             : marks_.watch(branch.text());
 }
 
 Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
@@ -51,12 +46,12 @@ Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
             split.branch_bit = watched->bit;
             split.branch_since_ns = watched->since_ns;
         }
-        mark = MarkInfo{split.branch_bit, split.branch, split.branch_since_ns};
+        mark = MarkInfo{split.branch_bit, split.branch.text(), split.branch_since_ns};
     }
     if (split.active && !(split.branch.empty() && split.label.empty()))
         request = {split.probe,
-                   split.branch.starts_with(branch_if) ? split.branch.substr(branch_if.size()) : "",
-                   mark, split.label};
+                   split.branch.kind == Branch::Kind::condition ? split.branch.what : "", mark,
+                   split.label};
     if (auto set = probes_.set_split(request, view, edit); !set)
         return set;
     edit.commit();

@@ -19,7 +19,7 @@ class LiveSplit {
     Result<void> set_only(const OnlyInfo& only, const TargetView& view);
 
   private:
-    Result<MarkInfo> watch(const std::string& branch, const TargetView& view);
+    Result<MarkInfo> watch(const Branch& branch, const TargetView& view);
 
     LiveProbes& probes_;
     LiveMarks& marks_;

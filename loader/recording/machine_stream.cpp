@@ -112,13 +112,13 @@ void MachineStream::on_split(const SplitInfo& info) {
     branch_.reset();
     label_since_ns_ = info.label_since_ns;
     if (told.active && !info.branch.empty()) {
-        const MarkInfo mark{info.branch_bit, info.branch, info.branch_since_ns,
+        const MarkInfo mark{info.branch_bit, info.branch.text(), info.branch_since_ns,
                             info.branch_until_ns};
         if (const auto bit = watch_mark(mark, told.probe)) {
             told.branch_bit = *bit;
             branch_ = mark;
         } else {
-            told.branch.clear();
+            told.branch = {};
         }
     }
     sink_->on_split(common_.merged(id_, told));

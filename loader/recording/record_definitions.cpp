@@ -148,7 +148,7 @@ void RecordDecoder::split(EventSink& sink) {
     info.threshold = threshold();
     info.so_far = in_.boolean();
     if (has_marks()) {
-        info.branch = text();
+        info.branch = Branch::parse(text());
         info.label = text();
         info.branch_bit = static_cast<uint32_t>(in_.varint_up_to(most_marks - 1));
         for (uint64_t* time_ns : {&info.branch_since_ns, &info.branch_until_ns,

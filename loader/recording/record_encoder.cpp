@@ -179,7 +179,7 @@ void RecordEncoder::on_split(const SplitInfo& info) {
     out_.varint(info.probe.value);
     put_threshold(info.threshold);
     out_.varint(info.so_far);
-    put_string(info.branch);
+    put_string(info.branch.text());
     put_string(info.label);
     out_.varint(info.branch_bit);
     for (const uint64_t time_ns :

@@ -87,9 +87,9 @@ Result<void> check_conditions(const RecordedProbe& probe, const CallConditions& 
 
 Result<void> find_recorded_split(const RecordingSummary& summary, ProbeId probe, SplitInfo& split) {
     if (!split.branch.empty()) {
-        const RecordedFact* fact = last_known(summary.marks(), probe, split.branch);
+        const RecordedFact* fact = last_known(summary.marks(), probe, split.branch.text());
         if (!fact)
-            return not_watched("split", split.branch, summary.marks());
+            return not_watched("split", split.branch.text(), summary.marks());
         split.branch_bit = fact->mark.bit;
         split.branch_since_ns = fact->mark.since_ns;
         split.branch_until_ns = fact->mark.until_ns;

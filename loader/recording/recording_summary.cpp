@@ -59,7 +59,7 @@ void RecordingSummary::on_split(const SplitInfo& info) {
     if (info.active && !info.branch.empty())
         split_marks_.push_back(
             {info.probe,
-             {info.branch_bit, info.branch, info.branch_since_ns, info.branch_until_ns}});
+             {info.branch_bit, info.branch.text(), info.branch_since_ns, info.branch_until_ns}});
     if (info.active && !info.label.empty())
         labels.push_back({info.probe, {0, info.label, info.label_since_ns, info.label_until_ns}});
     std::vector<RecordedFact> still = split_marks_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "loader/base/ids.h"
+#include "loader/stream/branch.h"
 #include "loader/stream/observed_exit.h"
 
 #include <cstddef>
@@ -208,10 +209,10 @@ inline constexpr uint32_t most_marks = 32; // watched at once: their bits are be
 struct SplitInfo {
     bool active = false;
     ProbeId probe;
-    Threshold threshold;  // slow, fast; kind none: not by duration
-    bool so_far = false;  // by the time already elapsed at the sample
-    std::string branch{}; // taken, not taken: "at main.cc:1290", "if arg2 > 4096"; or empty
-    std::string label{};  // by the value of this expression; or empty
+    Threshold threshold; // slow, fast; kind none: not by duration
+    bool so_far = false; // by the time already elapsed at the sample
+    Branch branch{};     // taken, not taken
+    std::string label{}; // by the value of this expression; or empty
     // Filled in by the backend.
     uint32_t branch_bit = 0; // of the mark
     uint64_t branch_since_ns = 0;

@@ -26,7 +26,7 @@ void spell_split(const Settings& settings, std::vector<std::string>& lines) {
         line +=
             fmt::format(" > {}{}", spell_threshold(split.threshold), split.so_far ? " so-far" : "");
     if (!split.branch.empty())
-        line += " " + split.branch;
+        line += " " + split.branch.text();
     if (!split.label.empty())
         line += " by " + split.label;
     lines.push_back(std::move(line));
@@ -52,7 +52,7 @@ struct Split final : EditCommand {
     Span at;                       // of the first part, where there is no probe
     std::optional<Threshold> threshold;
     bool so_far = false;               // belongs to the threshold
-    std::optional<std::string> branch; // as in SplitInfo
+    std::optional<Branch> branch;
     std::optional<std::string> label;
 
     Parsed<void> edit(SettingsEdit& edit) const override {
@@ -87,7 +87,7 @@ struct Split final : EditCommand {
             text += fmt::format(" > {}{}", spell_threshold(split.threshold),
                                 split.so_far ? ", by the time elapsed so far" : "");
         if (!split.branch.empty())
-            text += fmt::format(", taken or not {}", escape_untrusted(split.branch));
+            text += fmt::format(", taken or not {}", escape_untrusted(split.branch.text()));
         if (!split.label.empty())
             text += fmt::format(", by {}", escape_untrusted(split.label));
         return text;
@@ -142,7 +142,8 @@ Parsed<void> parse_parts(Arguments& arguments, Split& command) {
         if (command.branch)
             return Complaint{section.at, "a split has one branch: a line or a predicate", "",
                              Error::Kind::usage};
-        command.branch = fmt::format("{} {}", section.keyword, *text);
+        command.branch = section.keyword == "at" ? Branch::at_line(*std::move(text))
+                                                 : Branch::on_condition(*std::move(text));
     }
     return {};
 }

@@ -85,7 +85,7 @@ std::optional<Braked> braked(const Settings& before, const BrakeAction& action) 
         return to;
     }
     case Step::end_lines:
-        to.settings.split.branch.clear();
+        to.settings.split.branch = {};
         if (to.settings.split.threshold.kind == Threshold::Kind::none &&
             to.settings.split.label.empty())
             to.settings.split = {};

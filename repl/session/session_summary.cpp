@@ -17,7 +17,7 @@ std::string split_summary(const std::string& probe, const SplitSetting& split) {
     if (split.threshold.kind != Threshold::Kind::none)
         text += " " + format_threshold(split.threshold);
     if (!split.branch.empty())
-        text += " " + split.branch;
+        text += " " + split.branch.text();
     if (!split.label.empty())
         text += " by " + split.label;
     return text;

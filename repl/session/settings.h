@@ -31,7 +31,7 @@ struct SplitSetting {
     ProbeId probe;
     Threshold threshold;
     bool so_far = false;
-    std::string branch{}; // as in SplitInfo
+    Branch branch{};
     std::string label{};
 
     SplitInfo info() const { return {active, probe, threshold, so_far, branch, label}; }

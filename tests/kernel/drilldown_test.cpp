@@ -72,7 +72,7 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     must(session.backend().set_sampling({499, true}));
     const ProbeId handle = session.time(build.handle);
     SplitInfo split{true, handle, {}, false};
-    split.branch = "at " + marked_line(build.branch, "BRANCH metered");
+    split.branch = Branch::at_line(marked_line(build.branch, "BRANCH metered"));
     must(session.backend().set_split(split));
     const ProbeId found = session.time("recv@" + marked_line(build.recv_site, "RECV found"));
     const ProbeId amount = session.time("recv@" + marked_line(build.recv_site, "RECV amount"),

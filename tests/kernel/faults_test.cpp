@@ -151,8 +151,8 @@ InForce in_force(Session& session) {
     state.config = text_of(config);
     const Model& model = session.model();
     state.rate_hz = model.ledger().rate_hz;
-    state.split = model.split().active ? model.split().branch + "/" + model.split().label + "/" +
-                                             std::to_string(model.split().threshold.fixed_ns)
+    state.split = model.split().active ? model.split().branch.text() + "/" + model.split().label +
+                                             "/" + std::to_string(model.split().threshold.fixed_ns)
                                        : "";
     state.only = model.only().text;
     for (const auto& [id, probe] : model.probes()) {
@@ -204,9 +204,9 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     named.name = "drilldown";
 
     SplitInfo by_line{true, handle, fixed(5'000'000), false};
-    by_line.branch = "at " + line;
+    by_line.branch = Branch::at_line(line);
     SplitInfo by_value{true, handle, fixed(5'000'000), false};
-    by_value.branch = "if arg1 > 2";
+    by_value.branch = Branch::on_condition("arg1 > 2");
     by_value.label = "arg1";
     OnlyInfo in_calls;
     in_calls.text = "in handle > 1ms at LINE";

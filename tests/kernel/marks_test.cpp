@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <sched.h>
 #include <thread>
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 
 SplitInfo split_at(ProbeId probe, const std::string& line) {
     SplitInfo split{true, probe, {}, false};
-    split.branch = "at " + line;
+    split.branch = Branch::at_line(line);
     return split;
 }
 
@@ -61,7 +62,7 @@ class Branch : public KernelTest {};
 
 // Each edit begins a count of its own, and none disturbs the calls' own counts.
 TEST_F(Branch, EditsWhileCallsRunLoseNothing) {
-    Program program("drilldown", {"--calls", "2000", "--pause-us", "200", "--wait"});
+    Program program("drilldown", {"--pause-us", "200", "--wait"}); // until it is told to end
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -75,6 +76,7 @@ TEST_F(Branch, EditsWhileCallsRunLoseNothing) {
             session.pump_until([&] { return session.calls(handle).returns > before + 30; }));
         must(session.backend().set_split({}));
     }
+    program.signal(SIGTERM);
     session.pump_to_end();
     const nlohmann::json account = program.account();
     const Calls calls = session.calls(handle);

@@ -177,7 +177,7 @@ TEST_P(Values, SplitByValueAndByPredicate) {
     const ProbeId probe = session_->time("describe");
     session_->sample(0);
     SplitInfo split{true, probe, {}, false};
-    split.branch = "if ret < 0";
+    split.branch = Branch::on_condition("ret < 0");
     split.label = "arg4";
     must(session_->backend().set_split(split));
     must(session_->backend().set_slow(probe, every_call));

@@ -329,7 +329,8 @@ class LoaderReplayOfMarks : public LoaderRecordingReplay {
         sink.on_probe({ProbeId{1}, "handle", {SpecId{0}}, {}, false});
         sink.on_probe({ProbeId{2}, "recv", {SpecId{1}}, {}, false, {"ret < 0", "", {}, true}});
         sink.on_time(start + 2 * second);
-        SplitInfo split{true, ProbeId{1}, fixed(1000), false, "at main.cc:12", "arg1"};
+        SplitInfo split{true,  ProbeId{1}, fixed(1000), false, Branch::at_line("main.cc:12"),
+                        "arg1"};
         split.branch_bit = 3;
         split.branch_since_ns = split.label_since_ns = start + 2 * second;
         sink.on_split(split);
@@ -340,7 +341,7 @@ class LoaderReplayOfMarks : public LoaderRecordingReplay {
         only.marks = {{5, "at main.cc:20", start + 3 * second}};
         sink.on_only(only);
         sink.on_time(start + 4 * second);
-        split.branch.clear();
+        split.branch = {};
         sink.on_split(split);
         sink.on_time(start + 10 * second);
         EXPECT_TRUE((*writer)->finish());
@@ -349,20 +350,20 @@ class LoaderReplayOfMarks : public LoaderRecordingReplay {
 
 TEST_F(LoaderReplayOfMarks, WhatWasWatchedCanBeSplitByAgain) {
     open();
-    SplitInfo split{true, ProbeId{1}, percentile(95), false, "at main.cc:12", "arg1"};
+    SplitInfo split{true, ProbeId{1}, percentile(95), false, Branch::at_line("main.cc:12"), "arg1"};
     ASSERT_EQ(message(backend_->set_split(split)), "");
     EXPECT_FALSE(poll(1h));
     EXPECT_THAT(seen("split"),
                 ElementsAre("split true 1 threshold 2 0 95 false at main.cc:12 bit 3 from "
                             "102000000000 to 104000000000 by arg1 from 102000000000 to "
                             "18446744073709551615"));
-    split.branch = "at main.cc:20"; // of `only`: watched of every call
+    split.branch = Branch::at_line("main.cc:20"); // of `only`: watched of every call
     EXPECT_EQ(message(backend_->set_split(split)), "");
-    split.branch = "at main.cc:13";
+    split.branch = Branch::at_line("main.cc:13");
     EXPECT_EQ(message(backend_->set_split(split)),
               "split at main.cc:13: that was not watched in the recording (it has at main.cc:12, "
               "at main.cc:20)");
-    split.branch.clear();
+    split.branch = {};
     split.label = "arg2";
     EXPECT_EQ(message(backend_->set_split(split)),
               "split by arg2: that was not watched in the recording (it has arg1)");

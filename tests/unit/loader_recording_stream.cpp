@@ -92,7 +92,7 @@ void Transcript::on_split(const SplitInfo& info) {
     std::string line = fmt::format("split {} {} {} {}", info.active, info.probe.value,
                                    text_of(info.threshold), info.so_far);
     if (!info.branch.empty())
-        line += fmt::format(" {} bit {} from {} to {}", info.branch, info.branch_bit,
+        line += fmt::format(" {} bit {} from {} to {}", info.branch.text(), info.branch_bit,
                             info.branch_since_ns, info.branch_until_ns);
     if (!info.label.empty())
         line += fmt::format(" by {} from {} to {}", info.label, info.label_since_ns,
@@ -298,7 +298,7 @@ void StreamGenerator::define_one(EventSink& sink) {
     sink.on_probe(probe(probes_++));
     SplitInfo split{number(2) == 0, ProbeId{static_cast<uint32_t>(number(probes_))}, threshold(),
                     number(2) == 0};
-    split.branch = text(20);
+    split.branch = Branch::at_line(text(20));
     split.label = text(10);
     split.branch_bit = static_cast<uint32_t>(number(32));
     split.branch_since_ns = wide();

@@ -113,7 +113,7 @@ class RandomStream {
                 below(2) ? SyntheticStream::fixed(below(60) * ms) : SyntheticStream::percentile(90);
         split.so_far = below(5) == 0;
         if (below(2))
-            split.branch = "at main.cc:9";
+            split.branch = Branch::at_line("main.cc:9");
         if (below(2))
             split.label = "len";
         split.branch_since_ns = split.label_since_ns = now_ / 2;

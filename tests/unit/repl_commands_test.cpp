@@ -279,19 +279,20 @@ TEST(SplitCommand, PartsInAnyCombination) {
     const auto split = [&](const std::string& text) {
         return edited("split " + text, before).split;
     };
-    EXPECT_EQ(split("f at main.cc:12").branch, "at main.cc:12");
+    EXPECT_EQ(split("f at main.cc:12").branch.text(), "at main.cc:12");
     EXPECT_EQ(split("f at main.cc:12").threshold.kind, Threshold::Kind::none) << "another probe";
     EXPECT_EQ(split("at main.cc:12").probe, before.split.probe);
     EXPECT_EQ(split("at main.cc:12").threshold.fixed_ns, 1'000'000u) << "the same probe";
-    EXPECT_EQ(split("if arg2 > 4096 and not (ret < 0)").branch, "if arg2 > 4096 and not (ret < 0)");
+    EXPECT_EQ(split("if arg2 > 4096 and not (ret < 0)").branch.text(),
+              "if arg2 > 4096 and not (ret < 0)");
     EXPECT_EQ(split("f by arg1").label, "arg1");
     const SplitSetting all = split("f > p95 so-far by str(arg1) if arg0 == \"a by b\"");
     EXPECT_EQ(all.threshold.percentile, 95);
     EXPECT_TRUE(all.so_far);
     EXPECT_EQ(all.label, "str(arg1)");
-    EXPECT_EQ(all.branch, "if arg0 == \"a by b\"");
+    EXPECT_EQ(all.branch.text(), "if arg0 == \"a by b\"");
     // Where '<' and '>' stick to words, what the lexer joins is still the text as typed.
-    EXPECT_EQ(split("f if arg0<4 and arg1>3 by arg2").branch, "if arg0<4 and arg1>3");
+    EXPECT_EQ(split("f if arg0<4 and arg1>3 by arg2").branch.text(), "if arg0<4 and arg1>3");
     // A function may be called like a keyword.
     EXPECT_EQ(probe_of("split at > p95").text, "at");
     EXPECT_EQ(wrong("split f at main.cc"),

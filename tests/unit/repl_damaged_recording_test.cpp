@@ -53,7 +53,7 @@ std::string sound_records() {
                       {"arg1 > 1", "ret < 0", {"arg1", "str(arg2)"}}});
     stream.edit_probe(2, "send", {send}, {});
     SplitInfo split{true, ProbeId{1}, stream.fixed(5 * ms), false};
-    split.branch = "at main.cc:12";
+    split.branch = Branch::at_line("main.cc:12");
     split.label = "arg1";
     encoder.on_split(split);
     const StackId fast = stream.stack({"_start", "main", "handle", "parse(int, char)"});

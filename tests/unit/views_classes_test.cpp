@@ -38,7 +38,7 @@ class Classes : public testing::Test {
     }
     void split(std::string branch, std::string label = {}, Threshold threshold = {},
                uint64_t since_ns = 0) {
-        SplitInfo info{true, ProbeId{1}, threshold, false, std::move(branch), std::move(label)};
+        SplitInfo info{true, ProbeId{1}, threshold, false, Branch::parse(branch), std::move(label)};
         info.branch_bit = 3;
         info.branch_since_ns = info.label_since_ns = since_ns;
         model.on_split(info);
@@ -285,7 +285,7 @@ TEST_F(Classes, CombinedClassesAreComparedPerCall) {
     Model model{200'000};
     SyntheticStream stream{model};
     SpecId handle = stream.probe(1, "handle");
-    SplitInfo info{true, ProbeId{1}, stream.fixed(5 * ms), false, "at x.c:1", ""};
+    SplitInfo info{true, ProbeId{1}, stream.fixed(5 * ms), false, Branch::at_line("x.c:1"), ""};
     info.branch_bit = 3;
     model.on_split(info);
     StackId work = stream.stack({"main", "handle", "work"});

@@ -51,7 +51,7 @@ class Merged : public testing::Test {
         const SpecId other = stream.probe(1, seed % 2 ? "only_here_" + name : "recv");
         const SpecId handle = stream.probe(2, "handle");
         SplitInfo split{true, ProbeId{2}, stream.fixed(5 * ms), false};
-        split.branch = "at main.cc:9";
+        split.branch = Branch::at_line("main.cc:9");
         split.label = "len";
         split.branch_bit = seed % 2 ? 3 : 0;
         split.branch_since_ns = split.label_since_ns = (1000 + seed * 200) * ms;

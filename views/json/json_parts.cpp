@@ -82,7 +82,7 @@ Line split_line(const Model& model) {
     return {{"probe", probe_name(model, model.split().probe)},
             {"threshold", threshold_line(model.split().threshold, model.split_state())},
             {"so_far", model.split().so_far},
-            {"branch", text_or_null(model.split().branch)},
+            {"branch", text_or_null(model.split().branch.text())},
             {"by", text_or_null(model.split().label)},
             {"near_sample_gap", model.split_near_sample_gap()},
             {"visible_from", model.visible_from_ns()},
@@ -111,7 +111,7 @@ void put_combined(Line& line, const Model& model, const ClassTable& table, const
         return;
     if (!split.branch.empty()) {
         MarkCounts counts = model.branch_counts(window);
-        line["branch"] = {{"text", escape_untrusted(split.branch)},
+        line["branch"] = {{"text", escape_untrusted(split.branch.text())},
                           {"taken", number(counts.taken)},
                           {"not_taken", number(counts.not_taken)},
                           {"classes", class_rows(branch_rows(model, table))},

@@ -21,7 +21,7 @@ std::string question(const Model& model) {
     std::string text =
         split.active
             ? fmt::format("{} {} {} {} {}", split.probe.value, format_threshold(split.threshold),
-                          split.threshold.fixed_ns, split.so_far, split.branch)
+                          split.threshold.fixed_ns, split.so_far, split.branch.text())
             : std::string();
     text += "\n" + split.label + "\n" + model.only().text;
     for (const auto& [id, probe] : model.probes())

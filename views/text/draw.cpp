@@ -100,7 +100,7 @@ std::string split_text(const Model& model) {
         text += " > " + threshold_text(split.threshold, model.split_state()) +
                 (split.so_far ? " so far" : "");
     if (!split.branch.empty())
-        text += " " + escape_untrusted(split.branch);
+        text += " " + escape_untrusted(split.branch.text());
     if (!split.label.empty())
         text += " by " + escape_untrusted(split.label);
     return text;
@@ -223,7 +223,7 @@ void add_combined_classes(Canvas& canvas, const Model& model, const ClassTable& 
     double whole = table.by_duration.sum().weight_ns;
     if (!split.branch.empty()) {
         MarkCounts counts = model.branch_counts(window);
-        std::string text = escape_untrusted(split.branch);
+        std::string text = escape_untrusted(split.branch.text());
         canvas.add_line(counts.known() > 0
                             ? fmt::format("{}: taken in {} of {} calls", text,
                                           format_count(counts.taken), format_count(counts.known()))
