@@ -68,7 +68,7 @@ __noinline int leave_probe(struct stack_walk* walk) {
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
     const struct uprobe_task* utask = task->utask;
     u64 place, area;
-    u8 before = 0;
+    u8 code[2] = {}; // before the place, and there
 
     if (!walk || !utask)
         return PLACE_KNOWN;
@@ -83,13 +83,20 @@ __noinline int leave_probe(struct stack_walk* walk) {
     } else if (area && is_below_pushed_registers(walk, regs)) {
         walk->sp += 3 * sizeof(u64);
     } else if (walk->in_kernel && (int)regs->orig_ax < 0 &&
-               !bpf_probe_read_user(&before, sizeof(before), (void*)(walk->ip - 1)) &&
-               before == 0xcc) {
-        // The breakpoint has been hit, and the kernel has not put the address back yet. (When it
-        // has emulated an instruction of one byte the address is the same; but then it disables
-        // interrupts, and those that wait come when the thread is back in its own code.)
-        walk->ip--;
-        return PLACE_GUESSED;
+               !bpf_probe_read_user(code, sizeof(code), (void*)(walk->ip - 1))) {
+        if (code[0] == 0xcc) {
+            // The breakpoint has been hit, and the kernel has not put the address back yet. (When
+            // it has emulated an instruction of one byte the address is the same; but then it
+            // disables interrupts, and those that wait come when the thread is back in its own
+            // code.)
+            walk->ip--;
+            return PLACE_GUESSED;
+        }
+        // It has. When it emulates a push it lowers the stack pointer first, and then goes on to
+        // the next instruction: in between a register stands where the rules look for something
+        // else, and many a register is 0, as the return address of the outermost function is.
+        if (code[1] == 0xcc)
+            return PLACE_GUESSED;
     }
     return PLACE_KNOWN;
 }
