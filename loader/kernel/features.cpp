@@ -75,6 +75,11 @@ bool may_visit_tasks() {
     return link && UniqueFd(bpf_iter_create(link.get()));
 }
 
+// Some kernels that let programs visit threads refuse this.
+bool may_visit_maps() {
+    return static_cast<bool>(load_typed_program("bpf_map_elem", BPF_TRACE_ITER));
+}
+
 bool has_hardware_cycles() {
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
@@ -174,6 +179,7 @@ Features Features::detect(LinkProcesses* processes) {
         detect_uprobes(features, processes);
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
+        features.map_iterators = may_visit_maps();
     }
     if (!features.privileged)
         features.privilege_fault = privilege_fault_of();
@@ -248,6 +254,11 @@ std::vector<Capability> Features::describe() const {
             line("task iterators", task_iterators, "`open` lists the calls that are running",
                  "BPF iterators may not be used, so open calls are counted but not listed",
                  "use a kernel with BTF, of Linux 5.8 or later", State::degraded),
+            line("map iterators", map_iterators, "`open` lists goroutines' calls, too",
+                 "BPF iterators over maps may not be used, so goroutines' open calls are counted "
+                 "but not listed",
+                 "use a kernel with BTF, of Linux 5.9 or later, that does not forbid them",
+                 State::degraded),
         });
     return lines;
 }

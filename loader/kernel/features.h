@@ -28,6 +28,7 @@ struct Features {
     bool hardware_cycles = false;
     bool context_switches = false; // programs may run at them, for sampling of waits
     bool task_iterators = false;   // a program may visit all threads, to list open calls
+    bool map_iterators = false;    // ... and all elements of a map, to list those of goroutines
     bool kernel_names = false;     // /proc/kallsyms tells addresses
     bool other_users = false;      // their processes may be looked into
     bool other_files = false;      // that not everybody may read

@@ -60,23 +60,28 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
 Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
     int program = programs_.program_fd(ProgramKind::open_call_list);
     int of_goroutines = programs_.program_fd(ProgramKind::goroutine_call_list);
-    if (program < 0 || of_goroutines < 0)
+    if (program < 0)
         return Error{"list open calls", "", "BPF iterators over threads may not be used here",
                      "`doctor` says what this kernel lacks; `probes` counts them",
                      Error::Kind::unsupported};
     std::vector<char> bytes;
     if (auto read = read_visits(program, nullptr, bytes); !read)
         return read.error();
+    const auto records_of = [](const std::vector<char>& all) {
+        std::vector<wire_open_call> records(all.size() / sizeof(wire_open_call));
+        std::copy_n(all.data(), records.size() * sizeof(wire_open_call),
+                    reinterpret_cast<char*>(records.data()));
+        return records;
+    };
+    if (of_goroutines < 0) // the kernel forbids it: `doctor` says so
+        return records_of(bytes);
     bpf_iter_link_info visited = {};
     visited.map.map_fd = static_cast<uint32_t>(programs_.map_fd(MapKind::goroutine_calls));
     LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &visited,
                 .iter_info_len = sizeof visited);
     if (auto read = read_visits(of_goroutines, &options, bytes); !read)
         return read.error();
-    std::vector<wire_open_call> records(bytes.size() / sizeof(wire_open_call));
-    std::copy_n(bytes.data(), records.size() * sizeof(wire_open_call),
-                reinterpret_cast<char*>(records.data()));
-    return records;
+    return records_of(bytes);
 }
 
 std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,

@@ -128,7 +128,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     bpf_program__set_autoload(skeleton.progs.off_cpu_switch, options.off_cpu);
     bpf_program__set_autoload(skeleton.progs.off_cpu_waking, options.off_cpu);
     bpf_program__set_autoload(skeleton.progs.list_open_calls, options.task_iterators);
-    bpf_program__set_autoload(skeleton.progs.list_goroutine_calls, options.task_iterators);
+    bpf_program__set_autoload(skeleton.progs.list_goroutine_calls, options.map_iterators);
 
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);

@@ -20,6 +20,7 @@ struct ProgramsOptions {
     bool uprobe_session = true; // load the tracker for session links too
     bool off_cpu = true;        // load the off-CPU sampler
     bool task_iterators = true; // load the program that lists open calls
+    bool map_iterators = false; // ... and, where the kernel allows it, the one for goroutines'
 };
 
 enum class ProgramKind {
