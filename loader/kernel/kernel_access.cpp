@@ -68,10 +68,9 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
                                           ? Work::observing_by_perf_events
                                           : Work::observing)))
         return system_error("give up", "capabilities");
-    auto programs =
-        Programs::load({way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
-                        features.context_switches, features.task_iterators,
-                        features.map_iterators});
+    auto programs = Programs::load(
+        {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
+         features.context_switches, features.task_iterators, features.map_iterators});
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));
