@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 #include <utility>
 
 namespace auger {
@@ -82,8 +83,13 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     TailCallers callers(readers_, view);
     auto give_up = [&](const Error& error) {
         groups.clear();
-        for (const Place& place : places)
-            remove_spec(place.spec);
+        // The last one first: nobody was told of their ids, which must not be missing among those
+        // that recordings define in their order.
+        for (const Place& place : std::views::reverse(places)) {
+            pointer_calls_.remove(specs_.cookie(place.spec));
+            call_programs_.remove(place.spec);
+            specs_.retract(place.spec);
+        }
         return error;
     };
     // With some to spare for those that turn out to be known or impossible.
