@@ -147,6 +147,7 @@ class LiveBackend final : public Backend {
     LiveOverhead overhead_{programs_, probes_, marks_};
     LiveEvents events_{tee_, names_, probes_.functions()};
     OpenCallList open_calls_{programs_, names_, unwind_, probes_.functions()};
+    bool told_of_goroutines_ = false; // that they are left out
 
     // What follows the target.
     mutable CurrentView view_{target_, catalogue_};
@@ -290,6 +291,11 @@ Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> pro
     const auto records = open_calls_.visit_threads();
     if (!records)
         return records.error();
+    if (!told_of_goroutines_ && open_calls_.leaves_out_goroutines()) {
+        told_of_goroutines_ = true;
+        add_notice("open: calls of goroutines are counted but not listed, because this kernel "
+                   "forbids BPF iterators over maps");
+    }
     // What their stacks lie in was mapped by then.
     loop_.deliver_changes();
     return open_calls_.describe(*records, probe);

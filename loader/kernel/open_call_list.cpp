@@ -57,9 +57,19 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
 
 } // namespace
 
+Result<void> OpenCallList::visit_goroutines(std::vector<char>& bytes) const {
+    const int program = programs_.program_fd(ProgramKind::goroutine_call_list);
+    if (program < 0) // the kernel forbids it: leaves_out_goroutines()
+        return {};
+    bpf_iter_link_info visited = {};
+    visited.map.map_fd = static_cast<uint32_t>(programs_.map_fd(MapKind::goroutine_calls));
+    LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &visited,
+                .iter_info_len = sizeof visited);
+    return read_visits(program, &options, bytes);
+}
+
 Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
     int program = programs_.program_fd(ProgramKind::open_call_list);
-    int of_goroutines = programs_.program_fd(ProgramKind::goroutine_call_list);
     if (program < 0)
         return Error{"list open calls", "", "BPF iterators over threads may not be used here",
                      "`doctor` says what this kernel lacks; `probes` counts them",
@@ -67,21 +77,18 @@ Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
     std::vector<char> bytes;
     if (auto read = read_visits(program, nullptr, bytes); !read)
         return read.error();
-    const auto records_of = [](const std::vector<char>& all) {
-        std::vector<wire_open_call> records(all.size() / sizeof(wire_open_call));
-        std::copy_n(all.data(), records.size() * sizeof(wire_open_call),
-                    reinterpret_cast<char*>(records.data()));
-        return records;
-    };
-    if (of_goroutines < 0) // the kernel forbids it: `doctor` says so
-        return records_of(bytes);
-    bpf_iter_link_info visited = {};
-    visited.map.map_fd = static_cast<uint32_t>(programs_.map_fd(MapKind::goroutine_calls));
-    LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &visited,
-                .iter_info_len = sizeof visited);
-    if (auto read = read_visits(of_goroutines, &options, bytes); !read)
+    if (auto read = visit_goroutines(bytes); !read)
         return read.error();
-    return records_of(bytes);
+    std::vector<wire_open_call> records(bytes.size() / sizeof(wire_open_call));
+    std::copy_n(bytes.data(), records.size() * sizeof(wire_open_call),
+                reinterpret_cast<char*>(records.data()));
+    return records;
+}
+
+bool OpenCallList::leaves_out_goroutines() const {
+    std::array<uint64_t, 2> first; // as large as struct goroutine_key
+    return programs_.program_fd(ProgramKind::goroutine_call_list) < 0 &&
+           bpf_map_get_next_key(programs_.map_fd(MapKind::goroutine_calls), nullptr, &first) == 0;
 }
 
 std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,

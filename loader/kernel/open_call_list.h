@@ -29,6 +29,8 @@ class OpenCallList {
     // Of threads, then of goroutines. Fails with kind `unsupported` when no program may visit the
     // threads.
     Result<std::vector<wire_open_call>> visit_threads() const;
+    // Goroutines are in timed calls, and the kernel forbids listing those.
+    bool leaves_out_goroutines() const;
     // The calls of these records, oldest first; of one probe, or of all. By the mappings and tables
     // that are known.
     std::vector<OpenCall> describe(std::span<const wire_open_call> records,
@@ -38,6 +40,8 @@ class OpenCallList {
     // Of processes, by their ids.
     using Mappings = std::map<uint32_t, std::vector<wire_unwind_mapping>>;
 
+    // Adds what the program that visits goroutines writes.
+    Result<void> visit_goroutines(std::vector<char>& bytes) const;
     // What all calls of a thread share.
     OpenCall describe_thread(std::span<const wire_open_call> records, Mappings& mappings);
     // User frames as of bpf/unwind_table.h.

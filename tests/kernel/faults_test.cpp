@@ -219,7 +219,7 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     raised.wakers = true;
     CallConditions values{"arg1 > 0", "", {"arg1"}, false};
 
-    uint32_t next_probe = 100;
+    uint32_t next_probe = 100, last_spec = session.report.places.at(0).spec.value;
     const std::string recording = testing::TempDir() + "faults.aug";
     using Edit = std::function<Result<void>()>;
     auto split_to = [&](const SplitInfo& split) {
@@ -269,7 +269,11 @@ TEST_P(Faults, LeaveInForceWhatWas) {
         {"add probe",
          [&]() -> Result<void> {
              auto added = backend.add_probe({ProbeId{++next_probe}, "fetch", fixed(7), values});
-             return added ? Result<void>() : added.error();
+             if (!added)
+                 return added.error();
+             // Recordings define specs in the order of their ids: a refused one leaves no gap.
+             EXPECT_EQ(added->places.at(0).spec.value, ++last_spec);
+             return {};
          },
          [&] { return backend.remove_probe(ProbeId{next_probe}); }},
         {"slow", [&] { return backend.set_slow(handle, fixed(77), {}); },

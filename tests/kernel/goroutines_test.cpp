@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calls of Go's functions: kept by goroutine, whatever thread it is on and wherever its stack lies.
 // The program counts its calls itself, and measures them by its own clock.
+#include "loader/kernel/features.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 
@@ -64,6 +65,25 @@ TEST_P(GoroutineCalls, AreCountedAndMeasuredAsTheProgramDoes) {
     // It sleeps five times for 20 us.
     EXPECT_GE(session.model().probe_statistics(probes.at("main.wander")).min_ns, 100'000u);
     program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// Each of the program's workers is one call for as long as it works.
+TEST_P(GoroutineCalls, AreListedWhileTheyAreOpenOrItIsSaidThatTheyAreNot) {
+    Program program(GetParam(), {"--calls", "2000", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId worker = session.time("main.worker");
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(worker).open > 0; }));
+    const std::vector<OpenCall> calls = must(session.backend().open_calls(worker));
+    const bool may_be_listed = Features::detect().map_iterators;
+    EXPECT_EQ(std::ranges::any_of(
+                  calls, [](const OpenCall& call) { return call.thread.comm == "goroutine"; }),
+              may_be_listed);
+    EXPECT_EQ(session.noticed("calls of goroutines are counted but not listed"), !may_be_listed);
+    session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
