@@ -2,6 +2,7 @@
 #include "loader/kernel/live_unwind.h"
 
 #include "loader/kernel/clock.h"
+#include "loader/probes/module_name.h"
 #include "loader/symbols/symbolizer.h"
 
 #include <bpf/bpf.h>
@@ -291,10 +292,12 @@ bool LiveUnwind::forget_unused_modules(uint64_t now_ns) {
 UnwindStatus LiveUnwind::status() const {
     UnwindStatus status;
     status.bytes = cells_.used() * sizeof(uint64_t);
-    status.pending = worker_.busy_with();
     size_t more = 0;
     for (const auto& [id, module] : known_) {
         status.modules++;
+        // Until a table is in place, not until it is made.
+        if (module.pending)
+            status.pending.emplace_back(module_base_name(modules_.info(ModuleId{id}).path));
         if (module.note.empty())
             continue;
         if (status.notes.size() < most_table_notes)

@@ -39,7 +39,7 @@ class LiveUnwind {
     // The rule at an address of one of them.
     RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
     // No table is being made.
-    bool settled() const { return worker_.busy_with().empty(); }
+    bool settled() const { return worker_.idle(); }
 
   private:
     // The table of an executable segment.

@@ -93,6 +93,7 @@ struct UnwindWorker::State {
             waiting.erase(job.user);
         return job;
     }
+    bool idle() const { return jobs.empty() && being_read == 0; }
     // The next one that is to be read now; none: jobs.end().
     std::set<Job>::const_iterator next(Share share) const {
         return std::ranges::find_if(
@@ -104,7 +105,7 @@ struct UnwindWorker::State {
     std::condition_variable changed;
     std::set<Job> jobs;
     std::map<FileUser, size_t> waiting; // of the jobs
-    std::multiset<std::string> current;
+    unsigned being_read = 0;
     std::vector<Finished> finished;
     std::atomic<bool> stop = false;
 };
@@ -148,13 +149,13 @@ void UnwindWorker::run(State& state, bool trusted_only) {
         if (at == state.jobs.end())
             continue; // the other thread has taken it
         State::Job job = state.take(at);
-        const auto current = state.current.insert(std::string(base_name(job.source->path)));
+        state.being_read++;
         lock.unlock();
         bool died = false;
         auto tables = tables_of(
             *state.readers, *job.source, cache, [&] { return !state.stop; }, died);
         lock.lock();
-        state.current.erase(current);
+        state.being_read--;
         if (died && ++job.deaths < most_deaths) {
             state.add(std::move(job));
             continue;
@@ -190,16 +191,12 @@ std::vector<UnwindWorker::Finished> UnwindWorker::take() {
 
 bool UnwindWorker::wait_idle(std::chrono::steady_clock::time_point deadline) const {
     std::unique_lock lock(state_->mutex);
-    return state_->changed.wait_until(
-        lock, deadline, [&] { return state_->jobs.empty() && state_->current.empty(); });
+    return state_->changed.wait_until(lock, deadline, [&] { return state_->idle(); });
 }
 
-std::vector<std::string> UnwindWorker::busy_with() const {
+bool UnwindWorker::idle() const {
     const std::lock_guard lock(state_->mutex);
-    std::vector<std::string> names(state_->current.begin(), state_->current.end());
-    for (const State::Job& job : state_->jobs)
-        names.emplace_back(base_name(job.source->path));
-    return names;
+    return state_->idle();
 }
 
 } // namespace auger

@@ -32,8 +32,8 @@ class UnwindWorker {
     std::vector<Finished> take();
     // True when nothing is left to do; false at the deadline.
     bool wait_idle(std::chrono::steady_clock::time_point deadline) const;
-    // The files that wait or are being read.
-    std::vector<std::string> busy_with() const;
+    // No file waits or is being read.
+    bool idle() const;
 
   private:
     struct State;

@@ -13,7 +13,7 @@ namespace auger {
 struct UnwindStatus {
     size_t modules = 0;               // known
     uint64_t bytes = 0;               // of tables and lists of mappings
-    std::vector<std::string> pending; // modules whose tables are being made
+    std::vector<std::string> pending; // modules whose tables are not in place yet
     std::vector<std::string> notes;   // what is missing, and why
 };
 

@@ -21,6 +21,8 @@ void Hostile::SetUp() {
         return;
     auger_.emplace(std::vector<std::string>{"-a", "--serve", "unix:" + folder_.path("socket")});
     auger_->run({"exit ret", "sample 999"});
+    // Of what runs already. Stacks of whoever comes before that are cut, attack or not.
+    ASSERT_TRUE(wait_until([&] { return auger_->ask("status")["unwinding"]["pending"] == 0; }));
     memory_before_ = memory_of(auger_->pid(), "VmHWM");
     files_before_ = open_files_of(auger_->pid());
     ASSERT_GT(memory_before_, 0u);
