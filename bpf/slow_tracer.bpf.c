@@ -28,17 +28,44 @@ struct {
 /* What is told of a thread's slow call. It is put together here, not in the ring, since a uprobe
  * may be preempted: nothing behind a record that is not complete can be read. */
 struct slow_report {
+    u32 taken; /* 1: by the thread that puts it together */
     struct stack_walk walk;
     struct wire_slow_call record;
 };
 
-/* Written by the slow-call tracer alone; a failed creation is counted as WIRE_LOSS_SLOW_MEMORY. */
+/* How many can be put together at a time, and how many are looked at for one that is free. */
+#define SLOW_REPORTS 64
+#define SLOW_REPORT_TRIES 16
+
+/*
+ * Written by the slow-call tracer alone; that none was free is counted as WIRE_LOSS_SLOW_MEMORY.
+ * Not in the thread's storage: that cannot be made while somebody on the same CPU is interrupted at
+ * storage of his own.
+ */
 struct {
-    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, int);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, SLOW_REPORTS);
+    __type(key, u32);
     __type(value, struct slow_report);
 } slow_reports SEC(".maps");
+
+/* One that is free, or NULL. CPUs begin at different ones. */
+static __noinline struct slow_report* take_slow_report(void) {
+    u32 first = bpf_get_smp_processor_id() * SLOW_REPORT_TRIES;
+
+    for (u32 i = 0; i < SLOW_REPORT_TRIES; i++) {
+        u32 at = (first + i) % SLOW_REPORTS;
+        struct slow_report* report = bpf_map_lookup_elem(&slow_reports, &at);
+
+        if (report && __sync_val_compare_and_swap(&report->taken, 0, 1) == 0)
+            return report;
+    }
+    return NULL;
+}
+
+static __always_inline void give_back(struct slow_report* report) {
+    __sync_lock_test_and_set(&report->taken, 0);
+}
 
 static __always_inline void count_gated_slow_call(void) {
     u32 zero = 0;
@@ -135,8 +162,7 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         count_loss(WIRE_LOSS_SLOW_RATE);
         return 0;
     }
-    report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(), NULL,
-                                  BPF_LOCAL_STORAGE_GET_F_CREATE);
+    report = take_slow_report();
     if (!report) {
         count_loss(WIRE_LOSS_SLOW_MEMORY);
         return 0;
@@ -157,6 +183,7 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
     slow->user_frames = note_stack(report, !from_return);
     if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
         count_loss(WIRE_LOSS_RING_SLOW);
+    give_back(report);
     charge_slow_call(calls);
     return 0;
 }
