@@ -83,7 +83,8 @@ Result<Helpers> begin(const Options& options, bool at_terminal) {
 }
 
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, const Helpers& helpers,
-                                              Model& model, const Signals& signals) {
+                                              Model& model, const Signals& signals,
+                                              bool interactive) {
     if (!options.replay.empty()) {
         ReplayOptions replay_options = options.replay_options;
         replay_options.readers = helpers.readers;
@@ -93,6 +94,7 @@ Result<std::unique_ptr<Backend>> make_backend(const Options& options, const Help
     live_options.readers = helpers.readers;
     live_options.starter = helpers.starter.get();
     live_options.give_up_rights = true;
+    live_options.at_terminal = interactive;
     live_options.retention = [&model] {
         return Retention{model.samples().capacity(), Model::default_slow_calls};
     };
@@ -257,7 +259,7 @@ ExitCode run(const Options& options, bool input_closed) {
         return ExitCode::failed;
     }
     Model model(options.store_samples);
-    auto backend = make_backend(options, *helpers, model, **signals);
+    auto backend = make_backend(options, *helpers, model, **signals, interactive);
     if (!backend) {
         say(output, options.json, backend.error());
         return exit_code(backend.error().kind);

@@ -60,12 +60,13 @@ class LiveBackend final : public Backend {
   public:
     LiveBackend(KernelAccess kernel, const LiveOptions& options, const SymbolizerOptions& symbols,
                 EventSink& sink)
-        : readers_(symbols.readers), kernel_(std::move(kernel)),
+        : at_terminal_(options.at_terminal), readers_(symbols.readers), kernel_(std::move(kernel)),
           catalogue_(symbols.readers, options.go_on), target_(programs_, options.starter),
           filter_(programs_), tee_(sink), names_(tee_, options.retention, symbols),
           unwind_(programs_, names_.modules(), names_.mappings(), symbols.readers),
           probes_(programs_, kernel_.features, catalogue_, *kernel_.guard, tee_, kernel_.way),
           marks_(programs_, catalogue_.readers(), *kernel_.guard, tee_, kernel_.way) {
+        catalogue_.readers().set_time(AnswerTime::of_loop()); // but for commands
         tee_.on_machine(MachineId{}, this_machine());
         programs_.config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
         overhead_.set_costs(probes_.measure_costs());
@@ -83,6 +84,7 @@ class LiveBackend final : public Backend {
     Result<void> set_attached(ProbeId id, bool attached) override;
     Result<void> set_slow(ProbeId id, const Threshold& threshold,
                           const CallConditions& conditions) override {
+        const auto asking = wait_for_code();
         return probes_.set_slow(id, threshold, conditions, view_.get());
     }
     Result<void> set_only(const OnlyInfo& only) override;
@@ -129,7 +131,13 @@ class LiveBackend final : public Backend {
 
   private:
     void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
+    // Of a command, while it asks what is in files.
+    WaitingForCode wait_for_code() const {
+        return {catalogue_.readers(),
+                at_terminal_ ? AnswerTime::of_terminal() : AnswerTime::endless()};
+    }
 
+    const bool at_terminal_;
     std::shared_ptr<ConfinedProcesses> readers_;
     KernelAccess kernel_;
     Programs& programs_ = *kernel_.programs;
@@ -153,7 +161,8 @@ class LiveBackend final : public Backend {
     mutable CurrentView view_{target_, catalogue_};
     LiveStatistics statistics_{probes_, gates_};
     EmulatorWatch emulators_{view_, probes_, marks_};
-    ProbeUpdates updates_{view_, probes_, marks_, *kernel_.guard, statistics_, tee_};
+    ProbeUpdates updates_{view_,          probes_,     marks_, catalogue_.readers(),
+                          *kernel_.guard, statistics_, tee_};
     BirthRates rates_{sampling_, tee_};
     TargetMembers members_{target_,           view_, updates_, rates_, sampling_, overhead_.clock(),
                            names_.mappings(), tee_};
@@ -167,7 +176,8 @@ class LiveBackend final : public Backend {
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
     PeriodicWork work_{statistics_, names_,   mappings_, updates_, overhead_,
                        rates_,      members_, ledger_,   tee_};
-    PollLoop loop_{{kernel_.ring->fd(), kernel_.watch.fd(), kernel_.guard->fd()},
+    PollLoop loop_{{kernel_.ring->fd(), kernel_.watch.fd(), kernel_.guard->fd(),
+                    catalogue_.readers().answers_fd()},
                    records_,
                    unwind_,
                    members_,
@@ -179,6 +189,7 @@ class LiveBackend final : public Backend {
 };
 
 Result<void> LiveBackend::set_target(const TargetSpec& spec) {
+    const auto asking = wait_for_code();
     auto target = target_.prepare(spec);
     if (!target)
         return target.error();
@@ -216,6 +227,7 @@ Result<void> LiveBackend::start_command() {
 }
 
 Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
+    const auto asking = wait_for_code();
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"time", request.text, "there is no target", "set one first: `target PID`"};
     if (target_.ended())
@@ -236,6 +248,7 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
 }
 
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
+    const auto asking = wait_for_code();
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"sites", function, "there is no target", "set one first: `target PID`"};
     loop_.deliver_all();
@@ -250,6 +263,7 @@ Result<void> LiveBackend::remove_probe(ProbeId id) {
 }
 
 Result<void> LiveBackend::set_attached(ProbeId id, bool attached) {
+    const auto asking = wait_for_code();
     loop_.deliver_all();
     if (attached) {
         view_.expire();
@@ -264,6 +278,7 @@ Result<void> LiveBackend::set_attached(ProbeId id, bool attached) {
 }
 
 Result<void> LiveBackend::set_split(const SplitInfo& split) {
+    const auto asking = wait_for_code();
     // What came so far belongs to the split before.
     loop_.deliver_all();
     statistics_.read(clock_ns());
@@ -275,6 +290,7 @@ Result<void> LiveBackend::set_split(const SplitInfo& split) {
 }
 
 Result<void> LiveBackend::set_only(const OnlyInfo& only) {
+    const auto asking = wait_for_code();
     loop_.deliver_all();
     if (!only.lines.empty()) {
         view_.expire();
@@ -330,6 +346,7 @@ UnwindStatus LiveBackend::unwind_status() const {
 
 std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
                                                         size_t limit) const {
+    const auto asking = wait_for_code();
     return catalogue_.readers().complete(prefix, view_.get().files(), limit);
 }
 

@@ -23,6 +23,9 @@ struct LiveOptions {
     bool debuginfod = false;
     // Asked every tenth of a second while a command waits for what reads a file: false ends that.
     std::function<bool()> go_on{};
+    // Somebody waits for what commands say: they do not wait for other users' files for longer than
+    // a second altogether, and what is found in them later is attached then.
+    bool at_terminal = false;
     // What is made before rights are given up (capabilities.h): the processes that read files, and
     // what starts commands. Null: made when they are needed, with the rights that are left then.
     std::shared_ptr<ConfinedProcesses> readers{};

@@ -46,6 +46,8 @@ void LiveLedger::report(uint64_t now_ns) const {
     ledger.lost["files: more than are looked into for one user"] = catalogue_.left_out();
     ledger.lost[fmt::format("mappings: more than {} in a process",
                             ModuleMap::Limits{}.mappings_per_image)] = mappings_.refused_mappings();
+    ledger.lost[fmt::format("mappings: of a user with more than {} files",
+                            ModuleTable::Limits{}.of_user)] = mappings_.modules().left_out();
     sink_.on_ledger(ledger);
 }
 

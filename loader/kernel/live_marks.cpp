@@ -59,6 +59,11 @@ Result<size_t> LiveMarks::attach_new(Mark& mark, const TargetView& view, bool ex
             return attached.error();
     }
     std::ranges::move(groups, std::back_inserter(mark.groups));
+    if (places == 0 && mark.groups.empty() && !matches->being_read.empty())
+        return Error{"watch line", mark.line,
+                     view.modules[matches->being_read.front()].file->path_and_owner() +
+                         " is still being read",
+                     "try again later"};
     if (places == 0 && mark.groups.empty())
         return Error{"watch line", mark.line, "no copy of it can be probed",
                      matches->skipped.empty() ? "" : matches->skipped.front().reason};

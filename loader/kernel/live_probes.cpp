@@ -36,7 +36,8 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
         report.notes = matches->notes;
         if (auto attached = attach_new(probe, *matches, view, report); !attached)
             return attached.error();
-        if (report.places.empty())
+        report.pending = report.places.empty();
+        if (report.pending && !probe.being_read)
             return Error{"time", request.text, "nothing that matches can be timed",
                          fmt::format("{}", fmt::join(report.skipped, "; "))};
     } else if (readers_.take_interrupted()) {
@@ -77,6 +78,12 @@ Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const
                                    match.file_offset, place_kind(match, ExitWay::instructions)});
     for (const SkippedPlace& skipped : matches->skipped)
         found.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
+    for (const size_t module : matches->being_read)
+        found.skipped.push_back(view.modules[module].file->path_and_owner() +
+                                " is still being read");
+    if (found.sites.empty() && !matches->being_read.empty())
+        return Error{"sites", function, fmt::format("{}", fmt::join(found.skipped, "; ")),
+                     "try again later"};
     return found;
 }
 
@@ -150,7 +157,8 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
         if (automatic_trampoline) {
             if (!proof)
                 proof = exits_.prove(view);
-            if (!proof->proven && !view.pids.empty())
+            // What was proven holds while nobody knows better.
+            if (!proof->proven && !proof->not_yet && !view.pids.empty())
                 fall_back_to_exits(probe, view, proof->reason, now_ns);
         }
         // Groups in callers would have to change together with the function's.
@@ -165,7 +173,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                 tell_problem(problems, attached.error().message(), now_ns);
         }
         // A function that pointers go to may be anywhere.
-        if (!probe.places.empty() && probe.pattern.library.empty() &&
+        if (!probe.being_read && !probe.places.empty() && probe.pattern.library.empty() &&
             std::ranges::none_of(probe.places, &Place::through_pointer) &&
             std::all_of(view.modules.begin(), view.modules.end(), [&](const TargetModule& module) {
                 return !module.main_program ||
@@ -175,13 +183,15 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             }))
             continue;
         auto matches = readers_.find(probe.pattern, files, quick);
-        if (!matches)
-            continue;
+        const bool waited = std::exchange(probe.being_read, false);
         ProbeReport report;
-        if (auto attached = attach_new(probe, *matches, view, report); !attached) {
-            tell_problem(problems, attached.error().message(), now_ns);
-            continue;
-        }
+        if (matches)
+            if (auto attached = attach_new(probe, *matches, view, report); !attached) {
+                tell_problem(problems, attached.error().message(), now_ns);
+                continue;
+            }
+        if (waited && !probe.being_read)
+            tell_what_was_read(probe, matches, now_ns);
         if (report.places.empty())
             continue;
         sink_.on_probe(probe.info);
@@ -191,6 +201,16 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                     report.places.size() == 1 ? "" : "s"));
     }
     problems_ = std::move(problems);
+}
+
+void LiveProbes::tell_what_was_read(const Probe& probe, const Result<ProbeMatches>& matches,
+                                    uint64_t now_ns) {
+    if (!matches) {
+        sink_.on_notice(now_ns, matches.error().message());
+        return;
+    }
+    for (const std::string& note : matches->notes)
+        sink_.on_notice(now_ns, fmt::format("{}: {}", probe.info.text, note));
 }
 
 // For every process from now on, with the filter in the kernel.

@@ -116,6 +116,11 @@ class LiveProbes {
                               std::vector<PlaceGroup>& groups, const TargetView& view,
                               TailCallers& known);
     static std::string tail_note(const Place& place);
+    // Whose callers are where its calls end.
+    static const std::string& jumping_function(const Probe& probe, const PlaceMatch& match);
+    // Of a probe that waited for files: what came of it, if it waits no longer.
+    void tell_what_was_read(const Probe& probe, const Result<ProbeMatches>& matches,
+                            uint64_t now_ns);
     void fall_back_to_exits(Probe& probe, const TargetView& view, const std::string& reason,
                             uint64_t now_ns);
     void widen(Probe& probe, PlaceGroup& group, const TargetView& view, const std::string& reason,

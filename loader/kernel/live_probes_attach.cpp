@@ -92,6 +92,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         }
         return error;
     };
+    std::set<size_t> being_read(matches.being_read.begin(), matches.being_read.end());
     // With some to spare for those that turn out to be known or impossible.
     if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
         return reserved;
@@ -118,6 +119,11 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                                  match.name, match.no_return_probe));
             continue;
         }
+        if (match.site && match.site->jump &&
+            callers.not_yet(jumping_function(probe, match), match.module)) {
+            being_read.insert(match.module);
+            continue;
+        }
         if (const std::string why = callers.no_way_back(match); !why.empty()) {
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
@@ -137,9 +143,22 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                 is_trampoline(choice.exit) ? "uretprobe" : "ret instructions", choice.why));
         Place fresh{{}, match, module.identity(), choice.exit};
         fresh.values = values_of(match, view);
+        if (is_without_tail(fresh) &&
+            callers.not_yet(jumping_function(probe, match), match.module)) {
+            being_read.insert(match.module);
+            continue;
+        }
         auto program = compiler.compile(fresh.values);
+        const auto go =
+            program && choice.exit == ExitWay::go ? readers_.go_places(module.file) : GoPlaces();
+        if ((!program || !go) && readers_.not_yet()) {
+            being_read.insert(match.module);
+            continue;
+        }
         if (!program)
             return give_up(program.error());
+        if (!go)
+            return give_up(go.error());
         if (*program && !can_read(**program, fresh))
             return give_up(overwritten(match));
         fresh.at_arguments = *program && needs_other_entry(**program, fresh);
@@ -148,16 +167,10 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             return give_up(spec.error());
         fresh.spec = *spec;
         places.push_back(std::move(fresh));
-        GoPlaces go;
-        if (choice.exit == ExitWay::go) {
-            const auto found = readers_.go_places(module.file);
-            if (!found)
-                return give_up(found.error());
-            go = *found;
-            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), go, module.path);
+        if (choice.exit == ExitWay::go)
+            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), *go, module.path);
                 !entered)
                 return give_up(entered.error());
-        }
         if (places.back().through_pointer())
             if (auto entered = pointer_calls_.enter(specs_.cookie(*spec), match, view); !entered)
                 return give_up(entered.error());
@@ -171,7 +184,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             AttachmentRequest attachments = request_for(choice.exit);
             attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
             if (choice.exit == ExitWay::go)
-                add_goroutine_ends(attachments, go);
+                add_goroutine_ends(attachments, *go);
             groups.emplace_back(module, view, std::move(attachments));
             group = std::prev(groups.end());
         }
@@ -234,6 +247,11 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                            "them, for which the end of auger waits too",
                                            perf_events, perf_events / 10));
     report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
+    for (const size_t module : being_read)
+        report.notes.push_back(
+            fmt::format("{} is still being read; what matches there is timed when that is done",
+                        view.modules[module].file->path_and_owner()));
+    probe.being_read = !being_read.empty();
     return {};
 }
 

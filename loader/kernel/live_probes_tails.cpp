@@ -15,11 +15,15 @@ namespace auger {
 namespace {
 
 // Where the function is that jumps.
-uint64_t jumping_function(const PlaceMatch& match) {
+uint64_t jumping_address(const PlaceMatch& match) {
     return match.site ? match.site->caller_address : match.address;
 }
 
 } // namespace
+
+const std::string& LiveProbes::jumping_function(const Probe& probe, const PlaceMatch& match) {
+    return match.site && match.site->jump ? match.site->caller : probe.info.text;
+}
 
 bool LiveProbes::is_tail_jump(const ExitPlace& exit) {
     return exit.code.kind == ExitKind::jump && !exit.code.to_itself;
@@ -42,9 +46,8 @@ Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& pl
         std::vector<uint64_t> entries = {place.match.entry.address};
         if (place.match.argument_entry)
             entries.push_back(place.match.argument_entry->address);
-        for (const PlaceMatch& caller :
-             known.of(place.jumps() ? place.match.site->caller : probe.info.text)) {
-            if (!TailCallers::calls(caller, place.match.module, jumping_function(place.match)))
+        for (const PlaceMatch& caller : known.of(jumping_function(probe, place.match))) {
+            if (!TailCallers::calls(caller, place.match.module, jumping_address(place.match)))
                 continue;
             const TargetModule& module = view.modules[caller.module];
             for (const uint64_t entry : entries)

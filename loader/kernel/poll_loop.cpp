@@ -82,10 +82,11 @@ bool PollLoop::poll(nanoseconds timeout, int wake_fd) {
 // True when `wake_fd` ended the wait. What processes do and a ring that fills up end it too.
 bool PollLoop::wait_until(uint64_t time_ns, int wake_fd) const {
     const uint64_t now = std::min(clock_ns(), time_ns);
-    std::array<pollfd, 5> waiting = {{{sources_[0], POLLIN, 0},
+    std::array<pollfd, 6> waiting = {{{sources_[0], POLLIN, 0},
                                       {sources_[1], POLLIN, 0},
                                       {wake_fd, POLLIN, 0},
                                       {sources_[2], POLLIN, 0},
+                                      {sources_[3], POLLIN, 0},
                                       {target_.ended() ? -1 : target_.command_pidfd(), POLLIN, 0}}};
     const timespec wait = {static_cast<time_t>((time_ns - now) / 1'000'000'000),
                            static_cast<long>((time_ns - now) % 1'000'000'000)};

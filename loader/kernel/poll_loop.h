@@ -23,7 +23,7 @@ namespace auger {
 class PollLoop {
   public:
     // Readable when there is something to take in.
-    using Sources = std::array<int, 3>;
+    using Sources = std::array<int, 4>;
 
     PollLoop(const Sources& sources, RecordIntake& records, LiveUnwind& unwind,
              TargetMembers& members, ProbeUpdates& updates, PeriodicWork& work,

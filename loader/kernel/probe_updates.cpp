@@ -48,11 +48,14 @@ void ProbeUpdates::on_written_file(const ProbedFile& file) {
 }
 
 void ProbeUpdates::update(uint64_t now_ns) {
+    if (readers_.take_answers())
+        expire();
     if (!are_old_ || now_ns < next_update_ns_)
         return;
     are_old_ = false;
     if (probes_.empty() && marks_.empty())
         return;
+    const WaitingForCode waiting(readers_, AnswerTime::of_loop());
     const uint64_t refused = guard_.refused();
     const bool per_process = probes_.per_process();
     probes_.update(view_.get(), now_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ProbeUpdates: when the probes are looked over, because processes came, mapped something or wrote
-// to a probed file: as soon as possible, but within a share of our time. Changes when something
+// to a probed file, or a file has been read: as soon as possible, but within a share of our time,
+// and without waiting for what is still being read. Changes when something
 // else makes probes wrong, or may take another share.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include "loader/kernel/live_marks.h"
 #include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_statistics.h"
+#include "loader/probes/code_readers.h"
 #include "loader/stream/events.h"
 
 #include <sys/types.h>
@@ -19,10 +21,10 @@ namespace auger {
 
 class ProbeUpdates {
   public:
-    ProbeUpdates(CurrentView& view, LiveProbes& probes, LiveMarks& marks, FileGuard& guard,
-                 LiveStatistics& statistics, EventSink& sink)
-        : view_(view), probes_(probes), marks_(marks), guard_(guard), statistics_(statistics),
-          sink_(sink) {}
+    ProbeUpdates(CurrentView& view, LiveProbes& probes, LiveMarks& marks, CodeReaders& readers,
+                 FileGuard& guard, LiveStatistics& statistics, EventSink& sink)
+        : view_(view), probes_(probes), marks_(marks), readers_(readers), guard_(guard),
+          statistics_(statistics), sink_(sink) {}
 
     // There is another target: its probes, at once.
     void on_target(uint64_t now_ns);
@@ -44,6 +46,7 @@ class ProbeUpdates {
     CurrentView& view_;
     LiveProbes& probes_;
     LiveMarks& marks_;
+    CodeReaders& readers_;
     FileGuard& guard_;
     LiveStatistics& statistics_;
     EventSink& sink_;

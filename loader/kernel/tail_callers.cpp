@@ -11,7 +11,7 @@
 
 namespace auger {
 
-const std::vector<PlaceMatch>& TailCallers::of(const std::string& function) {
+const TailCallers::Known& TailCallers::known(const std::string& function) {
     const auto [found, is_new] = known_.try_emplace(function);
     if (!is_new)
         return found->second;
@@ -27,8 +27,15 @@ const std::vector<PlaceMatch>& TailCallers::of(const std::string& function) {
     for (PlaceMatch& match : matches->places)
         if (match.site && !match.site->pointer && !match.site->jump && match.site->callee &&
             !match.exits.empty() && !match.in_go)
-            found->second.push_back(std::move(match));
+            found->second.calls.push_back(std::move(match));
+    found->second.being_read = std::move(matches->being_read);
     return found->second;
+}
+
+bool TailCallers::not_yet(const std::string& function, size_t module) {
+    const auto group = [&](size_t of) { return FileGroup::of(*view_.modules[of].file); };
+    return std::ranges::any_of(known(function).being_read,
+                               [&](size_t read) { return group(read) == group(module); });
 }
 
 bool TailCallers::calls(const PlaceMatch& caller, size_t module, uint64_t function) {

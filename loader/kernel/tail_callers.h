@@ -21,15 +21,23 @@ class TailCallers {
     TailCallers(CodeReaders& readers, const TargetView& view) : readers_(readers), view_(view) {}
 
     // Call instructions that call a function, by its name; each name is looked up once.
-    const std::vector<PlaceMatch>& of(const std::string& function);
+    const std::vector<PlaceMatch>& of(const std::string& function) { return known(function).calls; }
+    // Files of the owner of this one, who may call the function, are still being read.
+    bool not_yet(const std::string& function, size_t module);
     static bool calls(const PlaceMatch& caller, size_t module, uint64_t function);
     // Why a jump cannot be timed; empty when it can.
     std::string no_way_back(const PlaceMatch& match);
 
   private:
+    struct Known {
+        std::vector<PlaceMatch> calls;
+        std::vector<size_t> being_read;
+    };
+    const Known& known(const std::string& function);
+
     CodeReaders& readers_;
     const TargetView& view_;
-    std::map<std::string, std::vector<PlaceMatch>> known_;
+    std::map<std::string, Known> known_;
 };
 
 } // namespace auger

@@ -44,6 +44,7 @@ struct TimedProbe {
     std::vector<TimedPlace> places;
     std::vector<PlaceGroup> groups; // one a file and way out
     uint32_t terms = 0;             // of gates
+    bool being_read = false;        // files in which there may be more
 };
 
 } // namespace auger

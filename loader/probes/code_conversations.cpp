@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
+#include <tuple>
 
 namespace auger {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using code_messages::Kind;
 
 constexpr int most_given_up = 3; // processes, of one user's files
@@ -19,25 +18,21 @@ constexpr size_t most_processes = 64;
 // Of one user, in containers too: anybody may map any number of files of any kind.
 constexpr size_t most_groups = 256;
 constexpr size_t most_unshared = 8; // of one file each
+// Answers that were not waited for are kept for who asks again.
+constexpr std::chrono::seconds answers_kept{60};
+constexpr size_t most_answers = 4096;
+constexpr size_t most_answer_bytes = 64 << 20;
 
-// A process may have been killed, again and again; or the file kills it, which takes its time.
-class Attempts {
-  public:
-    // False: that was the last one. Pauses before the next.
-    bool another() {
-        constexpr int at_least = 3, at_most = 10;
-        constexpr std::chrono::seconds patience{3};
-        constexpr std::chrono::milliseconds pause{10};
-        if (++made_ >= at_most || (made_ >= at_least && Clock::now() - began_ > patience))
-            return false;
-        std::this_thread::sleep_for(made_ * pause);
-        return true;
-    }
+// How often is asked whether to go on.
+constexpr std::chrono::milliseconds look_interval{100};
 
-  private:
-    int made_ = 0;
-    const Clock::time_point began_ = Clock::now();
-};
+Error unsupported(const std::string& cause) {
+    return {"read code", {}, cause, {}, Error::Kind::unsupported};
+}
+
+Error interruption() {
+    return {"read code", {}, "interrupted", {}};
+}
 
 } // namespace
 
@@ -47,50 +42,141 @@ CodeConversations::CodeConversations(std::shared_ptr<ConfinedProcesses> processe
         own_root_ = *std::move(root);
 }
 
-Result<CodeProcess*> CodeConversations::process_of(const FileGroup& group) {
-    const auto there = processes_.find(group);
-    if (there != processes_.end() && there->second.process.usable()) {
-        there->second.used = ++uses_;
-        return &there->second.process;
-    }
-    processes_.erase(group);
-    if (!group.trusted() && given_up_[group.owner.user] >= most_given_up)
-        return Error{"read code",
-                     {},
-                     "other files of its owner took too long, or their reader answered nonsense",
-                     {},
-                     Error::Kind::unsupported};
-    if (processes_.size() >= most_processes)
-        make_room();
-    auto made = readers_->make(code_service);
-    if (!made)
-        return made.error();
-    Entry entry{CodeProcess(*std::move(made), go_on_), ++uses_};
-    return &processes_.emplace(group, std::move(entry)).first->second.process;
+CodeConversations::~CodeConversations() {
+    for (auto& [group, entry] : entries_) // before one of them is waited for
+        entry.thread->end();
+}
+
+void CodeConversations::begin() {
+    interrupted_ = false;
+    for (auto& [key, asked] : asked_)
+        take_in(key.group, asked);
+    forget_answers();
+    std::erase_if(ending_, [](const auto& thread) { return thread->has_ended(); });
+}
+
+void CodeConversations::take_in(const FileGroup& group, Asked& asked) {
+    const CodeOutcome* outcome = asked.answer->outcome();
+    if (!outcome || std::exchange(asked.taken_in, true))
+        return;
+    asked.there_since = Clock::now();
+    if (!group.trusted())
+        given_up_[group.owner.user] += outcome->given_up;
+}
+
+// All that was asked for one thing is kept until nothing of it is outstanding: who comes back for
+// the last answer asks for the others again.
+void CodeConversations::forget_answers() {
+    const auto now = Clock::now();
+    std::erase_if(asked_, [&](const auto& entry) {
+        const Asked& asked = entry.second;
+        return std::ranges::any_of(asked.files, &std::weak_ptr<const CodeFile>::expired) ||
+               (asked.taken_in && (asked.answer->outcome()->ended ||
+                                   (asked.left && now - asked.there_since > answers_kept)));
+    });
+    const bool outstanding =
+        std::ranges::any_of(asked_, [](const auto& entry) { return entry.second.left; });
+    size_t bytes = 0, answers = 0;
+    std::erase_if(asked_, [&](const auto& entry) {
+        if (!entry.second.taken_in)
+            return false;
+        const auto& answer = entry.second.answer->outcome()->answer;
+        bytes += answer ? answer->size() : 0;
+        return !outstanding || ++answers > most_answers || bytes > most_answer_bytes;
+    });
+}
+
+void CodeConversations::end(std::map<FileGroup, Entry>::iterator entry) {
+    std::erase_if(asked_, [&](const auto& asked) { return asked.first.group == entry->first; });
+    entry->second.thread->end();
+    ending_.push_back(std::move(entry->second.thread));
+    entries_.erase(entry);
 }
 
 // The one that was asked longest ago goes; not that of files that only root can have written, whom
-// all others need.
+// all others need. When it is at work still it has taken too long.
 void CodeConversations::make_room() {
-    processes_.erase(std::ranges::min_element(processes_, {}, [](const auto& entry) {
+    const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) {
         return std::pair(entry.first.trusted(), entry.second.used);
-    }));
+    });
+    if (oldest->second.hangs() && !oldest->first.trusted())
+        given_up_[oldest->first.owner.user]++;
+    end(oldest);
 }
 
-void CodeConversations::give_up(const FileGroup& group) {
-    processes_.erase(group);
-    if (!group.trusted())
-        given_up_[group.owner.user]++;
+Result<CodeConversations::Entry*> CodeConversations::entry_of(const FileGroup& group) {
+    if (!group.trusted() && given_up_[group.owner.user] >= most_given_up)
+        return unsupported(
+            "other files of its owner took too long, or their reader answered nonsense");
+    auto there = entries_.find(group);
+    if (there == entries_.end()) {
+        if (entries_.size() >= most_processes)
+            make_room();
+        there =
+            entries_
+                .emplace(group,
+                         Entry{std::make_unique<CodeThread>(readers_, own_root_.get(), answers_)})
+                .first;
+    }
+    there->second.used = ++uses_;
+    return &there->second;
 }
 
-Error CodeConversations::nonsense(const FileGroup& group) {
-    give_up(group);
-    return {"read code", {}, "its reader sent an invalid answer", {}};
-}
-
-void CodeConversations::note_interrupt(const CodeProcess& process) {
-    interrupted_ = interrupted_ || process.interrupted();
+// False: it is not there yet, or nobody waits for anything any more.
+bool CodeConversations::wait(Entry& entry, Asked& asked, bool trusted) {
+    if (asked.answer->outcome())
+        return true;
+    const auto until = entry.hangs() && !time_.waits_again() ? Clock::now() : time_.until(trusted);
+    while (!interrupted_) {
+        const auto now = Clock::now();
+        if (until && now >= *until)
+            break;
+        interrupted_ = go_on_ && !go_on_();
+        if (interrupted_)
+            break;
+        if (answers_->wait(*asked.answer,
+                           std::min(now + look_interval, until.value_or(now + look_interval))))
+            return true;
+    }
     was_interrupted_ = was_interrupted_ || interrupted_;
+    asked.left = true;
+    entry.left = asked.answer;
+    answers_->leave(*asked.answer);
+    return asked.answer->outcome() != nullptr; // it may have come just then
+}
+
+Error CodeConversations::left() {
+    not_yet_ = true;
+    return {"read code", {}, "it is still being read", "try again later"};
+}
+
+Result<const CodeOutcome*> CodeConversations::outcome(const FileGroup& group,
+                                                      const std::vector<File>& files,
+                                                      std::string request,
+                                                      const CodeThread::Work& work) {
+    not_yet_ = false;
+    if (interrupted_)
+        return interruption();
+    Key key{group, {}, std::move(request)};
+    for (const File& file : files)
+        key.files.push_back(file.get());
+    const auto there = asked_.find(key);
+    if (there != asked_.end() && there->second.answer->outcome()) {
+        take_in(group, there->second);
+        return there->second.answer->outcome();
+    }
+    const auto entry = entry_of(group);
+    if (!entry)
+        return entry.error();
+    Asked& asked = asked_[std::move(key)];
+    if (!asked.answer) {
+        asked.answer = (*entry)->thread->begin(work);
+        asked.files.assign(files.begin(), files.end());
+    }
+    if (!wait(**entry, asked, group.trusted()))
+        return interrupted_ ? interruption() : left();
+    take_in(group, asked);
+    return asked.answer->outcome();
 }
 
 void CodeConversations::forget_what_is_gone() {
@@ -99,102 +185,86 @@ void CodeConversations::forget_what_is_gone() {
     for (const auto& [file, what] : described_)
         if (const auto there = file.lock())
             used.insert(FileGroup::of(*there));
-    std::erase_if(processes_, [&](const auto& entry) { return !used.contains(entry.first); });
-    for (auto& [group, entry] : processes_)
-        entry.process.close_forgotten();
-}
-
-Result<const CodeDescription*> CodeConversations::describe(const File& file) {
-    if (const auto known = described_.find(file); known != described_.end())
-        return &known->second;
-    const FileGroup group = FileGroup::of(*file);
-    for (Attempts attempts;;) {
-        auto process = process_of(group);
-        if (!process)
-            return process.error();
-        auto description = (*process)->describe(file, own_root_.get());
-        if (description)
-            return &described_.emplace(file, *std::move(description)).first->second;
-        note_interrupt(**process);
-        if (interrupted_)
-            return description.error();
-        const bool too_long = (*process)->given_up();
-        if (too_long)
-            give_up(group);
-        if (too_long || !attempts.another()) {
-            // It is not tried again whenever something is looked for.
-            CodeDescription none{description.error().cause, {}, {}, {}};
-            return &described_.emplace(file, std::move(none)).first->second;
-        }
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+        const auto here = entry++;
+        if (!used.contains(here->first) && !here->second.hangs())
+            end(here);
     }
 }
 
-Result<void> CodeConversations::open_in(const FileGroup& group, CodeProcess& process,
-                                        const File& file) {
-    if (process.number_of(file) != 0)
-        return {};
+Result<std::shared_ptr<const CodeDescription>> CodeConversations::describe(const File& file) {
+    if (const auto known = described_.find(file); known != described_.end())
+        return known->second;
+    const auto what =
+        outcome(FileGroup::of(*file), {file}, "describe",
+                [file](CodeConversation& conversation) { return conversation.describe(file); });
+    if (!what)
+        return what.error();
+    if (!(*what)->answer)
+        return (*what)->answer.error();
+    if ((*what)->ended)
+        return left();
+    return described_.emplace(file, (*what)->description).first->second;
+}
+
+Result<DescribedFile> CodeConversations::described(const File& file) {
+    not_yet_ = false;
     const auto description = describe(file);
     if (!description)
         return description.error();
-    if (!(*description)->problem.empty())
-        return Error{
-            "read code", file->path(), (*description)->problem, {}, Error::Kind::unsupported};
-    // Describing it has opened it in its owner's process.
-    if (!process.usable() || (FileGroup::of(*file) == group && process.number_of(file) != 0))
-        return {};
-    return process.open(file, **description);
-}
-
-Result<std::string> CodeConversations::ask(const FileGroup& group,
-                                           std::span<const SearchedFile> files, const Fill& fill) {
-    died_ = false;
-    for (Attempts attempts;;) {
-        // What describes files may have to start their owner's process anew.
-        for (const SearchedFile& searched : files)
-            if (const auto described = describe(searched.file); !described)
-                return described.error();
-        auto process = process_of(group);
-        if (!process)
-            return process.error();
-        Result<std::string> answer = std::string();
-        for (const SearchedFile& searched : files)
-            if (const auto open = open_in(group, **process, searched.file); !open) {
-                answer = open.error();
-                break;
-            }
-        if (answer && (*process)->usable())
-            answer = (*process)->ask(fill(**process));
-        if ((answer && (*process)->usable()) ||
-            (!answer && answer.error().kind == Error::Kind::unsupported))
-            return answer;
-        if (answer) // it has died of what it was told
-            answer = Error{"read code", {}, "its reader crashed or was killed", {}};
-        note_interrupt(**process);
-        if ((*process)->given_up())
-            give_up(group);
-        else if (!interrupted_ && attempts.another())
-            continue;
-        else
-            died_ = !interrupted_;
-        return answer;
+    if (!(*description)->problem.empty()) {
+        Error error = unsupported((*description)->problem);
+        error.subject = file->path();
+        return error;
     }
+    return DescribedFile{file, *description};
 }
 
-Result<std::string> CodeConversations::ask_of(const File& file, Kind kind, std::string text) {
+Result<std::string> CodeConversations::ask_of(const FileGroup& group, const File& file,
+                                              Request request) {
     begin();
-    const SearchedFile searched{file, false};
-    return ask(FileGroup::of(*file), {&searched, 1}, [&](const CodeProcess& process) {
-        Request request;
-        request.kind = kind;
-        request.number = process.number_of(file);
-        request.text = text;
-        return request;
-    });
+    CodeQuestion question;
+    std::vector<File> files;
+    if (file) {
+        auto described = this->described(file);
+        if (!described)
+            return described.error();
+        question.files.push_back(*std::move(described));
+        files.push_back(file);
+        request.number = 1;
+    }
+    std::string said = code_messages::request(request);
+    question.request = std::move(request);
+    const auto what = outcome(group, files, std::move(said),
+                              [question = std::move(question)](CodeConversation& conversation) {
+                                  return conversation.ask(question);
+                              });
+    if (!what)
+        return what.error();
+    return (*what)->ended ? left() : (*what)->answer;
 }
 
-void CodeConversations::tell(const Request& request) {
-    for (auto& [group, entry] : processes_)
-        entry.process.tell(request);
+CodeConversations::File CodeConversations::known_as(const File& file) const {
+    const auto identity = [](const CodeFile& of) {
+        return std::tuple(of.device(), of.inode(), of.size(), of.root(), FileGroup::of(of));
+    };
+    for (const auto& [known, description] : described_)
+        if (const File there = known.lock(); there && identity(*there) == identity(*file))
+            return there;
+    return file;
+}
+
+void CodeConversations::forget_debug_information() {
+    for (auto& [group, entry] : entries_)
+        entry.thread->forget_debug_information();
+}
+
+Error CodeConversations::nonsense(const FileGroup& group) {
+    if (const auto there = entries_.find(group); there != entries_.end())
+        end(there);
+    if (!group.trusted())
+        given_up_[group.owner.user]++;
+    return {"read code", {}, "its reader sent an invalid answer", {}};
 }
 
 bool CodeConversations::is_one_too_many(const FileGroup& group) {
@@ -205,26 +275,24 @@ bool CodeConversations::is_one_too_many(const FileGroup& group) {
 
 std::vector<std::pair<FileGroup, ListedFiles>>
 CodeConversations::list(std::span<const SearchedFile> files, bool with_served) {
+    begin();
     forget_what_is_gone();
     unread_.clear();
     of_user_.clear();
     unshared_.clear();
-    begin();
     std::set<FileGroup> known;
     std::vector<std::pair<FileGroup, ListedFiles>> groups;
     for (const SearchedFile& searched : files) {
         const CodeFile& file = *searched.file;
         const FileGroup group = FileGroup::of(file);
         if (!known.contains(group) && is_one_too_many(group)) {
-            unread_[&file] = group.owner.shares()
-                                 ? "too many of its owner's files are read already"
-                                 : "too many files of its owner that others may write";
+            unread_[&file] = {group.owner.shares()
+                                  ? "too many of its owner's files are read already"
+                                  : "too many files of its owner that others may write"};
             continue;
         }
-        const auto description = describe(searched.file);
-        const std::string why = description ? (*description)->problem : description.error().cause;
-        if (!why.empty())
-            unread_[&file] = why;
+        if (const auto described = this->described(searched.file); !described)
+            unread_[&file] = {described.error().cause, not_yet_};
         else if (known.insert(group).second)
             groups.emplace_back(group, ListedFiles{});
         if (interrupted_)
@@ -242,53 +310,48 @@ CodeConversations::list(std::span<const SearchedFile> files, bool with_served) {
     return groups;
 }
 
-Result<std::string> CodeConversations::ask_these(const FileGroup& group, const ListedFiles& these,
-                                                 const Request& request, std::string_view library) {
-    return ask(group, these.files, [&](const CodeProcess& process) {
-        Request filled = request;
-        for (size_t i = 0; i < these.files.size(); i++)
-            filled.modules.push_back({process.number_of(these.files[i].file),
-                                      these.files[i].main_program, these.searched[i],
-                                      leads_to(library, these.files[i].file->fd())});
-        return filled;
-    });
+void CodeConversations::leave_out(const ListedFiles& listed, const Unread& why) {
+    for (size_t i = 0; i < listed.files.size(); i++)
+        if (listed.searched[i])
+            unread_[listed.files[i].file.get()] = why;
 }
 
-void CodeConversations::leave_out(const File& file, const std::string& cause) {
-    described_[file] = CodeDescription{cause, {}, {}, {}};
-    unread_[file.get()] = cause;
-}
-
-Result<std::string> CodeConversations::ask_all(const FileGroup& group, ListedFiles& listed,
-                                               const Request& request, std::string_view library) {
-    auto answer = ask_these(group, listed, request, library);
-    if (answer || !died_ || interrupted_ || std::ranges::count(listed.searched, true) == 1)
-        return answer;
-    ListedFiles harmless;
-    for (size_t wanted = 0; wanted < listed.files.size(); wanted++) {
-        if (!listed.searched[wanted]) {
-            harmless.add(listed, wanted);
-            continue;
-        }
-        ListedFiles alone;
-        for (size_t i = 0; i < listed.files.size(); i++)
-            if (!listed.searched[i] || i == wanted)
-                alone.add(listed, i);
-        processes_.erase(group);
-        const auto of_it = ask_these(group, alone, request, library);
-        if (interrupted_)
-            return answer;
-        if (of_it)
-            harmless.add(listed, wanted);
-        else
-            leave_out(listed.files[wanted].file, of_it.error().cause);
+Result<std::string> CodeConversations::ask(const FileGroup& group, ListedFiles& listed,
+                                           const Request& request, std::string_view library) {
+    CodeQuestion question{{}, request};
+    std::vector<File> files;
+    for (size_t i = 0; i < listed.files.size(); i++) {
+        const File& file = listed.files[i].file;
+        auto described = this->described(file);
+        if (!described)
+            return described.error();
+        files.push_back(file);
+        question.files.push_back(*std::move(described));
+        question.request.modules.push_back({static_cast<uint32_t>(i + 1),
+                                            listed.files[i].main_program, listed.searched[i],
+                                            leads_to(library, file->fd())});
     }
-    processes_.erase(group);
-    const bool any = std::ranges::count(harmless.searched, true) > 0;
-    if (harmless.files.size() == listed.files.size() || !any)
-        return answer;
-    listed = std::move(harmless);
-    return ask_these(group, listed, request, library);
+    std::string said = code_messages::request(question.request);
+    const auto what = outcome(group, files, std::move(said),
+                              [question = std::move(question)](CodeConversation& conversation) {
+                                  return conversation.ask(question);
+                              });
+    if (!what)
+        return what.error();
+    if ((*what)->ended)
+        return left();
+    for (const auto& [at, cause] : (*what)->left_out) {
+        described_[files[at]] =
+            std::make_shared<CodeDescription>(CodeDescription{cause, {}, {}, {}});
+        unread_[files[at].get()] = {cause};
+    }
+    if ((*what)->asked.size() < listed.files.size()) {
+        ListedFiles kept;
+        for (const size_t at : (*what)->asked)
+            kept.add(listed, at);
+        listed = std::move(kept);
+    }
+    return (*what)->answer;
 }
 
 } // namespace auger

@@ -3,6 +3,8 @@
 
 #include "loader/process/trusted_file.h"
 
+#include <fmt/format.h>
+
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -34,6 +36,12 @@ std::shared_ptr<const CodeFile> CodeFile::open(UniqueFd fd, std::string path, Ro
     file->inode_ = status.st_ino;
     file->size_ = static_cast<uint64_t>(status.st_size);
     return file;
+}
+
+std::string CodeFile::path_and_owner() const {
+    return owner_.kind == FileOwner::Kind::trusted
+               ? path_
+               : fmt::format("{} of user {}", path_, owner_.user.uid);
 }
 
 bool CodeFile::is_code(uint64_t offset) const {

@@ -43,6 +43,9 @@ class CodeFile {
     // Whether what lies at the offset is code: in an executable segment.
     bool is_code(uint64_t offset) const;
 
+    // "/opt/server of user 1000": of whom the file is, where not only root can have written it.
+    std::string path_and_owner() const;
+
   private:
     CodeFile() = default;
 

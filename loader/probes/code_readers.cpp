@@ -25,6 +25,12 @@ Result<ProbeMatches> CodeReaders::find(const ProbePattern& pattern,
     return find_in_files(conversations_, pattern, files, options);
 }
 
+AnswerTime CodeReaders::set_time(AnswerTime time) {
+    const AnswerTime before = conversations_.time();
+    conversations_.set_time(time);
+    return before;
+}
+
 bool CodeReaders::take_interrupted() {
     return conversations_.take_interrupted();
 }
@@ -40,7 +46,7 @@ std::vector<std::string> CodeReaders::complete(std::string_view text,
         request.text = text;
         request.limit = limit;
         const auto answer =
-            conversations_.ask_all(group, listed, request, text.substr(0, text.find(':')));
+            conversations_.ask(group, listed, request, text.substr(0, text.find(':')));
         const auto found = answer ? code_messages::texts(*answer) : std::nullopt;
         if (found)
             names.insert(found->begin(), found->end());
@@ -51,10 +57,17 @@ std::vector<std::string> CodeReaders::complete(std::string_view text,
     return all;
 }
 
+Result<std::string> CodeReaders::ask_of(const File& file, Kind kind, std::string text) {
+    Request request;
+    request.kind = kind;
+    request.text = std::move(text);
+    return conversations_.ask_of(FileGroup::of(*file), file, std::move(request));
+}
+
 template <typename Understand>
 auto CodeReaders::told_of(const File& file, Kind kind, const Understand& understand)
     -> Result<typename decltype(understand(std::string_view()))::value_type> {
-    const auto answer = conversations_.ask_of(file, kind);
+    const auto answer = ask_of(file, kind);
     if (!answer)
         return answer.error();
     auto told = understand(*answer);
@@ -84,7 +97,7 @@ Result<GoPlaces> CodeReaders::go_places(const File& file) {
 }
 
 Result<ThreadLocalBlock> CodeReaders::thread_local_block(const File& file) {
-    auto block = told_of(file, Kind::block,
+    auto block = told_of(conversations_.known_as(file), Kind::block,
                          [](std::string_view answer) { return code_messages::block(answer); });
     if (block)
         block->segments = file->segments();
@@ -105,9 +118,9 @@ Result<UnwindFacts> CodeReaders::facts_of(const File& file) {
 Result<std::string> CodeReaders::switches_in(const File& file) {
     return switches_.switches_in(
         file, [&](std::span<const std::byte> record) -> Result<SwitchCache::Read> {
-            const auto answer = conversations_.ask_of(
-                file, Kind::switches,
-                std::string(reinterpret_cast<const char*>(record.data()), record.size()));
+            const auto answer =
+                ask_of(file, Kind::switches,
+                       std::string(reinterpret_cast<const char*>(record.data()), record.size()));
             if (!answer)
                 return answer.error();
             const auto read = code_messages::switches(*answer);
@@ -121,25 +134,18 @@ Result<std::string> CodeReaders::switches_in(const File& file) {
 Result<std::optional<CallProgram>> CodeReaders::compile(const ProgramRequest& program,
                                                         const CalledFunction& function,
                                                         const Result<int32_t>& error_number) {
-    std::vector<SearchedFile> files;
-    if (function.file)
-        files.push_back({function.file, false});
+    Request request;
+    request.kind = Kind::compile;
+    request.text = function.name;
+    request.program = program;
+    request.address = function.address;
+    if (error_number)
+        request.error_number = *error_number;
+    else
+        request.no_error_number = error_number.error();
     // Of no file: what only root can have written.
     const FileGroup group = function.file ? FileGroup::of(*function.file) : FileGroup{};
-    conversations_.begin();
-    const auto answer = conversations_.ask(group, files, [&](const CodeProcess& process) {
-        Request request;
-        request.kind = Kind::compile;
-        request.number = function.file ? process.number_of(function.file) : 0;
-        request.text = function.name;
-        request.program = program;
-        request.address = function.address;
-        if (error_number)
-            request.error_number = *error_number;
-        else
-            request.no_error_number = error_number.error();
-        return request;
-    });
+    const auto answer = conversations_.ask_of(group, function.file, std::move(request));
     if (!answer)
         return answer.error();
     auto compiled = code_messages::program(*answer);
@@ -149,9 +155,7 @@ Result<std::optional<CallProgram>> CodeReaders::compile(const ProgramRequest& pr
 }
 
 void CodeReaders::forget_debug_information() {
-    Request request;
-    request.kind = Kind::forget;
-    conversations_.tell(request);
+    conversations_.forget_debug_information();
 }
 
 } // namespace auger

@@ -44,14 +44,22 @@ class CodeReaders : public UnwindReader {
     using File = std::shared_ptr<const CodeFile>;
 
     // `go_on` is asked now and then while there is no answer yet, see message.h; what was asked
-    // when it says no fails.
+    // when it says no fails. So does, with `not_yet()`, what takes longer than set_time() allows,
+    // if that was called; it is worked on all the same, and who asks the same again has the answer
+    // when it has come.
     explicit CodeReaders(std::shared_ptr<ConfinedProcesses> readers, GoOn go_on = {},
                          SwitchCache switches = SwitchCache::of_user());
     CodeReaders(const CodeReaders&) = delete;
     CodeReaders& operator=(const CodeReaders&) = delete;
 
+    // How long is waited from now on; and until now.
+    AnswerTime set_time(AnswerTime time);
+    // Readable when answers have come that were not waited for, until that is asked.
+    int answers_fd() const { return conversations_.answers_fd(); }
+    bool take_answers() { return conversations_.take_answers(); }
+
     // See find_places(). The main programs come first and hide libraries, unless one is named.
-    // Fails when nothing can be probed.
+    // Fails when nothing can be probed, but not while something is still being read.
     Result<ProbeMatches> find(const ProbePattern& pattern, std::span<const SearchedFile> files,
                               const MatchOptions& options = {});
     // See complete_function(); what cannot be read has no names.
@@ -70,6 +78,8 @@ class CodeReaders : public UnwindReader {
     void forget_debug_information();
     // Whether something failed since it was last asked because `go_on` said no.
     bool take_interrupted();
+    // Whether what was asked last failed because it is still being read.
+    bool not_yet() const override { return conversations_.not_yet(); }
 
   private:
     struct Known {
@@ -77,6 +87,7 @@ class CodeReaders : public UnwindReader {
         std::optional<GoPlaces> go;
     };
     Known& known(const File& file);
+    Result<std::string> ask_of(const File& file, code_messages::Kind kind, std::string text = {});
     // What `understand` makes of the answer; it gives nothing for nonsense.
     template <typename Understand>
     auto told_of(const File& file, code_messages::Kind kind, const Understand& understand)
@@ -85,6 +96,20 @@ class CodeReaders : public UnwindReader {
     CodeConversations conversations_;
     SwitchCache switches_;
     std::map<std::weak_ptr<const CodeFile>, Known, std::owner_less<>> known_;
+};
+
+// While it lives, those who ask wait for so long.
+class WaitingForCode {
+  public:
+    WaitingForCode(CodeReaders& readers, AnswerTime time)
+        : readers_(readers), before_(readers.set_time(time)) {}
+    ~WaitingForCode() { readers_.set_time(before_); }
+    WaitingForCode(const WaitingForCode&) = delete;
+    WaitingForCode& operator=(const WaitingForCode&) = delete;
+
+  private:
+    CodeReaders& readers_;
+    const AnswerTime before_;
 };
 
 } // namespace auger

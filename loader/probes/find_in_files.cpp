@@ -92,6 +92,7 @@ class Search {
     struct Found {
         Result<ProbeMatches> matches;
         bool absent = false; // see find_places()
+        bool unread = false; // there is no answer
     };
     Found find_in(const FileGroup& group, ListedFiles& listed, const MatchOptions& options);
     Result<ProbeMatches> find_in_all(Groups& groups);
@@ -104,7 +105,17 @@ class Search {
                module_matches(pattern_.library, searched.file->path()) ||
                leads_to(pattern_.library, searched.file->fd());
     }
+    // Whether such a file, unread, would have been looked into.
+    bool is_missed(const SearchedFile& searched) const {
+        return in_library_ ? is_wanted(searched) : searched.main_program;
+    }
+    bool is_unread(const SearchedFile& searched) const {
+        return conversations_.unread().contains(searched.file.get());
+    }
     std::vector<std::string> unread() const;
+    std::vector<size_t> being_read() const;
+    // Where something is still being read that is no failure yet.
+    Result<ProbeMatches> fail(Error error) const;
     Error unreadable() const {
         return not_found(pattern_, fmt::format("{}", fmt::join(unread(), "; ")));
     }
@@ -119,17 +130,36 @@ class Search {
     bool in_main_ = false; // it was found in a main program
 };
 
-// What would have been looked into, and was not.
+// What would have been looked into, and cannot be.
 std::vector<std::string> Search::unread() const {
     std::vector<std::string> all;
     for (const SearchedFile& searched : files_) {
         const auto why = conversations_.unread().find(searched.file.get());
-        if (why != conversations_.unread().end() &&
-            (in_library_ ? is_wanted(searched) : searched.main_program))
+        if (why != conversations_.unread().end() && !why->second.not_yet && is_missed(searched))
             all.push_back(fmt::format("{} could not be read: {}",
-                                      module_base_name(searched.file->path()), why->second));
+                                      module_base_name(searched.file->path()), why->second.cause));
     }
     return all;
+}
+
+// What will be looked into: libraries, too, where no main program hides them.
+std::vector<size_t> Search::being_read() const {
+    std::vector<size_t> all;
+    for (size_t i = 0; i < files_.size(); i++) {
+        const auto why = conversations_.unread().find(files_[i].file.get());
+        if (why != conversations_.unread().end() && why->second.not_yet &&
+            (is_missed(files_[i]) || (!in_library_ && !in_main_)))
+            all.push_back(i);
+    }
+    return all;
+}
+
+Result<ProbeMatches> Search::fail(Error error) const {
+    ProbeMatches none;
+    none.being_read = being_read();
+    if (none.being_read.empty() || conversations_.interrupted())
+        return error;
+    return none;
 }
 
 // Where nobody has it, the colon may be the name's own.
@@ -152,16 +182,20 @@ Search::Found Search::find_in(const FileGroup& group, ListedFiles& listed,
     request.text = pattern_.text;
     request.limit = options.limit;
     request.explain = options.explain;
-    const auto answer = conversations_.ask_all(group, listed, request, pattern_.library);
+    const auto answer = conversations_.ask(group, listed, request, pattern_.library);
+    const auto no_answer = [&](const Error& why, bool not_yet = false) {
+        conversations_.leave_out(listed, {why.cause, not_yet});
+        return Found{why, false, true};
+    };
     if (!answer)
-        return {answer.error()};
+        return no_answer(answer.error(), conversations_.not_yet());
     auto found = code_messages::places(*answer, listed.files.size());
     const auto is_sound = [&](const PlaceMatch& place) {
         return is_asked_for(place, pattern_) && may_be(place, listed);
     };
     if (!found || (found->matches && (found->matches->places.size() > options.limit ||
                                       !std::ranges::all_of(found->matches->places, is_sound))))
-        return {conversations_.nonsense(group)};
+        return no_answer(conversations_.nonsense(group));
     if (found->matches)
         translate(*found->matches, listed);
     return {std::move(found->matches), found->absent};
@@ -180,6 +214,9 @@ Error Search::explain(Groups& groups, Error error) {
 
 Result<ProbeMatches> Search::find_in_all(Groups& groups) {
     const auto has_main = [](const auto& entry) { return entry.second.has_main_program; };
+    const auto is_unread_program = [&](const SearchedFile& searched) {
+        return searched.main_program && is_unread(searched);
+    };
     MatchOptions quick = options_;
     quick.explain = options_.explain && groups.size() == 1;
     ProbeMatches all;
@@ -188,11 +225,16 @@ Result<ProbeMatches> Search::find_in_all(Groups& groups) {
         if (in_main_ && !in_library_ && !listed.has_main_program)
             break;
         // A library's function of that name is not what was meant.
-        if (!in_library_ && std::ranges::none_of(groups, has_main) && !unread().empty())
-            return unreadable();
+        if (!in_library_ && std::ranges::none_of(groups, has_main) &&
+            std::ranges::any_of(files_, is_unread_program))
+            return fail(unreadable());
         auto found = find_in(group, listed, quick);
         if (conversations_.interrupted())
             return not_found(pattern_, "interrupted");
+        if (found.unread) {
+            listed.has_main_program = false;
+            continue;
+        }
         if (!found.matches && !found.absent)
             return found.matches.error();
         if (!found.matches) {
@@ -205,14 +247,16 @@ Result<ProbeMatches> Search::find_in_all(Groups& groups) {
     }
     if (in_main_ && !in_library_)
         drop_libraries(all, files_);
-    if (all.places.empty() && all.skipped.empty())
-        return explain(groups, *absent);
-    return all;
+    if (!all.places.empty() || !all.skipped.empty())
+        return all;
+    if (!being_read().empty())
+        return fail({});
+    return absent ? explain(groups, *absent) : unreadable();
 }
 
 Result<ProbeMatches> Search::finish(ProbeMatches all) const {
     if (all.places.empty())
-        return nothing_to_probe(all.skipped);
+        return fail(nothing_to_probe(all.skipped));
     if (all.places.size() > options_.limit)
         return not_found(pattern_,
                          fmt::format("matches {} places, more than the limit of {}",
@@ -220,6 +264,7 @@ Result<ProbeMatches> Search::finish(ProbeMatches all) const {
                          "write a narrower pattern");
     std::ranges::stable_sort(all.places, {}, &PlaceMatch::module);
     std::ranges::move(unread(), std::back_inserter(all.notes));
+    all.being_read = being_read();
     return all;
 }
 
@@ -229,12 +274,13 @@ Result<ProbeMatches> Search::run() {
     if (conversations_.interrupted())
         return not_found(pattern_, "interrupted");
     if (groups.empty())
-        return unread().empty() ? not_found(pattern_, "no file of the target is known")
-                                : unreadable();
+        return fail(unread().empty() ? not_found(pattern_, "no file of the target is known")
+                                     : unreadable());
     if (in_library_)
         leave_out_who_lacks_the_library(groups);
     auto all = find_in_all(groups);
-    return all ? finish(*std::move(all)) : all;
+    const bool any = all && (!all->places.empty() || !all->skipped.empty());
+    return any ? finish(*std::move(all)) : all;
 }
 
 } // namespace

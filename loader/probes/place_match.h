@@ -88,6 +88,8 @@ struct ProbeMatches {
     std::vector<PlaceMatch> places; // by module, then address
     std::vector<SkippedPlace> skipped;
     std::vector<std::string> notes;
+    // Modules that may have more, and are still being read. Until then there may be no places.
+    std::vector<size_t> being_read{};
 };
 
 struct MatchOptions {

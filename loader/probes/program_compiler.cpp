@@ -6,7 +6,8 @@
 namespace auger {
 
 ProgramCompiler::~ProgramCompiler() {
-    if (asked_)
+    // While something is worked on whoever asked comes back, for what was read, too.
+    if (asked_ && !not_yet_)
         readers_.forget_debug_information();
 }
 
@@ -14,18 +15,29 @@ Result<std::optional<CallProgram>> ProgramCompiler::compile(const CalledFunction
     if (asks_nothing(request_)) // nor is debug information read
         return std::optional<CallProgram>();
     asked_ = true;
-    if (!error_number_ && may_ask_for_errno(request_))
-        error_number_ = errno_offset(
+    if (!error_number_ && may_ask_for_errno(request_)) {
+        std::optional<Error> not_yet;
+        auto offset = errno_offset(
             function.pids,
             [&](pid_t pid, UniqueFd fd, const std::string& path) -> Result<ThreadLocalBlock> {
                 const auto root = roots_.of(pid);
                 const auto file = CodeFile::open(std::move(fd), path, root.value_or(nullptr), root);
                 if (!file)
                     return Error{{}, {}, path + " is not an ELF file for this machine", {}};
-                return readers_.thread_local_block(file);
+                auto block = readers_.thread_local_block(file);
+                if (!block && readers_.not_yet())
+                    not_yet = block.error();
+                return block;
             });
-    return readers_.compile(request_, function,
-                            error_number_.value_or(Error{{}, {}, "its location is not known", {}}));
+        not_yet_ = not_yet_ || not_yet;
+        if (not_yet)
+            return *not_yet;
+        error_number_ = std::move(offset);
+    }
+    auto compiled = readers_.compile(
+        request_, function, error_number_.value_or(Error{{}, {}, "its location is not known", {}}));
+    not_yet_ = not_yet_ || (!compiled && readers_.not_yet());
+    return compiled;
 }
 
 } // namespace auger

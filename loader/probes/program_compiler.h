@@ -27,7 +27,7 @@ class ProgramCompiler {
     const ProgramRequest request_;
     RootFolders roots_;
     std::optional<Result<int32_t>> error_number_; // of the processes that were asked for first
-    bool asked_ = false;
+    bool asked_ = false, not_yet_ = false;
 };
 
 } // namespace auger

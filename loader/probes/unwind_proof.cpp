@@ -34,6 +34,12 @@ bool is_marked(std::string_view name) {
                                [&](std::string_view marker) { return name.starts_with(marker); });
 }
 
+UnwindProof unread(std::string_view name, const Error& error, bool not_yet) {
+    if (not_yet)
+        return {false, fmt::format("{} is still being read", name), {}, true};
+    return {false, fmt::format("{} could not be read: {}", name, error.cause)};
+}
+
 } // namespace
 
 UnwindProof prove_no_unwinding(std::span<const MappedModule> modules, UnwindReader& reader) {
@@ -62,7 +68,7 @@ UnwindProof prove_no_unwinding(std::span<const MappedModule> modules, UnwindRead
             return {false, name + " switches or unwinds stacks"};
         const auto facts = reader.facts_of(module.file);
         if (!facts)
-            return {false, fmt::format("{} could not be read: {}", name, facts.error().cause)};
+            return unread(name, facts.error(), reader.not_yet());
         if (!facts->objection.empty())
             return {false, fmt::format("{} {}", name, facts->objection)};
         if (other_programs.empty() && !facts->starter.empty())
@@ -76,7 +82,7 @@ UnwindProof prove_no_unwinding(std::span<const MappedModule> modules, UnwindRead
         const auto switches = reader.switches_in(module->file);
         const std::string_view name = module_base_name(module->path);
         if (!switches)
-            return {false, fmt::format("{} could not be read: {}", name, switches.error().cause)};
+            return unread(name, switches.error(), reader.not_yet());
         if (!switches->empty())
             return {false, fmt::format("{} {}", name, *switches)};
     }

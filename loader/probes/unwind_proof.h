@@ -23,6 +23,7 @@ struct UnwindProof {
     // What starts other programs, which may map the same libraries and were not read: of those the
     // proof says nothing. Empty: nothing does.
     std::string other_programs{};
+    bool not_yet = false; // what was not found out is still being read
 };
 
 // What one file says that concerns the proof; each goes on after its name, and is empty when there
@@ -45,6 +46,8 @@ class UnwindReader {
     virtual Result<UnwindFacts> facts_of(const std::shared_ptr<const CodeFile>& file) = 0;
     // What in the file's code leaves the stack that it runs on, or may; empty: nothing does.
     virtual Result<std::string> switches_in(const std::shared_ptr<const CodeFile>& file) = 0;
+    // Whether the last of them failed because the file is still being read.
+    virtual bool not_yet() const { return false; }
 };
 
 // `modules`: every file mapped executable in the process.

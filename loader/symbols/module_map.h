@@ -61,6 +61,7 @@ class ModuleMap {
     std::set<pid_t> take_changed() { return std::exchange(changed_, {}); }
     std::vector<pid_t> processes() const;
     uint64_t refused_mappings() const { return refused_; }
+    const ModuleTable& modules() const { return modules_; }
     uint64_t forgotten_processes() const { return forgotten_; }
 
   private:

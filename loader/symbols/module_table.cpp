@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -19,6 +20,9 @@ namespace {
 // one at every look.
 constexpr size_t most_contents = 256;
 constexpr std::chrono::minutes contents_span{1};
+
+// Of whom there may be any number.
+constexpr size_t most_users = 4096;
 
 // Descriptors are needed elsewhere too (links, rings, the symbolizer's own): take a quarter at
 // most.
@@ -35,7 +39,8 @@ int64_t nanoseconds(const timespec& time) {
 
 } // namespace
 
-ModuleTable::ModuleTable(size_t open_files) : limit_(within_limits(open_files)) {
+ModuleTable::ModuleTable(const Limits& limits)
+    : limits_{within_limits(limits.open_files), limits.of_user, limits.all} {
     const auto special = [this](ModuleKind kind, const char* name) {
         Module module;
         module.info = {kind, name, {}};
@@ -58,6 +63,30 @@ ModuleId ModuleTable::add(Module module) {
     return ModuleId{static_cast<uint32_t>(modules_.size() - 1)};
 }
 
+bool ModuleTable::may_have_one_more(uid_t user) {
+    const bool is_ours = user == 0 || user == geteuid();
+    size_t& count = of_user_[user];
+    if (modules_.size() >= limits_.all || (!is_ours && count >= limits_.of_user))
+        return false;
+    count++;
+    return true;
+}
+
+ModuleId ModuleTable::rest_of(uid_t user) {
+    left_out_++;
+    if (rest_.size() >= most_users && !rest_.contains(user))
+        return unknown_module;
+    const auto [at, is_new] = rest_.try_emplace(user);
+    if (is_new) {
+        Module module;
+        module.info = {ModuleKind::file, fmt::format("[further files of user {}]", user), {}};
+        module.error = fmt::format("that user has more than {} files and programs",
+                                   std::min(limits_.of_user, limits_.all));
+        at->second = add(std::move(module));
+    }
+    return at->second;
+}
+
 bool ModuleTable::changes_too_often(Changes& changes) {
     const auto now = Clock::now();
     if (now - changes.since >= contents_span)
@@ -70,7 +99,7 @@ void ModuleTable::keep_open(ModuleId id, UniqueFd file) {
     module.file = std::move(file);
     recent_.push_front(id);
     module.recent = recent_.begin();
-    while (recent_.size() > limit_) {
+    while (recent_.size() > limits_.open_files) {
         Module& oldest = modules_[recent_.back().index()];
         oldest.file.reset();
         oldest.recent = recent_.end();
@@ -147,6 +176,10 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
             module.segments = std::move(headers->segments);
         }
     }
+    const auto runner = file ? Result<uid_t>(status.st_uid) : uid_of(pid);
+    const uid_t user = runner ? *runner : 0;
+    if (!may_have_one_more(user))
+        return rest_of(user);
     const ModuleId id = add(std::move(module));
     by_mapping_[key] = id;
     if (file)
@@ -163,6 +196,8 @@ ModuleId ModuleTable::jit_module(pid_t pid, const Mapping* dump) {
     const auto uid = uid_of(pid);
     module.namespace_pid = inner ? *inner : 0; // gone already: no file is looked for
     module.uid = uid ? *uid : 0;
+    if (!may_have_one_more(module.uid))
+        return rest_of(module.uid);
     if (!dump)
         return add(std::move(module));
     module.mapping = *dump;
@@ -182,6 +217,8 @@ ModuleId ModuleTable::jit_module(pid_t pid, const Mapping* dump) {
 
 ModuleId ModuleTable::renewed_jit_module(ModuleId of) {
     const Module& old = modules_[of.index()];
+    if (!may_have_one_more(old.uid))
+        return rest_of(old.uid);
     Module module;
     module.info = old.info;
     module.pid = old.pid;

@@ -55,8 +55,15 @@ class ModuleSources {
 
 class ModuleTable final : public ModuleSources {
   public:
-    // At most `open_files` descriptors are kept; the least recently used are closed first.
-    explicit ModuleTable(size_t open_files = 1024);
+    struct Limits {
+        size_t open_files = 1024; // descriptors that are kept; the least recently used go first
+        // Any user may map any number of files, or run any number of programs that generate code.
+        // What comes beyond these numbers is one module, without names.
+        size_t of_user = 8192;
+        size_t all = 65'536; // root's among them
+    };
+    ModuleTable() : ModuleTable(Limits()) {}
+    explicit ModuleTable(const Limits& limits);
 
     // The module behind a mapping of a file; opens it when it is new. Never fails: of a file that
     // cannot be opened the path is known, and source() says why there is no more.
@@ -84,6 +91,9 @@ class ModuleTable final : public ModuleSources {
     // Opens again what was closed meanwhile, if the same file is still to be had.
     ModuleSource source(ModuleId id) override;
     size_t open_files() const { return recent_.size(); }
+    // How often something was mapped that has no module of its own, because its user has too many.
+    uint64_t left_out() const { return left_out_; }
+    const Limits& limits() const { return limits_; }
 
   private:
     struct Module {
@@ -112,16 +122,23 @@ class ModuleTable final : public ModuleSources {
 
     static bool changes_too_often(Changes& changes);
     ModuleId add(Module module);
+    // Whether this user may have one more; then it is counted.
+    bool may_have_one_more(uid_t user);
+    // The module of all that the user has too many of.
+    ModuleId rest_of(uid_t user);
     void keep_open(ModuleId id, UniqueFd file);
     bool is_file_of(const Module& module, int fd) const;
 
-    size_t limit_;
+    const Limits limits_;
     std::vector<Module> modules_;
     // By device and inode as in maps, and the root (its module keeps the pointer good).
     using MappingKey = std::tuple<uint64_t, uint64_t, const UniqueFd*>;
     std::map<MappingKey, ModuleId> by_mapping_;
     std::map<MappingKey, Changes> changes_; // of what was known by then
     std::list<ModuleId> recent_;            // modules with an open file, most recently used first
+    std::map<uid_t, size_t> of_user_;       // modules that are files or generated code
+    std::map<uid_t, ModuleId> rest_;
+    uint64_t left_out_ = 0;
     RootFolders roots_;
 };
 

@@ -58,6 +58,9 @@ CommandRow time_command() {
 "help probes" explains PROBE. What matched is listed; `hist PROBE` shows the durations. The number
 that `probes` shows stands for the probe in other commands.
 
+At a terminal, files of other users that take long to be read are not waited for: they are named,
+and what matches there is timed when they have been read. A script waits.
+
 With `off` its probes are detached, so that it costs nothing, and what was collected is kept; calls
 running at that moment count as `dropped`. `time PROBE` attaches them again. auger does the same by
 itself when a probe costs too much ("help overhead").)help",

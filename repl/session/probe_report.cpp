@@ -30,7 +30,7 @@ std::string report_lines(const ProbeReport& report, size_t limit) {
     if (report.skipped.size() > limit)
         out += fmt::format("  ... and {} more not probed\n", report.skipped.size() - limit);
     if (report.pending)
-        out += "  nothing matches yet; it waits for its library to be loaded\n";
+        out += "  nothing matches yet\n"; // what it waits for is among the notes
     for (const std::string& note : report.notes)
         out += fmt::format("  {}\n", escape_untrusted(note));
     return out;

@@ -78,6 +78,7 @@ TEST_F(GivenUp, EachThreadKeepsWhatTheTableSays) {
         {"names", capability(CAP_DAC_READ_SEARCH) | capability(CAP_SYSLOG) | capability(CAP_KILL)},
         {"lines", capability(CAP_KILL)},
         {"tables", capability(CAP_KILL)},
+        {"code", capability(CAP_DAC_READ_SEARCH) | capability(CAP_KILL)},
         {"leases", capability(CAP_LEASE)},
         {"closer", 0},
     };
@@ -95,7 +96,7 @@ TEST_F(GivenUp, EachThreadKeepsWhatTheTableSays) {
         EXPECT_EQ(rights.bounding, kept & own_.bounding) << rights.name;
         EXPECT_FALSE(rights.may_gain) << rights.name;
     }
-    for (const char* name : {"auger", "names", "lines", "leases", "closer", "http"})
+    for (const char* name : {"auger", "names", "lines", "code", "leases", "closer", "http"})
         EXPECT_EQ(count[name], 1u) << name;
     EXPECT_EQ(count["tables"], 2u);
 }

@@ -8,7 +8,11 @@ namespace auger::test {
 
 namespace {
 
-std::vector<std::string> as_typed(std::vector<std::string> arguments) {
+std::vector<std::string> as_typed(std::vector<std::string> arguments, Program::Input input) {
+    if (input == Program::Input::terminal) {
+        arguments.insert(arguments.begin(), {"--json", "--prompt"});
+        return arguments;
+    }
     arguments.insert(arguments.begin(), {"--batch", "--json", "--keep-going"});
     arguments.insert(arguments.end(), {"-f", "-"});
     return arguments;
@@ -16,8 +20,8 @@ std::vector<std::string> as_typed(std::vector<std::string> arguments) {
 
 } // namespace
 
-LiveAuger::LiveAuger(std::vector<std::string> arguments)
-    : program_(AUGER_BINARY, as_typed(std::move(arguments))) {
+LiveAuger::LiveAuger(std::vector<std::string> arguments, Program::Input input)
+    : program_(AUGER_BINARY, as_typed(std::move(arguments), input), input) {
     (void)all(""); // what the options said
 }
 
@@ -43,7 +47,11 @@ std::vector<json> LiveAuger::all(const std::string& line) {
         const std::string text = program_.read_line();
         if (text.empty())
             throw std::runtime_error("auger ended at: " + line);
-        json answer = json::parse(text);
+        // A prompt says what is typed, too.
+        const size_t begin = text.find("{\"");
+        if (begin == text.npos)
+            continue;
+        json answer = json::parse(text.substr(begin));
         if (answer.value("message", "") == mark)
             return answers;
         if (answer.value("command", "") == "notice")

@@ -45,7 +45,9 @@ class Shop {
 
 class LiveAuger {
   public:
-    explicit LiveAuger(std::vector<std::string> arguments);
+    // At a terminal it waits for nobody as long as a script does.
+    explicit LiveAuger(std::vector<std::string> arguments,
+                       Program::Input input = Program::Input::pipe);
     ~LiveAuger(); // quits; fails the test when something is left behind, or its exit code is not 0
 
     pid_t pid() const { return program_.pid(); }

@@ -109,8 +109,7 @@ class Stopper {
     int stopped() const { return static_cast<int>(stopped_); }
 
   private:
-    // Not those of code, which the console itself asks: that a user's own files hold up a search
-    // for functions is told in SECURITY.md.
+    // Not those of code, for which a script waits: hostile_code_test.cpp.
     static bool is_meant(pid_t reader) {
         std::ifstream file("/proc/" + std::to_string(reader) + "/comm");
         std::string comm;

@@ -4,24 +4,40 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace auger::test {
 
 namespace {
 constexpr int generous_ms = 60'000;
+
+// As pipe(2): what is written to the second comes out of the first.
+int open_terminal(int (&ends)[2]) {
+    ends[1] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ends[1] < 0 || grantpt(ends[1]) < 0 || unlockpt(ends[1]) < 0)
+        return -1;
+    ends[0] = open(ptsname(ends[1]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    termios modes;
+    if (ends[0] < 0 || tcgetattr(ends[0], &modes) < 0)
+        return -1;
+    modes.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    return tcsetattr(ends[0], TCSANOW, &modes);
 }
+} // namespace
 
 std::string program_path(const std::string& name) {
     return std::string(AUGER_PROGRAMS_DIR) + "/" + name;
 }
 
-Program::Program(const std::string& name, std::vector<std::string> arguments) {
+Program::Program(const std::string& name, std::vector<std::string> arguments, Input input) {
     int in[2], out[2];
-    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+    if ((input == Input::terminal ? open_terminal(in) : pipe2(in, O_CLOEXEC)) < 0 ||
+        pipe2(out, O_CLOEXEC) < 0)
         throw std::runtime_error("pipe");
     std::string path = name.find('/') == std::string::npos ? program_path(name) : name;
     std::vector<char*> argv = {path.data()};

@@ -13,8 +13,10 @@ namespace auger::test {
 
 class Program {
   public:
+    // What it reads: a terminal shows nothing of it.
+    enum class Input { pipe, terminal };
     // Starts it; `arguments` as a user would give them. Throws (failing the test) when it cannot.
-    Program(const std::string& name, std::vector<std::string> arguments);
+    Program(const std::string& name, std::vector<std::string> arguments, Input input = Input::pipe);
     ~Program(); // kills what still runs
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;

@@ -226,7 +226,9 @@ TEST_F(Table, AFileThatIsAnotherAtEveryLookIsGivenUp) {
 }
 
 TEST_F(Table, KeepsNoMoreFilesOpenThanItMayAndOpensThemAgain) {
-    ModuleTable table(2);
+    ModuleTable::Limits limits;
+    limits.open_files = 2;
+    ModuleTable table(limits);
     std::vector<ModuleId> ids;
     for (const char* name : {"a", "b", "c", "d"})
         ids.push_back(table.file_module(getpid(), make(name, name)));
@@ -240,6 +242,43 @@ TEST_F(Table, KeepsNoMoreFilesOpenThanItMayAndOpensThemAgain) {
     const ModuleSource gone = table.source(ids[1]);
     EXPECT_FALSE(gone.file);
     EXPECT_FALSE(gone.error.empty());
+}
+
+TEST_F(Table, WhatThereIsTooMuchOfIsOneModule) {
+    ModuleTable::Limits limits;
+    limits.all = ModuleTable().size() + 2;
+    ModuleTable table(limits);
+    const Mapping a = make("a", "x");
+    const ModuleId first = table.file_module(getpid(), a);
+    EXPECT_NE(table.file_module(getpid(), make("b", "x")), first);
+    EXPECT_EQ(table.left_out(), 0u);
+    const ModuleId rest = table.file_module(getpid(), make("c", "x"));
+    EXPECT_EQ(table.file_module(getpid(), make("d", "x")), rest);
+    EXPECT_EQ(table.jit_module(getpid()), rest);
+    EXPECT_EQ(table.left_out(), 3u);
+    EXPECT_EQ(table.info(rest).path, "[further files of user " + std::to_string(geteuid()) + "]");
+    EXPECT_NE(table.source(rest).error.find("more than"), std::string::npos);
+    // Those that were there before stay what they are.
+    EXPECT_EQ(table.file_module(getpid(), a), first);
+}
+
+TEST_F(Table, NobodyTakesTheRoomOfOthers) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to play another user";
+    ModuleTable::Limits limits;
+    limits.of_user = 2;
+    ModuleTable table(limits);
+    std::set<ModuleId> theirs;
+    for (const char* name : {"a", "b", "c", "d"}) {
+        const Mapping mapping = make(name, name);
+        ASSERT_EQ(chown((folder_ + "/" + name).c_str(), 64'001, 64'001), 0);
+        theirs.insert(table.file_module(getpid(), mapping));
+    }
+    EXPECT_EQ(theirs.size(), 3u);
+    EXPECT_EQ(table.left_out(), 2u);
+    const ModuleId ours = table.file_module(getpid(), make("e", "e"));
+    EXPECT_FALSE(theirs.contains(ours));
+    EXPECT_TRUE(table.source(ours).file);
 }
 
 TEST_F(Table, AFileThatCannotBeOpenedSaysWhy) {
