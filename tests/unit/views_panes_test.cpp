@@ -228,6 +228,86 @@ TEST_F(Panes, DetailsOfACallOutliveIt) {
     EXPECT_NE(drawn(*pane, 120, 24).find("given up"), std::string::npos);
 }
 
+// The wait itself, with its line and who ended it, where it is a sample; not where the call began.
+TEST_F(Panes, ACallIsShownWhereItWaitedLongest) {
+    SyntheticStream& stream = session.stream;
+    const uint64_t start = model.now_ns() + ms;
+    const CallKey handled = stream.call(session.handle, start);
+    const CallKey called = stream.call(session.recv, start + us);
+    const StackId brief = session.path({"recv", "lookup_host"}), slept = session.path({"recv"});
+    const StackId held = session.path({"recv", "lock_journal", "s:futex"});
+    stream.sample(start + 2 * ms, 102, brief, {handled, called}, ms, SampleKind::blocked);
+    stream.sample(start + 9 * ms, 102, held, {handled, called}, 6 * ms, SampleKind::blocked);
+    // Longer, but of another call, or no wait.
+    stream.sample(start + 9 * ms, 103, slept, {}, 8 * ms, SampleKind::blocked);
+    stream.sample(start + 9 * ms, 102, slept, {handled, called}, 8 * ms, SampleKind::cpu);
+    model.on_slow_call({{start + 10 * ms, 10 * ms, stream.thread(102), called, 8, false, {}},
+                        5 * ms,
+                        slept,
+                        {6 * ms, "futex(0x1000)"},
+                        {},
+                        {&handled, 1}});
+    model.on_time(start + 11 * ms);
+    auto pane = make_calls_pane({});
+    settle(*pane, model);
+    const std::string text = drawn(*pane, 120, 24);
+    EXPECT_NE(text.find("the stack of its longest wait:"), std::string::npos) << text;
+    EXPECT_NE(text.find("lock_journal"), std::string::npos) << text;
+    EXPECT_EQ(text.find("lookup_host"), std::string::npos) << text;
+    EXPECT_NE(text.find("sample wall wakers"), std::string::npos) << text;
+}
+
+// Whatever may be chance comes behind all that is sure.
+TEST_F(Panes, DifferencesThatAreSureComeFirst) {
+    auto pane = make_difference_pane({});
+    settle(*pane, model);
+    for (int order = 0; order < 3; order++) {
+        const std::string text = drawn(*pane, 160, 60);
+        // The head's "?" is none: rows have theirs behind the margin.
+        const size_t doubtful = text.find("?");
+        EXPECT_GT(doubtful, text.rfind("recv")) << text;
+        EXPECT_GT(doubtful, text.find("lookup")) << text;
+        act(*pane, Action::sort, model);
+    }
+}
+
+TEST_F(Panes, AnotherSplitBeginsAtTheTopOfTheDifference) {
+    auto pane = make_difference_pane({});
+    settle(*pane, model);
+    act(*pane, Action::last, model);
+    EXPECT_NE(drawn(*pane, 120, 10).find(" of "), std::string::npos);
+    session.stream.split(2, session.stream.fixed(5 * ms));
+    session.serve(500);
+    settle(*pane, model);
+    EXPECT_EQ(rows_filled(*pane, Fill::cursor, 120, 24), (std::vector<size_t>{3}));
+}
+
+TEST_F(Panes, TheHistogramIsOfAFunctionOnceSamplesAreSplitByIt) {
+    auto pane = make_histogram_pane({});
+    settle(*pane, model);
+    EXPECT_EQ(pane->command(), "hist handle");
+    act(*pane, Action::down, model); // another, by hand
+    EXPECT_NE(pane->command(), "hist handle");
+    const std::string chosen = pane->command();
+    session.serve(100);
+    settle(*pane, model);
+    EXPECT_EQ(pane->command(), chosen);
+    session.stream.split(3, session.stream.percentile(95));
+    session.serve(100);
+    settle(*pane, model);
+    EXPECT_EQ(pane->command(), "hist \"ns::parse<int>\"");
+}
+
+// "std::function<>::operator()" is what the screen shows; the symbol has all its arguments.
+TEST_F(Panes, SearchesFindWhatIsShown) {
+    auto pane = make_table_pane({});
+    settle(*pane, model);
+    EXPECT_EQ(pane->search("^lookup$", model).find("no match"), std::string::npos);
+    const auto found = pane->subject().function;
+    ASSERT_TRUE(found);
+    EXPECT_EQ(model.symbols().name(*found), "lookup(Request const&)");
+}
+
 TEST_F(Panes, CallsAreThoseOfTheScope) {
     auto pane = make_calls_pane({});
     scope.filter = CallClass::fast;

@@ -51,4 +51,29 @@ ClassFilter class_of(const Model& model, const Classifier& classify, const SlowC
     return of;
 }
 
+std::optional<StackId> stack_of_longest_wait(const Model& model, const SlowCall& call) {
+    const SampleStore& samples = model.samples();
+    const CallTable& calls = model.calls();
+    const auto lies_in_it = [&](CallIndex at) {
+        for (size_t steps = 0; at != no_call && steps < most_open_calls; steps++) {
+            if (at == call.call)
+                return true;
+            at = calls[at].parent;
+        }
+        return false;
+    };
+    const uint64_t end_ns = call.end.time_ns, begin_ns = end_ns - call.end.duration_ns;
+    std::optional<StackId> found;
+    uint64_t longest_ns = 0;
+    for (size_t i = 0; call.call != no_call && i < samples.size(); i++) {
+        const uint64_t time_ns = samples.times()[i], weight_ns = samples.weights()[i];
+        if (samples.kinds()[i] != SampleKind::blocked || time_ns < begin_ns || time_ns > end_ns ||
+            weight_ns <= longest_ns || !lies_in_it(samples.calls()[i]))
+            continue;
+        longest_ns = weight_ns;
+        found = samples.stacks()[i];
+    }
+    return found;
+}
+
 } // namespace auger

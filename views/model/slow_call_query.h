@@ -20,5 +20,7 @@ size_t count_left_out(const Model&, const Classifier&, const Window&, std::optio
 ClassFilter class_of(const Model&, const Classifier&, const SlowCall&);
 // The probe whose function was called.
 ProbeId probe_of(const Model&, const SlowCall&);
+// The stack of the longest wait in the call, of those that are samples. Looks at all samples.
+std::optional<StackId> stack_of_longest_wait(const Model&, const SlowCall&);
 
 } // namespace auger

@@ -11,6 +11,29 @@
 
 namespace auger {
 
+namespace {
+
+// Where it waited, and who ended that: a wait's stack goes on with the waker's, its root first.
+void add_wait(Canvas& canvas, const SymbolTables& symbols, bool unicode,
+              std::span<const LocationId> stack) {
+    const auto end = std::ranges::find_if(stack, [&](LocationId location) {
+        return symbols.module(symbols.location(location).module).kind == ModuleKind::waker;
+    });
+    const bool known = end != stack.end();
+    canvas.add_line("the stack of its longest wait:", Style::dim);
+    add_frames(canvas, symbols, unicode, {known ? end + 1 : stack.begin(), stack.end()}, 0, 2);
+    if (!known) {
+        canvas.add_line("\"sample wall wakers\" adds who ends a wait", Style::dim);
+        return;
+    }
+    canvas.add_line("who ended it:", Style::dim);
+    std::vector<LocationId> waker(stack.begin(), end + 1);
+    std::ranges::reverse(waker);
+    add_frames(canvas, symbols, unicode, waker, 0, 2);
+}
+
+} // namespace
+
 CallDetails take_details(const Model& model, const SlowCall& call, uint64_t number,
                          const ClassFilter& of) {
     CallDetails details;
@@ -18,6 +41,7 @@ CallDetails take_details(const Model& model, const SlowCall& call, uint64_t numb
     details.call = call;
     details.of = of;
     details.with_class = model.split().active;
+    details.wait = stack_of_longest_wait(model, call);
     const CallTable& calls = model.calls();
     CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
     for (size_t steps = 0; at != no_call && steps < 2 * most_open_calls; steps++) {
@@ -55,10 +79,14 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
     add_call_facts(canvas, call, 0);
     for (const CallDetails::Around& around : details.around)
         canvas.add_line(fmt::format("in a call of {}: {}", around.probe, around.state), Style::dim);
-    const auto stack = model.symbols().stack(call.stack);
+    const SymbolTables& symbols = model.symbols();
+    const auto stack = symbols.stack(details.wait.value_or(call.stack));
+    if (details.wait)
+        add_wait(canvas, symbols, unicode, stack);
+    else
+        add_frames(canvas, symbols, unicode, stack, 0, 2);
     if (stack.empty())
         canvas.add_line("(no stack)", Style::dim);
-    add_frames(canvas, model.symbols(), unicode, stack, 0, 2);
     return canvas;
 }
 

@@ -9,6 +9,7 @@
 #include "views/screen/call_details.h"
 #include "views/screen/list_pane.h"
 #include "views/screen/pace.h"
+#include "views/short_name.h"
 #include "views/spell.h"
 #include "views/text/draw.h"
 
@@ -216,7 +217,7 @@ size_t CallsPane::draw_head(Area& area) {
         y = area.put_lines(y,
                            !filter_.all() || left_out_ ? "No such slow call was traced."
                            : traced_                   ? "No slow call was traced yet."
-                                                       : "Slow calls of no function are traced.",
+                                                       : "No function's slow calls are traced.",
                            Style::dim);
         if (left_out_)
             y = area.put_lines(y, fmt::format("{} left out by `only`.", left_out_), Style::dim);
@@ -294,7 +295,9 @@ void CallsPane::draw_row(Area& line, size_t row) const {
     const size_t room = line.width() > 22 ? line.width() - 22 : 0;
     const bool probe_alone = room < behind + least_probe_width;
     const size_t probe = probe_alone ? room : std::min(room - behind, most_probe_width);
-    line.put_name(22, 0, probe_text(*model_, call.probe), probe, Style::name);
+    const ProbeInfo* timed = model_->find_probe(call.probe);
+    line.put_name(22, 0, timed ? display_name(timed->text) : probe_text(*model_, call.probe), probe,
+                  Style::name);
     if (probe_alone)
         return;
     if (with_class_)

@@ -14,6 +14,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace auger {
 
 namespace {
@@ -84,6 +86,7 @@ class DifferencePane final : public ListPane {
     Diff diff_;
     std::vector<FunctionDiff> rows_;
     std::optional<Error> missing_;
+    ProbeId of_; // whose calls are compared
     bool no_split_ = true;
     std::string unseen_; // why the split cannot be seen; empty: it can
     double most_ns_ = 0; // the longest bar
@@ -98,6 +101,8 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeS
     const double cost = difference_sample_ns * static_cast<double>(model.samples().size());
     if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
         no_split_ = !model.split().active;
+        if (std::exchange(of_, model.split().probe) != model.split().probe)
+            cursor_.begin_anew();
         std::tie(first_, second_) = sides_of(model, scope.filter);
         Result<DiffPass> pass = DiffPass::begin(model, scope.window, first_, second_, false);
         if (!pass) {
@@ -140,6 +145,11 @@ void DifferencePane::sort() {
                    : order_ == Order::difference ? f.difference_ns
                                                  : f.first_ns;
         };
+        const auto rank = [](const FunctionDiff& f) {
+            return f.sure() ? 0 : f.candidate() ? 1 : 2; // what may be chance comes last
+        };
+        if (rank(a) != rank(b))
+            return rank(a) < rank(b);
         const double x = value(a), y = value(b);
         return x != y ? x > y : a.function < b.function;
     });
@@ -259,8 +269,13 @@ size_t DifferencePane::draw_head(Area& area) {
     area.put_right(x + 9, y, "rest", title(Order::rest));
     x += 9;
     if (area.width() >= 100) {
-        area.put_right(x + 10, y, "first", order_ == Order::slower ? Style::title : Style::slow);
-        area.put_right(x + 20, y, "second", Style::fast);
+        const auto name = [](const DiffSide& of, const char* otherwise) {
+            std::string text = to_string(of.filter);
+            return text_width(text) <= 9 ? text : otherwise;
+        };
+        area.put_right(x + 10, y, name(diff_.first, "first"),
+                       order_ == Order::slower ? Style::title : style_of(diff_.first.filter));
+        area.put_right(x + 20, y, name(diff_.second, "second"), style_of(diff_.second.filter));
         x += 20;
     }
     if (area.width() >= least_width_for_bar) {
@@ -291,10 +306,12 @@ Area DifferencePane::draw_beside(Area body) {
     else if (!f.sure())
         body.put(1, last, "?: may well be chance.", Style::dim);
     else
-        body.put(1, last,
-                 f.by_split ? "Slow and fast calls differ here by definition."
-                            : "rest: without its largest callee's difference; not its own time.",
-                 Style::dim);
+        body.put(
+            1, last,
+            f.by_split
+                ? "Slow and fast calls differ here by definition."
+                : "rest: what its largest callee does not account for, of the whole difference.",
+            Style::dim);
     return body.part(0, 0, body.width(), last);
 }
 

@@ -59,7 +59,8 @@ Pattern::Fit FlameSearch::fit(const Model& model, const FlameTree& tree, uint32_
     if (index >= by_function_.size())
         by_function_.resize(std::max(index + 1, model.symbols().functions()), unknown);
     if (by_function_[index] == unknown)
-        by_function_[index] = static_cast<int8_t>(pattern_->fit(model.symbols().name(at.function)));
+        by_function_[index] =
+            static_cast<int8_t>(pattern_->fit_either(model.symbols().name(at.function)));
     return static_cast<Pattern::Fit>(by_function_[index]);
 }
 
@@ -203,7 +204,7 @@ std::string FlameSearch::text() const {
     if (!known_ || jump_ != Jump::none)
         return "searching";
     if (found_.empty())
-        return "no frame fits";
+        return "no match";
     if (number_ == 0)
         return fmt::format("{} fit, {}", found_.size(), format_percent(share_));
     return fmt::format("{} of {}, {}", number_, found_.size(), format_percent(share_));

@@ -3,6 +3,8 @@
 
 #include "views/escape.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace auger {
@@ -43,7 +45,10 @@ std::vector<Hint> what_to_time(const Surroundings& here) {
     std::vector<Hint> steps;
     if (!here.suggested.empty())
         steps.push_back(
-            step(Action::time_suggested, "times " + here.suggested + ", which does the work"));
+            step(Action::time_suggested, here.suggested_next.empty()
+                                             ? "times " + here.suggested + ", which does the work"
+                                             : fmt::format("times {}, again {}: they do the work",
+                                                           here.suggested, here.suggested_next)));
     if (here.function) {
         steps.push_back(step(Action::time_it, "times the function under the cursor"));
     } else {

@@ -27,8 +27,8 @@ struct Surroundings {
     bool filtered = false;       // one class is shown alone
     bool searching = false;
     bool frozen = false;
-    bool strip = false;      // has the focus
-    std::string suggested{}; // to be timed, as shown; empty: nothing
+    bool strip = false;                        // has the focus
+    std::string suggested{}, suggested_next{}; // to be timed, as shown; empty: nothing
 };
 
 // Whether anything is timed.

@@ -53,6 +53,7 @@ class HistogramPane final : public Pane {
     bool unicode_;
     Pace pace_;
     std::optional<ProbeId> wanted_; // chosen by the user
+    std::optional<ProbeId> split_;  // whose calls were split last
     bool again_ = false;
     bool any_ = false; // function is timed
     HistogramPicture picture_;
@@ -81,6 +82,8 @@ void HistogramPane::look_at(const Model& model, const Scope& scope) {
     auto find = [&](ProbeId id) {
         return std::ranges::find_if(timed, [&](const ProbeInfo* p) { return p->id == id; });
     };
+    if (split.active && std::exchange(split_, split.probe) != split.probe)
+        wanted_.reset();
     auto probe = timed.end();
     if (wanted_)
         probe = find(*wanted_);

@@ -25,6 +25,12 @@ void ListCursor::update(std::vector<uint64_t> keys) {
     key_ = keys_[row_];
 }
 
+void ListCursor::begin_anew() {
+    keys_.clear();
+    row_ = top_ = 0;
+    following_ = follow_first_;
+}
+
 std::optional<uint64_t> ListCursor::key() const {
     return keys_.empty() ? std::nullopt : std::optional(keys_[row_]);
 }

@@ -31,6 +31,9 @@ class ListCursor {
     // up, down, page_up, page_down, first, last; `page` rows are shown.
     bool act(Action, size_t page);
 
+    // To the first row of what comes next, which is about something else.
+    void begin_anew();
+
     // The first row to show so that `height` rows hold the cursor; moves as little as it must.
     size_t top(size_t height);
 

@@ -39,6 +39,8 @@ void ListPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         rows.put(1, list.height(), detail, Style::name);
     list_ = list.rect();
     top_ = cursor_.top(list.height());
+    if (cursor_.rows() > list.height() && list.height() > 0 && list.width() >= 60)
+        draw_position(area, head, list.height());
     for (size_t y = 0; y < list.height() && top_ + y < cursor_.rows(); y++) {
         const size_t row = top_ + y;
         Area line = list.part(1, y, list.width() - 1, 1);
@@ -51,6 +53,15 @@ void ListPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         else if (match)
             list.fill(0, y, list.width(), Fill::match);
     }
+}
+
+// "2-36 of 180", at the end of the line above the rows.
+void ListPane::draw_position(Area& area, size_t head, size_t height) const {
+    if (head == 0)
+        return;
+    const std::string position =
+        fmt::format(" {}-{} of {}", top_ + 1, top_ + height, cursor_.rows());
+    area.put_right(area.width(), head - 1, position, Style::dim);
 }
 
 bool ListPane::act(Action action, const Model& model, const Scope& scope,
@@ -109,7 +120,7 @@ std::string ListPane::search(const std::optional<std::string>& expression, const
         const size_t row = (cursor_.row() + step) % rows;
         if (!matches(row))
             continue;
-        if (const auto one = pattern_->fit(text_of(row)); one < fit) {
+        if (const auto one = pattern_->fit_either(text_of(row)); one < fit) {
             best = row;
             fit = one;
         }
@@ -126,7 +137,7 @@ bool ListPane::matches(size_t row) {
         return false;
     auto [match, is_new] = matches_.try_emplace(cursor_.keys()[row], false);
     if (is_new)
-        match->second = pattern_->matches(text_of(row));
+        match->second = pattern_->fit_either(text_of(row)) != Pattern::Fit::none;
     return match->second;
 }
 

@@ -49,6 +49,7 @@ class ListPane : public Pane {
     ListCursor cursor_;
 
   private:
+    void draw_position(Area&, size_t head, size_t height) const;
     bool matches(size_t row);
     std::string found();
 

@@ -84,9 +84,11 @@ Pager::Outcome Pager::act(Action action) {
         break;
     case Action::page_up:
         step(false, page_);
+        top_ -= std::min(top_, page_);
         break;
     case Action::page_down:
         step(true, page_);
+        top_ += page_; // drawing knows the end
         break;
     case Action::first:
         at_ = 0;

@@ -39,6 +39,7 @@ class Pager {
     // Some line can be chosen.
     bool choosing() const { return choosing_; }
     const PagerLine& current() const { return lines_[at_]; }
+    const std::string& title() const { return title_; }
 
   private:
     void step(bool forward, size_t lines);

@@ -78,4 +78,9 @@ Pattern::Fit Pattern::fit(std::string_view name) const {
                                                                                      : Fit::inside;
 }
 
+Pattern::Fit Pattern::fit_either(std::string_view name) const {
+    const Fit whole = fit(name);
+    return whole == Fit::whole ? whole : std::min(whole, fit(short_name(name)));
+}
+
 } // namespace auger

@@ -20,6 +20,8 @@ class Pattern {
     // first.
     enum class Fit : uint8_t { whole, beginning, words, inside, none };
     Fit fit(std::string_view name) const;
+    // The same of the whole name or of what views show of it, whichever fits better.
+    Fit fit_either(std::string_view name) const;
 
   private:
     struct Compiled;

@@ -25,16 +25,16 @@ void Screen::Implementation::look_for_suggestion() {
     constexpr uint64_t pause_ns = 1'000'000'000;
     constexpr size_t looked_at = 5'000; // samples
     if (any_probe(model_)) {
-        suggested_.reset();
+        suggested_.clear();
         suggested_ns_ = 0;
         return;
     }
     if (model_.now_ns() < suggested_ns_ + pause_ns)
         return;
     suggested_ns_ = model_.now_ns();
-    const Suggestions found = suggest_functions(model_, looked_at);
-    suggested_ =
-        found.functions.empty() ? std::nullopt : std::optional(found.functions[0].function);
+    suggested_.clear();
+    for (const Suggestion& one : suggest_functions(model_, looked_at).functions)
+        suggested_.push_back(one.function);
 }
 
 void Screen::Implementation::answer(const Answer& answer) {

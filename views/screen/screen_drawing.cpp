@@ -85,8 +85,12 @@ Surroundings Screen::Implementation::surroundings() {
     here.searching = searching_;
     here.frozen = panes_.frozen();
     here.strip = panes_.strip_focused();
-    if (suggested_)
-        here.suggested = display_name(model_.symbols().name(*suggested_));
+    const auto suggested = [&](size_t i) {
+        return i < suggested_.size() ? display_name(model_.symbols().name(suggested_[i]))
+                                     : std::string();
+    };
+    here.suggested = suggested(0);
+    here.suggested_next = suggested(1);
     return here;
 }
 

@@ -77,8 +77,8 @@ class Screen::Implementation {
     std::string drill_note_;          // what the command that runs is about
     std::optional<Subject> sites_of_; // whose call sites were asked for
     std::vector<Request> requests_;
-    std::optional<FunctionId> suggested_; // to be timed, while nothing is
-    uint64_t suggested_ns_ = 0;           // the model's time then
+    std::vector<FunctionId> suggested_; // to be timed, while nothing is
+    uint64_t suggested_ns_ = 0;         // the model's time then
 
     // As drawn last, for the mouse.
     Rect body_, strip_area_, tab_area_;

@@ -8,6 +8,11 @@
 #include <fmt/format.h>
 
 namespace auger {
+namespace {
+
+constexpr const char* keys_title = "Keys";
+
+} // namespace
 
 std::vector<Request> Screen::Implementation::press(const Key& key) {
     using Code = Key::Code;
@@ -89,7 +94,10 @@ void Screen::Implementation::act(Action action) {
         typing_ = Typing::search;
         return search_line_.start("/");
     case Action::help:
-        pager_.emplace("Keys", key_help());
+        if (pager_ && pager_->title() == keys_title)
+            pager_.reset();
+        else
+            pager_.emplace(keys_title, key_help());
         return;
     default:
         break;

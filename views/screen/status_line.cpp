@@ -60,11 +60,12 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
         if (const std::string tail = probe ? tail_text(model, *probe) : ""; !tail.empty())
             items.push_back({tail, Style::warning, 1});
         if (model.split_near_sample_gap())
-            items.push_back({"threshold too short to be seen", Style::warning, 1});
+            items.push_back({"threshold too short for samples", Style::warning, 1});
         for (CallClass c : all_call_classes) {
             if (sums[c].weight_ns > 0)
-                items.push_back({fmt::format("{} {}", to_string(c),
-                                             format_percent(sums[c].weight_ns / whole.weight_ns)),
+                items.push_back({fmt::format("{} {}{}", to_string(c),
+                                             format_percent(sums[c].weight_ns / whole.weight_ns),
+                                             c == CallClass::slow ? " of time" : ""),
                                  style_of(c), c == CallClass::slow ? 2 : 7});
         }
     }
