@@ -311,8 +311,14 @@ TEST(Session, AProbeIsFoundWithoutItsLibrary) {
     TestSession test;
     test.run("target 4711\ntime libz:deflate\ntime ns::deflate_all\nwait 1s");
     EXPECT_THAT(test.run("hist deflate"), HasSubstr("libz:deflate"));
+    // As gdb takes it; `slow` edits what is timed, `time` is of all that match.
+    EXPECT_THAT(test.run("hist deflate_all"), HasSubstr("ns::deflate_all"));
+    test.run("slow deflate_all > 5ms");
+    EXPECT_EQ(test.session.settings().probes.size(), 2u);
+    test.run("time deflate_all");
+    EXPECT_EQ(test.session.settings().probes.size(), 3u);
     EXPECT_EQ(test.failure, std::nullopt);
-    EXPECT_THAT(test.run("hist deflate_all"), HasSubstr("\"deflate_all\" is not timed"));
+    EXPECT_THAT(test.run("hist inflate"), HasSubstr("\"inflate\" is not timed"));
     test.run("time /usr/lib/libz.so.1:deflate");
     EXPECT_THAT(test.run("hist deflate"),
                 HasSubstr("\"deflate\" could be any of 2 probes\n"

@@ -240,7 +240,7 @@ TEST_F(Panes, ACallIsShownWhereItWaitedLongest) {
     stream.sample(start + 9 * ms, 102, held, {handled, called}, 6 * ms, SampleKind::blocked);
     // Longer, but of another call, or no wait.
     stream.sample(start + 9 * ms, 103, slept, {}, 8 * ms, SampleKind::blocked);
-    stream.sample(start + 9 * ms, 102, slept, {handled, called}, 8 * ms, SampleKind::cpu);
+    stream.sample(start + 9 * ms, 102, slept, {handled, called}, ms, SampleKind::cpu);
     model.on_slow_call({{start + 10 * ms, 10 * ms, stream.thread(102), called, 8, false, {}},
                         5 * ms,
                         slept,
@@ -255,6 +255,32 @@ TEST_F(Panes, ACallIsShownWhereItWaitedLongest) {
     EXPECT_NE(text.find("lock_journal"), std::string::npos) << text;
     EXPECT_EQ(text.find("lookup_host"), std::string::npos) << text;
     EXPECT_NE(text.find("sample wall wakers"), std::string::npos) << text;
+}
+
+TEST_F(Panes, ACallThatRanIsShownWhereItRanMost) {
+    SyntheticStream& stream = session.stream;
+    const uint64_t start = model.now_ns() + ms;
+    const CallKey handled = stream.call(session.handle, start);
+    const CallKey called = stream.call(session.recv, start + us);
+    const StackId scan = session.path({"recv", "scan_products"}),
+                  copy = session.path({"recv", "copy"});
+    for (uint64_t at = 2; at < 8; at++)
+        stream.sample(start + at * ms, 102, at == 4 ? copy : scan, {handled, called}, ms);
+    stream.sample(start + 9 * ms, 102, session.path({"recv", "brief"}), {handled, called}, ms,
+                  SampleKind::blocked);
+    model.on_slow_call({{start + 10 * ms, 10 * ms, stream.thread(102), called, 8, false, {}},
+                        5 * ms,
+                        session.path({"recv"}),
+                        {},
+                        {},
+                        {&handled, 1}});
+    model.on_time(start + 11 * ms);
+    auto pane = make_calls_pane({});
+    settle(*pane, model);
+    const std::string text = drawn(*pane, 120, 24);
+    EXPECT_NE(text.find("the heaviest stack of its 6 samples on the CPU:"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("scan_products"), std::string::npos) << text;
 }
 
 // Whatever may be chance comes behind all that is sure.
@@ -276,8 +302,19 @@ TEST_F(Panes, AnotherSplitBeginsAtTheTopOfTheDifference) {
     settle(*pane, model);
     act(*pane, Action::last, model);
     EXPECT_NE(drawn(*pane, 120, 10).find(" of "), std::string::npos);
-    session.stream.split(2, session.stream.fixed(5 * ms));
-    session.serve(500);
+    SyntheticStream& stream = session.stream;
+    const SpecId whole = stream.probe(4, "worker");
+    stream.split(4, stream.fixed(5 * ms));
+    std::vector<uint64_t> durations;
+    for (uint64_t i = 0; i < 100; i++) {
+        const uint64_t start = model.now_ns(), duration = i % 5 ? 2 * ms : 9 * ms;
+        const CallKey call = stream.call(whole, start);
+        stream.sample(start + ms, 101, session.path({i % 5 ? "parse" : "lookup"}), {call}, ms);
+        stream.end(101, call, duration);
+        durations.push_back(duration);
+        model.on_time(start + duration);
+    }
+    stream.stats(model.now_ns(), whole, durations);
     settle(*pane, model);
     EXPECT_EQ(rows_filled(*pane, Fill::cursor, 120, 24), (std::vector<size_t>{3}));
 }

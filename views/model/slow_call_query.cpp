@@ -3,6 +3,8 @@
 
 #include "views/escape.h"
 
+#include <map>
+
 namespace auger {
 
 ProbeId probe_of(const Model& model, const SlowCall& call) {
@@ -51,7 +53,7 @@ ClassFilter class_of(const Model& model, const Classifier& classify, const SlowC
     return of;
 }
 
-std::optional<StackId> stack_of_longest_wait(const Model& model, const SlowCall& call) {
+std::optional<CallPlace> main_place_of(const Model& model, const SlowCall& call) {
     const SampleStore& samples = model.samples();
     const CallTable& calls = model.calls();
     const auto lies_in_it = [&](CallIndex at) {
@@ -63,17 +65,34 @@ std::optional<StackId> stack_of_longest_wait(const Model& model, const SlowCall&
         return false;
     };
     const uint64_t end_ns = call.end.time_ns, begin_ns = end_ns - call.end.duration_ns;
-    std::optional<StackId> found;
-    uint64_t longest_ns = 0;
+    StackId wait, longest_run;
+    uint64_t wait_ns = 0, longest_run_ns = 0, run_ns = 0;
+    size_t runs = 0;
+    std::map<StackId, uint64_t> running;
     for (size_t i = 0; call.call != no_call && i < samples.size(); i++) {
         const uint64_t time_ns = samples.times()[i], weight_ns = samples.weights()[i];
-        if (samples.kinds()[i] != SampleKind::blocked || time_ns < begin_ns || time_ns > end_ns ||
-            weight_ns <= longest_ns || !lies_in_it(samples.calls()[i]))
+        if (time_ns < begin_ns || time_ns > end_ns || !lies_in_it(samples.calls()[i]))
             continue;
-        longest_ns = weight_ns;
-        found = samples.stacks()[i];
+        const StackId stack = samples.stacks()[i];
+        if (samples.kinds()[i] == SampleKind::cpu) {
+            runs++;
+            run_ns += weight_ns;
+            uint64_t& here_ns = running[stack];
+            here_ns += weight_ns;
+            if (here_ns > longest_run_ns) {
+                longest_run_ns = here_ns;
+                longest_run = stack;
+            }
+        } else if (samples.kinds()[i] == SampleKind::blocked && weight_ns > wait_ns) {
+            wait_ns = weight_ns;
+            wait = stack;
+        }
     }
-    return found;
+    if (wait_ns > 0 && wait_ns >= run_ns)
+        return CallPlace{wait, true, 0};
+    if (runs > 0)
+        return CallPlace{longest_run, false, runs};
+    return std::nullopt;
 }
 
 } // namespace auger

@@ -20,7 +20,13 @@ size_t count_left_out(const Model&, const Classifier&, const Window&, std::optio
 ClassFilter class_of(const Model&, const Classifier&, const SlowCall&);
 // The probe whose function was called.
 ProbeId probe_of(const Model&, const SlowCall&);
-// The stack of the longest wait in the call, of those that are samples. Looks at all samples.
-std::optional<StackId> stack_of_longest_wait(const Model&, const SlowCall&);
+// Where the call spent its time, as far as samples in it tell.
+struct CallPlace {
+    StackId stack;
+    bool waited = false; // longer than all its samples on the CPU are: the stack is of that wait
+    size_t samples = 0;  // on the CPU, else
+};
+// Looks at all samples; nothing when none lies in the call.
+std::optional<CallPlace> main_place_of(const Model&, const SlowCall&);
 
 } // namespace auger

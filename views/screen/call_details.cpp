@@ -3,7 +3,6 @@
 
 #include "views/escape.h"
 #include "views/format.h"
-#include "views/model/slow_call_query.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -41,7 +40,7 @@ CallDetails take_details(const Model& model, const SlowCall& call, uint64_t numb
     details.call = call;
     details.of = of;
     details.with_class = model.split().active;
-    details.wait = stack_of_longest_wait(model, call);
+    details.place = main_place_of(model, call);
     const CallTable& calls = model.calls();
     CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
     for (size_t steps = 0; at != no_call && steps < 2 * most_open_calls; steps++) {
@@ -80,11 +79,18 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
     for (const CallDetails::Around& around : details.around)
         canvas.add_line(fmt::format("in a call of {}: {}", around.probe, around.state), Style::dim);
     const SymbolTables& symbols = model.symbols();
-    const auto stack = symbols.stack(details.wait.value_or(call.stack));
-    if (details.wait)
+    const auto stack = symbols.stack(details.place ? details.place->stack : call.stack);
+    if (details.place && details.place->waited) {
         add_wait(canvas, symbols, unicode, stack);
-    else
+    } else {
+        if (details.place)
+            canvas.add_line(details.place->samples == 1
+                                ? "the stack of its one sample on the CPU:"
+                                : fmt::format("the heaviest stack of its {} samples on the CPU:",
+                                              details.place->samples),
+                            Style::dim);
         add_frames(canvas, symbols, unicode, stack, 0, 2);
+    }
     if (stack.empty())
         canvas.add_line("(no stack)", Style::dim);
     return canvas;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "views/canvas.h"
-#include "views/model/model.h"
+#include "views/model/slow_call_query.h"
 
 #include <optional>
 #include <string>
@@ -21,14 +21,14 @@ struct CallDetails {
         std::string probe;
         std::string state;
     };
-    std::vector<Around> around;  // innermost first
-    std::optional<StackId> wait; // the stack of its longest wait that was sampled
+    std::vector<Around> around;     // innermost first
+    std::optional<CallPlace> place; // where it spent its time
 };
 
 // `number`: of all slow calls that came; `of`: its class.
 CallDetails take_details(const Model&, const SlowCall&, uint64_t number, const ClassFilter& of);
-// The model is asked for names only. With the stack of the longest wait, where there is one, since
-// its callers are the call's.
+// The model is asked for names only. The stack is of where the call spent its time, where that is
+// known: its callers are the call's.
 Canvas draw_call_details(const CallDetails&, const Model&, size_t width, bool unicode);
 
 } // namespace auger

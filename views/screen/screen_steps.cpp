@@ -53,7 +53,7 @@ void Screen::Implementation::step_back() {
     }
     if (panes_.front() != 0)
         return bring(0);
-    ask(Request::Kind::leave);
+    tell(fmt::format("nothing to go back from: {} goes to the prompt", key_name(Action::leave)));
 }
 
 void Screen::Implementation::reset() {

@@ -34,7 +34,7 @@ uint64_t lost_events(const LedgerEvent& ledger, std::string& cause) {
 }
 
 std::vector<Item> items_of(const Model& model, const ScreenState& state, const ClassSums& sums,
-                           bool frozen, bool unicode) {
+                           bool frozen, bool unicode, bool wide) {
     std::vector<Item> items;
     items.push_back({state.target.empty() ? "no target" : state.target, Style::title, 0});
     if (frozen)
@@ -65,7 +65,7 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
             if (sums[c].weight_ns > 0)
                 items.push_back({fmt::format("{} {}{}", to_string(c),
                                              format_percent(sums[c].weight_ns / whole.weight_ns),
-                                             c == CallClass::slow ? " of time" : ""),
+                                             c == CallClass::slow && wide ? " of time" : ""),
                                  style_of(c), c == CallClass::slow ? 2 : 7});
         }
     }
@@ -90,7 +90,7 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
 
 void draw_status_line(Canvas& canvas, size_t y, const Model& model, const ScreenState& state,
                       const ClassSums& sums, bool frozen, bool unicode) {
-    std::vector<Item> items = items_of(model, state, sums, frozen, unicode);
+    std::vector<Item> items = items_of(model, state, sums, frozen, unicode, canvas.width() >= 110);
     const auto width = [&] {
         size_t columns = 0;
         for (const Item& item : items)

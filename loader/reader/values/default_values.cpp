@@ -12,12 +12,16 @@ namespace {
 std::optional<uint8_t> add_value(Result<FunctionValue> value, ProgramBuilder& builder) {
     if (!value)
         return std::nullopt;
-    const bool text =
-        value->meaning == ValueFormat::Kind::string || is_constant_text(value->place.type);
-    if (text)
+    const ValueType& type = value->place.type;
+    // A std::string, or a reference or pointer to one; other structures are no text.
+    const bool structure = type.kind == ValueType::Kind::structure ||
+                           (has_pointee(type) && pointee(type).kind == ValueType::Kind::structure);
+    if (structure || value->meaning == ValueFormat::Kind::string || is_constant_text(type))
         if (auto operand = string_operand(*value))
             if (auto index = builder.add_value(*operand))
                 return *index;
+    if (is_reference(type))
+        return std::nullopt;
     auto operand = number_operand(*std::move(value));
     if (!operand)
         return std::nullopt;
@@ -37,7 +41,7 @@ void show_default_values(const FunctionValues& values, ProgramBuilder& builder) 
     const auto error =
         result && values.sets_errno() ? add_value(values.error_number(), builder) : std::nullopt;
     for (auto& [name, value] : values.parameters()) {
-        if (name.empty() || (value && is_reference(value->place.type)))
+        if (name.empty())
             continue;
         if (const auto index = add_value(std::move(value), builder))
             program.shown.push_back({name, *index, {}});
