@@ -72,7 +72,9 @@ TEST_F(View, OpensLeavesToThePromptAndComesBackAsItWas) {
     terminal.expect("\nat the prompt\n");
     terminal.enter("view");
     expect_open(terminal);
-    terminal.press("Escape");
+    terminal.press("Escape"); // one too many
+    terminal.expect_window("q goes to the prompt");
+    terminal.press("q");
     terminal.expect_last_line(prompt);
     terminal.enter("quit");
     EXPECT_EQ(terminal.wait_exit(), 0);

@@ -80,8 +80,9 @@ TEST_P(Complaints, OfNamesAndMembers) {
 TEST_P(Complaints, OfTypes) {
     const ValuesProgram program(GetParam());
     const ValueScope members = program.scope("members");
-    EXPECT_EQ(shown("req->own", members),
-              "req->own: is a struct Address (name one of its members)");
+    EXPECT_EQ(
+        shown("req->own", members),
+        "req->own: is a struct Address (name one of its members: there are port, host, after)");
     EXPECT_EQ(shown("req->weight", members),
               "req->weight: is a floating-point number (double), which cannot be read");
     EXPECT_EQ(shown("req->table", members),
@@ -107,7 +108,7 @@ TEST_P(Complaints, OfTypes) {
     EXPECT_EQ(shown("mixed.whole", program.scope("by_value")).substr(0, 7), "mixed: ");
     EXPECT_EQ(shown("ret", program.scope("nothing")), "ret: nothing returns nothing");
     EXPECT_EQ(shown("ret", program.scope("large_result")),
-              "ret: is a struct Big (name one of its members)");
+              "ret: is a struct Big (name one of its members: there are words)");
 }
 
 TEST_P(Complaints, OfCastsAndPointers) {
@@ -128,9 +129,11 @@ TEST_P(Complaints, OfCastsAndPointers) {
     EXPECT_EQ(shown("((Ambiguous *)arg0)->number", members),
               "Ambiguous *: there are several types \"Ambiguous\", which differ");
     EXPECT_EQ(shown("((Opaque *)arg0)->secret", members), "compiled");
-    EXPECT_EQ(shown("*req", members), "*req: is a struct Request (name one of its members)");
-    EXPECT_EQ(shown("req[count]", members),
-              "req[count]: is a struct Request (name one of its members)");
+    const std::string name_one =
+        "is a struct Request (name one of its members: there are method, length, peer, own, color, "
+        "number, bytes, bits, table, next, weight, done and 4 more)";
+    EXPECT_EQ(shown("*req", members), "*req: " + name_one);
+    EXPECT_EQ(shown("req[count]", members), "req[count]: " + name_one);
     EXPECT_EQ(shown("req[count].length", members), "compiled");
     EXPECT_EQ(shown("&req->bits.level", members),
               "req->bits.level: is a bit-field, which has no address");
@@ -184,11 +187,15 @@ TEST(ValueTypes, Cpp) {
     EXPECT_EQ(shown("this->nothing", total).substr(0, 50),
               "nothing: class Item has no member \"nothing\" (there");
     EXPECT_EQ(asked("kind == Kind::book or kind == none", total), "compiled");
+    EXPECT_THAT(shown("text", program.scope("references")), HasSubstr("as text it is str(...)"));
     EXPECT_EQ(shown("str(text)", program.scope("view")),
               "text: is a string_view, which is not text "
               "(a string_view does not end in a NUL)");
     EXPECT_THAT(default_names(total), ElementsAre("this", "factor", "ret"));
     EXPECT_THAT(default_names(program.scope("compare")), ElementsAre("kind", "ret"));
+    // Strings are text, by reference and by value; other references are left out.
+    EXPECT_THAT(default_names(program.scope("references")),
+                ElementsAre("text", "copy", "last", "ret"));
 }
 
 TEST(ValueTypes, AClonesRemovedParameters) {

@@ -45,7 +45,7 @@ std::vector<KeyRow> make_table() {
         {{key(Code::escape), key(Code::backspace)},
          Action::back,
          look,
-         "a step back: out of the zoom, the search, the class; at the end to the prompt",
+         "a step back: out of the zoom, the search, the class, the pane",
          "back"},
         {{plain('r')}, Action::reset, look, "all the way back", "reset"},
         {{plain('/'), f(3)}, Action::search, look, "search by a regular expression", "search"},

@@ -34,11 +34,20 @@ ValueFormat::Kind format_kind(const ValueType& type) {
     }
 }
 
+// What to ask of a structure instead.
+std::string instead_of(const ValueType& structure) {
+    if (find_member(structure, "_M_dataplus"))
+        return "as text it is str(...)";
+    const auto unnamed = find_member(structure, std::string(64, ' ')); // says which there are
+    const std::string known = unnamed ? "" : unnamed.error().hint;
+    return "name one of its members" + (known.empty() ? "" : ": " + known);
+}
+
 // Why no number can be made of a value of this type.
 Error no_number(const ValueType& type) {
     switch (type.kind) {
     case Kind::structure:
-        return failure(fmt::format("is a {}", type.name), "name one of its members");
+        return failure(fmt::format("is a {}", type.name), instead_of(type));
     case Kind::array:
         return failure(fmt::format("is an array ({})", type.name), "name an element: items[0]");
     case Kind::floating:
