@@ -28,6 +28,15 @@ Outcome auger(std::vector<std::string> arguments, const Surroundings& surroundin
     return outcome;
 }
 
+std::string without_overhead(const std::string& said) {
+    std::istringstream lines(said);
+    std::string rest;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with("overhead: "))
+            rest += line + "\n";
+    return rest;
+}
+
 std::vector<nlohmann::json> json_lines(const std::string& text) {
     std::vector<nlohmann::json> objects;
     std::istringstream lines(text);

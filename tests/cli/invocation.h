@@ -14,6 +14,9 @@ namespace auger::test {
 // Runs auger with these arguments to its end. Fails the test when it leaves something behind.
 Outcome auger(std::vector<std::string> arguments, const Surroundings& surroundings = {});
 
+// What was said, but for notices of what observing takes: that is as much as the machine makes it.
+std::string without_overhead(const std::string& said);
+
 // One object a line; throws (failing the test) when a line is none.
 std::vector<nlohmann::json> json_lines(const std::string& text);
 
