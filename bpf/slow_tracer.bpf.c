@@ -28,34 +28,37 @@ struct {
 /* What is told of a thread's slow call. It is put together here, not in the ring, since a uprobe
  * may be preempted: nothing behind a record that is not complete can be read. */
 struct slow_report {
-    u32 taken; /* 1: by the thread that puts it together */
+    u32 taken; /* of slow_spares: 1 while a thread puts its report together there */
     struct stack_walk walk;
     struct wire_slow_call record;
 };
 
-/* How many can be put together at a time, and how many are looked at for one that is free. */
-#define SLOW_REPORTS 64
-#define SLOW_REPORT_TRIES 16
-
-/*
- * Written by the slow-call tracer alone; that none was free is counted as WIRE_LOSS_SLOW_MEMORY.
- * Not in the thread's storage: that cannot be made while somebody on the same CPU is interrupted at
- * storage of his own.
- */
+/* Written by the slow-call tracer alone. */
 struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, SLOW_REPORTS);
-    __type(key, u32);
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
     __type(value, struct slow_report);
 } slow_reports SEC(".maps");
 
-/* One that is free, or NULL. CPUs begin at different ones. */
-static __noinline struct slow_report* take_slow_report(void) {
-    u32 first = bpf_get_smp_processor_id() * SLOW_REPORT_TRIES;
+/*
+ * For a thread's first slow call when its storage cannot be made: bpf_task_storage_get() makes none
+ * while it has interrupted somebody on the same CPU who is in it. Not for all reports: a preempted
+ * thread keeps its spare, so whoever starves threads of his own could take them from everybody.
+ * Written by the slow-call tracer alone; that none is free is counted as WIRE_LOSS_SLOW_MEMORY.
+ */
+#define SLOW_SPARES 16
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, SLOW_SPARES);
+    __type(key, u32);
+    __type(value, struct slow_report);
+} slow_spares SEC(".maps");
 
-    for (u32 i = 0; i < SLOW_REPORT_TRIES; i++) {
-        u32 at = (first + i) % SLOW_REPORTS;
-        struct slow_report* report = bpf_map_lookup_elem(&slow_reports, &at);
+static __noinline struct slow_report* take_spare(void) {
+    for (u32 i = 0; i < SLOW_SPARES; i++) {
+        u32 at = i;
+        struct slow_report* report = bpf_map_lookup_elem(&slow_spares, &at);
 
         if (report && __sync_val_compare_and_swap(&report->taken, 0, 1) == 0)
             return report;
@@ -162,7 +165,10 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         count_loss(WIRE_LOSS_SLOW_RATE);
         return 0;
     }
-    report = take_slow_report();
+    report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(), NULL,
+                                  BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!report)
+        report = take_spare();
     if (!report) {
         count_loss(WIRE_LOSS_SLOW_MEMORY);
         return 0;

@@ -22,7 +22,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "calls: nested deeper than 32",
     "calls: no memory for thread",
     "processes: target map full",
-    "slow calls: too many at once",
+    "slow calls: no memory for thread",
     lost_wait_samples,
     "waits: no memory for thread",
     "calls through pointers: target unreadable",

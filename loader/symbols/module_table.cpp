@@ -63,10 +63,13 @@ ModuleId ModuleTable::add(Module module) {
     return ModuleId{static_cast<uint32_t>(modules_.size() - 1)};
 }
 
+// A quarter of all is kept for files of root and of our user: with subordinate user ids (subuid(5))
+// one user has as many as he likes.
 bool ModuleTable::may_have_one_more(uid_t user) {
     const bool is_ours = user == 0 || user == geteuid();
+    const size_t room = is_ours ? limits_.all : limits_.all - limits_.all / 4;
     size_t& count = of_user_[user];
-    if (modules_.size() >= limits_.all || (!is_ours && count >= limits_.of_user))
+    if (modules_.size() >= room || (!is_ours && count >= limits_.of_user))
         return false;
     count++;
     return true;

@@ -60,7 +60,7 @@ class ModuleTable final : public ModuleSources {
         // Any user may map any number of files, or run any number of programs that generate code.
         // What comes beyond these numbers is one module, without names.
         size_t of_user = 8192;
-        size_t all = 65'536; // root's among them
+        size_t all = 65'536; // a quarter of it for files of root and our user only
     };
     ModuleTable() : ModuleTable(Limits()) {}
     explicit ModuleTable(const Limits& limits);

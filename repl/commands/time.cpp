@@ -14,7 +14,7 @@ struct Time final : EditCommand {
     bool off = false; // what is attached for it goes
 
     Parsed<void> edit(SettingsEdit& edit) const override {
-        auto timed = off ? edit.existing(probe) : edit.find_same_or_add(probe);
+        auto timed = off ? edit.existing(probe) : edit.find_or_add(probe);
         if (!timed)
             return timed.complaint();
         (*timed)->off = off;

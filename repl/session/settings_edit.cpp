@@ -33,31 +33,7 @@ ProbeSetting* SettingsEdit::at(ProbeId id) {
     return &*std::ranges::find(settings.probes, id, &ProbeSetting::id);
 }
 
-namespace {
-
-std::vector<const ProbeSetting*> meant_by(const Settings& settings, const std::string& text) {
-    std::vector<const ProbeSetting*> meant;
-    for (const ProbeSetting& probe : settings.probes)
-        if (without_library(probe.text) == text)
-            meant.push_back(&probe);
-    // "parse" is ns::Parser::parse(int) where no other is timed.
-    if (meant.empty())
-        for (const ProbeSetting& probe : settings.probes)
-            if (names_function(without_library(probe.text), text))
-                meant.push_back(&probe);
-    return meant;
-}
-
-} // namespace
-
 Parsed<ProbeId> SettingsEdit::id_of(const ProbeRef& ref) {
-    if (!ref.number && !settings.find(ref.text))
-        if (const auto meant = meant_by(settings, ref.text); meant.size() == 1)
-            return meant[0]->id;
-    return id_of_same(ref);
-}
-
-Parsed<ProbeId> SettingsEdit::id_of_same(const ProbeRef& ref) {
     if (ref.number || settings.find(ref.text)) {
         auto found = find_probe(settings, ref);
         if (!found)
@@ -85,14 +61,6 @@ Parsed<ProbeSetting*> SettingsEdit::existing(const ProbeRef& ref) {
 
 Parsed<ProbeSetting*> SettingsEdit::find_or_add(const ProbeRef& ref) {
     auto id = id_of(ref);
-    if (!id)
-        return id.complaint();
-    probe = *id;
-    return at(*id);
-}
-
-Parsed<ProbeSetting*> SettingsEdit::find_same_or_add(const ProbeRef& ref) {
-    auto id = id_of_same(ref);
     if (!id)
         return id.complaint();
     probe = *id;
@@ -132,7 +100,15 @@ Parsed<ProbeSetting> find_probe(const Settings& settings, const ProbeRef& ref) {
     }
     if (const ProbeSetting* probe = settings.find(ref.text))
         return *probe;
-    const auto meant = meant_by(settings, ref.text);
+    std::vector<const ProbeSetting*> meant;
+    for (const ProbeSetting& probe : settings.probes) {
+        if (without_library(probe.text) == ref.text)
+            meant.push_back(&probe);
+    }
+    if (meant.empty())
+        for (const ProbeSetting& probe : settings.probes)
+            if (names_function(without_library(probe.text), ref.text))
+                meant.push_back(&probe);
     if (meant.size() == 1)
         return *meant[0];
     if (!meant.empty())

@@ -38,8 +38,6 @@ class SettingsEdit {
     Parsed<ProbeSetting*> existing(const ProbeRef& ref);
     // Likewise; added where it is not there yet.
     Parsed<ProbeSetting*> find_or_add(const ProbeRef& ref);
-    // The same, but what is timed by another name is not it: `time parse` is of all that match.
-    Parsed<ProbeSetting*> find_same_or_add(const ProbeRef& ref);
     // The gate with its probes, which are timed from now on if they are not yet.
     Parsed<Gate> resolved(const KeepCondition& condition);
     // It is deleted, and what needs it ends.
@@ -47,12 +45,13 @@ class SettingsEdit {
 
   private:
     Parsed<ProbeId> id_of(const ProbeRef& ref);
-    Parsed<ProbeId> id_of_same(const ProbeRef& ref);
     ProbeSetting* at(ProbeId id);
 };
 
 // The probe in force that `ref` names: by its number, its text, or, when it is one only, the text
 // without the library, or part of a function's name as gdb takes it. Complains with the nearest
-// one.
+// one. For what asks about a probe, or ends it: what makes one goes by the text alone, since "read"
+// may be a function besides ns::File::read(int).
 Parsed<ProbeSetting> find_probe(const Settings& settings, const ProbeRef& ref);
+
 } // namespace auger

@@ -281,6 +281,27 @@ TEST_F(Table, NobodyTakesTheRoomOfOthers) {
     EXPECT_TRUE(table.source(ours).file);
 }
 
+// Who has subordinate user ids is many users.
+TEST_F(Table, ManyUsersLeaveRoomForOurs) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root to play other users";
+    ModuleTable::Limits limits;
+    limits.all = 2 * (ModuleTable().size() + 8);
+    ModuleTable table(limits);
+    uid_t user = 64'001;
+    for (; table.left_out() == 0; user++) {
+        ASSERT_LT(user, 64'001 + limits.all) << "nothing was left out";
+        const std::string name = std::to_string(user);
+        const Mapping mapping = make(name, name);
+        ASSERT_EQ(chown((folder_ + "/" + name).c_str(), user, user), 0);
+        table.file_module(getpid(), mapping);
+    }
+    EXPECT_GE(limits.all - table.size(), limits.all / 4 - 1); // less the one for what is left out
+    const ModuleId ours = table.file_module(getpid(), make("ours", "ours"));
+    EXPECT_EQ(table.info(ours).path, folder_ + "/ours");
+    EXPECT_EQ(table.left_out(), 1u);
+}
+
 TEST_F(Table, AFileThatCannotBeOpenedSaysWhy) {
     ModuleTable table;
     Mapping absent = make("a", "x");

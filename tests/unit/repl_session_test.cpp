@@ -311,11 +311,9 @@ TEST(Session, AProbeIsFoundWithoutItsLibrary) {
     TestSession test;
     test.run("target 4711\ntime libz:deflate\ntime ns::deflate_all\nwait 1s");
     EXPECT_THAT(test.run("hist deflate"), HasSubstr("libz:deflate"));
-    // As gdb takes it; `slow` edits what is timed, `time` is of all that match.
-    EXPECT_THAT(test.run("hist deflate_all"), HasSubstr("ns::deflate_all"));
+    EXPECT_THAT(test.run("hist deflate_all"), HasSubstr("ns::deflate_all")); // as gdb takes it
+    // There may be a function of just that name, too.
     test.run("slow deflate_all > 5ms");
-    EXPECT_EQ(test.session.settings().probes.size(), 2u);
-    test.run("time deflate_all");
     EXPECT_EQ(test.session.settings().probes.size(), 3u);
     EXPECT_EQ(test.failure, std::nullopt);
     EXPECT_THAT(test.run("hist inflate"), HasSubstr("\"inflate\" is not timed"));

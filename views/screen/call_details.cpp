@@ -12,20 +12,20 @@ namespace auger {
 
 namespace {
 
-// Where it waited, and who ended that: a wait's stack goes on with the waker's, its root first.
+// Where it waited, and its waker: a wait's stack goes on with the waker's, its root first.
 void add_wait(Canvas& canvas, const SymbolTables& symbols, bool unicode,
               std::span<const LocationId> stack) {
     const auto end = std::ranges::find_if(stack, [&](LocationId location) {
         return symbols.module(symbols.location(location).module).kind == ModuleKind::waker;
     });
     const bool known = end != stack.end();
-    canvas.add_line("the stack of its longest wait:", Style::dim);
+    canvas.add_line("stack of its longest wait:", Style::dim);
     add_frames(canvas, symbols, unicode, {known ? end + 1 : stack.begin(), stack.end()}, 0, 2);
     if (!known) {
-        canvas.add_line("\"sample wall wakers\" adds who ends a wait", Style::dim);
+        canvas.add_line("\"sample wall wakers\" adds the stack of its waker", Style::dim);
         return;
     }
-    canvas.add_line("who ended it:", Style::dim);
+    canvas.add_line("stack of its waker:", Style::dim);
     std::vector<LocationId> waker(stack.begin(), end + 1);
     std::ranges::reverse(waker);
     add_frames(canvas, symbols, unicode, waker, 0, 2);
@@ -85,8 +85,8 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
     } else {
         if (details.place)
             canvas.add_line(details.place->samples == 1
-                                ? "the stack of its one sample on the CPU:"
-                                : fmt::format("the heaviest stack of its {} samples on the CPU:",
+                                ? "stack of its one sample on the CPU:"
+                                : fmt::format("heaviest stack of its {} samples on the CPU:",
                                               details.place->samples),
                             Style::dim);
         add_frames(canvas, symbols, unicode, stack, 0, 2);

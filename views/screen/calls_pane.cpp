@@ -84,7 +84,8 @@ class CallsPane final : public ListPane {
 bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&) {
     model_ = &model;
     const double cost = 300 * static_cast<double>(model.slow_calls().size()) +
-                        10 * static_cast<double>(model.calls().size());
+                        10 * static_cast<double>(model.calls().size()) +
+                        2 * static_cast<double>(model.samples().size()); // for the details
     if (!pace_.due(model, scope, cost))
         return false;
     filter_ = scope.filter;

@@ -44,11 +44,11 @@ std::vector<Hint> steps_in_calls(const Surroundings& here) {
 std::vector<Hint> what_to_time(const Surroundings& here) {
     std::vector<Hint> steps;
     if (!here.suggested.empty())
-        steps.push_back(
-            step(Action::time_suggested, here.suggested_next.empty()
-                                             ? "times " + here.suggested + ", which does the work"
-                                             : fmt::format("times {}, again {}: they do the work",
-                                                           here.suggested, here.suggested_next)));
+        steps.push_back(step(Action::time_suggested,
+                             here.suggested_next.empty()
+                                 ? "times " + here.suggested + ", which does the work"
+                                 : fmt::format("times {}, which does the work; again: {}",
+                                               here.suggested, here.suggested_next)));
     if (here.function) {
         steps.push_back(step(Action::time_it, "times the function under the cursor"));
     } else {

@@ -53,7 +53,8 @@ void Screen::Implementation::step_back() {
     }
     if (panes_.front() != 0)
         return bring(0);
-    tell(fmt::format("nothing to go back from: {} goes to the prompt", key_name(Action::leave)));
+    tell(fmt::format("there is no step back from here; {} goes to the prompt",
+                     key_name(Action::leave)));
 }
 
 void Screen::Implementation::reset() {
