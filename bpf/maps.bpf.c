@@ -17,6 +17,5 @@ struct unwind_processes_map unwind_processes SEC(".maps");
 
 const volatile __u32 cpu_ids = 1;
 struct wire_config config = {};
-struct wire_calibration calibration = {};
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -218,7 +218,6 @@ extern const volatile __u32 cpu_ids; /* numbers of CPUs are below it */
 
 /* Live values: written by user space whenever they change, read at every event. */
 extern struct wire_config config;
-extern struct wire_calibration calibration;
 
 static __always_inline void count_loss(u32 cause) {
     u64* count = bpf_map_lookup_elem(&losses, &cause);
@@ -232,10 +231,12 @@ static __always_inline void count_loss(u32 cause) {
  * anywhere; that is not our cost, and stays in durations. */
 #define LONGEST_OWN_NS 100000
 
+static __always_inline u64 without_interruptions(u64 own_ns) {
+    return own_ns > LONGEST_OWN_NS ? LONGEST_OWN_NS : own_ns;
+}
+
 /* Adds to what auger has cost a thread that has timed calls. */
 static __always_inline void charge(struct open_calls* calls, u64 own_ns) {
-    if (own_ns > LONGEST_OWN_NS)
-        own_ns = LONGEST_OWN_NS;
     __sync_fetch_and_add(&calls->own_ns, own_ns);
 }
 

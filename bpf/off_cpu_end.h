@@ -128,7 +128,7 @@ static __always_inline void charge_thread(struct open_calls* calls, const struct
         own_ns = runnable_ns;
     calls->blocked_ns += blocked_ns;
     calls->runnable_ns += runnable_ns - own_ns;
-    charge(calls, own_ns);
+    charge(calls, without_interruptions(own_ns));
 }
 
 // A thread comes back. Whether it is observed.
@@ -189,6 +189,7 @@ static __always_inline void charge_thread_and_goroutines(struct task_struct* tas
     struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
 
+    own_ns = without_interruptions(own_ns);
     if (calls)
         charge(calls, own_ns);
     if (!wait)

@@ -34,6 +34,21 @@ struct {
     __type(value, struct sampler_buffer);
 } sample_buffer SEC(".maps");
 
+/* [cpu] */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1); /* user space: as many as there are CPUs */
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __type(key, u32);
+    __type(value, struct wire_tick_cost);
+} tick_costs SEC(".maps");
+
+static __always_inline struct wire_tick_cost* tick_cost(void) {
+    u32 cpu = bpf_get_smp_processor_id();
+
+    return bpf_map_lookup_elem(&tick_costs, &cpu);
+}
+
 /* One element: the sampler's walk, likewise. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -123,8 +138,11 @@ static __always_inline bool is_base_tick(u32 every) {
 // A tick lengthens whatever the thread is at, also one that a gate keeps back.
 static __always_inline void charge_tick(struct wire_sampler_stats* stats, struct open_calls* calls,
                                         const struct goroutines* goroutines, u64 since) {
-    u64 own_ns = bpf_ktime_get_ns() - since + config.sample_entry_ns;
+    u64 own_ns = without_interruptions(bpf_ktime_get_ns() - since);
+    struct wire_tick_cost* cost = tick_cost();
 
+    if (cost)
+        own_ns += cost->entry_ns;
     stats->own_ns += own_ns;
     if (calls)
         charge(calls, own_ns);
@@ -180,7 +198,7 @@ SEC("perf_event")
 int take_sample(struct bpf_perf_event_data* ctx) {
     u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
     u32 pid = id >> 32, tid = (u32)id, zero = 0;
-    bool calibrating = config.calibration_tid && tid == config.calibration_tid;
+    bool calibrating = config.calibrating_pid && pid == config.calibrating_pid;
     struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
     struct sampler_buffer* whole_buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
     u32 only = gate_in_force(WIRE_GATE_ONLY), raised = gate_in_force(WIRE_GATE_RAISED);
@@ -190,6 +208,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     struct open_calls* calls = NULL;
     struct stack_place here = {};
     struct sample_buffer* buffer;
+    struct wire_tick_cost* cost;
     struct wire_sample* sample;
 
     if (!stats || !whole_buffer || !walk)
@@ -250,8 +269,11 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     if (calibrating) {
         // The whole way but for the last step, which would put a sample of ourselves into the data.
         bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-        calibration.own_ns = bpf_ktime_get_ns() - now;
-        calibration.ticks++;
+        cost = tick_cost();
+        if (cost) {
+            cost->own_ns = bpf_ktime_get_ns() - now;
+            cost->ticks++;
+        }
         return 0;
     }
     if (bpf_ringbuf_output(&events, buffer, size, wakeup_flags()))

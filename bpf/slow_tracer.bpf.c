@@ -147,7 +147,7 @@ static __always_inline void charge_slow_call(struct open_calls* calls) {
     u64 charged_ns = calls->own_ns - calls->own_ns_at_end;
 
     if (spent_ns > charged_ns)
-        charge(calls, spent_ns - charged_ns);
+        charge(calls, without_interruptions(spent_ns - charged_ns));
 }
 
 __noinline int trace_slow_call(struct open_calls* calls, const struct wire_values* values,

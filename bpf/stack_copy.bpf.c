@@ -27,12 +27,12 @@ struct {
 // Without a bound a process whose code nobody can tell would fill the ring.
 static __always_inline bool is_copy_allowed(void) {
     u64 second = bpf_ktime_get_ns() / SECOND_NS;
-    u32 zero = 0, tid = (u32)bpf_get_current_pid_tgid();
+    u32 zero = 0, pid = bpf_get_current_pid_tgid() >> 32;
     struct copies_of_second* copies = bpf_map_lookup_elem(&stack_copies, &zero);
 
     // auger's own stack, by which a sample's cost is measured, stands for those of processes that
     // are known.
-    if (!copies || tid == config.calibration_tid)
+    if (!copies || pid == config.calibrating_pid)
         return false;
     if (copies->second != second) {
         copies->second = second;

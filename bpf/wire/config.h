@@ -28,9 +28,6 @@ struct wire_config {
      * One word, so that an edit is one store and no event meets half of it.
      */
     __wire_u64 filter;
-    /* What a tick costs the thread that it hits, beside what the sampler measures of itself: the
-     * way into the interrupt and out of it. 0: not calibrated. */
-    __wire_u64 sample_entry_ns;
     __wire_u64 sample_weight_ns; /* weight of a sample; 0: the event's own period, in ns */
     __wire_u64
         slow_interval_ns; /* between WIRE_SLOW_CALL events of one CPU, on average; 0: no limit */
@@ -43,7 +40,7 @@ struct wire_config {
      * began under another one was not watched from its beginning. */
     __wire_u32 wall_epoch;
     __wire_u32 all_processes;   /* 1: every process is a target */
-    __wire_u32 calibration_tid; /* this thread's samples are taken but not sent; 0: none */
+    __wire_u32 calibrating_pid; /* this process' samples are taken but not sent; 0: none */
     __wire_u32 own_pid;         /* auger itself, never a target under all_processes */
     /*
      * Another number after every edit of target or filter: a thread that was found to be observed

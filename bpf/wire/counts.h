@@ -71,11 +71,14 @@ struct wire_sampler_stats {
     __wire_u64 own_ns;   /* what the ticks of samples and of gated ones cost the threads they hit */
 };
 
-/* Of the thread that calibrates: its ticks, and what the sampler measured of itself in the last
- * one. Written by the sampler, read by user space. */
-struct wire_calibration {
+/* What a tick costs, of each CPU. `ticks`, those of auger's own threads while they calibrate, and
+ * `own_ns`, what the sampler measured of itself in the last one, are written by the sampler. */
+struct wire_tick_cost {
     __wire_u64 ticks;
     __wire_u64 own_ns;
+    /* Written by user space: what a tick costs the thread that it hits beside what the sampler
+     * measures of itself, the way into the interrupt and out of it. 0: not calibrated. */
+    __wire_u64 entry_ns;
 };
 
 /* What the off-CPU sampler saw, per CPU. */

@@ -75,10 +75,10 @@ class OwnTarget {
         is_set_ = bpf_map_lookup_elem(map(), &pid_, &former_) != 0 &&
                   update_element(map(), &pid_, &one) == 0;
         programs_.renew_scope();
-        programs_.config().calibration_tid = static_cast<uint32_t>(gettid());
+        programs_.config().calibrating_pid = pid_;
     }
     ~OwnTarget() {
-        programs_.config().calibration_tid = 0;
+        programs_.config().calibrating_pid = 0;
         if (is_set_)
             bpf_map_delete_elem(map(), &pid_);
         programs_.renew_scope();

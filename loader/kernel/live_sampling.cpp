@@ -28,9 +28,7 @@ Result<LiveSampling::Prepared> LiveSampling::prepare(uint32_t rate_hz, bool ever
     if (!rate_hz)
         return Prepared();
     // Each time: it depends on the rate, and on what else the machine does.
-    if (const uint64_t entry_ns =
-            measure_sample_entry(programs_, features_.hardware_cycles, rate_hz))
-        programs_.config().sample_entry_ns = entry_ns;
+    calibrate_ticks(programs_, features_.hardware_cycles, rate_hz);
     auto made = everything
                     ? Sampling::per_cpu(programs_, rate_hz, features_.hardware_cycles)
                     : Sampling::per_process(programs_, rate_hz, features_.hardware_cycles, pids);
@@ -162,7 +160,7 @@ void LiveSampling::report(LedgerEvent& ledger) const {
     const uint64_t hits = sampler.ticks - sampler.filtered;
     ledger.sample_gap_ns =
         hits ? sampler.own_ns / hits
-             : programs_.config().sample_entry_ns + programs_.calibration().own_ns;
+             : calibrated_tick_ns(programs_);
     const wire_wait_stats waits = programs_.wait_stats();
     ledger.waits = waits.waits;
     ledger.wait_samples = waits.samples;

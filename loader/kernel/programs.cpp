@@ -88,6 +88,7 @@ struct Programs::State {
     uint32_t last_scope = 0;
     MappedArray<wire_call_counters> counters;
     MappedArray<wire_unwind_table> unwind_tables;
+    MappedArray<wire_tick_cost> tick_costs;
 };
 
 Programs::Programs(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -112,6 +113,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->cpu_ids = state->cpu_ids;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
+    bpf_map__set_max_entries(skeleton.maps.tick_costs, state->cpu_ids);
     if (options.uprobe_multi) {
         for (bpf_program* program :
              {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return,
@@ -143,6 +145,11 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     if (!tables)
         return tables.error();
     state->unwind_tables = std::move(*tables);
+    auto costs = MappedArray<wire_tick_cost>::make(bpf_map__fd(skeleton.maps.tick_costs),
+                                                   state->cpu_ids, "tick_costs");
+    if (!costs)
+        return costs.error();
+    state->tick_costs = std::move(*costs);
 
     for (bpf_program* program :
          {skeleton.progs.thread_exit, skeleton.progs.thread_exec, skeleton.progs.process_fork,
@@ -286,9 +293,8 @@ wire_sampler_stats Programs::sampler_stats() const {
     return sum;
 }
 
-wire_calibration Programs::calibration() const {
-    const volatile wire_calibration& now = state_->skeleton->bss->calibration;
-    return {now.ticks, now.own_ns};
+wire_tick_cost* Programs::tick_costs() const {
+    return state_->tick_costs.at(0);
 }
 
 wire_wait_stats Programs::wait_stats() const {

@@ -88,8 +88,8 @@ class Programs {
 
     uint32_t possible_cpus() const; // values of an element of a per-CPU map
     uint32_t cpu_ids() const;       // numbers of CPUs are below it; some may be missing
-    // Of the thread that calibrates.
-    wire_calibration calibration() const;
+    // [cpu_ids()], written by the sampler and by who calibrates.
+    wire_tick_cost* tick_costs() const;
     // Of the process tracepoints.
     std::vector<uint64_t> link_ids() const;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Durations are those that calls would have without being sampled: what samples add is taken out of
 // them, however deep the stacks, and whether the samples are kept or not.
+#include "tests/kernel/kernel_maps.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/support/median.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
@@ -92,6 +94,22 @@ TEST_P(Durations, AreThoseOfCallsThatAreNotSampled) {
     EXPECT_NEAR(median(means), 1, bound + error_of_median(means)) << testing::PrintToString(means);
     EXPECT_NEAR(median(medians), 1, bound + error_of_median(medians))
         << testing::PrintToString(medians);
+}
+
+// CPUs may be of different kinds, and virtual ones have hosts that are not equally busy.
+TEST_F(KernelTest, EachCpuSaysWhatATickCostsThere) {
+    Session session;
+    must(session.backend().set_sampling({999, false}));
+    const KernelMaps maps;
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed))
+            continue;
+        const auto cost = maps.at<wire_tick_cost>("tick_costs", cpu);
+        EXPECT_GT(cost.ticks, 0u) << cpu; // measured there, and not that of the others
+        EXPECT_GT(cost.entry_ns, 0u) << cpu;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Durations,

@@ -3,6 +3,7 @@
 // before still is, in the kernel's own maps and links, and the next edit works.
 #include "bpf/wire.h"
 #include "loader/kernel/bpf_calls.h"
+#include "tests/kernel/kernel_maps.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/source_lines.h"
 #include "tests/kernel/ways.h"
@@ -34,68 +35,6 @@ class NthFault final : public KernelFaults {
     size_t asked_ = 0;
 };
 
-using Bytes = std::vector<char>;
-using Elements = std::map<Bytes, Bytes>;
-
-// The BPF maps that this process holds, as the kernel tells of them.
-class KernelMaps {
-  public:
-    KernelMaps() {
-        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-            std::error_code error;
-            if (std::filesystem::read_symlink(entry.path(), error) != "anon_inode:bpf-map")
-                continue;
-            const std::string name = entry.path().filename();
-            int fd = -1;
-            std::from_chars(name.data(), name.data() + name.size(), fd);
-            bpf_map_info info = {};
-            uint32_t size = sizeof(info);
-            if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
-                maps_[info.name] = {fd, info.key_size, info.value_size};
-        }
-    }
-
-    Elements all(const std::string& name) const {
-        const Map& map = maps_.at(name);
-        Elements found;
-        Bytes key(map.key_size), value(map.value_size);
-        for (void* before = nullptr; bpf_map_get_next_key(map.fd, before, key.data()) == 0;
-             before = key.data()) {
-            if (bpf_map_lookup_elem(map.fd, key.data(), value.data()) == 0)
-                found[key] = value;
-        }
-        return found;
-    }
-    std::vector<Bytes> keys(const std::string& name) const {
-        const Map& map = maps_.at(name);
-        std::vector<Bytes> found;
-        Bytes key(map.key_size);
-        for (void* before = nullptr; bpf_map_get_next_key(map.fd, before, key.data()) == 0;
-             before = key.data())
-            found.push_back(key);
-        std::ranges::sort(found);
-        return found;
-    }
-    template <typename Value>
-    Value at(const std::string& name, uint32_t index) const {
-        const Map& map = maps_.at(name);
-        Bytes value(map.value_size);
-        EXPECT_GE(value.size(), sizeof(Value)) << name;
-        EXPECT_EQ(bpf_map_lookup_elem(map.fd, &index, value.data()), 0) << name;
-        Value found;
-        std::memcpy(&found, value.data(), sizeof found);
-        return found;
-    }
-    wire_config config() const { return at<wire_config>("auger_bp.bss", 0); }
-
-  private:
-    struct Map {
-        int fd;
-        uint32_t key_size, value_size;
-    };
-    std::map<std::string, Map> maps_;
-};
-
 template <typename Value>
 std::string text_of(const Value& value) {
     return {reinterpret_cast<const char*>(&value), sizeof value};
@@ -121,7 +60,6 @@ InForce in_force(Session& session) {
     must(session.backend().refresh());
     const KernelMaps maps;
     wire_config config = maps.config();
-    config.sample_entry_ns = 0; // measured by edits that need it, and no setting
     InForce state;
     state.links = session.backend().links();
     for (uint32_t i = 0; i < 16; i++) {

@@ -149,12 +149,23 @@ TEST_F(Output, LeavesOnlyWholeFilesWhenKilled) {
     size_t versions = 0;
     std::string former;
     for (int round = 0; round < 100; round++) {
+        int written[2];
+        ASSERT_EQ(pipe(written), 0);
         const pid_t child = fork();
         ASSERT_GE(child, 0);
         if (child == 0)
-            for (char c = static_cast<char>('a' + round % 20);; c = c == 'z' ? 'a' : char(c + 1))
+            for (char c = static_cast<char>('a' + round % 20);; c = c == 'z' ? 'a' : char(c + 1)) {
                 if (!write(path, std::string(size, c)).empty())
                     _exit(1);
+                // The first of them: a process takes its time to begin.
+                if (written[1] >= 0 && ::write(written[1], "w", 1) != 1)
+                    _exit(2);
+                close(std::exchange(written[1], -1));
+            }
+        close(written[1]);
+        char first = 0;
+        EXPECT_EQ(read(written[0], &first, 1), 1);
+        close(written[0]);
         std::this_thread::sleep_for(std::chrono::microseconds(random() % 5'000));
         kill(child, SIGKILL);
         int status = 0;
