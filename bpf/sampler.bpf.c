@@ -34,7 +34,8 @@ struct {
     __type(value, struct sampler_buffer);
 } sample_buffer SEC(".maps");
 
-/* [cpu] */
+/* One for each CPU. What ticks cost there: user space writes what it measured, the sampler what it
+ * sees of ticks of the thread that measures. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1); /* user space: as many as there are CPUs */
