@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// The end of a call, as it is told: its duration, and the event where somebody wants it. Of the
+// The end of a call, as it is counted and told: its duration, its marks, and the event where
+// somebody wants it. Of the
 // call tracker alone.
 #ifndef AUGER_CALL_ENDS_H
 #define AUGER_CALL_ENDS_H
@@ -33,6 +34,8 @@ static __always_inline void fill_end(struct wire_call_end* end, const struct ope
     end->marks = call->marks;
     end->label = WIRE_LABEL_NONE;
     end->label_value = 0;
+    end->parked_ns = 0;
+    end->queued_ns = 0;
 }
 
 // The end of a call in which nothing was sampled or traced concerns nobody but the histogram.
@@ -68,6 +71,52 @@ __noinline int end_unwound(struct open_calls* calls, struct open_call* call, u64
     fill_end(&calls->end, calls, call, now);
     calls->end.flags |= WIRE_CALL_UNWOUND;
     send_end(calls);
+    return 0;
+}
+
+static __always_inline void count_duration(struct wire_call_counters* counters,
+                                           struct wire_call_histogram* histogram, u64 duration) {
+    u32 bucket = wire_histogram_bucket(duration);
+
+    __sync_fetch_and_add(&counters->sum_ns, duration);
+    if (bucket < WIRE_HIST_BUCKETS)
+        __sync_fetch_and_add(&histogram->buckets[bucket], 1);
+    if (duration < counters->min_ns || !counters->min_ns)
+        note_extreme(&counters->min_ns, duration ? duration : 1, true);
+    if (duration > counters->max_ns)
+        note_extreme(&counters->max_ns, duration, false);
+}
+
+// After all else of the call that is counted: who reads looks here first, and at the rest only if
+// this has changed (SpecTable::read()).
+static __always_inline void count_return(struct wire_call_counters* counters) {
+    __sync_fetch_and_add(&counters->open, -1);
+    __sync_fetch_and_add(&counters->returns, 1);
+}
+
+// How many calls had each of the marks that are counted, and how many had not.
+__noinline int count_mark(const struct open_call* call, u32 bit) {
+    u64 key = mark_key(call ? call->spec : 0, call ? call->generation : 0, bit);
+    struct wire_mark_count* count = bpf_map_lookup_elem(&mark_counts, &key);
+
+    if (!call || !count || call->start_ns < count->since_ns)
+        return 0;
+    if (call->marks >> (bit & (WIRE_MAX_MARKS - 1)) & 1)
+        __sync_fetch_and_add(&count->taken, 1);
+    else
+        __sync_fetch_and_add(&count->not_taken, 1);
+    return 0;
+}
+
+__noinline int count_marks(const struct open_call* call, u32 counted) {
+    if (!call)
+        return 0;
+    for (u32 bit = 0; bit < WIRE_MAX_MARKS; bit++) {
+        if (!(counted >> bit))
+            break;
+        if (counted >> bit & 1)
+            count_mark(call, bit);
+    }
     return 0;
 }
 

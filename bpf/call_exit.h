@@ -8,26 +8,7 @@
 #include "call_target.h"
 #include "call_values.h"
 #include "slow_tracer.h"
-
-static __always_inline void count_duration(struct wire_call_counters* counters,
-                                           struct wire_call_histogram* histogram, u64 duration) {
-    u32 bucket = wire_histogram_bucket(duration);
-
-    __sync_fetch_and_add(&counters->sum_ns, duration);
-    if (bucket < WIRE_HIST_BUCKETS)
-        __sync_fetch_and_add(&histogram->buckets[bucket], 1);
-    if (duration < counters->min_ns || !counters->min_ns)
-        note_extreme(&counters->min_ns, duration ? duration : 1, true);
-    if (duration > counters->max_ns)
-        note_extreme(&counters->max_ns, duration, false);
-}
-
-// After all else of the call that is counted: who reads looks here first, and at the rest only if
-// this has changed (SpecTable::read()).
-static __always_inline void count_return(struct wire_call_counters* counters) {
-    __sync_fetch_and_add(&counters->open, -1);
-    __sync_fetch_and_add(&counters->returns, 1);
-}
+#include "span_points.h"
 
 enum told {
     TOLD_SLOW = 1,
@@ -79,32 +60,6 @@ static __noinline int tell_filtered(struct open_calls* calls, u64 now) {
     return 0;
 }
 
-// How many calls had each of the marks that are counted, and how many had not.
-__noinline int count_mark(const struct open_call* call, u32 bit) {
-    u64 key = mark_key(call ? call->spec : 0, call ? call->generation : 0, bit);
-    struct wire_mark_count* count = bpf_map_lookup_elem(&mark_counts, &key);
-
-    if (!call || !count || call->start_ns < count->since_ns)
-        return 0;
-    if (call->marks >> (bit & (WIRE_MAX_MARKS - 1)) & 1)
-        __sync_fetch_and_add(&count->taken, 1);
-    else
-        __sync_fetch_and_add(&count->not_taken, 1);
-    return 0;
-}
-
-__noinline int count_marks(const struct open_call* call, u32 counted) {
-    if (!call)
-        return 0;
-    for (u32 bit = 0; bit < WIRE_MAX_MARKS; bit++) {
-        if (!(counted >> bit))
-            break;
-        if (counted >> bit & 1)
-            count_mark(call, bit);
-    }
-    return 0;
-}
-
 // Takes the call that ends at `sp` out of the open ones, to be `ending`.
 static __always_inline bool take_out(struct open_calls* calls, u64 cookie, u64 sp, u64 now) {
     u32 depth = calls->depth;
@@ -131,6 +86,23 @@ static __always_inline bool take_out(struct open_calls* calls, u64 cookie, u64 s
         // Not found: an exit of a call that was dropped or filtered, or began before us.
         return s->found;
     }
+}
+
+// The call that returns is a point of a span; its values have been read where there are any.
+static __always_inline void reach_returned_point(struct open_calls* calls,
+                                                 const struct wire_spec* spec, bool judged) {
+    u64 key = 0;
+
+    if (!(spec->point.flags & WIRE_SPAN_AT_RETURN))
+        return;
+    if (spec->point.flags & WIRE_SPAN_KEYED) {
+        if (!judged || calls->end.label != WIRE_LABEL_NUMBER) {
+            count_loss(WIRE_LOSS_SPAN_KEY);
+            return;
+        }
+        key = calls->end.label_value;
+    }
+    reach_span_point(calls, calls->ending.spec, key);
 }
 
 // `sp` as in open_call. `in_caller`: the function has returned already. `counters` are looked up
@@ -176,6 +148,10 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
     count_return(counters);
+    if (spec->point.role) {
+        reach_returned_point(calls, spec, how & TOLD_JUDGED);
+        return 0;
+    }
     slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
     if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && duration > slow_ns &&
         !(verdict & VERDICT_NOT_TRACED)) {

@@ -52,6 +52,57 @@ int go_call_exit(struct pt_regs* ctx) {
     return leave_in_go(ctx, cookie, cookie & WIRE_COOKIE_CALL_SITE);
 }
 
+// A point of a span, where calls begin or at a line. Its spec's entries are how often it is
+// reached, its returns what came of that: all for which the predicate holds.
+SEC("uprobe")
+int span_point(struct pt_regs* ctx) {
+    u64 cookie = bpf_get_attach_cookie(ctx), key = 0;
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct wire_call_counters* counters;
+    struct open_calls* calls;
+
+    if (!spec)
+        return 0;
+    counters = counters_of(spec_index(cookie));
+    if (!counters)
+        return 0;
+    __sync_fetch_and_add(&counters->entry_hits, 1);
+    calls = calls_of_observed(bpf_get_current_task_btf(), counters);
+    if (!calls)
+        return 0;
+    if (spec->program) {
+        struct open_call* call = &calls->ending;
+
+        call->sequence = 0;
+        call->spec = spec_index(cookie);
+        call->generation = generation_of(cookie);
+        call->value_slot = NO_VALUE_SLOT;
+        if (begin_values(ctx, calls, call, frame_address(ctx, false)) & VERDICT_FILTERED) {
+            __sync_fetch_and_add(&counters->filtered, 1);
+            return 0;
+        }
+        if ((spec->point.flags & WIRE_SPAN_KEYED) && !read_key(call, &key)) {
+            __sync_fetch_and_add(&counters->filtered, 1);
+            count_loss(WIRE_LOSS_SPAN_KEY);
+            return 0;
+        }
+    }
+    __sync_fetch_and_add(&counters->returns, 1);
+    reach_span_point(calls, spec_index(cookie), key);
+    return 0;
+}
+
+// Ends spans whose time is up, those of a process that ended (the first argument) or ran another
+// program before a time (the second), and those of specs that are gone. Run by user space.
+SEC("raw_tp")
+int sweep_spans(struct bpf_raw_tracepoint_args* ctx) {
+    struct span_sweep sweep = {
+        .now = bpf_ktime_get_ns(), .tgid = ctx->args[0], .before_ns = ctx->args[1]};
+
+    bpf_for_each_map_elem(&spans, sweep_span, &sweep, 0);
+    return 0;
+}
+
 // The execution of a line, which is a fact about all calls that it happens in.
 __noinline int note_line_in(struct open_call* call, struct stack_place* here, u32 marks) {
     if (call && here && (here->sp <= call->sp || !has_been_left(call, here)))
@@ -70,6 +121,8 @@ __noinline int note_line_in_all(struct open_calls* calls, struct stack_place* he
             break;
         note_line_in(&calls->calls[i], here, marks);
     }
+    if (calls->attached)
+        mark_attached_spans(calls, marks);
     return 0;
 }
 
@@ -107,6 +160,8 @@ __noinline int leave_all_of(struct open_calls* calls) {
     if (!calls)
         return 0;
     now = bpf_ktime_get_ns();
+    if (calls->attached)
+        detach_all_spans(calls, now);
     depth = calls->depth;
     calls->depth = 0;
     calls->own_stack_end = 0; // a new program has a new one

@@ -403,3 +403,19 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     note_label(program, own, end);
     return judge(program, own, call, true);
 }
+
+__noinline int read_key(const struct open_call* call, u64* key) {
+    struct wire_call_program* program;
+    struct wire_values* own;
+    u32 index;
+
+    if (!call || !key)
+        return 0;
+    program = program_of(call);
+    own = values_of(call);
+    if (!program || !own || own->version != program->version || program->label >= WIRE_MAX_VALUES)
+        return 0;
+    index = program->label & (WIRE_MAX_VALUES - 1);
+    *key = own->value[index];
+    return own->readable >> index & 1;
+}

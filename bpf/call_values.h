@@ -55,6 +55,9 @@ int is_judged_at_end(const struct open_call* call);
 /* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
 int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);
 
+/* A point of a span, behind begin_values(): its key, which is a number; 0: it could not be read. */
+int read_key(const struct open_call* call, u64* key);
+
 static __always_inline struct wire_values* find_values(struct thread_values* thread,
                                                        const struct open_call* call) {
     struct call_values* own;

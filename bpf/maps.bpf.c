@@ -4,6 +4,7 @@
 
 struct open_calls_map open_calls SEC(".maps");
 struct specs_map specs SEC(".maps");
+struct spans_map spans SEC(".maps");
 struct gates_map gates SEC(".maps");
 struct events_map events SEC(".maps");
 struct losses_map losses SEC(".maps");

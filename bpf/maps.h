@@ -59,6 +59,24 @@ struct open_call {
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
 
+/* A span that a thread works for, and what the thread's totals were when it began to. */
+struct attached_span {
+    struct wire_span_key key;
+    u64 state; /* the span's; 0: there is none here */
+    u32 tid;   /* the thread's */
+    u32 padding;
+    u64 since_ns;
+    u64 blocked_ns;
+    u64 runnable_ns;
+    u64 own_ns;
+};
+
+/* An open span. Its `call` is what samples are taken in: a call that no thread's stack holds. */
+struct span {
+    struct wire_span open;
+    struct open_call call;
+};
+
 /* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and,
  * at an exit, the call that ends there. */
 struct settlement {
@@ -102,6 +120,16 @@ struct open_calls {
     /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
     u64 stack_base;
     u64 g; /* of goroutine_key; 0: they are a thread's. Tracker only. */
+    /* The spans that the thread works for. Tracker only; read by the samplers. */
+    struct attached_span spans[WIRE_ATTACHED_SPANS];
+    u32 attached;      /* how many of them there are */
+    u32 next_attached; /* which one goes when there are too many */
+    /* Of a span that ends just now. Tracker only. */
+    struct {
+        u64 attached_ns;
+        u64 queued_ns;
+        u64 parked_ns;
+    } span_end;
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
     /* The call that ends just now, and what is told of it. Tracker only; here, because a BPF
      * program's stack is small. */
@@ -200,6 +228,18 @@ struct unwind_processes_map {
     __type(value, struct wire_unwind_process);
 };
 
+/* Open spans. Made and deleted by the tracker; samplers read them, and count in `call`; read by
+ * user space. Not LRU: the longest span would be the first to go. Full: the span is dropped, loss
+ * counted. */
+struct spans_map {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_MAX_SPANS);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct wire_span_key);
+    __type(value, struct span);
+};
+
+extern struct spans_map spans SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");
 extern struct open_calls_map open_calls SEC(".maps");
 extern struct specs_map specs SEC(".maps");

@@ -7,6 +7,7 @@
 #include "goroutine.h"
 #include "maps.h"
 #include "sample.h"
+#include "spans.h"
 #include "unwind.h"
 
 #include ARCH(registers.h)
@@ -193,6 +194,8 @@ static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool
     regs = (void*)bpf_task_pt_regs(task);
     note_goroutines(wait, regs->sp);
     calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    if (calls && calls->attached)
+        list_attached_spans(calls, &wait->buffer, false);
     if (calls && calls->depth) {
         struct stack_place here = {.sp = regs->sp};
 

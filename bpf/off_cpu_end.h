@@ -68,6 +68,18 @@ __noinline int charge_calls(struct open_calls* calls, struct wait* wait, u32 in_
     return 0;
 }
 
+// The thread has worked for the same ones since.
+static __always_inline void charge_spans(struct open_calls* calls, const struct wait* wait,
+                                         u64 blocked_ns, bool sampled) {
+    struct wire_wait whole = {
+        .blocked_ns = blocked_ns,
+        .argument = wait->argument,
+        .syscall = wait->buffer.sample.syscall,
+    };
+
+    charge_attached_spans(calls, &whole, sampled);
+}
+
 // While a thread waits with a goroutine, nobody else runs that.
 static __always_inline void charge_goroutines(struct wait* wait, u64 blocked_ns, bool sampled) {
     struct open_calls* calls = calls_of(&wait->worked_for);
@@ -108,6 +120,8 @@ static __noinline bool is_wait_kept(struct task_struct* task, const struct wait*
         return true;
     if (calls)
         fulfilled = terms_of_waiting_calls(calls, wait->in_calls, gate, now);
+    if (calls && calls->attached)
+        fulfilled |= terms_of_attached_spans(calls, gate, now);
     calls = calls_of(&wait->worked_for);
     if (calls)
         fulfilled |= terms_of_waiting_calls(calls, wait->in_worked_for, gate, now);
@@ -173,6 +187,8 @@ static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     sampled = ticks_now != ticks_since && is_wait_kept(task, wait, calls, now);
     if (calls && wait->in_calls)
         charge_calls(calls, wait, wait->in_calls, woken - since, sampled);
+    if (calls && calls->attached)
+        charge_spans(calls, wait, woken - since, sampled);
     charge_goroutines(wait, woken - since, sampled);
     if (!sampled) {
         stats->gated += ticks_now != ticks_since;

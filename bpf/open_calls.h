@@ -15,6 +15,14 @@ static __always_inline bool is_current(const struct open_call* call) {
     return spec && (u16)spec->generation == call->generation && spec->flags;
 }
 
+/* Whether it is listed in samples: a point of a span is nothing that time is spent in. */
+static __always_inline bool is_listed(const struct open_call* call) {
+    u32 index = call->spec;
+    struct wire_spec* spec = bpf_map_lookup_elem(&specs, &index);
+
+    return spec && (u16)spec->generation == call->generation && spec->flags && !spec->point.role;
+}
+
 /*
  * 1 when a stack pointer that is here, above the call's, proves that the call has been left. On the
  * thread's own stack it does. Coroutines, fibers and signal handlers run on others, and a call that

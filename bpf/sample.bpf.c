@@ -6,7 +6,7 @@ __noinline int list_open_call(struct open_call* call, struct sample_buffer* buff
     struct wire_call* out;
 
     if (!call || !buffer || !here || buffer->sample.calls >= WIRE_MAX_OPEN_CALLS ||
-        !is_current(call))
+        !is_listed(call))
         return 0;
     if (here->sp > call->sp && has_been_left(call, here))
         return 0;

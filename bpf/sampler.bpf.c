@@ -8,6 +8,7 @@
 #include "goroutine.h"
 #include "maps.h"
 #include "sample.h"
+#include "spans.h"
 #include "unwind.h"
 
 #include ARCH(registers.h)
@@ -111,6 +112,8 @@ static __always_inline void note_open_calls(struct open_calls* calls, struct sta
                                             const struct goroutines* goroutines,
                                             struct sample_buffer* buffer) {
     buffer->sample.calls = 0;
+    if (calls && calls->attached)
+        list_attached_spans(calls, buffer, true);
     note_calls_of(&goroutines->worked_for, buffer);
     note_calls_of(&goroutines->on_stack, buffer);
     if (calls && calls->depth)

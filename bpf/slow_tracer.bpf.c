@@ -5,6 +5,8 @@
 #include "events.h"
 #include "gate.h"
 #include "maps.h"
+#include "open_calls.h"
+#include "spans.h"
 #include "unwind.h"
 
 /* One element: the time up to which a CPU's allowance of slow-call events is used up. Written and
@@ -111,25 +113,27 @@ static __noinline bool is_kept(struct open_calls* calls) {
 
 // Of its own, or the verifier would try every way through every turn of the loop that calls it.
 __noinline int list_enclosing(struct open_call* call, struct wire_call* out) {
-    if (!call || !out)
+    if (!call || !out || !is_listed(call))
         return 0;
     out->start_ns = call->start_ns;
     out->sequence = call->sequence;
     out->spec = call->spec;
     out->generation = call->generation;
     call->traced_inside++;
-    return 0;
+    return 1;
 }
 
-static __always_inline u32 list_calls_around(struct open_calls* calls, struct wire_call* out) {
-    u32 depth = calls->depth;
+static __always_inline u32 list_calls_around(struct open_calls* calls,
+                                             struct wire_slow_call* slow) {
+    u32 depth = calls->depth, listed = calls->attached ? list_spans_around(calls, slow) : 0;
 
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        if (i >= depth)
+        if (i >= depth || listed >= WIRE_MAX_OPEN_CALLS)
             break;
-        list_enclosing(&calls->calls[i], &out[i]);
+        if (list_enclosing(&calls->calls[i], &slow->call[listed & (WIRE_MAX_OPEN_CALLS - 1)]))
+            listed++;
     }
-    return depth;
+    return listed;
 }
 
 static __always_inline u32 note_stack(struct slow_report* report, bool at_return) {
@@ -181,7 +185,7 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
     slow->longest_wait = calls->ending.longest_wait;
     slow->from_return = from_return;
     slow->threshold_ns = calls->threshold_ns;
-    slow->enclosing = list_calls_around(calls, slow->call);
+    slow->enclosing = list_calls_around(calls, slow);
     if (values)
         slow->values = *values;
     else

@@ -95,6 +95,8 @@ struct wire_call_end {
     __wire_u32 marks; /* bits of WIRE_MAX_MARKS */
     __wire_u32 label; /* wire_label */
     __wire_u64 label_value;
+    __wire_u64 parked_ns; /* of a span's duration: no thread worked for it ... */
+    __wire_u64 queued_ns; /* ... before the first one did */
     /* WIRE_LABEL_STRING: followed by WIRE_STRING bytes. */
 };
 
@@ -164,7 +166,7 @@ struct wire_process {
 WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
 WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
 WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
-WIRE_ASSERT(sizeof(struct wire_call_end) == 88, "wire_call_end");
+WIRE_ASSERT(sizeof(struct wire_call_end) == 104, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_open_call) == 120, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 

@@ -3,7 +3,7 @@
 #ifndef AUGER_WIRE_SPECS_H
 #define AUGER_WIRE_SPECS_H
 
-#include "types.h"
+#include "spans.h"
 
 /*
  * The cookie of an attachment: which spec it belongs to, in which generation (a probe of a deleted
@@ -44,6 +44,8 @@ struct wire_spec {
     __wire_u32 counted_marks; /* returned calls with these marks are counted each */
     __wire_u32 program;       /* its wire_call_program, from 1; 0: none */
     __wire_u32 padding;
+    struct wire_span_point point; /* role WIRE_SPAN_NONE: its calls are no points of a span */
+    __wire_u64 limit_ns;          /* of a span: how long it may be open; 0: as long as it takes */
 };
 
 /* By number as instructions have them, from 1: note_operand_registers(). */

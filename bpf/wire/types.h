@@ -48,6 +48,8 @@ enum wire_limit {
     WIRE_MAX_GATE_TERMS = 8,   /* of one gate */
     WIRE_MAX_PROGRAMS = 2048,  /* specs of whose calls something is read or asked */
     WIRE_MAX_CALLEES = 16384,  /* functions that calls through pointers may go to */
+    WIRE_MAX_SPANS = 65536,    /* open at once */
+    WIRE_ATTACHED_SPANS = 4,   /* that one thread works for at once */
 };
 
 #endif

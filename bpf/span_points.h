@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Points of spans: a span begins, ends, is parked and resumed. Of the call tracker alone.
+//
+// Of each span there is one element in the map `spans`, under its key. Who ends it takes `open` out
+// of its state first, by a compare-and-swap, so that of several CPUs one does; the element goes
+// afterwards. begins = entries of the span's spec = returns + unwound (`unended`: another one began
+// with its key, or the process ended) + expired + open + dropped.
+#ifndef AUGER_SPAN_POINTS_H
+#define AUGER_SPAN_POINTS_H
+
+#include "call_counters.h"
+#include "call_ends.h"
+#include "call_owners.h"
+#include "call_values.h"
+#include "slow_tracer.h"
+#include "spans.h"
+
+/* By spec. Written by the tracker, read by user space. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, WIRE_MAX_SPECS);
+    __type(key, u32);
+    __type(value, struct wire_span_counts);
+} span_counts SEC(".maps");
+
+/* One element: the number of the CPU's last span; numbers of several CPUs differ in the low bits.
+ * Tracker only. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, u64);
+} span_numbers SEC(".maps");
+
+/* One element: where a span is put together before it is entered. A uprobe's program may be
+ * preempted, so it is a thread's: see open_calls.ending. */
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct span);
+} fresh_spans SEC(".maps");
+
+enum { CPU_BITS = 13 };
+
+static __always_inline u64 next_span_state(void) {
+    u32 zero = 0;
+    u64* last = bpf_map_lookup_elem(&span_numbers, &zero);
+    u64 number = last ? __sync_fetch_and_add(last, 1) + 1 : bpf_ktime_get_ns();
+
+    return (number << CPU_BITS | bpf_get_smp_processor_id()) << 1 | 1;
+}
+
+static __always_inline struct wire_span_counts* span_counts_of(u32 spec) {
+    return bpf_map_lookup_elem(&span_counts, &spec);
+}
+
+static __always_inline void count_stray(u32 spec) {
+    struct wire_span_counts* counts = span_counts_of(spec);
+
+    if (counts)
+        __sync_fetch_and_add(&counts->stray, 1);
+}
+
+// The thread no longer works for what stands there.
+static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
+                                        u64 now) {
+    struct span* span = attached_span(attached);
+
+    if (span) {
+        struct wire_span* open = &span->open;
+
+        open->attached_ns += now - attached->since_ns;
+        open->blocked_ns += calls->blocked_ns - attached->blocked_ns;
+        open->runnable_ns += calls->runnable_ns - attached->runnable_ns;
+        open->own_ns += *(volatile u64*)&calls->own_ns - attached->own_ns;
+        open->attached_since_ns = 0;
+    }
+    attached->state = 0;
+    calls->attached--;
+}
+
+// Of its own, like others that a loop calls.
+__noinline int detach_if_same(struct open_calls* calls, struct attached_span* attached, u64 key,
+                              u64 now) {
+    if (!calls || !attached || !attached->state)
+        return 0;
+    // Spec and generation, as struct wire_span_key has them.
+    if (((u64)attached->key.spec | (u64)attached->key.generation << 16) != key)
+        return 0;
+    detach_span(calls, attached, now);
+    return 1;
+}
+
+static __always_inline u64 name_of_spec(u16 spec, u16 generation) {
+    return spec | (u64)generation << 16;
+}
+
+// The thread works for one span of a spec at a time.
+__noinline int detach_spans_of(struct open_calls* calls, u64 name, u64 now) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        detach_if_same(calls, &calls->spans[i], name, now);
+    return 0;
+}
+
+__noinline int detach_one(struct open_calls* calls, struct attached_span* attached, u64 now) {
+    if (calls && attached && attached->state)
+        detach_span(calls, attached, now);
+    return 0;
+}
+
+// The thread ends, or runs another program.
+__noinline int detach_all_spans(struct open_calls* calls, u64 now) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        detach_one(calls, &calls->spans[i], now);
+    return 0;
+}
+
+__noinline int is_free(const struct attached_span* attached) {
+    return attached && !attached->state;
+}
+
+// A place among the thread's; the one that was taken the longest ago where none is free.
+__noinline u32 find_attached_place(struct open_calls* calls, u64 now) {
+    u32 place;
+
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (is_free(&calls->spans[i]))
+            return i;
+    }
+    place = calls->next_attached++ & (WIRE_ATTACHED_SPANS - 1);
+    detach_one(calls, &calls->spans[place], now);
+    return place;
+}
+
+// The thread works for the span from now on.
+__noinline int attach_span(struct open_calls* calls, struct span* span, u64 state, u64 now) {
+    struct attached_span* attached;
+    struct wire_span* open;
+
+    if (!calls || !span)
+        return 0;
+    open = &span->open;
+    if (open->flags & WIRE_SPAN_IS_QUEUED) {
+        open->flags &= ~WIRE_SPAN_IS_QUEUED;
+        open->queued_ns = now - open->start_ns;
+    }
+    if (open->attached_since_ns) {
+        // From another thread, whose totals are not at hand.
+        open->attached_ns += now - open->attached_since_ns;
+        open->flags |= WIRE_SPAN_UNWATCHED;
+    }
+    detach_spans_of(calls, name_of_spec(open->key.spec, open->key.generation), now);
+    attached = &calls->spans[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
+    attached->key = open->key;
+    attached->tid = (u32)bpf_get_current_pid_tgid();
+    attached->since_ns = now;
+    attached->blocked_ns = calls->blocked_ns;
+    attached->runnable_ns = calls->runnable_ns;
+    attached->own_ns = *(volatile u64*)&calls->own_ns;
+    open->tid = attached->tid;
+    open->attached_since_ns = now;
+    calls->attached++;
+    barrier();
+    attached->state = state;
+    return 0;
+}
+
+__noinline int has_key_of(const struct attached_span* attached, u64 name) {
+    return attached && attached->state &&
+           name_of_spec(attached->key.spec, attached->key.generation) == name;
+}
+
+// Which of the thread's is of this spec; WIRE_ATTACHED_SPANS: none.
+__noinline u32 find_attached(const struct open_calls* calls, u64 name) {
+    if (!calls)
+        return WIRE_ATTACHED_SPANS;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (has_key_of(&calls->spans[i], name))
+            return i;
+    }
+    return WIRE_ATTACHED_SPANS;
+}
+
+// Makes the span calls->ending, as if it were a call of the thread's that ends now, and takes its
+// element out. 0: another CPU did.
+__noinline int take_span_out(struct open_calls* calls, struct span* span, u64 state, u64 now) {
+    struct wire_span_key key;
+    struct attached_span* attached;
+    struct open_call* ending;
+    struct wire_span* open;
+    u32 place;
+    u64 own_ns;
+
+    if (!calls || !span)
+        return 0;
+    open = &span->open;
+    key = open->key;
+    place = find_attached(calls, name_of_spec(key.spec, key.generation));
+    if (place < WIRE_ATTACHED_SPANS) {
+        attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
+        if (attached->state == state)
+            detach_span(calls, attached, now);
+    }
+    if (__sync_val_compare_and_swap(&open->state, state, state - 1) != state)
+        return 0;
+    if (open->attached_since_ns) {
+        open->attached_ns += now - open->attached_since_ns;
+        open->flags |= WIRE_SPAN_UNWATCHED;
+    }
+    if (open->flags & WIRE_SPAN_IS_QUEUED)
+        open->queued_ns = now - open->start_ns;
+    ending = &calls->ending;
+    *ending = span->call;
+    own_ns = *(volatile u64*)&calls->own_ns;
+    calls->own_ns_at_end = own_ns;
+    ending->own_ns = own_ns - open->own_ns;
+    ending->blocked_ns = calls->blocked_ns - open->blocked_ns;
+    ending->runnable_ns = calls->runnable_ns - open->runnable_ns;
+    if (open->flags & WIRE_SPAN_UNWATCHED)
+        ending->wall_epoch = 0;
+    // What is told of it beside what is told of all calls.
+    own_ns = open->own_ns < open->attached_ns ? open->own_ns : open->attached_ns;
+    calls->span_end.queued_ns = open->queued_ns;
+    calls->span_end.attached_ns = open->attached_ns - own_ns;
+    bpf_map_delete_elem(&spans, &key);
+    return 1;
+}
+
+static __always_inline void note_span_times(struct open_calls* calls, u64 duration) {
+    u64 told = calls->span_end.attached_ns + calls->span_end.queued_ns;
+
+    calls->span_end.parked_ns = duration > told ? duration - told : 0;
+}
+
+static __always_inline void add_span_times(struct wire_call_end* end,
+                                           const struct open_calls* calls) {
+    end->parked_ns = calls->span_end.parked_ns;
+    end->queued_ns = calls->span_end.queued_ns;
+}
+
+// Of calls->ending, a span that does not return.
+static __always_inline void tell_unended(struct open_calls* calls, u64 now) {
+    fill_end(&calls->end, calls, &calls->ending, now);
+    note_span_times(calls, calls->end.duration_ns);
+    add_span_times(&calls->end, calls);
+    calls->end.flags |= WIRE_CALL_UNWOUND;
+    if (is_end_wanted(&calls->ending))
+        send_end(calls);
+}
+
+// Another one begins with its key, or its process is over.
+__noinline int end_unended(struct open_calls* calls, struct span* span, u64 state, u64 now) {
+    struct wire_call_counters* counters;
+
+    if (!calls || !span || !take_span_out(calls, span, state, now))
+        return 0;
+    counters = counters_of(calls->ending.spec);
+    if (!counters || !is_current(&calls->ending))
+        return 0;
+    __sync_fetch_and_add(&counters->unwound, 1);
+    __sync_fetch_and_add(&counters->open, -1);
+    tell_unended(calls, now);
+    return 0;
+}
+
+static __always_inline void count_span_times(const struct open_calls* calls, u32 spec) {
+    struct wire_span_counts* counts = span_counts_of(spec);
+    const struct open_call* ending = &calls->ending;
+
+    if (!counts)
+        return;
+    __sync_fetch_and_add(&counts->attached_ns, calls->span_end.attached_ns);
+    __sync_fetch_and_add(&counts->queued_ns, calls->span_end.queued_ns);
+    __sync_fetch_and_add(&counts->parked_ns, calls->span_end.parked_ns);
+    if (!ending->wall_epoch || ending->wall_epoch != config.wall_epoch)
+        return;
+    __sync_fetch_and_add(&counts->watched_ns, calls->span_end.attached_ns);
+    __sync_fetch_and_add(&counts->blocked_ns, calls->blocked_ns - ending->blocked_ns);
+    __sync_fetch_and_add(&counts->runnable_ns, calls->runnable_ns - ending->runnable_ns);
+}
+
+static __always_inline void end_span(struct open_calls* calls, const struct wire_span_key* key,
+                                     const struct wire_spec* spec, u64 now) {
+    struct wire_call_counters* counters = counters_of(key->spec);
+    struct wire_call_histogram* histogram = histogram_of(key->spec);
+    struct span* span;
+    u64 state, duration, slow_ns;
+
+    if (!counters || !histogram)
+        return;
+    span = find_span(key, &state);
+    if (!span || !take_span_out(calls, span, state, now)) {
+        count_stray(key->spec);
+        return;
+    }
+    duration = duration_of(calls, &calls->ending, now);
+    note_span_times(calls, duration);
+    count_duration(counters, histogram, duration);
+    count_span_times(calls, key->spec);
+    if (spec->counted_marks)
+        count_marks(&calls->ending, spec->counted_marks);
+    count_return(counters);
+    slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
+    if ((!(spec->flags & WIRE_SPEC_TRACE_SLOW) || duration <= slow_ns) &&
+        !is_end_wanted(&calls->ending))
+        return;
+    fill_end(&calls->end, calls, &calls->ending, now);
+    add_span_times(&calls->end, calls);
+    if (!(spec->flags & WIRE_SPEC_TRACE_SLOW) || duration <= slow_ns) {
+        send_end(calls);
+        return;
+    }
+    calls->threshold_ns = slow_ns;
+    calls->end.flags |= WIRE_CALL_SLOW;
+    if (is_end_wanted(&calls->ending))
+        send_end(calls);
+    trace_slow_call(calls, NULL, false);
+}
+
+// Enters a new span; false: there is no room for it.
+static __always_inline bool enter_span(struct open_calls* calls, const struct wire_span_key* key,
+                                       u64 limit_ns, u32 flags, u64 now) {
+    struct span* fresh = bpf_task_storage_get(&fresh_spans, bpf_get_current_task_btf(), NULL,
+                                              BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct span* span;
+    u64 state = next_span_state(), entered;
+
+    if (!fresh) {
+        count_loss(WIRE_LOSS_STORAGE);
+        return false;
+    }
+    __builtin_memset(fresh, 0, sizeof(*fresh));
+    fresh->open.state = state;
+    fresh->open.key = *key;
+    fresh->open.start_ns = now;
+    fresh->open.expires_ns = limit_ns ? now + limit_ns : 0;
+    fresh->open.flags = flags & WIRE_SPAN_QUEUED ? WIRE_SPAN_IS_QUEUED : 0;
+    fresh->open.tid = (u32)bpf_get_current_pid_tgid();
+    fresh->open.sequence = next_sequence(calls, true);
+    fresh->call.start_ns = now;
+    fresh->call.sequence = fresh->open.sequence;
+    fresh->call.spec = key->spec;
+    fresh->call.generation = key->generation;
+    fresh->call.value_slot = NO_VALUE_SLOT;
+    fresh->call.wall_epoch = config.wall_epoch;
+    if (bpf_map_update_elem(&spans, key, fresh, BPF_NOEXIST)) {
+        count_loss(WIRE_LOSS_SPANS);
+        return false;
+    }
+    if (flags & WIRE_SPAN_QUEUED)
+        return true;
+    span = find_span(key, &entered);
+    if (span && entered == state)
+        attach_span(calls, span, state, now);
+    return true;
+}
+
+static __always_inline void begin_span(struct open_calls* calls, const struct wire_span_key* key,
+                                       const struct wire_spec* spec, u32 flags, u64 now) {
+    struct wire_call_counters* counters = counters_of(key->spec);
+    struct span* before;
+    u64 state;
+
+    if (!counters)
+        return;
+    before = find_span(key, &state);
+    if (before && (flags & WIRE_SPAN_KEEP))
+        return;
+    if (before)
+        end_unended(calls, before, state, now);
+    __sync_fetch_and_add(&counters->entries, 1);
+    if (enter_span(calls, key, spec->limit_ns, flags, now))
+        __sync_fetch_and_add(&counters->open, 1);
+    else
+        __sync_fetch_and_add(&counters->dropped, 1);
+}
+
+// The current thread is at a point of a span, whose key is `value` where it has one.
+__noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 value) {
+    u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), name, state;
+    struct wire_spec* spec = bpf_map_lookup_elem(&specs, &point_spec);
+    struct wire_span_point point;
+    struct wire_span_key key;
+    struct span* span;
+    u32 index;
+
+    if (!calls || !spec)
+        return 0;
+    point = spec->point;
+    index = point.spec;
+    spec = bpf_map_lookup_elem(&specs, &index);
+    if (!spec || (u16)spec->generation != point.generation || !(spec->flags & WIRE_SPEC_ENABLED))
+        return 0;
+    key.tgid = id >> 32;
+    key.spec = point.spec;
+    key.generation = point.generation;
+    key.key = point.flags & WIRE_SPAN_KEYED ? value : (u32)id;
+    name = name_of_spec(point.spec, point.generation);
+    if (!(point.flags & WIRE_SPAN_KEYED) && point.role != WIRE_SPAN_BEGIN) {
+        u32 place = find_attached(calls, name);
+
+        if (place < WIRE_ATTACHED_SPANS)
+            key.key = calls->spans[place & (WIRE_ATTACHED_SPANS - 1)].key.key;
+    }
+    switch (point.role) {
+    case WIRE_SPAN_BEGIN:
+        begin_span(calls, &key, spec, point.flags, now);
+        break;
+    case WIRE_SPAN_END:
+        end_span(calls, &key, spec, now);
+        break;
+    case WIRE_SPAN_PARK:
+        span = find_span(&key, &state);
+        if (span && span->open.tid == (u32)id)
+            detach_spans_of(calls, name, now);
+        break;
+    case WIRE_SPAN_RESUME:
+        span = find_span(&key, &state);
+        if (span)
+            attach_span(calls, span, state, now);
+        break;
+    }
+    return 0;
+}
+
+/* What a sweep looks for. */
+struct span_sweep {
+    u64 now;
+    u64 before_ns; /* spans of `tgid` that began before then are over */
+    u32 tgid;      /* 0: of no process */
+    u32 padding;
+};
+
+/* One element: where a sweep puts together what it tells. Of sweep_spans() alone, which one thread
+ * of user space runs. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct open_calls);
+} sweep_scratch SEC(".maps");
+
+__noinline int end_expired(struct open_calls* calls, struct span* span, u64 state, u64 now) {
+    struct wire_call_counters* counters;
+    struct wire_span_counts* counts;
+
+    if (!calls || !span || !take_span_out(calls, span, state, now))
+        return 0;
+    counters = counters_of(calls->ending.spec);
+    counts = span_counts_of(calls->ending.spec);
+    if (!counters || !counts || !is_current(&calls->ending))
+        return 0;
+    __sync_fetch_and_add(&counts->expired, 1);
+    __sync_fetch_and_add(&counters->open, -1);
+    tell_unended(calls, now);
+    return 0;
+}
+
+static long sweep_span(void* map, struct wire_span_key* key, struct span* span,
+                       struct span_sweep* sweep) {
+    u32 zero = 0;
+    struct open_calls* calls = bpf_map_lookup_elem(&sweep_scratch, &zero);
+    u64 state = load_acquire(&span->open.state);
+
+    if (!calls || !(state & 1))
+        return 0;
+    if (key->tgid == sweep->tgid && span->open.start_ns < sweep->before_ns)
+        end_unended(calls, span, state, sweep->now);
+    else if (span->open.expires_ns && span->open.expires_ns <= sweep->now)
+        end_expired(calls, span, state, sweep->now);
+    else if (!is_current(&span->call))
+        take_span_out(calls, span, state, sweep->now);
+    return 0;
+}
+
+#endif

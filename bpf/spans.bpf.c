@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// What is asked of the spans that a thread works for. Functions of their own, verified once: also
+// what a loop does in a turn, or the verifier would try every way through every turn.
+#include "spans.h"
+#include "gate.h"
+
+static __always_inline void name_call(const struct open_call* call, struct wire_call* out) {
+    out->start_ns = call->start_ns;
+    out->sequence = call->sequence;
+    out->spec = call->spec;
+    out->generation = call->generation;
+}
+
+__noinline int list_attached_span(const struct attached_span* attached,
+                                  struct sample_buffer* buffer, bool count) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    if (!span || !buffer || buffer->sample.calls >= WIRE_MAX_OPEN_CALLS || !is_current(&span->call))
+        return 0;
+    // The count stands in memory, where the verifier forgets it.
+    name_call(&span->call,
+              (void*)&buffer->words[2 * (buffer->sample.calls & (WIRE_MAX_OPEN_CALLS - 1))]);
+    buffer->sample.calls++;
+    if (count)
+        span->call.samples++;
+    return 0;
+}
+
+__noinline int list_attached_spans(struct open_calls* calls, struct sample_buffer* buffer,
+                                   bool count) {
+    if (!calls || !buffer)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        list_attached_span(&calls->spans[i], buffer, count);
+    return 0;
+}
+
+__noinline int charge_attached_span(const struct attached_span* attached,
+                                    const struct wire_wait* wait, bool sampled) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    if (!span || !wait)
+        return 0;
+    span->call.waits += sampled;
+    if (wait->blocked_ns > span->call.longest_wait.blocked_ns)
+        span->call.longest_wait = *wait;
+    return 0;
+}
+
+__noinline int charge_attached_spans(struct open_calls* calls, const struct wire_wait* wait,
+                                     bool sampled) {
+    if (!calls || !wait)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        charge_attached_span(&calls->spans[i], wait, sampled);
+    return 0;
+}
+
+__noinline int mark_attached_span(const struct attached_span* attached, u32 marks) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    if (span)
+        span->call.marks |= marks;
+    return 0;
+}
+
+__noinline int mark_attached_spans(struct open_calls* calls, u32 marks) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        mark_attached_span(&calls->spans[i], marks);
+    return 0;
+}
+
+__noinline int terms_of_attached_span(const struct attached_span* attached, u32 gate, u64 now) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    return span ? terms_of_call(&span->call, gate, now) : 0;
+}
+
+__noinline int terms_of_attached_spans(struct open_calls* calls, u32 gate, u64 now) {
+    u32 fulfilled = 0;
+
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        fulfilled |= terms_of_attached_span(&calls->spans[i], gate, now);
+    return fulfilled;
+}
+
+__noinline int list_span_around(const struct attached_span* attached, struct wire_call* out) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    if (!span || !out)
+        return 0;
+    name_call(&span->call, out);
+    span->call.traced_inside++;
+    return 1;
+}
+
+__noinline int list_spans_around(struct open_calls* calls, struct wire_slow_call* slow) {
+    u32 listed = 0;
+
+    if (!calls || !slow)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (list_span_around(&calls->spans[i], &slow->call[listed & (WIRE_MAX_OPEN_CALLS - 1)]))
+            listed++;
+    }
+    return listed;
+}

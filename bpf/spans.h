@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The spans that a thread works for, as the samplers, gates and lines see them. Points of spans are
+ * reached on any thread, so another CPU may end a span at any time: it is the one that a thread
+ * means as long as its number is the same, and its thread this one.
+ */
+#ifndef AUGER_SPANS_H
+#define AUGER_SPANS_H
+
+#include "maps.h"
+#include "sample.h"
+
+/* The open span of that key, whose state is left in `*state`; NULL: there is none. The state is
+ * read before the key: one that is still the same later is that of a span with this key. */
+static __always_inline struct span* find_span(const struct wire_span_key* key, u64* state) {
+    struct span* span = bpf_map_lookup_elem(&spans, key);
+
+    if (!span)
+        return NULL;
+    *state = load_acquire(&span->open.state);
+    if (!(*state & 1) || span->open.key.key != key->key || span->open.key.tgid != key->tgid ||
+        span->open.key.spec != key->spec || span->open.key.generation != key->generation)
+        return NULL;
+    return span;
+}
+
+/* That the thread works for; NULL: it is over, or another thread took over. */
+static __always_inline struct span* attached_span(const struct attached_span* attached) {
+    /* Old verifiers take keys from the stack and from maps only. */
+    struct wire_span_key key = attached->key;
+    struct span* span;
+    u64 state;
+
+    if (!attached->state)
+        return NULL;
+    span = find_span(&key, &state);
+    return span && state == attached->state && span->open.tid == attached->tid ? span : NULL;
+}
+
+/* Lists them as calls that a sample of the thread is taken in; `count`: and counts it in each. */
+int list_attached_spans(struct open_calls* calls, struct sample_buffer* buffer, bool count);
+
+/* Of `calls` of a thread that comes back from a wait: as charge_calls(). */
+int charge_attached_spans(struct open_calls* calls, const struct wire_wait* wait, bool sampled);
+
+/* A line is executed: marks that hold for them. */
+int mark_attached_spans(struct open_calls* calls, u32 marks);
+
+/* As terms_of_calls(). */
+int terms_of_attached_spans(struct open_calls* calls, u32 gate, u64 now);
+
+/* Lists them as calls around a slow one; how many. */
+int list_spans_around(struct open_calls* calls, struct wire_slow_call* slow);
+
+#endif
