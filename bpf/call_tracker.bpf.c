@@ -67,6 +67,8 @@ int span_point(struct pt_regs* ctx) {
     if (!counters)
         return 0;
     __sync_fetch_and_add(&counters->entry_hits, 1);
+    if ((cookie & WIRE_COOKIE_POINTER) && !calls_timed_function(ctx, cookie))
+        return 0;
     calls = calls_of_observed(bpf_get_current_task_btf(), counters);
     if (!calls)
         return 0;
@@ -77,7 +79,8 @@ int span_point(struct pt_regs* ctx) {
         call->spec = spec_index(cookie);
         call->generation = generation_of(cookie);
         call->value_slot = NO_VALUE_SLOT;
-        if (begin_values(ctx, calls, call, frame_address(ctx, false)) & VERDICT_FILTERED) {
+        if (begin_values(ctx, calls, call, frame_address(ctx, cookie & WIRE_COOKIE_CALL_SITE)) &
+            VERDICT_FILTERED) {
             __sync_fetch_and_add(&counters->filtered, 1);
             return 0;
         }

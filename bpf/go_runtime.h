@@ -22,8 +22,8 @@ enum wire_go_limit {
     WIRE_GO_PROCESSES = 16384, /* Go programs with timed calls */
 };
 
-/* In wire_call.sequence: the call is a goroutine's, so that it may end on another thread than it
- * began on. Its start and sequence are no other call's, whatever the thread. */
-#define WIRE_CALL_OF_GOROUTINE 0x80000000u
+/* In wire_call.sequence: the call is a goroutine's, or a span, so that it may end on another thread
+ * than it began on. Its start and sequence are no other call's, whatever the thread. */
+#define WIRE_CALL_OF_NO_THREAD 0x80000000u
 
 #endif

@@ -55,7 +55,7 @@ __noinline int has_been_left(struct open_call* call, struct stack_place* here) {
     if (!call || !here)
         return 0;
     // A goroutine has one stack.
-    if (call->sequence & WIRE_CALL_OF_GOROUTINE)
+    if (call->sequence & WIRE_CALL_OF_NO_THREAD)
         return 1;
     if (!here->is_found)
         find_mapping_of(here);

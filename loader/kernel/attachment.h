@@ -42,6 +42,7 @@ enum class ExitWay {
     return_probe, // entry and return probes (Linux before 6.13)
     session,      // entry and return in one
     none,         // no calls: lines, at `entries`
+    point,        // likewise points of spans
     go,           // likewise exit instructions, of functions that goroutines call
     caller,       // at `entries`: where functions that end by a jump come back to
 };

@@ -38,7 +38,7 @@ Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> pro
         if (++last_version_ == 0)
             last_version_ = 1;
         program->wire.version = last_version_;
-        program->wire.judges_end = is_judged_at_end(program->wire);
+        program->wire.judges_end = program->wire.judges_end || is_judged_at_end(program->wire);
         uint32_t key = next_place_;
         if (update_element(programs_.map_fd(MapKind::call_programs), &key, &program->wire) < 0)
             return system_error("install the value program of calls", "");

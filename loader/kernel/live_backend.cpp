@@ -164,8 +164,10 @@ class LiveBackend final : public Backend {
     ProbeUpdates updates_{view_,          probes_,     marks_, catalogue_.readers(),
                           *kernel_.guard, statistics_, tee_};
     BirthRates rates_{sampling_, tee_};
-    TargetMembers members_{target_,           view_, updates_, rates_, sampling_, overhead_.clock(),
-                           names_.mappings(), tee_};
+    SpanSweep spans_{programs_, probes_};
+    TargetMembers members_{
+        target_,           view_,  updates_, rates_, sampling_, overhead_.clock(),
+        names_.mappings(), spans_, tee_};
     LiveMappings mappings_{kernel_.watch, target_, names_.mappings(), view_,
                            updates_,      rates_,  emulators_};
 
@@ -175,7 +177,7 @@ class LiveBackend final : public Backend {
     Recorders recorders_{tee_};
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
     PeriodicWork work_{statistics_, names_,   mappings_, updates_, overhead_,
-                       rates_,      members_, ledger_,   tee_};
+                       rates_,      members_, spans_,    ledger_,  tee_};
     PollLoop loop_{{kernel_.ring->fd(), kernel_.watch.fd(), kernel_.guard->fd(),
                     catalogue_.readers().answers_fd()},
                    records_,

@@ -82,6 +82,8 @@ CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key,
     event.marks = end.marks;
     if (end.flags & WIRE_CALL_WATCHED)
         event.waits = {end.blocked_ns, end.runnable_ns};
+    event.parked_ns = end.parked_ns;
+    event.queued_ns = end.queued_ns;
     return event;
 }
 

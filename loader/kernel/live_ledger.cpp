@@ -27,6 +27,8 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "waits: no memory for thread",
     "calls through pointers: target unreadable",
     "values: no memory for thread",
+    "spans: more than 65536 open",
+    "spans: key unreadable",
 };
 
 } // namespace

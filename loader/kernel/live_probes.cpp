@@ -18,6 +18,8 @@ LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatal
       call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
+    if (!request.span.empty())
+        return add_span(request, view);
     ParsedProbe parsed = parse_probe(request.text);
     if (parsed.error)
         return parsed.error->error;
@@ -43,14 +45,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     } else if (readers_.take_interrupted()) {
         return matches.error();
     } else {
-        bool library_is_there = probe.pattern.library.empty() ||
-                                std::ranges::any_of(view.modules, [&](const TargetModule& module) {
-                                    return module_matches(probe.pattern.library, module.path) ||
-                                           leads_to(probe.pattern.library, module.file->fd());
-                                });
-        // A library that is not there may still be loaded; a function that is not in it will not
-        // come.
-        if (library_is_there && !view.modules.empty())
+        if (!may_come(probe.pattern, view))
             return matches.error();
         report.pending = true;
         report.notes.push_back(
@@ -61,6 +56,17 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     sink_.on_probe(probe.info);
     probes_.emplace(request.id, std::move(probe));
     return report;
+}
+
+// A library that is not there may still be loaded; a function that is not in it will not come.
+bool LiveProbes::may_come(const ProbePattern& pattern, const TargetView& view) {
+    const bool library_is_there =
+        pattern.library.empty() ||
+        std::ranges::any_of(view.modules, [&](const TargetModule& module) {
+            return module_matches(pattern.library, module.path) ||
+                   leads_to(pattern.library, module.file->fd());
+        });
+    return !library_is_there || view.modules.empty();
 }
 
 Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const TargetView& view) {
@@ -98,6 +104,7 @@ Result<void> LiveProbes::remove(ProbeId id) {
         remove_spec(place.spec);
         functions_.remove(place.spec);
     }
+    remove_points(probe);
     probe.info.deleted = true;
     sink_.on_probe(probe.info);
     probes_.erase(found);
@@ -110,6 +117,7 @@ void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
     for (const Place& place : probe.places)
         specs_.disable(place.spec);
     probe.groups.clear();
+    remove_points(probe);
     for (const Place& place : probe.places) {
         statistics_.read_last(place.spec, now_ns);
         remove_spec(place.spec);
@@ -129,6 +137,10 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
         return {};
     if (!attached) {
         take_off(probe, now_ns);
+    } else if (!probe.span.empty()) {
+        ProbeReport report;
+        if (auto made = attach_span(probe, view, report); !made)
+            return made;
     } else if (auto matches = readers_.find(probe.pattern, view.files())) {
         ProbeReport report;
         if (auto made = attach_new(probe, *matches, view, report); !made)
@@ -148,7 +160,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
     std::optional<UnwindProof> proof;
     std::set<std::string> problems;
     for (auto& [id, probe] : probes_) {
-        if (probe.info.off)
+        if (probe.info.off || !probe.span.empty())
             continue;
         bool automatic_trampoline = probe.way_out == WayOut::automatic &&
                                     std::ranges::any_of(probe.groups, [](const PlaceGroup& group) {
@@ -194,7 +206,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             tell_what_was_read(probe, matches, now_ns);
         if (report.places.empty())
             continue;
-        sink_.on_probe(probe.info);
+        tell(probe);
         sink_.on_notice(now_ns,
                         fmt::format("{}: now timed in {} ({} more function{})", probe.info.text,
                                     report.places.front().module, report.places.size(),
@@ -282,7 +294,7 @@ void LiveProbes::forget_withdrawn() {
 
 void LiveProbes::read_statistics(uint64_t now_ns, const ProbeStatistics::Told& told) {
     for (auto& [id, probe] : probes_) {
-        if (!statistics_.read(id, probe, now_ns, told))
+        if (probe.point || !statistics_.read(id, probe, now_ns, told))
             continue;
         Transaction edit;
         if (publish(probe, edit))

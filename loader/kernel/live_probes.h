@@ -94,7 +94,13 @@ class LiveProbes {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
+    // Some span may be open.
+    bool has_spans() const;
+
   private:
+    // Ids of points: no user's probe has them.
+    static constexpr uint32_t first_point = 0x8000'0000;
+
     using Place = TimedPlace;
     using Probe = TimedProbe;
 
@@ -115,7 +121,23 @@ class LiveProbes {
     Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
                               std::vector<PlaceGroup>& groups, const TargetView& view,
                               TailCallers& known);
+    // What is not found now.
+    static bool may_come(const ProbePattern& pattern, const TargetView& view);
     static std::string tail_note(const Place& place);
+    Result<ProbeReport> add_span(const ProbeRequest& request, const TargetView& view);
+    // Its spec, and probes at its points; all or nothing.
+    Result<void> attach_span(Probe& span, const TargetView& view, ProbeReport& report);
+    // Its points are no more.
+    void remove_points(const Probe& span);
+    // Why the place cannot be this point of a span; empty: it can.
+    static std::string no_point(const PlaceMatch& match, const PointOfSpan& point);
+    // Of a value program: the key, when there is one, is a number that is known at the point.
+    static Result<void> check_key(const PointOfSpan& point, std::optional<CallProgram>& program);
+    // Of the user's probe that it is, or is a point of.
+    void tell(const Probe& probe);
+    static ProbePlace shown_place(const Place& place, const TargetModule& module);
+    // Values are asked of a span, which has none.
+    static Error no_values(const Probe& span);
     // Whose callers are where its calls end.
     static const std::string& jumping_function(const Probe& probe, const PlaceMatch& match);
     // Of a probe that waited for files: what came of it, if it waits no longer.
@@ -160,6 +182,7 @@ class LiveProbes {
     PointerCalls pointer_calls_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
+    uint32_t next_point_ = first_point;
     std::set<std::string> problems_; // that stand since the last update
 };
 

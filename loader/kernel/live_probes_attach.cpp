@@ -110,26 +110,32 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                     return give_up(entered.error());
             continue;
         }
-        if (const std::string why = no_duration(match.kind); !why.empty()) {
+        const bool at_entry = probe.point && probe.point->at_entry();
+        if (const std::string why =
+                probe.point ? no_point(match, *probe.point) : no_duration(match.kind);
+            !why.empty()) {
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
         }
-        if (probe.way_out == WayOut::trampoline && !match.no_return_probe.empty()) {
+        if (!at_entry && probe.way_out == WayOut::trampoline && !match.no_return_probe.empty()) {
             report.skipped.push_back(fmt::format("{}: no return probe here: {}; `exit ret` works",
                                                  match.name, match.no_return_probe));
             continue;
         }
-        if (match.site && match.site->jump &&
+        if (!at_entry && match.site && match.site->jump &&
             callers.not_yet(jumping_function(probe, match), match.module)) {
             being_read.insert(match.module);
             continue;
         }
-        if (const std::string why = callers.no_way_back(match); !why.empty()) {
+        if (const std::string why = at_entry ? "" : callers.no_way_back(match); !why.empty()) {
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
         }
-        ExitChooser::Choice choice = exits_.choose(match, module, view, probe.way_out, proof);
+        ExitChooser::Choice choice = at_entry
+                                         ? ExitChooser::Choice{ExitWay::point, {}}
+                                         : exits_.choose(match, module, view, probe.way_out, proof);
         bool unknown_condition =
+            !at_entry &&
             std::any_of(match.exits.begin(), match.exits.end(), [](const ExitPlace& exit) {
                 return exit.code.conditional && exit.code.condition >= no_condition;
             });
@@ -159,6 +165,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             return give_up(program.error());
         if (!go)
             return give_up(go.error());
+        if (probe.point)
+            if (auto checked = check_key(*probe.point, *program); !checked)
+                return give_up(checked.error());
         if (*program && !can_read(**program, fresh))
             return give_up(overwritten(match));
         fresh.at_arguments = *program && needs_other_entry(**program, fresh);
@@ -202,16 +211,19 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
 
     for (Place& place : places) {
         const TargetModule& module = view.modules[place.match.module];
-        ProbePlace shown;
-        shown.spec = place.spec;
-        shown.function = place.match.name;
-        shown.module = module.path;
-        shown.offset = place.match.file_offset;
-        shown.kind = place_kind(place.match, place.exit);
         if (std::string note = tail_note(place); !note.empty())
             place.match.notes.push_back(std::move(note));
-        shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
-        report.places.push_back(shown);
+        report.places.push_back(shown_place(place, module));
+        if (probe.point) {
+            ProbePlace& shown = report.places.back();
+            shown.function =
+                fmt::format("{} {}", role_text(probe.point->point.role), shown.function);
+            sink_.on_spec(place.spec, {probe.point->span, shown.function, shown.module,
+                                       shown.offset, ObservedExit::Kind::span_point});
+            probe.info.specs.push_back(place.spec);
+            probe.places.push_back(std::move(place));
+            continue;
+        }
         sink_.on_spec(place.spec,
                       {probe.info.id, place.match.name, module.path, place.match.file_offset,
                        is_without_tail(place)
@@ -253,6 +265,17 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                         view.modules[module].file->path_and_owner()));
     probe.being_read = !being_read.empty();
     return {};
+}
+
+ProbePlace LiveProbes::shown_place(const Place& place, const TargetModule& module) {
+    ProbePlace shown;
+    shown.spec = place.spec;
+    shown.function = place.match.name;
+    shown.module = module.path;
+    shown.offset = place.match.file_offset;
+    shown.kind = place_kind(place.match, place.exit);
+    shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
+    return shown;
 }
 
 Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay exit,

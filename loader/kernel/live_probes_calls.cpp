@@ -59,6 +59,19 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
     settings.tails = place.returns > 0;
     settings.program = place.program;
     settings.terms = probe.terms;
+    settings.is_span = !probe.span.empty();
+    settings.limit_ns = probe.span.limit_ns;
+    if (probe.point) {
+        const uint64_t span = specs_.cookie(probe.point->spec);
+        const SpanPoint& point = probe.point->point;
+        settings.point.spec = span & WIRE_COOKIE_SPEC_MASK;
+        settings.point.generation = static_cast<uint16_t>(span >> WIRE_COOKIE_GENERATION_SHIFT);
+        settings.point.role = static_cast<uint8_t>(WIRE_SPAN_BEGIN + static_cast<int>(point.role));
+        settings.point.flags = static_cast<uint8_t>((point.at_return ? WIRE_SPAN_AT_RETURN : 0) |
+                                                    (point.key.empty() ? 0 : WIRE_SPAN_KEYED) |
+                                                    (point.queued ? WIRE_SPAN_QUEUED : 0) |
+                                                    (point.keep ? WIRE_SPAN_KEEP : 0));
+    }
     ThresholdState state = probe.follower.state();
     if (state.in_force())
         settings.slow_ns = state.value_ns;
@@ -85,6 +98,12 @@ CalledFunction LiveProbes::values_of(const PlaceMatch& match, const TargetView& 
 ProgramRequest LiveProbes::request_for(const Probe& probe) const {
     ProgramRequest request;
     request.conditions = probe.info.conditions;
+    if (probe.point) {
+        request.conditions.only_if = probe.point->point.only_if;
+        request.conditions.show_default = false;
+        request.split_by = probe.point->point.key;
+        return request;
+    }
     request.traces_slow = probe.info.slow.kind != Threshold::Kind::none;
     if (split_ && split_->probe == probe.info.id) {
         request.split_if = split_->predicate;
@@ -141,9 +160,13 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
         return Error{"set threshold", fmt::format("#{}", id.value), "there is no such probe",
                      "`probes` lists them"};
     Probe& probe = found->second;
+    if (!probe.span.empty() &&
+        !(conditions.only_if.empty() && conditions.slow_if.empty() && conditions.show.empty()))
+        return no_values(probe);
     const bool same_values =
-        probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
-                                                   (threshold.kind == Threshold::Kind::none);
+        !probe.span.empty() ||
+        (probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
+                                                    (threshold.kind == Threshold::Kind::none));
     Transaction edit;
     edit.restore(probe.info);
     edit.restore(probe.follower);
@@ -171,6 +194,8 @@ Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split, con
         return request && !(request->predicate.empty() && request->label.empty());
     };
     if (Probe* probe = asked(split); probe && needs_program(split)) {
+        if (!probe->span.empty())
+            return no_values(*probe);
         if (auto set = set_programs(*probe, view, edit); !set)
             return set;
     }

@@ -39,7 +39,7 @@ Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& pl
                                       TailCallers& known) {
     std::vector<PlaceGroup> callers;
     for (Place& place : places) {
-        if (!is_without_tail(place) && !place.jumps())
+        if ((!is_without_tail(place) && !place.jumps()) || place.exit == ExitWay::point)
             continue;
         const uint64_t cookie = specs_.cookie(place.spec);
         // The entry probe may come to be at either.
@@ -80,6 +80,8 @@ Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& pl
 }
 
 std::string LiveProbes::tail_note(const Place& place) {
+    if (place.exit == ExitWay::point)
+        return {};
     if (place.jumps())
         return fmt::format("a tail call: timed from the jump to where {} comes back to one of {} "
                            "known call instructions; when it came by a pointer or a jump, the call "

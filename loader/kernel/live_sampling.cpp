@@ -158,9 +158,7 @@ void LiveSampling::report(LedgerEvent& ledger) const {
     ledger.gated = sampler.gated;
     // Until there is one: that of a sample of our own.
     const uint64_t hits = sampler.ticks - sampler.filtered;
-    ledger.sample_gap_ns =
-        hits ? sampler.own_ns / hits
-             : calibrated_tick_ns(programs_);
+    ledger.sample_gap_ns = hits ? sampler.own_ns / hits : calibrated_tick_ns(programs_);
     const wire_wait_stats waits = programs_.wait_stats();
     ledger.waits = waits.waits;
     ledger.wait_samples = waits.samples;

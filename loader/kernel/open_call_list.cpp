@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 
 namespace auger {
 
@@ -126,6 +127,7 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
     thread.thread = {record.pid, record.tid, std::string(wire_comm(record.comm))};
     if (is_goroutine(record)) {
         thread.thread.comm = "goroutine";
+        thread.no_thread = true;
         thread.wait = fmt::format("goroutine {:#x}: its stack is not read", record.argument);
         return thread;
     }
@@ -154,6 +156,33 @@ std::optional<OpenCall> OpenCallList::name_call(const wire_open_call& record) co
     return call;
 }
 
+std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe) const {
+    std::vector<OpenCall> spans;
+    const uint64_t now = clock_ns();
+    programs_.visit_spans([&](const wire_span& span) {
+        const auto spec = functions_.find_spec(span.key.spec, span.key.generation);
+        const auto owner = spec ? functions_.probe_of(*spec) : std::nullopt;
+        if (!owner || (probe && *owner != *probe))
+            return;
+        OpenCall open;
+        open.probe = *owner;
+        open.spec = *spec;
+        open.age_ns = now > span.start_ns ? now - span.start_ns : 0;
+        const auto comm = comm_of(static_cast<pid_t>(span.tid));
+        open.thread = {span.key.tgid, span.tid, comm ? *comm : ""};
+        open.no_thread = true;
+        const std::string key = fmt::format("key {:#x}: ", span.key.key);
+        if (span.flags & WIRE_SPAN_IS_QUEUED)
+            open.wait = key + "queued, no thread has worked for it yet";
+        else if (span.attached_since_ns)
+            open.wait = key + "the thread works for it";
+        else
+            open.wait = key + "parked; the thread was the last to work for it";
+        spans.push_back(std::move(open));
+    });
+    return spans;
+}
+
 std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> records,
                                              std::optional<ProbeId> probe) {
     std::vector<OpenCall> calls;
@@ -172,11 +201,13 @@ std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> rec
                 thread = describe_thread(of_thread, mappings);
             call->thread = thread->thread;
             call->running = thread->running;
+            call->no_thread = thread->no_thread;
             call->wait = thread->wait;
             call->stack = thread->stack;
             calls.push_back(std::move(*call));
         }
     }
+    std::ranges::move(describe_spans(probe), std::back_inserter(calls));
     std::stable_sort(calls.begin(), calls.end(), [](const OpenCall& left, const OpenCall& right) {
         return left.age_ns > right.age_ns;
     });

@@ -47,6 +47,7 @@ class OpenCallList {
     // User frames as of bpf/unwind_table.h.
     std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,
                                         Mappings& mappings);
+    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe) const;
     // The rest of one call; nothing when its probe is gone.
     std::optional<OpenCall> name_call(const wire_open_call& record) const;
 

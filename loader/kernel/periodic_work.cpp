@@ -20,6 +20,7 @@ void PeriodicWork::update(uint64_t now_ns) {
         if (auto changed = priority_.update(now_ns, ledger_.lost_by_ring()))
             sink_.on_notice(clock_ns(), *changed);
         mappings_.look_for_ends();
+        spans_.update(now_ns);
         statistics_.read(now_ns);
         names_.deliver(TimeSlice(clock_ns, delivery_slice));
     }

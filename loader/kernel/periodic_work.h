@@ -11,6 +11,7 @@
 #include "loader/kernel/live_statistics.h"
 #include "loader/kernel/own_priority.h"
 #include "loader/kernel/probe_updates.h"
+#include "loader/kernel/span_sweep.h"
 #include "loader/kernel/target_members.h"
 #include "loader/stream/events.h"
 
@@ -26,9 +27,10 @@ class PeriodicWork {
   public:
     PeriodicWork(LiveStatistics& statistics, LiveNames& names, LiveMappings& mappings,
                  ProbeUpdates& updates, LiveOverhead& overhead, BirthRates& rates,
-                 TargetMembers& members, LiveLedger& ledger, EventSink& sink)
+                 TargetMembers& members, SpanSweep& spans, LiveLedger& ledger, EventSink& sink)
         : statistics_(statistics), names_(names), mappings_(mappings), updates_(updates),
-          overhead_(overhead), rates_(rates), members_(members), ledger_(ledger), sink_(sink) {}
+          overhead_(overhead), rates_(rates), members_(members), spans_(spans), ledger_(ledger),
+          sink_(sink) {}
 
     // What is due.
     void update(uint64_t now_ns);
@@ -45,6 +47,7 @@ class PeriodicWork {
     LiveOverhead& overhead_;
     BirthRates& rates_;
     TargetMembers& members_;
+    SpanSweep& spans_;
     LiveLedger& ledger_;
     EventSink& sink_;
     OwnPriority priority_;

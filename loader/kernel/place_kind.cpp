@@ -22,6 +22,8 @@ std::string stepped(const char* place, ProbeCost cost) {
 } // namespace
 
 std::string place_kind(const PlaceMatch& match, ExitWay exit) {
+    if (exit == ExitWay::point)
+        return stepped(match.kind == PlaceKind::call_site ? "call" : "entry", match.entry.cost);
     if (match.kind != PlaceKind::call_site)
         return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit).text();
     if (match.site->jump)

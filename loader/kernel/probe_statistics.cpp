@@ -39,6 +39,8 @@ std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>&
     uint64_t goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
     for (const auto& [id, probe] : probes)
         for (const TimedPlace& place : probe.places) {
+            if (!probe.span.empty())
+                continue;
             const SpecTable::Hits hits = specs_.hits(place.spec);
             uint64_t exit_ns = costs.return_ns;
             if (!is_trampoline(place.exit) && !place.match.exits.empty()) {
@@ -49,7 +51,7 @@ std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>&
             }
             const EntryPlace& entry =
                 place.at_arguments ? *place.match.argument_entry : place.match.entry;
-            SpecHits one{id, place.spec, hits.entries + hits.exits,
+            SpecHits one{probe.told_as(), place.spec, hits.entries + hits.exits,
                          hits.entries * costs.of(entry.cost) + hits.exits * exit_ns};
             // They are nobody's in particular.
             if (place.exit == ExitWay::go) {

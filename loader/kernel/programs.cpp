@@ -11,8 +11,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -117,7 +120,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     if (options.uprobe_multi) {
         for (bpf_program* program :
              {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return,
-              skeleton.progs.line_reached, skeleton.progs.go_call_entry,
+              skeleton.progs.line_reached, skeleton.progs.span_point, skeleton.progs.go_call_entry,
               skeleton.progs.go_call_exit, skeleton.progs.goroutine_end})
             bpf_program__set_expected_attach_type(
                 program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
@@ -195,6 +198,10 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.goroutine_end);
     case ProgramKind::line_reached:
         return bpf_program__fd(programs.line_reached);
+    case ProgramKind::span_point:
+        return bpf_program__fd(programs.span_point);
+    case ProgramKind::sweep_spans:
+        return bpf_program__fd(programs.sweep_spans);
     case ProgramKind::sampler:
         return bpf_program__fd(programs.take_sample);
     case ProgramKind::off_cpu_switch:
@@ -244,6 +251,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.go_runtimes);
     case MapKind::goroutine_calls:
         return bpf_map__fd(maps.goroutine_calls);
+    case MapKind::spans:
+        return bpf_map__fd(maps.spans);
     case MapKind::unwind_cells:
         return bpf_map__fd(maps.unwind_cells);
     case MapKind::unwind_processes:
@@ -317,6 +326,39 @@ std::array<uint64_t, WIRE_OTHER_HITS> Programs::other_hits() const {
         for_each_cpu_value<uint64_t>(fd, index, state_->cpus,
                                      [&](uint64_t count) { sums[index] += count; });
     return sums;
+}
+
+void Programs::visit_spans(const std::function<void(const wire_span&)>& visit) const {
+    const int map = bpf_map__fd(state_->skeleton->maps.spans);
+    const size_t size = bpf_map__value_size(state_->skeleton->maps.spans);
+    constexpr uint32_t at_once = 1024; // more than a bucket holds
+    std::vector<wire_span_key> keys(at_once);
+    std::vector<std::byte> values(at_once * size);
+    uint32_t position = 0; // the kernel's
+    for (bool first = true;; first = false) {
+        uint32_t count = at_once;
+        const int error = bpf_map_lookup_batch(map, first ? nullptr : &position, &position,
+                                               keys.data(), values.data(), &count, nullptr);
+        for (uint32_t i = 0; i < count && (error == 0 || errno == ENOENT); i++) {
+            wire_span span;
+            std::memcpy(&span, values.data() + i * size, sizeof span);
+            if (span.state & 1)
+                visit(span);
+        }
+        if (error != 0)
+            return; // the last ones, or the kernel cannot
+    }
+}
+
+SpanCounts Programs::span_counts(uint32_t spec) const {
+    SpanCounts sum;
+    for_each_cpu_value<wire_span_counts>(
+        bpf_map__fd(state_->skeleton->maps.span_counts), spec, state_->cpus,
+        [&](const wire_span_counts& one) {
+            sum += {one.expired,   one.stray,      one.attached_ns, one.queued_ns,
+                    one.parked_ns, one.watched_ns, one.blocked_ns,  one.runnable_ns};
+        });
+    return sum;
 }
 
 uint64_t Programs::gated_slow_calls() const {

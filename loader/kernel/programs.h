@@ -7,9 +7,11 @@
 #include "bpf/unwind_table.h"
 #include "bpf/wire.h"
 #include "loader/base/result.h"
+#include "loader/stream/events.h"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -32,6 +34,8 @@ enum class ProgramKind {
     go_call_exit,
     goroutine_end,
     line_reached,
+    span_point,
+    sweep_spans,
     sampler,
     off_cpu_switch,
     off_cpu_waking,
@@ -56,6 +60,7 @@ enum class MapKind {
     call_targets,
     go_runtimes,
     goroutine_calls,
+    spans,
     unwind_cells,
     unwind_processes,
 };
@@ -83,6 +88,10 @@ class Programs {
     wire_sampler_stats sampler_stats() const;
     wire_wait_stats wait_stats() const;
     uint64_t gated_slow_calls() const;
+    // Those that are open. Any of them may end meanwhile.
+    void visit_spans(const std::function<void(const wire_span&)>& visit) const;
+    // Of all spans that this spec has been.
+    SpanCounts span_counts(uint32_t spec) const;
     // By what wire.h says.
     std::array<uint64_t, WIRE_OTHER_HITS> other_hits() const;
 

@@ -99,6 +99,8 @@ Result<SpecId> SpecTable::add(const SpecSettings& settings) {
     slot.last = {};
     slot.marks.clear();
     slot.last_buckets.assign(WIRE_HIST_BUCKETS, 0);
+    if (settings.is_span)
+        slot.former_span = programs_.span_counts(index);
     if (auto written = write(index, settings, true); !written)
         return written.error();
     SpecId id{next_id_++};
@@ -118,6 +120,8 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
                  (settings.tails ? WIRE_SPEC_TAILS : 0) | (settings.second ? WIRE_SPEC_SECOND : 0);
     spec.terms = settings.terms;
     spec.program = settings.program;
+    spec.point = settings.point;
+    spec.limit_ns = settings.limit_ns;
     for (const auto& [bit, count] : slots_[index].marks)
         spec.counted_marks |= 1u << bit;
     uint32_t key = index;
@@ -242,6 +246,8 @@ StatsEvent SpecTable::totals(uint16_t slot) const {
             sum.min_ns = min;
         sum.max_ns = std::max<uint64_t>(sum.max_ns, load(counters.max_ns));
     }
+    if (slots_[slot].settings.is_span)
+        sum.span = programs_.span_counts(slot) - slots_[slot].former_span;
     return sum;
 }
 
@@ -253,13 +259,14 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     // agree; a function that never pauses may show a call or two between its counters.
     for (int tries = 0; tries < 8; tries++) {
         if (now.entries == now.returns + now.unwound + now.dropped + now.filtered +
-                               static_cast<uint64_t>(now.open))
+                               now.span.expired + static_cast<uint64_t>(now.open))
             break;
         now = totals(index);
     }
     const StatsEvent& last = slot.last;
     if (now.entries == last.entries && now.returns == last.returns && now.unwound == last.unwound &&
-        now.dropped == last.dropped && now.open == last.open && now.filtered == last.filtered)
+        now.dropped == last.dropped && now.open == last.open && now.filtered == last.filtered &&
+        now.span == last.span)
         return {};
 
     StatsEvent event;
@@ -274,6 +281,7 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     event.sum_ns = now.sum_ns - last.sum_ns;
     event.min_ns = now.min_ns;
     event.max_ns = now.max_ns;
+    event.span = now.span - last.span;
     for (uint32_t bucket = 0; bucket < WIRE_HIST_BUCKETS; bucket++) {
         uint32_t count = 0;
         for (uint32_t cpu = 0; cpu < programs_.cpu_ids(); cpu++)

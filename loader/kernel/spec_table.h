@@ -25,6 +25,9 @@ struct SpecSettings {
     bool second = false;             // see WIRE_SPEC_SECOND
     uint32_t program = 0;            // its call program; see wire_spec
     uint32_t terms = 0;              // of gates; see wire_spec
+    wire_span_point point = {};      // its calls are points of a span
+    bool is_span = false;            // it is a span's own ...
+    uint64_t limit_ns = 0;           // ... which is open for no longer; see wire_spec
 };
 
 class SpecTable {
@@ -76,6 +79,7 @@ class SpecTable {
         StatsEvent last;
         std::vector<uint32_t> last_buckets;
         SpecSettings settings;
+        SpanCounts former_span;                          // what the slot's former spans counted
         std::map<uint32_t, StatsEvent::MarkCount> marks; // counted ones by bit, at the last read
     };
     // Histograms, [spec in block][cpu].
@@ -87,6 +91,7 @@ class SpecTable {
     Result<Block> make_block() const;
     Result<void> write(uint16_t slot, const SpecSettings& settings, bool enabled);
     wire_call_histogram* histograms_of(uint16_t slot) const; // [cpu]
+    // A span's counts are read where `settings` say that it is one.
     StatsEvent totals(uint16_t slot) const;
     uint64_t mark_key(uint16_t slot, uint32_t bit) const;
     // What was counted of each mark since the last call.

@@ -29,11 +29,13 @@ void TargetMembers::on_process(const wire_process& process) {
             (void)mappings_.scan(pid, process.event.time_ns);
             updates_.on_birth(process.event.time_ns);
         }
+        spans_.end_process(pid, process.event.time_ns);
         add(pid, comm, target_.contains(pid));
         break;
     case WIRE_PROCESS_EXITED:
         if (target_.contains(pid)) {
             clock_.on_exited(pid, process.cpu_ns);
+            spans_.end_process(pid, process.event.time_ns);
             on_exited(pid);
         }
         break;

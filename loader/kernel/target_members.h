@@ -10,6 +10,7 @@
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/live_target.h"
 #include "loader/kernel/probe_updates.h"
+#include "loader/kernel/span_sweep.h"
 #include "loader/kernel/target_clock.h"
 #include "loader/stream/events.h"
 #include "loader/symbols/module_map.h"
@@ -24,9 +25,10 @@ namespace auger {
 class TargetMembers {
   public:
     TargetMembers(LiveTarget& target, CurrentView& view, ProbeUpdates& updates, BirthRates& rates,
-                  LiveSampling& sampling, TargetClock& clock, ModuleMap& mappings, EventSink& sink)
+                  LiveSampling& sampling, TargetClock& clock, ModuleMap& mappings,
+                  const SpanSweep& spans, EventSink& sink)
         : target_(target), view_(view), updates_(updates), rates_(rates), sampling_(sampling),
-          clock_(clock), mappings_(mappings), sink_(sink) {}
+          clock_(clock), mappings_(mappings), spans_(spans), sink_(sink) {}
 
     void on_process(const wire_process& process);
     // Whether the command has ended just now, which the user is told.
@@ -52,6 +54,7 @@ class TargetMembers {
     LiveSampling& sampling_;
     TargetClock& clock_;
     ModuleMap& mappings_;
+    const SpanSweep& spans_;
     EventSink& sink_;
     uint64_t reconciled_losses_ = 0; // of births and ends
     bool misses_ends_ = false;

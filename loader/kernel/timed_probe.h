@@ -9,12 +9,14 @@
 #include "loader/probes/code_readers.h"
 #include "loader/probes/place_match.h"
 #include "loader/probes/probe_pattern.h"
+#include "loader/settings/span_definition.h"
 #include "loader/settings/way_out.h"
 #include "loader/stats/threshold_follower.h"
 #include "loader/stream/events.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace auger {
@@ -36,6 +38,16 @@ struct TimedPlace {
     bool jumps() const { return match.site && match.site->jump; }
 };
 
+// Whose point a probe is.
+struct PointOfSpan {
+    ProbeId span;
+    SpecId spec; // the span's
+    SpanPoint point;
+
+    // Nothing is asked of its calls' ends.
+    bool at_entry() const { return !point.at_return; }
+};
+
 struct TimedProbe {
     ProbeInfo info;
     ProbePattern pattern;
@@ -45,6 +57,12 @@ struct TimedProbe {
     std::vector<PlaceGroup> groups; // one a file and way out
     uint32_t terms = 0;             // of gates
     bool being_read = false;        // files in which there may be more
+    // A span has one place, in no file; its points are probes of which nobody is told but as places
+    // of the span.
+    SpanDefinition span{};
+    std::optional<PointOfSpan> point{};
+
+    ProbeId told_as() const { return point ? point->span : info.id; }
 };
 
 } // namespace auger

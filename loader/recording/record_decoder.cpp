@@ -168,9 +168,12 @@ CallEndEvent RecordDecoder::call_end(uint64_t time_ns) {
     event.thread = defined<ThreadId>(threads_);
     event.call = call(time_ns);
     event.samples = in_.varint32();
-    const uint64_t how = in_.varint_up_to(3); // before format 5 there were no filtered ones
+    // Before format 5 there were no filtered ones, before 6 none of spans.
+    const uint64_t how = in_.varint_up_to(has_spans() ? 7 : 3);
     event.unwound = how & 1;
     event.filtered = how & 2;
+    event.parked_ns = how & 4 ? in_.varint() : 0;
+    event.queued_ns = how & 4 ? in_.varint() : 0;
     if (in_.boolean()) {
         event.waits.emplace();
         event.waits->blocked_ns = in_.varint();
@@ -259,6 +262,10 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
         }
         event.filtered = in_.varint();
     }
+    event.span = {};
+    if (has_spans() && in_.boolean())
+        for (const auto member : SpanCounts::members())
+            event.span.*member = in_.varint();
     if (!in_.failed())
         sink.on_stats(event);
 }

@@ -56,6 +56,7 @@ class RecordDecoder {
     bool has_marks() const { return version_ >= 3; }
     bool has_machine() const { return version_ >= 4; }
     bool has_overhead() const { return version_ >= 5; }
+    bool has_spans() const { return version_ >= 6; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {

@@ -132,6 +132,8 @@ void RecordDecoder::probe(EventSink& sink) {
         info.conditions = conditions();
     if (has_overhead())
         info.off = in_.boolean();
+    if (has_spans())
+        info.span = text();
     if (in_.failed())
         return;
     probes_.insert(info.id);

@@ -56,7 +56,12 @@ void RecordEncoder::put_call_end(const CallEndEvent& event) {
     out_.varint(event.thread.value);
     put_call(event.call, event.time_ns);
     out_.varint(event.samples);
-    out_.varint(uint64_t{event.unwound} | uint64_t{event.filtered} << 1);
+    const bool waited = event.parked_ns || event.queued_ns;
+    out_.varint(uint64_t{event.unwound} | uint64_t{event.filtered} << 1 | uint64_t{waited} << 2);
+    if (waited) {
+        out_.varint(event.parked_ns);
+        out_.varint(event.queued_ns);
+    }
     out_.varint(event.waits.has_value());
     if (event.waits) {
         out_.varint(event.waits->blocked_ns);
@@ -171,6 +176,7 @@ void RecordEncoder::on_probe(const ProbeInfo& info) {
     out_.varint(info.deleted);
     put_conditions(info.conditions);
     out_.varint(info.off);
+    put_string(info.span);
 }
 
 void RecordEncoder::on_split(const SplitInfo& info) {
@@ -286,6 +292,11 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
         out_.varint(count.not_taken);
     }
     out_.varint(event.filtered);
+    const bool of_span = event.span != SpanCounts{};
+    out_.varint(of_span);
+    if (of_span)
+        for (const auto member : SpanCounts::members())
+            out_.varint(event.span.*member);
 }
 
 void RecordEncoder::put_overhead(const LedgerEvent& event) {

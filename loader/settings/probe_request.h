@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/base/ids.h"
+#include "loader/settings/span_definition.h"
 #include "loader/stream/events.h"
 
 #include <string>
@@ -14,6 +15,7 @@ struct ProbeRequest {
     std::string text; // "libc:recv", "ns::Class::method", "handle*", "f+0x10"
     Threshold slow;   // kind none: only timed
     CallConditions conditions{};
+    SpanDefinition span{}; // `text` is its name; empty: calls of what `text` matches
 };
 
 } // namespace auger

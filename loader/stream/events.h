@@ -10,6 +10,7 @@
 #include "loader/stream/branch.h"
 #include "loader/stream/observed_exit.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -81,9 +82,9 @@ struct CallKey {
     uint64_t start_ns = 0;
     uint32_t sequence = 0;
     SpecId spec;
-    // A goroutine's: it may end on another thread than it began on.
-    bool of_goroutine() const { return (sequence & goroutine_bit) != 0; }
-    static constexpr uint32_t goroutine_bit = 0x80000000u;
+    // A goroutine's, or a span: it may end on another thread than it began on.
+    bool of_no_thread() const { return (sequence & no_thread_bit) != 0; }
+    static constexpr uint32_t no_thread_bit = 0x80000000u;
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 // Of a thread at once.
@@ -122,11 +123,15 @@ struct CallEndEvent {
     std::optional<LabelId> label{};   // of a split by a value
     bool marks_known = true;          // false: nothing is known of any mark, whenever it began
     bool filtered = false; // `only PROBE if ...` did not hold: nothing counts as being in it
+    // Of a span: no thread worked for it ...
+    uint64_t parked_ns = 0;
+    uint64_t queued_ns = 0; // ... before the first one did
 };
 
 // Of a call whose waits were watched.
 inline uint64_t cpu_ns(const CallEndEvent& end) {
     uint64_t waited = end.waits ? end.waits->blocked_ns + end.waits->runnable_ns : 0;
+    waited += end.parked_ns + end.queued_ns;
     return end.duration_ns > waited ? end.duration_ns - waited : 0;
 }
 
@@ -190,7 +195,8 @@ struct ProbeInfo {
     Threshold slow; // of `slow PROBE > ...`; kind none when it is only timed
     bool deleted = false;
     CallConditions conditions{};
-    bool off = false; // nothing is attached for it; what was collected stays
+    bool off = false;   // nothing is attached for it; what was collected stays
+    std::string span{}; // what the span is from and to, as typed; empty: it is none
 };
 
 // A yes-or-no fact that is watched of calls: a line was executed in them, or a predicate held. Its
@@ -257,6 +263,39 @@ struct OnlyInfo {
     friend bool operator==(const OnlyInfo&, const OnlyInfo&) = default;
 };
 
+// What is counted of a span beside its calls. Times are of spans that returned: their duration is
+// attached + queued + parked.
+struct SpanCounts {
+    uint64_t expired = 0;     // given up: open for longer than the limit
+    uint64_t stray = 0;       // ends that found nothing to end
+    uint64_t attached_ns = 0; // a thread worked for it
+    uint64_t queued_ns = 0;
+    uint64_t parked_ns = 0;
+    // Of `attached_ns` that in which all waits were watched, and these.
+    uint64_t watched_ns = 0;
+    uint64_t blocked_ns = 0;
+    uint64_t runnable_ns = 0;
+
+    static constexpr auto members() {
+        return std::array{&SpanCounts::expired,     &SpanCounts::stray,
+                          &SpanCounts::attached_ns, &SpanCounts::queued_ns,
+                          &SpanCounts::parked_ns,   &SpanCounts::watched_ns,
+                          &SpanCounts::blocked_ns,  &SpanCounts::runnable_ns};
+    }
+    SpanCounts& operator+=(const SpanCounts& other) {
+        for (const auto member : members())
+            this->*member += other.*member;
+        return *this;
+    }
+    SpanCounts operator-(const SpanCounts& other) const {
+        SpanCounts difference = *this;
+        for (const auto member : members())
+            difference.*member -= other.*member;
+        return difference;
+    }
+    friend bool operator==(const SpanCounts&, const SpanCounts&) = default;
+};
+
 // What happened to one function's calls since the last StatsEvent (differences, but for min and
 // max, which are since the beginning; min is 0 while no call has returned).
 struct StatsEvent {
@@ -284,6 +323,7 @@ struct StatsEvent {
     };
     std::vector<MarkCount> marked{};
     uint64_t filtered = 0; // `only PROBE if ...` did not hold; entries = returns + ... + filtered
+    SpanCounts span{};     // of a span: entries = ... + expired, too
 };
 
 // Causes in LedgerEvent::lost that others look for.

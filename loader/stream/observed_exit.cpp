@@ -10,8 +10,9 @@ namespace {
 using Kind = ObservedExit::Kind;
 
 // In the order of the kinds; `other` has none.
-constexpr std::array<std::string_view, 5> texts = {
-    "ret", "trampoline", "call site", "ret, in callers", "ret, without its tail",
+constexpr std::array<std::string_view, 7> texts = {
+    "ret",  "trampoline", "call site", "ret, in callers", "ret, without its tail",
+    "span", "span point",
 };
 constexpr std::string_view jumps_to_text = "; jumps to ";
 

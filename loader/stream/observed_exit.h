@@ -20,7 +20,9 @@ class ObservedExit {
         // call instructions are known that call them, or never.
         in_callers,
         without_tail,
-        other, // of a recording: a text that says nothing to us
+        span,       // of a span, which has no code of its own
+        span_point, // one of its points
+        other,      // of a recording: a text that says nothing to us
     };
 
     // `detail`: of functions that end by jumps what they jump to, names separated by commas, as far

@@ -9,7 +9,7 @@
 namespace auger {
 
 // What the event stream has names of its own for.
-static_assert(CallKey::goroutine_bit == WIRE_CALL_OF_GOROUTINE);
+static_assert(CallKey::no_thread_bit == WIRE_CALL_OF_NO_THREAD);
 static_assert(most_open_calls == WIRE_MAX_OPEN_CALLS);
 static_assert(most_marks == WIRE_MAX_MARKS);
 static_assert(Gate::most_terms == WIRE_MAX_GATE_TERMS);

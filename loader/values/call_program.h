@@ -65,7 +65,8 @@ struct ShownValue {
 };
 
 struct CallProgram {
-    wire_call_program wire{};         // but for its version
+    // But for its version; with judges_end set where every call needs its values at its end.
+    wire_call_program wire{};
     std::vector<ValueFormat> formats; // one a fetch
     std::vector<ShownValue> shown;    // in the order asked for
 };

@@ -17,6 +17,7 @@ CommandRow window_command();
 CommandRow ewma_command();
 
 CommandRow time_command();
+CommandRow span_command();
 CommandRow slow_command();
 CommandRow threshold_command();
 CommandRow delete_command();

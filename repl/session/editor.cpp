@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/session/editor.h"
 
+#include "repl/language/span_arguments.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -49,7 +51,8 @@ void Editor::adopt_recorded() {
             if (known != settings_.probes.end())
                 settings_.probes.erase(known);
         } else if (known == settings_.probes.end()) {
-            settings_.probes.push_back({id, info.text, info.slow, info.conditions});
+            settings_.probes.push_back(
+                {id, info.text, info.slow, info.conditions, info.off, span_of(info.span)});
         } else {
             known->slow = info.slow;
             known->conditions = info.conditions;

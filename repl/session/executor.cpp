@@ -70,8 +70,8 @@ Result<void> Executor::apply(const Operation& operation, Execution& execution) {
             const bool used_before = id < self.next_;
             if (used_before)
                 id = self.next_;
-            auto report =
-                self.backend_.add_probe({id, add.probe.text, add.probe.slow, add.probe.conditions});
+            auto report = self.backend_.add_probe(
+                {id, add.probe.text, add.probe.slow, add.probe.conditions, add.probe.span});
             if (!report)
                 return report.error();
             if (used_before)

@@ -14,8 +14,11 @@ namespace {
 void spell(const ProbeSetting& probe, std::vector<std::string>& lines) {
     const std::string name = spell_probe(probe.text);
     const CallConditions& conditions = probe.conditions;
+    if (!probe.span.empty())
+        lines.push_back(fmt::format("span {} {}", name, probe.span.text));
     if (probe.slow.kind == Threshold::Kind::none) {
-        lines.push_back("time " + name);
+        if (probe.span.empty())
+            lines.push_back("time " + name);
     } else {
         std::string line = fmt::format("slow {} > {}", name, spell_threshold(probe.slow));
         if (!conditions.slow_if.empty())

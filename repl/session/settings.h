@@ -5,6 +5,7 @@
 
 #include "loader/settings/filter_spec.h"
 #include "loader/settings/sampling_settings.h"
+#include "loader/settings/span_definition.h"
 #include "loader/settings/target_spec.h"
 #include "loader/settings/way_out.h"
 #include "loader/stream/events.h"
@@ -22,7 +23,8 @@ struct ProbeSetting {
     std::string text;
     Threshold slow;
     CallConditions conditions{};
-    bool off = false; // nothing is attached for it
+    bool off = false;      // nothing is attached for it
+    SpanDefinition span{}; // `text` is its name; empty: calls of what `text` matches
     friend bool operator==(const ProbeSetting&, const ProbeSetting&) = default;
 };
 

@@ -35,6 +35,8 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify,
     line["cpu"] = waits ? Line(cpu_ns(call.end)) : Line(nullptr);
     line["blocked"] = waits ? Line(waits->blocked_ns) : Line(nullptr);
     line["runnable"] = waits ? Line(waits->runnable_ns) : Line(nullptr);
+    line["parked"] = call.end.parked_ns;
+    line["queued"] = call.end.queued_ns;
     line["longest_wait"] = nullptr;
     if (call.longest_wait.blocked_ns)
         line["longest_wait"] = {{"blocked", call.longest_wait.blocked_ns},
@@ -55,6 +57,21 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify,
     put_stack(line, model, model.symbols().stack(call.stack));
 }
 
+// Of a span: its definition, its account beside that of calls, and where its time went.
+static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
+    const SpanTimes& times = calls.span;
+    return {{"definition", escape_untrusted(probe.span)},
+            {"expired", number(calls.expired)},
+            {"stray_ends", number(calls.stray)},
+            {"times",
+             {{"worked_for", nanoseconds(times.attached)},
+              {"watched", nanoseconds(times.watched)},
+              {"blocked", nanoseconds(times.blocked)},
+              {"runnable", nanoseconds(times.runnable)},
+              {"parked", nanoseconds(times.parked)},
+              {"queued", nanoseconds(times.queued)}}}};
+}
+
 void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window) {
     CallStatistics calls = model.probe_statistics(probe.id, window);
     line["probe"] = escape_untrusted(probe.text);
@@ -64,6 +81,7 @@ void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const
     line["open"] = calls.open;
     line["dropped"] = number(calls.dropped);
     line["filtered"] = number(calls.filtered);
+    line["span"] = probe.span.empty() ? Line(nullptr) : span_line(probe, calls);
     line["only_if"] = text_or_null(probe.conditions.only_if);
     line["tail"] = text_or_null(tail_advice(model, probe));
     line["min"] = calls.min_ns;

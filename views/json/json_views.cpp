@@ -147,7 +147,8 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["calls"] = {
         {"entries", number(account.calls.entries)}, {"returns", number(account.calls.returns)},
         {"unwound", number(account.calls.unwound)}, {"open", account.calls.open},
-        {"dropped", number(account.calls.dropped)}, {"filtered", number(account.calls.filtered)}};
+        {"dropped", number(account.calls.dropped)}, {"filtered", number(account.calls.filtered)},
+        {"expired", number(account.calls.expired)}};
     line["checks"] = {{"ticks", account.ticks_add_up},
                       {"samples", account.samples_add_up},
                       {"calls", account.calls_add_up}};

@@ -40,8 +40,9 @@ uint64_t count_lost_ends(const Model& model) {
     uint64_t lost = 0;
     for (size_t i = 0; i < samples.size(); i++) {
         CallIndex call = samples.calls()[i];
+        // For a goroutine, and for a span, there need not be a thread now.
         lost += call != no_call && calls[call].state == CallRecord::State::open &&
-                !running[call.index()];
+                !calls[call].of_no_thread() && !running[call.index()];
     }
     return lost;
 }
@@ -80,7 +81,8 @@ Account make_account(const Model& model) {
                              static_cast<double>(account.received);
     const CallStatistics& calls = account.calls;
     account.calls_add_up = calls.entries == calls.returns + calls.unwound + calls.dropped +
-                                                calls.filtered + static_cast<double>(calls.open);
+                                                calls.filtered + calls.expired +
+                                                static_cast<double>(calls.open);
     account.samples_in_lost_ends = count_lost_ends(model);
     return account;
 }

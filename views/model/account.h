@@ -24,7 +24,7 @@ struct Account {
     bool ticks_add_up = false;
     bool samples_add_up = false;
 
-    // Calls: entries = returns + unwound + open + dropped + filtered.
+    // Calls: entries = returns + unwound + open + dropped + filtered + expired.
     CallStatistics calls;
     bool calls_add_up = false;
     // Samples in calls that count as open although nothing will end them any more: their thread has

@@ -8,6 +8,12 @@ namespace auger {
 
 namespace {
 
+SpanTimes times_of(const SpanCounts& counts) {
+    return {static_cast<double>(counts.attached_ns), static_cast<double>(counts.queued_ns),
+            static_cast<double>(counts.parked_ns),   static_cast<double>(counts.watched_ns),
+            static_cast<double>(counts.blocked_ns),  static_cast<double>(counts.runnable_ns)};
+}
+
 void add_event(CallStatistics& sum, const StatsEvent& event, double weight) {
     sum.entries += weight * static_cast<double>(event.entries);
     sum.returns += weight * static_cast<double>(event.returns);
@@ -15,6 +21,9 @@ void add_event(CallStatistics& sum, const StatsEvent& event, double weight) {
     sum.dropped += weight * static_cast<double>(event.dropped);
     sum.filtered += weight * static_cast<double>(event.filtered);
     sum.sum_ns += weight * static_cast<double>(event.sum_ns);
+    sum.expired += weight * static_cast<double>(event.span.expired);
+    sum.stray += weight * static_cast<double>(event.span.stray);
+    sum.span.add(times_of(event.span), weight);
     for (const StatsEvent::Bucket& bucket : event.buckets)
         sum.durations.add_bucket(bucket.index, weight * static_cast<double>(bucket.count));
 }
@@ -35,6 +44,15 @@ void bound_by_buckets(CallStatistics& sum, const CallStatistics& totals) {
 
 } // namespace
 
+void SpanTimes::add(const SpanTimes& other, double weight) {
+    attached += weight * other.attached;
+    queued += weight * other.queued;
+    parked += weight * other.parked;
+    watched += weight * other.watched;
+    blocked += weight * other.blocked;
+    runnable += weight * other.runnable;
+}
+
 double CallStatistics::quantile(double q) const {
     if (durations.total() <= 0)
         return 0;
@@ -54,6 +72,9 @@ void CallStatistics::merge(const CallStatistics& other) {
     dropped += other.dropped;
     filtered += other.filtered;
     sum_ns += other.sum_ns;
+    expired += other.expired;
+    stray += other.stray;
+    span.add(other.span, 1);
     open += other.open;
     durations.merge(other.durations);
     from_ns = std::max(from_ns, other.from_ns);

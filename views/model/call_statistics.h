@@ -11,14 +11,31 @@
 
 namespace auger {
 
+// Where the time of spans went that returned, in nanoseconds: duration = attached + queued +
+// parked, and of what was watched (`watched`, of `attached`) cpu = watched - blocked - runnable.
+struct SpanTimes {
+    double attached = 0;
+    double queued = 0;
+    double parked = 0;
+    double watched = 0;
+    double blocked = 0;
+    double runnable = 0;
+
+    void add(const SpanTimes& other, double weight);
+};
+
 // Calls in a window. Fractional only under an ewma window. Outside of ewma windows
-// entries = returns + unwound + dropped + filtered + (open now - open when the window began).
+// entries = returns + unwound + dropped + filtered + expired + (open now - open when the window
+// began).
 struct CallStatistics {
     double entries = 0;
     double returns = 0;
     double unwound = 0;
     double dropped = 0;
     double filtered = 0; // `only PROBE if ...` did not hold
+    double expired = 0;  // spans that were open for longer than their limit
+    SpanTimes span{};    // of returned spans
+    double stray = 0;    // ends that found no span to end
     double sum_ns = 0;
     int64_t open = 0;    // now, whatever the window
     uint64_t min_ns = 0; // exact for Window::all, else the bounds of the buckets in use

@@ -15,9 +15,9 @@ uint64_t mix(uint64_t x) {
     return x ^ x >> 32;
 }
 
-// A goroutine's call is begun, sampled and ended by any thread.
+// A goroutine's call and a span are begun, sampled and ended by any thread.
 uint32_t owner_of(uint32_t tid, const CallKey& key) {
-    return key.of_goroutine() ? 0 : tid;
+    return key.of_no_thread() ? 0 : tid;
 }
 
 uint64_t hash_of(uint32_t tid, uint64_t start_ns, uint32_t sequence) {
@@ -26,33 +26,49 @@ uint64_t hash_of(uint32_t tid, uint64_t start_ns, uint32_t sequence) {
 
 } // namespace
 
-CallIndex CallTable::find(uint32_t thread, const CallKey& key) const {
+bool CallTable::is_of(const CallRecord& record, uint32_t thread, const CallKey& key) {
+    return record.start_ns == key.start_ns && record.sequence == key.sequence &&
+           record.tid == owner_of(thread, key) && record.spec == key.spec;
+}
+
+template <typename Wanted>
+CallIndex CallTable::find(uint32_t thread, const CallKey& key, const Wanted& wanted) const {
     if (slots_.empty())
         return no_call;
-    const uint32_t tid = owner_of(thread, key);
     size_t mask = slots_.size() - 1;
-    for (size_t i = hash_of(tid, key.start_ns, key.sequence) & mask; slots_[i] != no_call;
-         i = (i + 1) & mask) {
-        const CallRecord& record = records_[slots_[i].index()];
-        if (record.start_ns == key.start_ns && record.sequence == key.sequence &&
-            record.tid == tid && record.spec == key.spec)
+    for (size_t i = hash_of(owner_of(thread, key), key.start_ns, key.sequence) & mask;
+         slots_[i] != no_call; i = (i + 1) & mask)
+        if (is_of(records_[slots_[i].index()], thread, key) && wanted(slots_[i]))
             return slots_[i];
-    }
     return no_call;
+}
+
+bool CallTable::lies_in(CallIndex call, uint32_t thread, std::span<const CallKey> around) const {
+    CallIndex at = records_[call.index()].parent;
+    for (auto key = around.rbegin(); key != around.rend(); ++key) {
+        if (at == no_call || !is_of(records_[at.index()], thread, *key))
+            return false;
+        at = records_[at.index()].parent;
+    }
+    return at == no_call;
 }
 
 CallIndex CallTable::acquire(uint32_t tid, std::span<const CallKey> calls) {
     if (calls.empty())
         return no_call;
-    // Mostly the innermost call is known already, and its parents with it.
-    CallIndex found = find(tid, calls.back());
+    // Mostly the innermost call is known already, and its parents with it. A call has other ones
+    // when its thread has gone on to another span meanwhile.
+    CallIndex found = find(tid, calls.back(), [&](CallIndex call) {
+        return lies_in(call, tid, calls.first(calls.size() - 1));
+    });
     if (found != no_call) {
         records_[found.index()].references++;
         return found;
     }
     CallIndex parent = no_call;
     for (const CallKey& key : calls) {
-        CallIndex index = find(tid, key);
+        CallIndex index =
+            find(tid, key, [&](CallIndex call) { return records_[call.index()].parent == parent; });
         if (index == no_call) {
             if (free_.empty()) {
                 index = CallIndex{static_cast<uint32_t>(records_.size())};
@@ -93,10 +109,16 @@ void CallTable::release(CallIndex index) {
 }
 
 bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
-    CallIndex index = find(tid, event.call);
-    if (index == no_call)
+    bool any = false;
+    find(tid, event.call, [&](CallIndex index) {
+        end(records_[index.index()], event);
+        any = true;
         return false;
-    CallRecord& record = records_[index.index()];
+    });
+    return any;
+}
+
+void CallTable::end(CallRecord& record, const CallEndEvent& event) {
     record.duration_ns = event.duration_ns;
     record.marks = event.marks;
     record.marks_known = event.marks_known;
@@ -104,7 +126,6 @@ bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
     record.state = event.filtered  ? CallRecord::State::filtered
                    : event.unwound ? CallRecord::State::unwound
                                    : CallRecord::State::returned;
-    return true;
 }
 
 size_t CallTable::home(CallIndex index) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The calls that samples and slow calls lie in: one record a call, linked to the call that encloses
-// it, so that a sample needs to keep only its innermost one. A record lives as long as a stored
-// sample or slow call (or a call inside it) refers to it.
+// it, so that a sample needs to keep only its innermost one. Spans enclose calls; a call that goes
+// on while its thread goes from one span to another has a record in each. A record lives as long as
+// a stored sample or slow call (or a call inside it) refers to it.
 #pragma once
 
 #include "loader/stream/events.h"
@@ -32,6 +33,8 @@ struct CallRecord {
     LabelId label = no_label; // likewise
     State state = State::open;
     bool marks_known = true; // as in CallEndEvent
+
+    bool of_no_thread() const { return (sequence & CallKey::no_thread_bit) != 0; }
 };
 
 class CallTable {
@@ -50,7 +53,13 @@ class CallTable {
     size_t memory_bytes() const;
 
   private:
-    CallIndex find(uint32_t tid, const CallKey&) const;
+    static bool is_of(const CallRecord&, uint32_t tid, const CallKey&);
+    // The first of the call's records that is wanted.
+    template <typename Wanted>
+    CallIndex find(uint32_t tid, const CallKey&, const Wanted& wanted) const;
+    // Whether these, outermost first, are all that is around it.
+    bool lies_in(CallIndex call, uint32_t tid, std::span<const CallKey> around) const;
+    static void end(CallRecord&, const CallEndEvent&);
     void insert_slot(CallIndex);
     void erase_slot(CallIndex);
     void place(CallIndex);

@@ -80,6 +80,36 @@ void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics&
     }
 }
 
+// The account of a span, and where its time went.
+void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics& calls) {
+    canvas.add_line(escape_untrusted(probe.span), Style::dim);
+    canvas.add_line(fmt::format("{} spans: {} ended, {} unended, {} expired, {} open now, {} "
+                                "dropped; {} ends found none",
+                                format_count(calls.entries), format_count(calls.returns),
+                                format_count(calls.unwound), format_count(calls.expired),
+                                format_count(static_cast<double>(calls.open)),
+                                format_count(calls.dropped), format_count(calls.stray)));
+    const SpanTimes& times = calls.span;
+    const double all = times.attached + times.queued + times.parked;
+    if (all <= 0)
+        return;
+    std::string text = "of their time ";
+    const auto part = [&](const char* name, double ns) {
+        text += fmt::format("{}{} {}", text.ends_with(' ') ? "" : ", ", name,
+                            format_percent(std::max(ns, 0.0) / all));
+    };
+    if (times.watched > 0) {
+        part("cpu", times.watched - times.blocked - times.runnable);
+        part("blocked", times.blocked);
+        part("runnable", times.runnable);
+    }
+    if (const double rest = times.attached - times.watched; rest > 0)
+        part("worked for", rest);
+    part("parked", times.parked);
+    part("queued", times.queued);
+    canvas.add_line(text);
+}
+
 } // namespace
 
 Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId id) {
@@ -90,11 +120,14 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
     CallStatistics calls = model.probe_statistics(id, options.window);
     uint64_t from = std::max(calls.from_ns, model.first_ns());
     Canvas canvas = start_view(model, options, "hist " + probe_text(model, id), from, false);
-    canvas.add_line(fmt::format(
-        "{} calls: {} returned, {} unwound, {} open now, {} dropped{}", format_count(calls.entries),
-        format_count(calls.returns), format_count(calls.unwound),
-        format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
-        calls.filtered > 0 ? fmt::format(", {} filtered", format_count(calls.filtered)) : ""));
+    if (probe->span.empty())
+        canvas.add_line(fmt::format(
+            "{} calls: {} returned, {} unwound, {} open now, {} dropped{}",
+            format_count(calls.entries), format_count(calls.returns), format_count(calls.unwound),
+            format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
+            calls.filtered > 0 ? fmt::format(", {} filtered", format_count(calls.filtered)) : ""));
+    else
+        add_span_lines(canvas, *probe, calls);
     if (const std::string tail = tail_advice(model, *probe); !tail.empty())
         canvas.add_line(tail, Style::warning);
     if (!probe->conditions.only_if.empty())

@@ -14,6 +14,10 @@ namespace {
 
 void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& options,
                       const OpenCall& call) {
+    if (call.no_thread) {
+        canvas.add_line(call.wait, Style::plain, 6);
+        return;
+    }
     if (call.running) {
         canvas.add_line("running: only the stack of a thread that waits can be read", Style::dim,
                         6);
@@ -57,7 +61,7 @@ Canvas open_calls_view(const Model& model, const ViewOptions& options,
             x = canvas.put(x + 2, y,
                            fmt::format("inside {} other{}", call.depth, call.depth == 1 ? "" : "s"),
                            Style::dim);
-        if (shown.insert(call.thread.tid).second)
+        if (call.no_thread || shown.insert(call.thread.tid).second)
             add_thread_state(canvas, model, options, call);
         else
             canvas.add_line("(the same thread: see above)", Style::dim, 6);

@@ -24,6 +24,8 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
     if (!probe.conditions.only_if.empty())
         what += std::string(what.empty() ? "" : ", ") + "only if " +
                 escape_untrusted(probe.conditions.only_if);
+    if (!probe.span.empty())
+        what = escape_untrusted(probe.span) + (what.empty() ? "" : ", " + what);
     if (what.empty())
         what = "timed";
     if (probe.off)
@@ -49,14 +51,21 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
         for (size_t former = 0; former <= i; former++)
             if (is_same_place(model.specs()[former], spec))
                 calls.merge(model.spec_statistics(SpecId{uint32_t(former)}, options.window));
-        canvas.put_right(16, y, format_count(calls.entries), Style::number);
+        const bool is_point = spec.way_out.kind() == ObservedExit::Kind::span_point;
+        canvas.put_right(16, y, is_point ? "" : format_count(calls.entries), Style::number);
         canvas.put_right(26, y,
-                         calls.durations.total() > 0 ? format_duration(calls.quantile(0.5)) : "-");
+                         is_point                      ? ""
+                         : calls.durations.total() > 0 ? format_duration(calls.quantile(0.5))
+                                                       : "-");
         canvas.put_right(36, y,
-                         calls.durations.total() > 0 ? format_duration(calls.quantile(0.99)) : "-");
+                         is_point                      ? ""
+                         : calls.durations.total() > 0 ? format_duration(calls.quantile(0.99))
+                                                       : "-");
         std::string place =
-            escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
-            fmt::format("+{:#x} {}", spec.offset, escape_untrusted(spec.way_out.text()));
+            spec.way_out.kind() == ObservedExit::Kind::span
+                ? "span"
+                : escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
+                      fmt::format("+{:#x} {}", spec.offset, escape_untrusted(spec.way_out.text()));
         size_t room = canvas.width() - 38;
         size_t for_place = std::min(text_width(place), room / 2);
         std::string name = elide_middle(escape_untrusted(spec.function), room - for_place - 2,

@@ -30,6 +30,11 @@ void add_call_facts(Canvas& canvas, const SlowCall& call, size_t indent) {
                                     format_duration(static_cast<double>(waits->blocked_ns)),
                                     format_duration(static_cast<double>(waits->runnable_ns))),
                         Style::plain, indent);
+    if (call.end.parked_ns || call.end.queued_ns)
+        canvas.add_line(fmt::format("parked {}, queued {}",
+                                    format_duration(static_cast<double>(call.end.parked_ns)),
+                                    format_duration(static_cast<double>(call.end.queued_ns))),
+                        Style::plain, indent);
     if (call.longest_wait.blocked_ns)
         canvas.add_line(
             fmt::format("longest wait {} in {}",

@@ -155,11 +155,12 @@ class StatusDrawing {
     void add_calls() {
         const CallStatistics& calls = account_.calls;
         sum("calls",
-            fmt::format("{} entries = {} returns + {} unwound + {} open + {} dropped{}",
-                        count(calls.entries), count(calls.returns), count(calls.unwound),
-                        count(static_cast<double>(calls.open)), count(calls.dropped),
-                        calls.filtered > 0 ? fmt::format(" + {} filtered", count(calls.filtered))
-                                           : ""),
+            fmt::format(
+                "{} entries = {} returns + {} unwound + {} open + {} dropped{}{}",
+                count(calls.entries), count(calls.returns), count(calls.unwound),
+                count(static_cast<double>(calls.open)), count(calls.dropped),
+                calls.filtered > 0 ? fmt::format(" + {} filtered", count(calls.filtered)) : "",
+                calls.expired > 0 ? fmt::format(" + {} expired", count(calls.expired)) : ""),
             account_.calls_add_up);
         if (model_.slow_calls_received())
             line("slow calls",

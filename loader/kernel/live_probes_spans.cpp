@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// LiveProbes: spans. A span's own probe has a spec that counts and has a threshold, and no place in
+// a file; each of its points is a probe of its own, so that all that is done for probes as the
+// target changes is done for points, too.
+#include "loader/kernel/live_probes.h"
+
+#include "loader/kernel/place_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace auger {
+
+Error LiveProbes::no_values(const Probe& span) {
+    return {"judge calls by their values", span.info.text, "a span has no arguments and no result",
+            "`if` behind the span's own `from` or `to` chooses where it begins and ends"};
+}
+
+void LiveProbes::tell(const Probe& probe) {
+    if (!probe.point) {
+        sink_.on_probe(probe.info);
+        return;
+    }
+    Probe& span = probes_.at(probe.point->span);
+    for (const SpecId spec : probe.info.specs)
+        if (std::ranges::find(span.info.specs, spec) == span.info.specs.end())
+            span.info.specs.push_back(spec);
+    sink_.on_probe(span.info);
+}
+
+bool LiveProbes::has_spans() const {
+    return std::ranges::any_of(probes_,
+                               [](const auto& probe) { return !probe.second.span.empty(); });
+}
+
+std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& point) {
+    if (match.in_go)
+        return "a goroutine may go on on another thread than it was on at this point; `time` "
+               "follows calls of Go's functions from thread to thread";
+    if (match.kind == PlaceKind::function || match.kind == PlaceKind::call_site)
+        return {};
+    if (!point.at_entry())
+        return "a place inside a function does not return";
+    if (!point.point.key.empty() || !point.point.only_if.empty())
+        return "arguments are known where a function begins, not at a place inside it: leave out "
+               "`key` and `if`, or name the function";
+    return {};
+}
+
+Result<void> LiveProbes::check_key(const PointOfSpan& point, std::optional<CallProgram>& program) {
+    if (!program || point.point.key.empty())
+        return {};
+    if (program->wire.label >= program->wire.fetches ||
+        program->wire.fetch[program->wire.label].flags & WIRE_FETCH_STRING)
+        return Error{"key a span", point.point.key, "a key is a number, and this is a string",
+                     "the pointer to it, or a number beside it, may do"};
+    if (!point.at_entry())
+        program->wire.judges_end = 1;
+    return {};
+}
+
+Result<ProbeReport> LiveProbes::add_span(const ProbeRequest& request, const TargetView& view) {
+    ProbeInfo info;
+    info.id = request.id;
+    info.text = request.text;
+    info.slow = request.slow;
+    info.conditions = request.conditions;
+    info.span = request.span.text;
+    Probe span{std::move(info), {}, way_out_, ThresholdFollower(request.slow), {}, {}};
+    span.span = request.span;
+    ProbeReport report;
+    Probe& entered = probes_.insert_or_assign(request.id, std::move(span)).first->second;
+    if (auto attached = attach_span(entered, view, report); !attached) {
+        probes_.erase(request.id);
+        return attached.error();
+    }
+    sink_.on_probe(entered.info);
+    return report;
+}
+
+Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeReport& report) {
+    // What can fail for what was typed fails before anybody is told of a spec.
+    std::vector<std::pair<Probe, std::optional<ProbeMatches>>> points;
+    for (const SpanPoint& point : span.span.points) {
+        ParsedProbe parsed = parse_probe(point.probe);
+        if (parsed.error)
+            return parsed.error->error;
+        ProbeInfo info;
+        info.id = ProbeId{next_point_++};
+        info.text = point.probe;
+        Probe probe{
+            std::move(info), *parsed.pattern, span.way_out, ThresholdFollower(Threshold{}), {}, {}};
+        probe.point = {span.info.id, {}, point};
+        auto matches = readers_.find(probe.pattern, view.files());
+        if (!matches && readers_.take_interrupted())
+            return matches.error();
+        if (!matches && !may_come(probe.pattern, view))
+            return matches.error();
+        std::optional<ProbeMatches> found;
+        if (matches) {
+            std::vector<std::string> why;
+            for (const PlaceMatch& match : matches->places)
+                why.push_back(no_point(match, *probe.point));
+            if (!why.empty() && std::ranges::none_of(why, &std::string::empty))
+                return Error{"span", point.probe,
+                             fmt::format("it cannot be a point of {}", span.info.text),
+                             why.front()};
+            found = std::move(*matches);
+        }
+        points.emplace_back(std::move(probe), std::move(found));
+    }
+
+    TimedPlace own{};
+    auto spec = specs_.add(settings_of(span, own));
+    if (!spec)
+        return spec.error();
+    own.spec = *spec;
+    sink_.on_spec(own.spec, {span.info.id, span.info.text, "", 0, ObservedExit::Kind::span});
+    span.info.specs.push_back(own.spec);
+    functions_.add(own.spec, span.info.id, {});
+    span.places.push_back(std::move(own));
+    const size_t told_before = span.info.specs.size();
+    auto give_up = [&](const Error& error) {
+        remove_points(span);
+        for (const Place& place : span.places) {
+            remove_spec(place.spec);
+            functions_.remove(place.spec);
+        }
+        span.places.clear();
+        // Their specs are known by now.
+        span.info.deleted = true;
+        sink_.on_probe(span.info);
+        span.info.deleted = false;
+        span.info.specs.resize(told_before - 1);
+        return error;
+    };
+
+    for (auto& [probe, matches] : points) {
+        probe.point->spec = span.places.front().spec;
+        if (matches) {
+            for (const SkippedPlace& skipped : matches->skipped)
+                report.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
+            report.notes.insert(report.notes.end(), matches->notes.begin(), matches->notes.end());
+            const size_t before = report.places.size();
+            if (auto attached = attach_new(probe, *matches, view, report); !attached)
+                return give_up(attached.error());
+            if (report.places.size() == before && !probe.being_read)
+                return give_up(Error{"span", probe.info.text, "nothing that matches can be probed",
+                                     fmt::format("{}", fmt::join(report.skipped, "; "))});
+        } else {
+            report.notes.push_back(fmt::format(
+                "{} {}: waits for {}", role_text(probe.point->point.role), probe.info.text,
+                probe.pattern.library.empty()
+                    ? "a program that has it"
+                    : fmt::format("{} to be loaded", probe.pattern.library)));
+        }
+        for (const SpecId made : probe.info.specs)
+            span.info.specs.push_back(made);
+        const ProbeId id = probe.info.id;
+        probes_.insert_or_assign(id, std::move(probe));
+    }
+    return {};
+}
+
+void LiveProbes::remove_points(const Probe& span) {
+    if (span.span.empty())
+        return;
+    std::erase_if(probes_, [&](const auto& entry) {
+        const Probe& probe = entry.second;
+        if (!probe.point || probe.point->span != span.info.id)
+            return false;
+        for (const Place& place : probe.places)
+            remove_spec(place.spec);
+        return true;
+    });
+}
+
+} // namespace auger

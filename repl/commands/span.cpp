@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// span: what begins at one probe and ends at another is counted and timed like a call.
+#include "repl/commands/commands.h"
+#include "repl/language/probe_arguments.h"
+#include "repl/language/span_arguments.h"
+#include "repl/session/edit_command.h"
+#include "views/escape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace auger {
+namespace {
+
+struct MakeSpan final : EditCommand {
+    ProbeRef probe; // its name
+    SpanDefinition span;
+
+    Parsed<void> edit(SettingsEdit& edit) const override {
+        if (const ProbeSetting* there = edit.settings.find(probe.text);
+            there && there->span.text != span.text)
+            return Complaint{
+                probe.at,
+                fmt::format("\"{}\" is {} already", probe.text,
+                            there->span.empty() ? "a probe" : "another span"),
+                fmt::format("\"delete {}\" ends it; or choose another name", probe.text),
+                Error::Kind::failed};
+        auto made = edit.find_or_add(probe);
+        if (!made)
+            return made.complaint();
+        (*made)->span = span;
+        (*made)->off = false;
+        return {};
+    }
+    std::string told(const Session&, const EditOutcome& outcome) const override {
+        const std::string name = probe_name(*outcome.probe);
+        return outcome.added() ? fmt::format("timing {} {}", name, escape_untrusted(span.text))
+                               : fmt::format("{} is timed already", name);
+    }
+    const ProbeRef* makes() const override { return &probe; }
+    std::string next_step(const ProbeSetting& made) const override {
+        return fmt::format("\"hist {0}\" shows its durations, \"split {0} > p95\" its slow ones",
+                           made.text);
+    }
+};
+
+bool is_name(std::string_view text) {
+    const auto letter = [](char c) {
+        return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+    };
+    return !text.empty() && letter(text.front()) && std::ranges::all_of(text, [&](char c) {
+        return letter(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '-';
+    });
+}
+
+Parsed<CommandPtr> parse_span_command(Arguments& arguments) {
+    auto name = arguments.expect("a name");
+    if (!name)
+        return name.complaint();
+    if (!is_name(name->text))
+        return Complaint{name->span, fmt::format("\"{}\" is no name for a span", name->text),
+                         "letters, digits, - and _, such as: request", Error::Kind::usage};
+    auto span = parse_span(arguments);
+    if (!span)
+        return span.complaint();
+    auto command = std::make_unique<MakeSpan>();
+    command->probe = probe_ref(*name);
+    command->span = std::move(*span);
+    return as_command(std::move(command));
+}
+
+} // namespace
+
+CommandRow span_command() {
+    return {
+        .name = "span",
+        .group = "Calls",
+        .usage = "span NAME from PROBE [if PREDICATE] [key EXPRESSION] [queued] [keep] "
+                 "to PROBE [if PREDICATE] [key EXPRESSION] [park PROBE] [resume PROBE key "
+                 "EXPRESSION] [limit DURATION]",
+        .summary = "time what begins at one probe and ends at another: requests of event loops, "
+                   "pools, queues",
+        .details = R"help(
+A span begins where `from` is reached and ends where `to` is reached with the same key, on whatever
+thread. Its name is then a PROBE everywhere: `hist`, `split`, `slow`, `only`, `calls`, `open`,
+`threshold`, exports.
+
+A point is a function (where it begins; `f%return`: where it returns), a call site or FILE:LINE.
+There may be several of each kind. `if` chooses among its calls. `key` is a number that tells the
+spans apart that are open at once: a pointer to the request, an id ("help expressions"). `ret` and
+`errno` are known at the return, so a point that asks for them is there. Without `key` (or with `key
+thread`) a span belongs to the thread on which it begins, and a point other than `from` means the
+span that the thread works for at that moment.
+
+Samples belong to the span that their thread works for: from `from` on, until `park` (it waits for
+something, and the thread goes on to another one) or `to`, and again from `resume` on. A thread that
+begins or resumes another span of that name leaves the one before. With `queued` no thread works for
+a span before it is first resumed. So an event loop needs `resume` where it takes up a request.
+
+A span that begins while one with its key is open ends that as `unended`; with `keep` it goes on,
+and nothing begins. What is open for longer than `limit` (10m) is given up: `expired`. `hist NAME`
+shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,
+queued.)help",
+        .examples =
+            R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0
+span request from accept_request key arg0 to send_reply%return key arg0
+span job from enqueue key arg1 queued to finish_job key arg0 resume run_job key arg0
+span query from begin_query keep to end_query limit 10s)help",
+        .arguments = {{},
+                      {.words = "from"},
+                      {.function = true},
+                      {.after = "from", .function = true},
+                      {.after = "to", .function = true},
+                      {.after = "park", .function = true},
+                      {.after = "resume", .function = true},
+                      {.after = "key", .words = "arg0 arg1 arg2 ret thread"},
+                      {.after = "if", .words = "arg0 arg1 arg2 ret"},
+                      {.after = "limit", .words = "10s 1m 10m"},
+                      {.words = span_words}},
+        .parse = parse_span_command,
+    };
+}
+
+} // namespace auger

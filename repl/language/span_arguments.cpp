@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/language/span_arguments.h"
+
+#include "repl/language/lexer.h"
+#include "repl/language/raw_words.h"
+#include "repl/language/sections.h"
+#include "repl/language/values.h"
+#include "views/spell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+namespace auger {
+namespace {
+
+constexpr std::string_view return_suffix = "%return";
+constexpr std::string_view thread_key = "thread";
+
+bool of_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// Whether an expression or predicate needs the call's result, so that it is known at its return.
+bool needs_return(std::string_view expression) {
+    for (const std::string_view word : {std::string_view("ret"), std::string_view("errno")})
+        for (size_t at = 0; (at = expression.find(word, at)) != std::string_view::npos; ++at) {
+            const size_t end = at + word.size();
+            // A member of this name is something else.
+            const bool member = at > 0 && (expression[at - 1] == '.' ||
+                                           (at > 1 && expression.substr(at - 2, 2) == "->"));
+            if (!member && (at == 0 || !of_word(expression[at - 1])) &&
+                (end == expression.size() || !of_word(expression[end])))
+                return true;
+        }
+    return false;
+}
+
+std::string spell_point(const SpanPoint& point) {
+    const bool said = needs_return(point.only_if) || needs_return(point.key);
+    std::string text =
+        fmt::format("{} {}", role_text(point.role),
+                    spell_word(point.probe + (point.at_return && !said ? std::string(return_suffix)
+                                                                       : std::string())));
+    if (!point.only_if.empty())
+        text += " if " + point.only_if;
+    if (!point.key.empty())
+        text += " key " + point.key;
+    if (point.queued)
+        text += " queued";
+    if (point.keep)
+        text += " keep";
+    return text;
+}
+
+std::string spell_span(const SpanDefinition& span) {
+    std::string text;
+    for (const SpanPoint& point : span.points)
+        text += (text.empty() ? "" : " ") + spell_point(point);
+    if (span.limit_ns != SpanDefinition::default_limit_ns)
+        text += " limit " + spell_duration(span.limit_ns);
+    return text;
+}
+
+class SpanParser {
+  public:
+    SpanParser(Arguments& arguments, std::vector<Word> words)
+        : arguments_(arguments), words_(std::move(words)) {}
+
+    Parsed<SpanDefinition> run() {
+        while (next_ < words_.size())
+            if (auto read = read_clause(); !read)
+                return read.complaint();
+        if (auto whole = check(); !whole)
+            return whole.complaint();
+        for (SpanPoint& point : span_.points)
+            point.at_return |= needs_return(point.only_if) || needs_return(point.key);
+        span_.text = spell_span(span_);
+        return span_;
+    }
+
+  private:
+    static bool is_keyword(const Word& word) {
+        constexpr std::array<std::string_view, 9> keywords{"from", "to",     "park", "resume", "if",
+                                                           "key",  "queued", "keep", "limit"};
+        return !word.quoted && std::ranges::find(keywords, word.text) != keywords.end();
+    }
+
+    Complaint misplaced(const Word& word, std::string cause, std::string hint = {}) const {
+        return {word.span, std::move(cause),
+                hint.empty() ? fmt::format("usage: {}", arguments_.usage()) : std::move(hint),
+                Error::Kind::usage};
+    }
+
+    Parsed<void> read_clause() {
+        const Word word = words_[next_++];
+        for (const auto role : {SpanPoint::Role::from, SpanPoint::Role::to, SpanPoint::Role::park,
+                                SpanPoint::Role::resume})
+            if (!word.quoted && word.text == role_text(role))
+                return read_point(role, word);
+        if (!is_keyword(word))
+            return misplaced(word, fmt::format("\"{}\" is too much here", word.text));
+        if (word.text == "limit")
+            return read_limit(word);
+        if (span_.points.empty())
+            return misplaced(word, fmt::format("\"{}\" belongs to a point: it stands behind `from "
+                                               "PROBE`, `to PROBE` and the like",
+                                               word.text));
+        SpanPoint& point = span_.points.back();
+        if (word.text == "if" || word.text == "key")
+            return read_expression(word, point);
+        if (point.role != SpanPoint::Role::from)
+            return misplaced(word, fmt::format("\"{}\" is said of a beginning", word.text),
+                             "it stands behind `from PROBE`");
+        (word.text == "queued" ? point.queued : point.keep) = true;
+        return {};
+    }
+
+    Parsed<void> read_point(SpanPoint::Role role, const Word& keyword) {
+        if (next_ == words_.size() || is_keyword(words_[next_]))
+            return misplaced(keyword, fmt::format("a probe is missing after \"{}\"", keyword.text));
+        const Word raw = words_[next_++];
+        // Raw words have their quotes.
+        auto lexed = lex("x " + raw.text);
+        if (!lexed || lexed->size() != 1 || lexed->front().words.size() != 2)
+            return misplaced(raw, "this is not one word", "quote it: '...'");
+        SpanPoint point;
+        point.role = role;
+        point.probe = lexed->front().words.back().text;
+        if (point.probe.ends_with(return_suffix)) {
+            point.probe.resize(point.probe.size() - return_suffix.size());
+            point.at_return = true;
+        }
+        if (point.probe.empty())
+            return misplaced(raw, "a probe cannot be empty");
+        span_.points.push_back(std::move(point));
+        at_.push_back(raw.span);
+        return {};
+    }
+
+    Parsed<void> read_limit(const Word& keyword) {
+        if (next_ == words_.size())
+            return misplaced(keyword, "a duration is missing after \"limit\"");
+        auto limit = duration_of(words_[next_++]);
+        if (!limit)
+            return limit.complaint();
+        if (*limit == 0)
+            return misplaced(words_[next_ - 1], "a span that may take no time is none");
+        span_.limit_ns = *limit;
+        return {};
+    }
+
+    Parsed<void> read_expression(const Word& keyword, SpanPoint& point) {
+        std::string& place = keyword.text == "if" ? point.only_if : point.key;
+        if (!place.empty())
+            return misplaced(keyword, fmt::format("there is another \"{}\" already", keyword.text));
+        const size_t begin = next_;
+        while (next_ < words_.size() && !is_keyword(words_[next_]))
+            ++next_;
+        if (next_ == begin)
+            return misplaced(keyword,
+                             fmt::format("something is missing after \"{}\"", keyword.text));
+        const Span at{words_[begin].span.offset, words_[next_ - 1].span.offset +
+                                                     words_[next_ - 1].span.length -
+                                                     words_[begin].span.offset};
+        const Section section{keyword.text,
+                              std::string(arguments_.line().substr(at.offset, at.length)), at};
+        if (keyword.text == "key" && section.text == thread_key)
+            return {};
+        auto read = keyword.text == "if" ? predicate_of(section) : expression_of(section);
+        if (!read)
+            return read.complaint();
+        place = std::move(*read);
+        return {};
+    }
+
+    Parsed<void> check() const {
+        const auto has = [&](SpanPoint::Role role) {
+            return std::ranges::any_of(span_.points,
+                                       [&](const SpanPoint& point) { return point.role == role; });
+        };
+        for (const auto role : {SpanPoint::Role::from, SpanPoint::Role::to})
+            if (!has(role))
+                return arguments_.missing(fmt::format("`{} PROBE`", role_text(role)));
+        bool queued = false;
+        for (const SpanPoint& point : span_.points)
+            queued |= point.queued;
+        if (queued && !has(SpanPoint::Role::resume))
+            return arguments_.missing("`resume PROBE`, which ends the time in the queue,");
+        for (size_t i = 0; i < span_.points.size(); ++i) {
+            const SpanPoint& point = span_.points[i];
+            if (point.role == SpanPoint::Role::resume && point.key.empty() && keyed())
+                return Complaint{at_[i], "which span is resumed here is not known without a key",
+                                 "add `key EXPRESSION`, whose value is that of the beginning",
+                                 Error::Kind::usage};
+        }
+        return {};
+    }
+
+    bool keyed() const {
+        return std::ranges::any_of(span_.points, [](const SpanPoint& point) {
+            return point.role == SpanPoint::Role::from && !point.key.empty();
+        });
+    }
+
+    Arguments& arguments_;
+    std::vector<Word> words_;
+    size_t next_ = 0;
+    SpanDefinition span_;
+    std::vector<Span> at_; // of the points
+};
+
+} // namespace
+
+Parsed<SpanDefinition> parse_span(Arguments& arguments) {
+    if (arguments.at_end())
+        return arguments.missing("`from PROBE`");
+    auto words = raw_words(arguments.line(), arguments.rest(), Grouping::whole);
+    if (!words)
+        return words.complaint();
+    arguments.take_rest();
+    return SpanParser(arguments, std::move(*words)).run();
+}
+
+SpanDefinition span_of(std::string_view text) {
+    const std::string line = "span x " + std::string(text);
+    auto lexed = lex(line);
+    if (text.empty() || !lexed || lexed->size() != 1 || lexed->front().words.size() < 3)
+        return {};
+    Arguments arguments(lexed->front().words, line, "");
+    arguments.take();
+    auto span = parse_span(arguments);
+    return span ? *span : SpanDefinition();
+}
+
+} // namespace auger
