@@ -147,6 +147,8 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
     if (!calls || !span)
         return 0;
     open = &span->open;
+    // It may be this one, and then goes on.
+    detach_spans_of(calls, name_of_spec(open->key.spec, open->key.generation), now);
     if (open->flags & WIRE_SPAN_IS_QUEUED) {
         open->flags &= ~WIRE_SPAN_IS_QUEUED;
         open->queued_ns = now - open->start_ns;
@@ -156,7 +158,6 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
         open->attached_ns += now - open->attached_since_ns;
         open->flags |= WIRE_SPAN_UNWATCHED;
     }
-    detach_spans_of(calls, name_of_spec(open->key.spec, open->key.generation), now);
     attached = &calls->spans[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
     attached->key = open->key;
     attached->tid = (u32)bpf_get_current_pid_tgid();

@@ -137,6 +137,10 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         return error;
     };
 
+    // The beginnings last: a span that begins meanwhile is seen whole or not at all.
+    std::ranges::stable_partition(points, [](const auto& point) {
+        return point.first.point->point.role != SpanPoint::Role::from;
+    });
     for (auto& [probe, matches] : points) {
         probe.point->spec = span.places.front().spec;
         if (matches) {
@@ -161,6 +165,9 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         const ProbeId id = probe.info.id;
         probes_.insert_or_assign(id, std::move(probe));
     }
+    std::ranges::stable_partition(report.places, [](const ProbePlace& place) {
+        return place.function.starts_with(role_text(SpanPoint::Role::from));
+    });
     return {};
 }
 

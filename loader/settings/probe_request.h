@@ -13,7 +13,7 @@ namespace auger {
 struct ProbeRequest {
     ProbeId id;       // chosen by the caller, never used before
     std::string text; // "libc:recv", "ns::Class::method", "handle*", "f+0x10"
-    Threshold slow;   // kind none: only timed
+    Threshold slow{}; // kind none: only timed
     CallConditions conditions{};
     SpanDefinition span{}; // `text` is its name; empty: calls of what `text` matches
 };

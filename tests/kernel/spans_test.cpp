@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Spans: what begins at one probe and ends at another, on whatever thread. The program times each
+// of its requests by its own clock, on both sides of what a span is.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "views/model/classifier.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace auger::test {
+namespace {
+
+using Role = SpanPoint::Role;
+using testing::HasSubstr;
+
+SpanDefinition requests(bool queued) {
+    SpanDefinition span;
+    span.points = {{.role = Role::from, .probe = "open_request", .at_return = true, .key = "ret"},
+                   {.role = Role::to, .probe = "close_request", .key = "arg0"},
+                   {.role = Role::resume, .probe = "work_on", .key = "arg0"},
+                   {.role = Role::park, .probe = "put_aside"}};
+    span.points.front().queued = queued;
+    span.points.front().only_if = "ret != 0";
+    span.text = "from open_request to close_request";
+    return span;
+}
+
+CallStatistics settled(Session& session, ProbeId span, uint64_t ended) {
+    EXPECT_TRUE(session.pump_until([&] { return session.calls(span).returns >= ended; }));
+    return session.model().probe_statistics(span);
+}
+
+void expect_account(const CallStatistics& spans) {
+    EXPECT_EQ(spans.entries, spans.returns + spans.unwound + spans.expired + spans.dropped +
+                                 spans.filtered + static_cast<double>(spans.open));
+}
+
+class Spans : public KernelTest {
+  protected:
+    static ProbeId add(Session& session, const SpanDefinition& span, Threshold slow = {}) {
+        const ProbeId id{100};
+        session.report = must(session.backend().add_probe({id, "request", slow, {}, span}));
+        return id;
+    }
+};
+
+// Both read one clock. What a probe takes lies outside of what it sees, or within `around`.
+TEST_F(Spans, AreCountedAndTimedAsTheProgramDoes) {
+    Program program("requests", {"--calls", "2000", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(true));
+    ASSERT_EQ(session.report.places.size(), 4u);
+    program.go();
+    const nlohmann::json truth = program.account();
+    ASSERT_TRUE(truth["ok"].get<bool>());
+    const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
+    EXPECT_EQ(spans.entries, truth["opened"].get<uint64_t>());
+    EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
+    EXPECT_EQ(spans.open, 0);
+    EXPECT_EQ(spans.unwound, 0);
+    EXPECT_EQ(spans.stray, 0);
+    expect_account(spans);
+    EXPECT_GE(spans.sum_ns, truth["inside_ns"].get<double>());
+    EXPECT_LE(spans.sum_ns, truth["around_ns"].get<double>());
+    EXPECT_GE(spans.max_ns, truth["longest_inside_ns"].get<uint64_t>());
+    EXPECT_LE(spans.max_ns, truth["longest_around_ns"].get<uint64_t>());
+    // Each is queued until its first step; a thread works for it in its steps alone, which take 20
+    // us of CPU time at least.
+    const SpanTimes& times = spans.span;
+    EXPECT_LE(times.attached, truth["worked_ns"].get<double>());
+    EXPECT_GE(times.attached, truth["closed"].get<double>() * 4 * 20'000);
+    EXPECT_GT(times.queued, 0);
+    EXPECT_GT(times.parked, times.attached);
+    EXPECT_DOUBLE_EQ(times.attached + times.queued + times.parked, spans.sum_ns);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// The requests that take longest are those that think hard, and no others: so the samples in which
+// somebody thinks hard are all in slow spans, though 64 requests are open at once and change their
+// threads all the time.
+TEST_F(Spans, HoldTheSamplesOfTheThreadsThatWorkForThem) {
+    Program program("requests", {"--calls", "3000", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false));
+    session.sample(997);
+    program.go();
+    const nlohmann::json truth = program.account();
+    ASSERT_TRUE(truth["ok"].get<bool>());
+    const auto plain = truth["longest_plain_ns"].get<uint64_t>(),
+               difficult = truth["shortest_difficult_ns"].get<uint64_t>();
+    ASSERT_LT(plain, difficult) << "the machine is too busy for the program to know";
+    settled(session, id, truth["closed"].get<uint64_t>());
+    SplitInfo split;
+    split.active = true;
+    split.probe = id;
+    split.threshold = {Threshold::Kind::fixed, (plain + difficult) / 2, 0};
+    must(session.backend().set_split(split));
+    ASSERT_TRUE(session.pump_until([&] {
+        return session.backend().symbol_progress().pending == 0 && session.log.split.active;
+    }));
+
+    const Model& model = session.model();
+    const Classifier classify(model);
+    const SampleStore& samples = model.samples();
+    size_t hard = 0, hard_in_slow = 0, light = 0, light_in_span = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const std::vector<std::string> names = session.stack_names(samples.stacks()[i]);
+        const std::string kind(to_string(classify(samples.calls()[i], samples.times()[i])));
+        if (std::ranges::find(names, "think_hard") != names.end()) {
+            hard++;
+            hard_in_slow += kind == "slow";
+        } else if (std::ranges::find(names, "think") != names.end()) {
+            light++;
+            light_in_span += kind == "slow" || kind == "fast";
+        }
+    }
+    ASSERT_GE(hard, 100u);
+    ASSERT_GE(light, 100u);
+    EXPECT_GE(hard_in_slow, hard * 99 / 100);
+    EXPECT_GE(light_in_span, light * 99 / 100);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(Spans, WhoseEndsAreMissingAreAccountedFor) {
+    Program program("requests", {"--calls", "500", "--stray", "7", "--abandon", "5", "--forget",
+                                 "4", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false));
+    program.go();
+    const nlohmann::json truth = program.account();
+    CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
+    EXPECT_EQ(spans.entries, truth["opened"].get<uint64_t>());
+    EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
+    EXPECT_EQ(spans.stray, truth["strays"].get<uint64_t>());
+    EXPECT_EQ(spans.unwound, truth["abandoned"].get<uint64_t>());
+    EXPECT_EQ(spans.open, truth["forgotten"].get<int64_t>());
+    expect_account(spans);
+    const std::vector<OpenCall> open = must(session.backend().open_calls(id));
+    ASSERT_EQ(open.size(), 4u);
+    EXPECT_TRUE(open.front().no_thread);
+    EXPECT_THAT(open.front().wait, HasSubstr("key 0x"));
+    // Those end with the process.
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.pump_to_end();
+    spans = session.model().probe_statistics(id);
+    EXPECT_EQ(spans.open, 0);
+    EXPECT_EQ(spans.unwound,
+              truth["abandoned"].get<uint64_t>() + truth["forgotten"].get<uint64_t>());
+    expect_account(spans);
+}
+
+TEST_F(Spans, ThatStayOpenForTooLongExpire) {
+    Program program("requests", {"--calls", "200", "--forget", "4", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    SpanDefinition definition = requests(false);
+    definition.limit_ns = 3'000'000'000;
+    const ProbeId id = add(session, definition);
+    program.go();
+    const nlohmann::json truth = program.account();
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.model().probe_statistics(id).expired == 4; }));
+    const CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
+    EXPECT_EQ(spans.open, 0);
+    expect_account(spans);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(Spans, BeyondTheirThresholdAreTraced) {
+    Program program("requests", {"--calls", "400", "--loop", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false), {Threshold::Kind::fixed, 1, 0});
+    program.go();
+    const nlohmann::json truth = program.account();
+    settled(session, id, truth["closed"].get<uint64_t>());
+    ASSERT_TRUE(session.pump_until([&] {
+        return session.log.slow_calls.size() + session.lost("slow calls: rate limit") >=
+               truth["closed"].get<uint64_t>();
+    }));
+    ASSERT_FALSE(session.log.slow_calls.empty());
+    for (const StreamLog::SlowCall& call : session.log.slow_calls) {
+        EXPECT_GT(call.end.parked_ns, 0u);
+        EXPECT_LT(call.end.parked_ns, call.end.duration_ns);
+        EXPECT_LE(call.end.duration_ns, truth["longest_around_ns"].get<uint64_t>());
+    }
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(Spans, AreTakenOffAndPutOnAgain) {
+    Program program("requests", {"--calls", "0", "--pause-us", "100"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false));
+    const size_t links = session.backend().links().size();
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(id).returns > 100; }));
+    must(session.backend().set_attached(id, false));
+    EXPECT_LT(session.backend().links().size(), links);
+    const Calls off = session.calls(id);
+    EXPECT_EQ(off.open, 0);
+    EXPECT_TRUE(off.add_up());
+    must(session.backend().set_attached(id, true));
+    EXPECT_EQ(session.backend().links().size(), links);
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(id).returns > off.returns + 100; }));
+    must(session.backend().remove_probe(id));
+    EXPECT_LT(session.backend().links().size(), links);
+}
+
+TEST_F(Spans, OfWhatCannotBeProbedAreRefusedWholly) {
+    Program program("requests", {"--calls", "10", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const size_t links = session.backend().links().size();
+    const auto refused = [&](const SpanDefinition& span) {
+        auto added = session.backend().add_probe({ProbeId{7}, "request", {}, {}, span});
+        return added ? std::string("added") : added.error().message();
+    };
+    SpanDefinition span = requests(false);
+    span.points[1].probe = "close_reqest";
+    EXPECT_THAT(refused(span), HasSubstr("close_reqest"));
+    span = requests(false);
+    span.points[1].key = "str((char *)arg0)";
+    EXPECT_THAT(refused(span), HasSubstr("a key is a number"));
+    EXPECT_EQ(session.backend().links().size(), links);
+}
+
+} // namespace
+} // namespace auger::test

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Requests that are not one call on one thread: worker threads take them from one queue, do a step
+// of one and put it back, so that each is worked for by several threads in turn and waits in
+// between. Every twentieth is difficult: it takes more steps, and some of them think hard. The
+// program times each of them itself: `inside` from behind open_request() to before close_request(),
+// `around` with these calls, so that what a profiler says of it lies between the two; and the time
+// within its steps. With `--loop` one thread does all of it, as an event loop does.
+//
+// Not in any request: closes of what was never opened (`--stray`), requests that are given up and
+// whose memory is another one's then (`--abandon`), requests that nobody ends (`--forget`).
+#include "common/truth.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    most_workers = 16,
+    interleaved = 64,
+    steps = 4,
+    difficult_steps = 16,
+    light_us = 20,
+    hard_us = 1500
+};
+
+struct request {
+    uint64_t id;
+    unsigned steps_left, rests;
+    uint64_t before_ns, opened_ns, worked_ns;
+    struct request* next;
+};
+
+static uint64_t workers = 4, stray, abandon, forget;
+static bool loop;
+static uint64_t opened, closed, difficult, strays, abandoned, forgotten;
+static uint64_t inside_ns, around_ns, worked_ns, longest_inside_ns, longest_around_ns;
+static uint64_t longest_plain_ns, shortest_difficult_ns = UINT64_MAX;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct request *first, *last, *unused;
+static struct request arena[interleaved];
+
+static void spin_us(uint64_t us) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const uint64_t end = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + us * 1000;
+    do {
+        for (volatile int i = 0; i < 300; ++i)
+            ;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < end);
+}
+
+TIMED void think(void) {
+    spin_us(light_us);
+}
+
+TIMED void think_hard(void) {
+    spin_us(hard_us);
+}
+
+static bool is_difficult(const struct request* request) {
+    return request->id % 20 == 19;
+}
+
+// A span begins at its return. Null when there is no memory.
+TIMED struct request* open_request(void) {
+    struct request* request = unused;
+    if (!request)
+        return 0;
+    unused = request->next;
+    request->id = opened++;
+    request->steps_left = is_difficult(request) ? difficult_steps : steps;
+    request->worked_ns = 0;
+    return request;
+}
+
+TIMED void work_on(struct request* request) {
+    if (is_difficult(request) && request->steps_left % 4 == 2)
+        think_hard();
+    else
+        think();
+    --request->steps_left;
+}
+
+// The thread goes on to another one.
+TIMED void put_aside(struct request* request) {
+    request->rests++;
+}
+
+TIMED void close_request(struct request* request) {
+    request->id = UINT64_MAX;
+}
+
+static void put_last(struct request* request) {
+    request->next = 0;
+    *(first ? &last->next : &first) = request;
+    last = request;
+}
+
+static void raise_to(uint64_t* most, uint64_t value) {
+    if (value > *most)
+        *most = value;
+}
+
+// The lock is held.
+static void begin_one(void) {
+    const uint64_t before = truth_now();
+    struct request* request = open_request();
+    if (!request)
+        return;
+    request->before_ns = before;
+    request->opened_ns = truth_now();
+    if (abandoned < abandon) {
+        abandoned++;
+        request->next = unused;
+        unused = request;
+        return;
+    }
+    put_last(request);
+}
+
+// The lock is held.
+static void end_one(struct request* request) {
+    const uint64_t inside = truth_now() - request->opened_ns;
+    const bool hard = is_difficult(request);
+    if (forgotten < forget) {
+        forgotten++;
+        return;
+    }
+    close_request(request);
+    const uint64_t around = truth_now() - request->before_ns;
+    closed++;
+    difficult += hard;
+    inside_ns += inside;
+    around_ns += around;
+    worked_ns += request->worked_ns;
+    if (!hard)
+        raise_to(&longest_plain_ns, around);
+    else if (inside < shortest_difficult_ns)
+        shortest_difficult_ns = inside;
+    raise_to(&longest_inside_ns, inside);
+    raise_to(&longest_around_ns, around);
+    request->next = unused;
+    unused = request;
+}
+
+static void* work(void* unused_argument) {
+    (void)unused_argument;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        const bool more = truth_running() && (!truth_calls() || opened < truth_calls());
+        while (more && unused && (!truth_calls() || opened < truth_calls()))
+            begin_one();
+        struct request* request = first;
+        if (request)
+            first = request->next;
+        if (strays < stray) {
+            static struct request never;
+            strays++;
+            close_request(&never);
+        }
+        pthread_mutex_unlock(&lock);
+        if (!request && !more)
+            return 0;
+        if (!request)
+            continue;
+        const uint64_t begin = truth_now();
+        work_on(request);
+        put_aside(request);
+        request->worked_ns += truth_now() - begin;
+        pthread_mutex_lock(&lock);
+        if (request->steps_left)
+            put_last(request);
+        else
+            end_one(request);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+static void report(FILE* out) {
+    fprintf(out,
+            ",\"opened\":%" PRIu64 ",\"closed\":%" PRIu64 ",\"difficult\":%" PRIu64
+            ",\"strays\":%" PRIu64 ",\"abandoned\":%" PRIu64 ",\"forgotten\":%" PRIu64
+            ",\"inside_ns\":%" PRIu64 ",\"around_ns\":%" PRIu64 ",\"worked_ns\":%" PRIu64
+            ",\"longest_inside_ns\":%" PRIu64 ",\"longest_around_ns\":%" PRIu64
+            ",\"longest_plain_ns\":%" PRIu64 ",\"shortest_difficult_ns\":%" PRIu64,
+            opened, closed, difficult, strays, abandoned, forgotten, inside_ns, around_ns,
+            worked_ns, longest_inside_ns, longest_around_ns, longest_plain_ns,
+            shortest_difficult_ns);
+}
+
+static void prepare(void) {
+    for (unsigned i = 0; i < interleaved; ++i) {
+        arena[i].next = unused;
+        unused = &arena[i];
+    }
+}
+
+int main(int argc, char** argv) {
+    const struct truth_option options[] = {
+        {"workers", TRUTH_NUMBER, &workers, "threads, at most 16"},
+        {"loop", TRUTH_FLAG, &loop, "one thread does all of it"},
+        {"stray", TRUTH_NUMBER, &stray, "closes of what was never opened"},
+        {"abandon", TRUTH_NUMBER, &abandon, "requests whose memory is another one's then"},
+        {"forget", TRUTH_NUMBER, &forget, "requests that nobody ends"},
+    };
+    const struct truth_program program = {
+        .name = "requests",
+        .about = "requests that several threads work for in turn",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .report = report,
+        .prepare = prepare,
+        .calls = 1000,
+    };
+    truth_start(argc, argv, &program);
+    if (loop) {
+        work(0);
+        return truth_finish();
+    }
+    pthread_t threads[most_workers];
+    if (workers > most_workers)
+        workers = most_workers;
+    for (uint64_t i = 0; i < workers; ++i)
+        pthread_create(&threads[i], 0, work, 0);
+    for (uint64_t i = 0; i < workers; ++i)
+        pthread_join(threads[i], 0);
+    return truth_finish();
+}
