@@ -129,6 +129,8 @@ struct open_calls {
         u64 attached_ns;
         u64 queued_ns;
         u64 parked_ns;
+        u32 tgid;
+        u32 tid; /* of the thread that worked for it last */
     } span_end;
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
     /* The call that ends just now, and what is told of it. Tracker only; here, because a BPF

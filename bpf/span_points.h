@@ -62,6 +62,12 @@ static __always_inline void count_stray(u32 spec) {
         __sync_fetch_and_add(&counts->stray, 1);
 }
 
+// What has been done for samples so far. Behind the clock, and at once: what comes later is in no
+// duration.
+static __always_inline void note_own_time(struct open_calls* calls) {
+    calls->own_ns_at_end = *(volatile u64*)&calls->own_ns;
+}
+
 // The thread no longer works for what stands there.
 static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
                                         u64 now) {
@@ -73,7 +79,7 @@ static __always_inline void detach_span(struct open_calls* calls, struct attache
         open->attached_ns += now - attached->since_ns;
         open->blocked_ns += calls->blocked_ns - attached->blocked_ns;
         open->runnable_ns += calls->runnable_ns - attached->runnable_ns;
-        open->own_ns += *(volatile u64*)&calls->own_ns - attached->own_ns;
+        open->own_ns += calls->own_ns_at_end - attached->own_ns;
         open->attached_since_ns = 0;
     }
     attached->state = 0;
@@ -115,6 +121,7 @@ __noinline int detach_one(struct open_calls* calls, struct attached_span* attach
 __noinline int detach_all_spans(struct open_calls* calls, u64 now) {
     if (!calls)
         return 0;
+    note_own_time(calls);
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
         detach_one(calls, &calls->spans[i], now);
     return 0;
@@ -219,9 +226,7 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
         open->queued_ns = now - open->start_ns;
     ending = &calls->ending;
     *ending = span->call;
-    own_ns = *(volatile u64*)&calls->own_ns;
-    calls->own_ns_at_end = own_ns;
-    ending->own_ns = own_ns - open->own_ns;
+    ending->own_ns = calls->own_ns_at_end - open->own_ns;
     ending->blocked_ns = calls->blocked_ns - open->blocked_ns;
     ending->runnable_ns = calls->runnable_ns - open->runnable_ns;
     if (open->flags & WIRE_SPAN_UNWATCHED)
@@ -229,6 +234,8 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     // What is told of it beside what is told of all calls.
     own_ns = open->own_ns < open->attached_ns ? open->own_ns : open->attached_ns;
     calls->span_end.queued_ns = open->queued_ns;
+    calls->span_end.tgid = key.tgid;
+    calls->span_end.tid = open->tid;
     calls->span_end.attached_ns = open->attached_ns - own_ns;
     bpf_map_delete_elem(&spans, &key);
     return 1;
@@ -252,6 +259,9 @@ static __always_inline void tell_unended(struct open_calls* calls, u64 now) {
     note_span_times(calls, calls->end.duration_ns);
     add_span_times(&calls->end, calls);
     calls->end.flags |= WIRE_CALL_UNWOUND;
+    // Who finds it out may be another process.
+    calls->end.event.pid = calls->span_end.tgid;
+    calls->end.event.tid = calls->span_end.tid;
     if (is_end_wanted(&calls->ending))
         send_end(calls);
 }
@@ -394,6 +404,7 @@ __noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 va
 
     if (!calls || !spec)
         return 0;
+    note_own_time(calls);
     point = spec->point;
     index = point.spec;
     spec = bpf_map_lookup_elem(&specs, &index);

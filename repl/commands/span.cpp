@@ -2,11 +2,15 @@
 // span: what begins at one probe and ends at another is counted and timed like a call.
 #include "repl/commands/commands.h"
 #include "repl/language/probe_arguments.h"
+#include "repl/language/script.h"
 #include "repl/language/span_arguments.h"
 #include "repl/session/edit_command.h"
+#include "repl/session/presets.h"
+#include "repl/session/session.h"
 #include "views/escape.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -46,6 +50,38 @@ struct MakeSpan final : EditCommand {
     }
 };
 
+// span auto
+struct AutoSpan final : Command {
+    Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
+        Reply all;
+        bool any = false;
+        for (const Preset& preset : presets()) {
+            const TargetStatus target = session.backend().target_status();
+            if (std::ranges::none_of(target.processes, [&](const TargetStatus::Process& process) {
+                    return process.running && process.comm == preset.program;
+                }))
+                continue;
+            any = true;
+            for (const ScriptLine& line : script_lines(std::string(preset.program), preset.text)) {
+                auto reply = session.run_inside(line.text, place.at);
+                if (!reply)
+                    return reply.complaint();
+                all.text += reply->text;
+                all.json.insert(all.json.end(), reply->json.begin(), reply->json.end());
+            }
+        }
+        if (any)
+            return all;
+        std::vector<std::string_view> names;
+        for (const Preset& preset : presets())
+            names.push_back(preset.program);
+        return Complaint{place.at, "no program of the target is one that spans are known of",
+                         fmt::format("they are known of {}; \"help span\" says how to name others",
+                                     fmt::join(names, ", ")),
+                         Error::Kind::failed};
+    }
+};
+
 bool is_name(std::string_view text) {
     const auto letter = [](char c) {
         return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
@@ -56,6 +92,8 @@ bool is_name(std::string_view text) {
 }
 
 Parsed<CommandPtr> parse_span_command(Arguments& arguments) {
+    if (arguments.left() == 1 && arguments.take_if("auto"))
+        return as_command(std::make_unique<AutoSpan>());
     auto name = arguments.expect("a name");
     if (!name)
         return name.complaint();
@@ -79,7 +117,7 @@ CommandRow span_command() {
         .group = "Calls",
         .usage = "span NAME from PROBE [if PREDICATE] [key EXPRESSION] [queued] [keep] "
                  "to PROBE [if PREDICATE] [key EXPRESSION] [park PROBE] [resume PROBE key "
-                 "EXPRESSION] [limit DURATION]",
+                 "EXPRESSION] [limit DURATION]   or   span auto",
         .summary = "time what begins at one probe and ends at another: requests of event loops, "
                    "pools, queues",
         .details = R"help(
@@ -102,13 +140,17 @@ a span before it is first resumed. So an event loop needs `resume` where it take
 A span that begins while one with its key is open ends that as `unended`; with `keep` it goes on,
 and nothing begins. What is open for longer than `limit` (10m) is given up: `expired`. `hist NAME`
 shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,
-queued.)help",
+queued.
+
+`span auto` makes the spans that are known of the target's programs (nginx, postgres, redis-server),
+and says what they are from and to.)help",
         .examples =
             R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0
 span request from accept_request key arg0 to send_reply%return key arg0
 span job from enqueue key arg1 queued to finish_job key arg0 resume run_job key arg0
-span query from begin_query keep to end_query limit 10s)help",
-        .arguments = {{},
+span query from begin_query keep to end_query limit 10s
+span auto)help",
+        .arguments = {{.words = "auto"},
                       {.words = "from"},
                       {.function = true},
                       {.after = "from", .function = true},

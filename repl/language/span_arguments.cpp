@@ -41,10 +41,8 @@ bool needs_return(std::string_view expression) {
 
 std::string spell_point(const SpanPoint& point) {
     const bool said = needs_return(point.only_if) || needs_return(point.key);
-    std::string text =
-        fmt::format("{} {}", role_text(point.role),
-                    spell_word(point.probe + (point.at_return && !said ? std::string(return_suffix)
-                                                                       : std::string())));
+    std::string text = fmt::format("{} {}{}", role_text(point.role), spell_word(point.probe),
+                                   point.at_return && !said ? return_suffix : "");
     if (!point.only_if.empty())
         text += " if " + point.only_if;
     if (!point.key.empty())
@@ -123,17 +121,18 @@ class SpanParser {
         if (next_ == words_.size() || is_keyword(words_[next_]))
             return misplaced(keyword, fmt::format("a probe is missing after \"{}\"", keyword.text));
         const Word raw = words_[next_++];
-        // Raw words have their quotes.
-        auto lexed = lex("x " + raw.text);
-        if (!lexed || lexed->size() != 1 || lexed->front().words.size() != 2)
-            return misplaced(raw, "this is not one word", "quote it: '...'");
         SpanPoint point;
         point.role = role;
-        point.probe = lexed->front().words.back().text;
-        if (point.probe.ends_with(return_suffix)) {
-            point.probe.resize(point.probe.size() - return_suffix.size());
+        std::string_view probe = raw.text;
+        if (probe.ends_with(return_suffix)) {
+            probe.remove_suffix(return_suffix.size());
             point.at_return = true;
         }
+        // Raw words have their quotes.
+        auto lexed = lex("x " + std::string(probe));
+        if (!lexed || lexed->size() != 1 || lexed->front().words.size() != 2)
+            return misplaced(raw, "this is not one word", "quote it: '...'");
+        point.probe = lexed->front().words.back().text;
         if (point.probe.empty())
             return misplaced(raw, "a probe cannot be empty");
         span_.points.push_back(std::move(point));

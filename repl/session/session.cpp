@@ -49,6 +49,27 @@ Parsed<size_t> Session::run_file(const std::string& path, Span at) {
     });
 }
 
+Parsed<Reply> Session::run_inside(const std::string& line, Span at) {
+    const auto complaint = [&](const Complaint& of_line) {
+        return Complaint{at, of_line.message, fmt::format("in: {}", line), of_line.kind};
+    };
+    auto commands = lex(line);
+    if (!commands)
+        return complaint(commands.complaint());
+    Reply all;
+    for (const CommandText& text : *commands) {
+        auto command = commands_.parse(text, line);
+        if (!command)
+            return complaint(command.complaint());
+        auto reply = run_command(*command, line);
+        if (!reply)
+            return complaint(reply.complaint());
+        all.text += reply->text;
+        all.json.insert(all.json.end(), reply->json.begin(), reply->json.end());
+    }
+    return all;
+}
+
 Parsed<Reply> Session::run_command(const ParsedCommand& command, std::string_view line) {
     const auto run = [&]() -> Parsed<Reply> {
         if (backend_.replaying())

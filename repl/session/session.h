@@ -104,6 +104,8 @@ class Session {
     bool target_ended() const;
     // Runs the commands of a file; returns the number of its lines.
     Parsed<size_t> run_file(const std::string& path, Span at);
+    // The commands of a line that stands for what was typed at `at`, where complaints point.
+    Parsed<Reply> run_inside(const std::string& line, Span at);
 
   private:
     Parsed<Reply> run_command(const ParsedCommand& command, std::string_view line);

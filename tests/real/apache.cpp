@@ -4,10 +4,6 @@
 #include "tests/support/run.h"
 #include "tests/support/wait.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <future>
 #include <sstream>
 #include <stdexcept>
@@ -15,21 +11,6 @@
 namespace auger::test {
 
 namespace {
-
-// A port that was free a moment ago; the kernel gives the same one again only after many others.
-int free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    const bool known = bind(fd, generic, size) == 0 && getsockname(fd, generic, &size) == 0;
-    close(fd);
-    if (!known)
-        throw std::runtime_error("a free port");
-    return ntohs(address.sin_port);
-}
 
 std::string configuration(const TemporaryFolder& folder, int port, int pool) {
     std::ostringstream text;

@@ -25,7 +25,10 @@ std::string text_of(const CallEndEvent& end) {
     return fmt::format("{} {} {} {} {} {} {} {:x} {}{}", end.time_ns, end.duration_ns,
                        end.thread.value, text_of(end.call), end.samples, end.unwound, waits,
                        end.marks, end.label ? std::to_string(end.label->value) : "-",
-                       end.filtered ? " filtered" : "");
+                       end.filtered ? " filtered" : "") +
+           (end.parked_ns || end.queued_ns
+                ? fmt::format(" parked {} queued {}", end.parked_ns, end.queued_ns)
+                : "");
 }
 
 std::string text_of(const std::vector<Clause>& clauses) {
@@ -147,6 +150,9 @@ void Transcript::on_stats(const StatsEvent& event) {
     for (const StatsEvent::MarkCount& count : event.marked)
         line += fmt::format(" mark {} {}+{}", count.bit, count.taken, count.not_taken);
     line += event.filtered ? fmt::format(" filtered {}", event.filtered) : "";
+    if (event.span != SpanCounts{})
+        for (const auto member : SpanCounts::members())
+            line += fmt::format(" {}", event.span.*member);
     lines.push_back(line);
 }
 void Transcript::on_ledger(const LedgerEvent& event) {
@@ -213,6 +219,10 @@ CallEndEvent StreamGenerator::call_end() {
     end.unwound = number(2);
     end.filtered = number(2);
     if (number(2))
+        end.parked_ns = wide();
+    if (number(2))
+        end.queued_ns = wide();
+    if (number(2))
         end.waits = CallWaits{wide(), wide()};
     end.marks = static_cast<uint32_t>(wide());
     if (number(2))
@@ -276,6 +286,7 @@ ProbeInfo StreamGenerator::probe(uint32_t id) {
     info.deleted = number(2);
     info.conditions = conditions();
     info.off = number(2);
+    info.span = number(2) ? text(40) : "";
     return info;
 }
 
@@ -352,6 +363,9 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
                 if (number(8) == 0)
                     stats.marked.push_back({bit, wide(), wide()});
             stats.filtered = wide();
+            if (number(2))
+                for (const auto member : SpanCounts::members())
+                    stats.span.*member = wide();
             sink.on_stats(stats);
             break;
         }

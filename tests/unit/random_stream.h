@@ -69,6 +69,9 @@ class RandomStream {
         std::vector<CallKey> calls;
         if (below(4))
             calls = threads_[tid].calls;
+        // The span that the thread works for now is around all of them.
+        if (!spans_.empty() && below(2))
+            calls.insert(calls.begin(), spans_[below(spans_.size())]);
         SampleEvent event;
         event.time_ns = std::max<uint64_t>(now_, late + 1) - late;
         event.weight_ns = 1 + below(1000);
@@ -79,7 +82,21 @@ class RandomStream {
         event.cpu = static_cast<uint32_t>(below(3));
         sink_.on_sample(event);
     }
+    void begin_or_end_span() {
+        if (spans_.size() < 3 && below(2)) {
+            spans_.push_back(stream_.call(specs_[below(specs_.size())], now_));
+            spans_.back().sequence |= CallKey::no_thread_bit;
+            return;
+        }
+        if (spans_.empty())
+            return;
+        const size_t which = below(spans_.size());
+        end(spans_[which], static_cast<uint32_t>(100 + below(4)));
+        spans_.erase(spans_.begin() + static_cast<ptrdiff_t>(which));
+    }
     void begin_or_end() {
+        if (below(4) == 0)
+            return begin_or_end_span();
         auto tid = static_cast<uint32_t>(100 + below(4));
         Thread& thread = threads_[tid];
         if (thread.calls.size() < 4 && below(2)) {
@@ -90,6 +107,9 @@ class RandomStream {
             return;
         CallKey call = thread.calls.back();
         thread.calls.pop_back();
+        end(call, tid);
+    }
+    void end(const CallKey& call, uint32_t tid) {
         if (below(20) == 0)
             return; // its end is lost
         CallEndEvent end;
@@ -157,6 +177,7 @@ class RandomStream {
     std::vector<SpecId> specs_;
     std::vector<std::string> names_;
     std::map<uint32_t, Thread> threads_;
+    std::vector<CallKey> spans_; // open
     std::map<uint32_t, std::string> comm_of_;
     uint64_t now_ = 10'000 * ms;
 };

@@ -35,6 +35,7 @@ class FakeBackend final : public Backend {
     std::optional<Error::Range> failing_at;
     bool is_replay = false;
     Overhead overhead; // what the ledger says
+    std::string process_name = "se\x1brver";
     bool command_started = false;
     uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
     std::vector<std::string> functions{"handle", "hand_over", "ns::f(int, char)"};
@@ -53,7 +54,7 @@ class FakeBackend final : public Backend {
     TargetStatus target_status() const override {
         TargetStatus status{target_, {}};
         if (target_.kind != TargetSpec::Kind::none)
-            status.processes.push_back({4711, "se\x1brver", "us\x1bname", clock_ < ends_at,
+            status.processes.push_back({4711, process_name, "us\x1bname", clock_ < ends_at,
                                         clock_ < ends_at ? "" : "exit code 0"});
         return status;
     }
@@ -62,7 +63,8 @@ class FakeBackend final : public Backend {
         return act("start");
     }
     Result<ProbeReport> add_probe(const ProbeRequest& request) override {
-        auto done = act(fmt::format("add {} {}", request.id.value, request.text));
+        auto done = act(fmt::format("add {} {}{}", request.id.value, request.text,
+                                    request.span.empty() ? "" : " " + request.span.text));
         if (!done)
             return done.error();
         if (!ids_seen.insert(request.id.value).second)

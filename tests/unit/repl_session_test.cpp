@@ -30,6 +30,44 @@ TEST(Session, TimesAndSaysWhatMatched) {
     EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle"));
 }
 
+TEST(Session, SpansAreTimedUnderTheirName) {
+    TestSession test;
+    test.run("target 4711");
+    const std::string said = test.run("span request from f key ret to g key arg0");
+    EXPECT_THAT(said, HasSubstr("timing request (probe 1) from f key ret to g key arg0\n"));
+    EXPECT_THAT(test.run("split request > p95"), HasSubstr("split by request (probe 1) > p95"));
+    EXPECT_THAT(test.run("span request from f key ret to g key arg0"),
+                HasSubstr("request (probe 1) is timed already"));
+    EXPECT_THAT(test.run("span request from f to h"),
+                HasSubstr("test.aug:1:6: error: \"request\" is another span already"));
+    test.run("time handle");
+    EXPECT_THAT(test.run("span handle from f to h"), HasSubstr("\"handle\" is a probe already"));
+    test.run("delete request\nundo");
+    EXPECT_THAT(test.backend.log,
+                ElementsAre("target 1", "add 1 request from f key ret to g key arg0",
+                            HasSubstr("split"), "add 2 handle", HasSubstr("split"), "remove 1",
+                            "add 3 request from f key ret to g key arg0", HasSubstr("split")));
+}
+
+TEST(Session, SpansOfProgramsThatAreKnownAreMadeByThemselves) {
+    TestSession test;
+    test.run("target 4711");
+    EXPECT_THAT(test.run("span auto"),
+                HasSubstr("test.aug:1:1: error: no program of the target is one that spans are "
+                          "known of\n    span auto\n    ^~~~~~~~~\n  they are known of nginx, "
+                          "postgres, redis-server"));
+    test.backend.process_name = "nginx";
+    EXPECT_THAT(test.run("span auto"),
+                HasSubstr("timing request (probe 1) from ngx_http_create_request key ret to "));
+    EXPECT_THAT(test.session.settings().probes.at(0).span.points,
+                Contains(testing::Field(&SpanPoint::probe, "epoll_wait")));
+    // Each preset is in order.
+    for (const char* name : {"postgres", "redis-server"}) {
+        test.backend.process_name = name;
+        EXPECT_THAT(test.run("span auto"), HasSubstr("timing ")) << name;
+    }
+}
+
 TEST(Session, CallersAreOfAFunctionThatWasSeen) {
     TestSession test;
     SyntheticStream stream(test.model);

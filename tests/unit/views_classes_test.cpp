@@ -171,6 +171,47 @@ TEST_F(Classes, CallsFilteredAtTheirEndDecideNothing) {
     EXPECT_EQ(samples(CallClass::open), 0);
 }
 
+// A span is around what its threads do, one after the other; a call that goes on while its thread
+// goes from one span to another is in each in turn.
+TEST_F(Classes, SamplesBelongToTheSpanThatTheirThreadWorksForThen) {
+    split("", "", SyntheticStream::fixed(5 * ms));
+    CallKey slow = stream.call(handle, 100 * ms), fast = stream.call(handle, 101 * ms);
+    for (CallKey* span : {&slow, &fast})
+        span->sequence |= CallKey::no_thread_bit;
+    const CallKey loop = stream.call(inner, 99 * ms);
+    const auto sample = [&](uint32_t tid, std::vector<CallKey> calls) {
+        SampleEvent event;
+        event.time_ns = 102 * ms;
+        event.weight_ns = 1;
+        event.thread = stream.thread(tid);
+        event.stack = stack;
+        event.calls = calls;
+        model.on_sample(event);
+    };
+    sample(1, {slow, loop});
+    sample(1, {fast, loop});
+    sample(2, {slow});
+    sample(1, {loop});
+    sample(1, {slow, loop});
+    const auto end = [&](const CallKey& call, uint64_t duration_ns, uint32_t tid) {
+        CallEndEvent event;
+        event.time_ns = call.start_ns + duration_ns;
+        event.duration_ns = duration_ns;
+        event.thread = stream.thread(tid);
+        event.call = call;
+        event.samples = 1;
+        model.on_call_end(event);
+    };
+    end(fast, 2 * ms, 2);
+    end(slow, 9 * ms, 1);
+    model.on_time(200 * ms);
+    EXPECT_EQ(samples(CallClass::slow), 3);
+    EXPECT_EQ(samples(CallClass::fast), 1);
+    EXPECT_EQ(samples(CallClass::outside), 1);
+    // No thread need be at work for an open span, so its end is not missing.
+    EXPECT_EQ(make_account(model).samples_in_lost_ends, 0u);
+}
+
 TEST_F(Classes, LinesOfOnlyLeaveOutWhatIsNotKnown) {
     OnlyInfo only;
     only.text = "not at x.c:1";

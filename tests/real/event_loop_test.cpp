@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Event loops of Debian's, under load: their requests are spans, not calls. What auger says of them
+// is compared with the servers' own logs and counts, and the flame of the slow ones names what was
+// planted.
+#include "tests/cli/live_auger.h"
+#include "tests/real/nginx.h"
+#include "tests/real/redis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace auger::test {
+namespace {
+
+class EventLoop : public KernelTest {
+  protected:
+    template <typename S>
+    bool has() {
+        for (const char* program : S::programs)
+            if (!std::filesystem::exists(program))
+                return false;
+        return true;
+    }
+
+    // The share of a class's CPU time in stacks with a function that begins so.
+    static double share(const json& flame, const std::string& in_class, const std::string& prefix) {
+        double all = 0, with = 0;
+        for (const json& stack : flame["stacks"]) {
+            if (stack["class"] != in_class)
+                continue;
+            const double samples = stack["samples"];
+            all += samples;
+            with += std::ranges::any_of(stack["stack"],
+                                        [&](const json& function) {
+                                            return function.get<std::string>().starts_with(prefix);
+                                        })
+                        ? samples
+                        : 0;
+        }
+        return all == 0 ? 0 : with / all;
+    }
+
+    // All that began has ended, and nothing is unexplained.
+    static void expect_account(const json& hist, uint64_t count) {
+        EXPECT_EQ(hist["count"], count);
+        for (const char* none : {"unwound", "open", "dropped"})
+            EXPECT_EQ(hist[none], 0u) << none;
+        EXPECT_EQ(hist["span"]["expired"], 0u);
+        EXPECT_EQ(hist["span"]["stray_ends"], 0u);
+    }
+};
+
+double nearest_rank(std::vector<uint64_t> values, double q) {
+    std::ranges::sort(values);
+    const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(values.size())));
+    return static_cast<double>(values.at(std::max<size_t>(rank, 1) - 1));
+}
+
+TEST_F(EventLoop, NginxRequestsAreThoseOfItsLog) {
+    if (!has<Nginx>())
+        GTEST_SKIP() << "install " << Nginx::packages;
+    Nginx nginx;
+    LiveAuger auger({"-p", std::to_string(nginx.pid())});
+    auger.run({"overhead off", "sample 999",
+               "span request from ngx_http_create_request key ret "
+               "to ngx_http_free_request key arg0 resume ngx_http_core_run_phases key arg0 "
+               "resume ngx_http_output_filter key arg0 park epoll_wait"});
+    const uint64_t asked = nginx.load();
+    auger.run({"wait until calls request >= " + std::to_string(asked) + " for 60s"});
+    const json hist = auger.ask("hist request");
+    expect_account(hist, asked);
+    // nginx has milliseconds, of a clock that it reads once a turn of its loop: a request's
+    // beginning and end are each up to a turn old there. No turn takes longer than compressing a
+    // piece of a large file, which the longest request holds.
+    const std::vector<uint64_t> logged = nginx.logged_durations();
+    ASSERT_EQ(logged.size(), asked);
+    const double turn = nearest_rank(logged, 1) + 2e6;
+    for (const auto& [field, q] : {std::pair{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}}) {
+        EXPECT_LE(hist[field].get<double>(), (nearest_rank(logged, q) + turn) * 1.01) << field;
+        EXPECT_GE(hist[field].get<double>() * 1.01, nearest_rank(logged, q) - turn) << field;
+    }
+    // The large files are 40 of 1,040 requests, and take longest.
+    auger.run({"split request > p97"});
+    const json flame = auger.ask("flame");
+    EXPECT_GE(share(flame, "slow", "deflate") + share(flame, "slow", "libz"), 0.8);
+    EXPECT_LE(share(flame, "fast", "libz"), 0.2);
+    nginx.expect_answer();
+    EXPECT_EQ(nginx.stop(), 0);
+}
+
+TEST_F(EventLoop, RedisCommandsAreThoseThatItCounts) {
+    if (!has<Redis>())
+        GTEST_SKIP() << "install " << Redis::packages;
+    Redis redis;
+    LiveAuger auger({"-p", std::to_string(redis.pid())});
+    auger.run({"overhead off", "sample 999",
+               "span command from processInputBuffer key arg0 keep to writeToClient%return key "
+               "arg0"});
+    const uint64_t before = redis.commands();
+    redis.load();
+    // Asking how many is one, too, which only the next answer counts.
+    const uint64_t carried_out = redis.commands() - before + 1;
+    auger.run({"wait until calls command >= " + std::to_string(carried_out) + " for 60s"});
+    expect_account(auger.ask("hist command"), carried_out);
+    // 10 scripts in some 3,000 commands; those that come while one runs wait for it.
+    auger.run({"split command > p99"});
+    const json flame = auger.ask("flame");
+    EXPECT_GE(share(flame, "slow", "luaCallFunction"), 0.8);
+    EXPECT_LE(share(flame, "fast", "luaCallFunction"), 0.05);
+    redis.expect_answer();
+    EXPECT_EQ(redis.stop(), 0);
+}
+
+} // namespace
+} // namespace auger::test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/real/nginx.h"
+
+#include "tests/support/run.h"
+#include "tests/support/wait.h"
+
+#include <cmath>
+#include <future>
+#include <sstream>
+#include <stdexcept>
+
+namespace auger::test {
+
+namespace {
+
+constexpr int small_requests = 1'000, small_clients = 8;
+constexpr int large_requests = 40, large_clients = 2;
+
+std::string configuration(const TemporaryFolder& folder, int port) {
+    std::ostringstream text;
+    text << "daemon off;\nmaster_process off;\nworker_processes 1;\nuser root;\n"
+         << "pid " << folder.path("pid") << ";\nerror_log " << folder.path("errors") << ";\n"
+         << "events { worker_connections 64; }\n"
+         << "http {\n log_format duration $request_time;\n access_log " << folder.path("log")
+         << " duration;\n gzip on;\n gzip_comp_level 9;\n gzip_types *;\n";
+    for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
+        text << " " << kind << "_temp_path " << folder.path(kind) << ";\n";
+    text << " server {\n  listen 127.0.0.1:" << port << ";\n  root " << folder.path("")
+         << ";\n  default_type text/plain;\n }\n}\n";
+    return text.str();
+}
+
+} // namespace
+
+Nginx::Nginx() : port_(free_port()) {
+    folder_.file("small", "hello\n");
+    std::ostringstream numbers;
+    for (int i = 0; i < 100'000; i++)
+        numbers << i << '\n';
+    folder_.file("large", numbers.str());
+    start(programs[0], {"-p", folder_.path(""), "-e", folder_.path("errors"), "-c",
+                        folder_.file("configuration", configuration(folder_, port_))});
+    // A request is logged behind its answer.
+    if (!wait_until([this] { return !logged_durations().empty(); }))
+        throw std::runtime_error("nginx does not log its requests");
+}
+
+void Nginx::request(const std::string& file, int requests, int clients) const {
+    const Outcome outcome =
+        run({programs[1], "-q", "-n", std::to_string(requests), "-c", std::to_string(clients), "-H",
+             "Accept-Encoding: gzip", "http://127.0.0.1:" + std::to_string(port_) + "/" + file});
+    std::istringstream lines(outcome.out);
+    int complete = 0, failed = 0, refused = 0; // the last is not always there
+    for (std::string line; std::getline(lines, line);) {
+        std::sscanf(line.c_str(), "Complete requests: %d", &complete);
+        std::sscanf(line.c_str(), "Failed requests: %d", &failed);
+        std::sscanf(line.c_str(), "Non-2xx responses: %d", &refused);
+    }
+    if (complete != requests || failed + refused != 0)
+        throw std::runtime_error("nginx did not answer every request: " + outcome.out +
+                                 outcome.err);
+}
+
+uint64_t Nginx::load() const {
+    auto large =
+        std::async(std::launch::async, [this] { request("large", large_requests, large_clients); });
+    request("small", small_requests, small_clients);
+    large.get();
+    return small_requests + large_requests;
+}
+
+std::vector<uint64_t> Nginx::logged_durations() {
+    std::vector<uint64_t> durations;
+    for (const std::string& line : new_lines(folder_.path("log")))
+        durations.push_back(static_cast<uint64_t>(std::llround(std::stod(line) * 1000)) *
+                            1'000'000);
+    return durations;
+}
+
+} // namespace auger::test

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// nginx: a web server whose one thread goes from request to request.
+#pragma once
+
+#include "tests/real/server_process.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace auger::test {
+
+class Nginx : public ServerProcess {
+  public:
+    Nginx();
+
+    static constexpr const char* programs[] = {"/usr/sbin/nginx", "/usr/bin/ab"};
+    static constexpr const char* packages = "nginx-light, apache2-utils";
+
+    void expect_answer() override { request("small", 1, 1); }
+    // Small files and, at the same time, large ones, whose compression takes long; returns when all
+    // are answered rightly. How many requests.
+    uint64_t load() const;
+    // $request_time of those since the last call of this, in ns: whole milliseconds.
+    std::vector<uint64_t> logged_durations();
+
+  private:
+    void request(const std::string& file, int requests, int clients) const;
+
+    int port_;
+};
+
+} // namespace auger::test

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/real/redis.h"
+
+#include "tests/support/run.h"
+
+#include <future>
+#include <stdexcept>
+
+namespace auger::test {
+
+Redis::Redis() : port_(free_port()) {
+    start(programs[0], {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "",
+                        "--dir", folder_.path(""), "--logfile", folder_.path("log")});
+}
+
+std::string Redis::ask(const std::vector<std::string>& command) const {
+    std::vector<std::string> words{programs[1], "-p", std::to_string(port_)};
+    words.insert(words.end(), command.begin(), command.end());
+    const Outcome outcome = run(words);
+    if (outcome.code != 0)
+        throw std::runtime_error("redis does not answer: " + outcome.out + outcome.err);
+    return outcome.out;
+}
+
+void Redis::expect_answer() {
+    if (ask({"ping"}) != "PONG\n")
+        throw std::runtime_error("no PONG");
+}
+
+void Redis::load() const {
+    auto scripts = std::async(std::launch::async, [this] {
+        for (int i = 0; i < 10; i++)
+            ask({"eval", "local x = 0 for i = 1, 1000000 do x = x + i end return x", "0"});
+    });
+    const Outcome outcome =
+        run({programs[2], "-p", std::to_string(port_), "-q", "-n", "3000", "-c", "8", "-t", "get"});
+    scripts.get();
+    if (outcome.code != 0)
+        throw std::runtime_error("redis-benchmark: " + outcome.out + outcome.err);
+}
+
+uint64_t Redis::commands() const {
+    const std::string text = ask({"info", "stats"}), name = "total_commands_processed:";
+    const size_t at = text.find(name);
+    if (at == text.npos)
+        throw std::runtime_error("no " + name + " in " + text);
+    return std::stoull(text.substr(at + name.size()));
+}
+
+} // namespace auger::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// redis: a store whose one thread goes from client to client.
+#pragma once
+
+#include "tests/real/server_process.h"
+
+#include <cstdint>
+#include <string>
+
+namespace auger::test {
+
+class Redis : public ServerProcess {
+  public:
+    Redis();
+
+    static constexpr const char* programs[] = {"/usr/bin/redis-server", "/usr/bin/redis-cli",
+                                               "/usr/bin/redis-benchmark"};
+    static constexpr const char* packages = "redis-server, redis-tools";
+
+    void expect_answer() override;
+    // Many clients at once; some of them have it run a script that takes long. Returns when all is
+    // answered.
+    void load() const;
+    // How many commands it has carried out, without this one.
+    uint64_t commands() const;
+
+  private:
+    std::string ask(const std::vector<std::string>& command) const;
+
+    int port_;
+};
+
+} // namespace auger::test
