@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...: what
+// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans]...: what
 // observing costs, on this machine, as Markdown. Needs root; without arguments, everything. Exits
 // with 1 when something could not be measured, with 4 when an aim was missed.
 #include "bench/benches.h"
@@ -25,7 +25,7 @@ constexpr Bench benches[] = {
     {"split", auger::bench::bench_split},           {"values", auger::bench::bench_values},
     {"call-sites", auger::bench::bench_call_sites}, {"attach", auger::bench::bench_attach},
     {"off-cpu", auger::bench::bench_off_cpu},       {"sampling", auger::bench::bench_sampling},
-    {"stacks", auger::bench::bench_stacks},
+    {"stacks", auger::bench::bench_stacks},         {"spans", auger::bench::bench_spans},
 };
 
 } // namespace
@@ -46,9 +46,10 @@ int main(int argc, char** argv) {
             chosen.push_back(&bench);
     }
     if (chosen.empty()) {
-        fmt::print(stderr,
-                   "usage: bench_kernel "
-                   "[calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks]...\n");
+        fmt::print(
+            stderr,
+            "usage: bench_kernel "
+            "[calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans]...\n");
         return 2;
     }
     int status = 0;

@@ -53,24 +53,18 @@ struct MakeSpan final : EditCommand {
 // span auto
 struct AutoSpan final : Command {
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
+        const std::vector<const Preset*> known = presets_for(session.backend().target_status());
         Reply all;
-        bool any = false;
-        for (const Preset& preset : presets()) {
-            const TargetStatus target = session.backend().target_status();
-            if (std::ranges::none_of(target.processes, [&](const TargetStatus::Process& process) {
-                    return process.running && process.comm == preset.program;
-                }))
-                continue;
-            any = true;
-            for (const ScriptLine& line : script_lines(std::string(preset.program), preset.text)) {
+        for (const Preset* preset : known)
+            for (const ScriptLine& line :
+                 script_lines(std::string(preset->program), preset->text)) {
                 auto reply = session.run_inside(line.text, place.at);
                 if (!reply)
                     return reply.complaint();
                 all.text += reply->text;
                 all.json.insert(all.json.end(), reply->json.begin(), reply->json.end());
             }
-        }
-        if (any)
+        if (!known.empty())
             return all;
         std::vector<std::string_view> names;
         for (const Preset& preset : presets())

@@ -3,6 +3,7 @@
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/listing.h"
+#include "repl/session/presets.h"
 
 namespace auger {
 namespace {
@@ -17,12 +18,16 @@ struct Suggest final : Command {
             return *complaint;
         const Model& model = session.model();
         const Suggestions suggestions = suggest_functions(model, looked_at);
-        return show(
+        auto reply = show(
             session, place,
             [&] {
                 return suggest_view(model, session.view_options(limit.value_or(5)), suggestions);
             },
             [&] { return Lines{suggest_json(model, suggestions, limit)}; });
+        const std::string advice = span_advice(session.backend().target_status());
+        if (reply && !advice.empty() && !reply->text.empty())
+            reply->text += advice + "\n";
+        return reply;
     }
 };
 

@@ -4,6 +4,7 @@
 #include "repl/commands/commands.h"
 #include "repl/language/thread_names.h"
 #include "repl/session/edit_command.h"
+#include "repl/session/presets.h"
 #include "repl/session/session.h"
 #include "repl/session/spelling.h"
 #include "views/escape.h"
@@ -145,6 +146,8 @@ struct SetTarget final : EditCommand {
                                    "observed\n",
                                    escape_untrusted(status.spec.name + condition_text(status.spec)))
                      : process_lines(status, process_rows);
+        if (const std::string advice = span_advice(status); !advice.empty())
+            lines += fmt::format("  {}\n", advice);
     }
 };
 

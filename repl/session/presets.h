@@ -4,7 +4,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace auger {
 
@@ -14,5 +16,11 @@ struct Preset {
 };
 // Written by CMake.
 std::span<const Preset> presets();
+
+struct TargetStatus;
+// Of programs that run in the target.
+std::vector<const Preset*> presets_for(const TargetStatus& target);
+// What a newcomer would do with them; empty: there are none.
+std::string span_advice(const TargetStatus& target);
 
 } // namespace auger

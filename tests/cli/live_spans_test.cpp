@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Spans, on a program that opens, works for and closes requests on several threads, and counts
+// them.
+#include "tests/cli/invocation.h"
+#include "tests/cli/live_auger.h"
+
+#include <sstream>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* definition =
+    "span request from open_request if ret != 0 key ret to close_request key arg0 "
+    "resume work_on key arg0 park put_aside";
+
+class LiveSpans : public LiveTest {
+  protected:
+    // All that the program did is known to auger.
+    json see_all(LiveAuger& auger) {
+        program_.go();
+        json account = program_.account();
+        auger.run({"wait until calls request >= " + account["closed"].dump() + " for 60s"});
+        return account;
+    }
+
+    Program program_{"requests", {"--calls", "400", "--forget", "3", "--wait", "--linger"}};
+};
+
+TEST_F(LiveSpans, AreCountedSplitListedAndRecorded) {
+    program_.wait_ready();
+    const std::string recording = folder_.path("spans.auger"), saved = folder_.path("spans.aug");
+    json before;
+    {
+        LiveAuger auger({"-p", std::to_string(program_.pid()), "--record", recording});
+        auger.run({"sample wall 999", definition, "slow request > 1ns"});
+        const json account = see_all(auger);
+        const json hist = auger.ask("hist request");
+        EXPECT_EQ(hist["count"], account["closed"]);
+        EXPECT_EQ(hist["open"], account["forgotten"]);
+        EXPECT_EQ(hist["span"]["stray_ends"], 0u);
+        EXPECT_LE(hist["max"], account["longest_around_ns"]);
+        EXPECT_GE(hist["max"], account["longest_inside_ns"]);
+        const json& times = hist["span"]["times"];
+        EXPECT_GT(times["parked"], times["worked_for"]);
+        // A thread begins or resumes a span and parks it itself, so all waits are watched.
+        EXPECT_EQ(times["watched"], times["worked_for"]);
+        auger.run({"assert open request == 3"});
+        const std::vector<json> open = auger.all("open request");
+        ASSERT_EQ(open.size(), 3u);
+        EXPECT_THAT(open[0]["wait"].get<std::string>(), HasSubstr("key 0x"));
+        const std::vector<json> calls = auger.all("calls request");
+        ASSERT_FALSE(calls.empty());
+        for (const json& call : calls)
+            EXPECT_GT(call["parked"], 0u);
+        auger.run({"split request > " + account["longest_plain_ns"].dump() + "ns"});
+        const json slow = auger.ask("flame slow"), fast = auger.ask("flame fast");
+        EXPECT_GT(cpu_ns_in(slow, "think_hard"), 0);
+        EXPECT_EQ(cpu_ns_in(fast, "think_hard"), 0);
+        EXPECT_GT(cpu_ns_in(fast, "think"), 0);
+        std::string points;
+        for (const json& probe : auger.all("probes"))
+            points += probe.dump();
+        for (const char* point :
+             {"from open_request", "to close_request", "resume work_on", "park put_aside"})
+            EXPECT_THAT(points, HasSubstr(point));
+        auger.run({"save " + saved, "only in request", "only request > 5ms", "only off"});
+        EXPECT_THAT(text_of(saved), HasSubstr(definition));
+        EXPECT_THAT(auger.error("split request if arg0 > 1"), HasSubstr("a span has no arguments"));
+        EXPECT_THAT(auger.error("span other from nowhere to close_request"), HasSubstr("nowhere"));
+        before = auger.ask("hist request");
+        auger.run({"record off"});
+    }
+    const Outcome replayed = auger(
+        {"--batch", "--json", "--replay", recording, "-e", "hist request; save " + saved + "2"});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    json again = json::parse(replayed.out.substr(0, replayed.out.find('\n')));
+    for (const char* field : {"count", "open", "span", "max", "p95"})
+        EXPECT_EQ(again[field], before[field]) << field;
+    EXPECT_THAT(text_of(saved + "2"), HasSubstr(definition));
+    program_.go();
+    EXPECT_EQ(program_.wait_exit(), 0);
+}
+
+TEST_F(LiveSpans, ThatAreKnownOfAProgramAreMadeByThemselves) {
+    program_.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program_.pid())});
+    EXPECT_THAT(auger.error("span auto"), HasSubstr("no program of the target"));
+}
+
+} // namespace
+} // namespace auger::test
