@@ -109,7 +109,8 @@ static __always_inline void reach_returned_point(struct open_calls* calls,
 // where they are null.
 static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* calls,
                                       const struct wire_spec* spec, u64 cookie, u64 sp,
-                                      bool in_caller, struct wire_call_counters* counters) {
+                                      bool in_caller, struct wire_call_counters* counters,
+                                      bool in_go) {
     u64 now = bpf_ktime_get_ns();
     struct wire_call_histogram* histogram;
     struct open_call* call;
@@ -148,7 +149,8 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
     count_return(counters);
-    if (spec->point.role) {
+    // Of Go's functions none is a point: see LiveProbes::no_point().
+    if (!in_go && spec->point.role) {
         reach_returned_point(calls, spec, how & TOLD_JUDGED);
         return 0;
     }
@@ -211,7 +213,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
     if (calls && (cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
         return 0;
-    return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller, counters) : 0;
+    return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false) : 0;
 }
 
 // A goroutine that has no open calls any more. A function of its own: where it is called, the stack
@@ -258,7 +260,8 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
         calls->stack_base = owner.stack_end;
         sp = owner.sp;
     }
-    leave_call(ctx, calls, spec, cookie, call_stack_pointer(sp, at_call_site), at_call_site, NULL);
+    leave_call(ctx, calls, spec, cookie, call_stack_pointer(sp, at_call_site), at_call_site, NULL,
+               true);
     if (!calls->depth)
         forget_goroutine(calls);
     return 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 // Evaluation of gates. Functions of their own, verified once.
 #include "gate.h"
-#include "spans.h"
 
 __noinline int terms_of_call(const struct open_call* call, u32 gate, u64 now) {
     struct wire_gate* in_force = bpf_map_lookup_elem(&gates, &gate);
@@ -44,8 +43,6 @@ __noinline int terms_of_calls(struct open_calls* calls, u32 gate, u64 now,
             break;
         fulfilled |= terms_of_call_at(&calls->calls[i], gate, now, here);
     }
-    if (calls->attached)
-        fulfilled |= terms_of_attached_spans(calls, gate, now);
     return fulfilled;
 }
 

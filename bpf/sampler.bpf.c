@@ -175,6 +175,8 @@ __noinline int terms_of_all_calls(const struct goroutines* goroutines, u32 gate,
 
     if (calls)
         fulfilled = terms_of_calls(calls, gate, now, here);
+    if (calls && calls->attached)
+        fulfilled |= terms_of_attached_spans(calls, gate, now);
     if (!goroutines)
         return fulfilled;
     return fulfilled | terms_of_goroutine(&goroutines->worked_for, gate, now) |

@@ -100,14 +100,16 @@ static __always_inline bool within_slow_rate(u64 now) {
 // Whether `only` keeps a slow call: judged by itself and the calls around it.
 static __noinline bool is_kept(struct open_calls* calls) {
     u64 now = calls->end.event.time_ns;
-    u32 gate = gate_in_force(WIRE_GATE_ONLY);
+    u32 gate = gate_in_force(WIRE_GATE_ONLY), of_spans = 0;
     struct gate_thread thread;
 
     if (gate == NO_GATE)
         return true;
+    if (calls->attached)
+        of_spans = terms_of_attached_spans(calls, gate, now);
     describe_thread(bpf_get_current_task_btf(), &thread);
     return gate_holds(gate, &thread,
-                      terms_of_calls(calls, gate, now, NULL) |
+                      of_spans | terms_of_calls(calls, gate, now, NULL) |
                           terms_of_call(&calls->ending, gate, now));
 }
 

@@ -181,6 +181,7 @@ Parsed<CommandPtr> parse_unsplit(Arguments&) {
 CommandRow split_command() {
     return {
         .name = "split",
+        .letter = "sp",
         .group = "Calls",
         .usage = "split [PROBE] [> PERCENTILE | DURATION [so-far]] [at FILE:LINE | if PREDICATE] "
                  "[by EXPRESSION]",

@@ -492,7 +492,7 @@ TEST(Completion, CommandsWordsProbesAndFiles) {
     EXPECT_THAT(completed("save f slow --format c"),
                 ElementsAre("calls-csv", "calls-json", "chrome-trace", "collapsed"));
     EXPECT_THAT(completed("flame slow under ns --f"), ElementsAre("--folded"));
-    EXPECT_THAT(completed("help sp"), ElementsAre("split"));
+    EXPECT_THAT(completed("help spl"), ElementsAre("split"));
     EXPECT_THAT(completed("unsplit "), ElementsAre());
     EXPECT_THAT(completed("nonsense x"), ElementsAre());
 }

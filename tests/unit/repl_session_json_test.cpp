@@ -44,6 +44,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "hist handle",
                                          "calls",
                                          "open",
+                                         "span request from f to g",
                                          "probes",
                                          "sites recv",
                                          "status",

@@ -3,7 +3,9 @@
 #include "views/model/account.h"
 #include "views/model/classifier.h"
 
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace auger {
 
@@ -31,18 +33,20 @@ uint64_t count_lost_ends(const Model& model) {
         if (last[i].any && (!of_tid.any || last[i].time_ns >= of_tid.time_ns))
             of_tid = last[i];
     }
-    std::vector<uint8_t> running(calls.size());
+    // By what names them: one that goes on while its thread goes from span to span has a record in
+    // each.
+    std::set<std::pair<uint64_t, uint32_t>> running;
     for (const auto& [tid, of_tid] : by_tid)
-        for (CallIndex at = of_tid.call; at != no_call && !running[at.index()];
-             at = calls[at].parent)
-            running[at.index()] = 1;
+        for (CallIndex at = of_tid.call; at != no_call; at = calls[at].parent)
+            running.emplace(calls[at].start_ns, calls[at].sequence);
 
     uint64_t lost = 0;
     for (size_t i = 0; i < samples.size(); i++) {
         CallIndex call = samples.calls()[i];
         // For a goroutine, and for a span, there need not be a thread now.
         lost += call != no_call && calls[call].state == CallRecord::State::open &&
-                !calls[call].of_no_thread() && !running[call.index()];
+                !calls[call].of_no_thread() &&
+                !running.contains({calls[call].start_ns, calls[call].sequence});
     }
     return lost;
 }
