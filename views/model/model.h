@@ -66,6 +66,9 @@ class Model final : public EventSink {
     // The latest time of any event, ns; `first_ns` the earliest sample's or counter's.
     uint64_t now_ns() const { return now_ns_; }
     uint64_t first_ns() const { return first_ns_; }
+    // What the wall clock showed at a moment of the stream, ns since 1970, as far as the stream
+    // tells: of a recording, on the day that it was made.
+    std::optional<uint64_t> wall_ns(uint64_t time_ns) const;
 
     // Probes by id, deleted ones included.
     const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
