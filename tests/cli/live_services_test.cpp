@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace auger::test {
 namespace {
@@ -45,7 +46,32 @@ TEST_F(LiveServices, AnswerRequestsAtEveryKindOfPlace) {
             return client.body();
         };
         EXPECT_THAT(get("/metrics"),
-                    HasSubstr(fmt::format("auger_calls_entered_total{{probe=\"serve\"}} {}\n",
+                    HasSubstr(fmt::format(
+                        "auger_calls_entered_total{{probe=\"serve\",function=\"serve\"}} {}\n",
+                        shop.served())));
+        // Histograms that a store can add to those of other hosts.
+        const json hist = auger.ask("hist serve");
+        const std::string metrics = get("/metrics");
+        double last = 0, below_ms = 0, shorter = 0;
+        for (const json& bucket : hist["buckets"])
+            if (bucket[1].get<uint64_t>() <= (uint64_t{1} << 20))
+                shorter += bucket[2].get<double>();
+        std::istringstream lines(metrics);
+        for (std::string line; std::getline(lines, line);) {
+            if (!line.starts_with("auger_call_duration_seconds_bucket"))
+                continue;
+            const double count = std::stod(line.substr(line.rfind(' ')));
+            EXPECT_GE(count, last) << line;
+            last = count;
+            if (line.find("le=\"0.001048576\"") != line.npos)
+                below_ms = count;
+        }
+        EXPECT_EQ(last, shop.served());
+        EXPECT_EQ(below_ms, shorter);
+        EXPECT_GT(below_ms, 0);
+        EXPECT_THAT(metrics,
+                    HasSubstr(fmt::format("auger_call_duration_seconds_count{{probe=\"serve\""
+                                          ",function=\"serve\"}} {}\n",
                                           shop.served())));
         const json status = json::parse(get("/status"));
         EXPECT_EQ(status["calls"]["entries"], shop.served());
