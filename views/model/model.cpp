@@ -88,17 +88,6 @@ void Model::on_spec(SpecId id, const SpecInfo& info) {
     specs_[id.index()] = info;
 }
 
-bool is_same_place(const SpecInfo& one, const SpecInfo& other) {
-    return one.probe == other.probe && one.offset == other.offset && one.module == other.module &&
-           one.function == other.function;
-}
-
-bool Model::is_taken_over(SpecId id) const {
-    const auto& spec = specs_[id.index()];
-    return std::any_of(specs_.begin() + static_cast<ptrdiff_t>(id.index()) + 1, specs_.end(),
-                       [&](const SpecInfo& later) { return is_same_place(later, spec); });
-}
-
 Model::ProbeState& Model::probe_state(ProbeId id) {
     return probe_states_[id];
 }

@@ -33,9 +33,6 @@ struct Notice {
     std::string text; // raw: escape at output
 };
 
-// Of one probe.
-bool is_same_place(const SpecInfo& one, const SpecInfo& other);
-
 class Model final : public EventSink {
   public:
     static constexpr size_t default_slow_calls = 20'000;
@@ -74,8 +71,6 @@ class Model final : public EventSink {
     const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
     const ProbeInfo* find_probe(ProbeId) const;
     const std::vector<SpecInfo>& specs() const { return specs_; }
-    // A later one is of the same place: the probe was off meanwhile.
-    bool is_taken_over(SpecId id) const;
     const SplitInfo& split() const { return split_; }
     const OnlyInfo& only() const { return only_; }
     // Values that splits are by, raw, by LabelId.

@@ -16,7 +16,6 @@ CallStatistics TimedFunction::calls(const Model& model, const Window& window) co
 
 std::vector<TimedFunction> timed_functions(const Model& model, std::optional<ProbeId> probe) {
     std::vector<TimedFunction> functions;
-    // As is_same_place() has it.
     std::map<std::tuple<ProbeId, uint64_t, std::string_view, std::string_view>, size_t> places;
     for (size_t i = 0; i < model.specs().size(); i++) {
         const SpecInfo& spec = model.specs()[i];
