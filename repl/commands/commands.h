@@ -31,6 +31,7 @@ CommandRow diff_command();
 CommandRow top_command();
 CommandRow threads_command();
 CommandRow suggest_command();
+CommandRow functions_command();
 CommandRow hist_command();
 CommandRow calls_command();
 CommandRow probes_command();

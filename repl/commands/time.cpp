@@ -55,8 +55,9 @@ CommandRow time_command() {
         .usage = "time PROBE [off]",
         .summary = "count and time the calls of a function",
         .details = R"help(
-"help probes" explains PROBE. What matched is listed; `hist PROBE` shows the durations. The number
-that `probes` shows stands for the probe in other commands.
+"help probes" explains PROBE. What matched is listed; `hist PROBE` shows the durations, `functions
+PROBE` those of each function that a glob matches. The number that `probes` shows stands for the probe
+in other commands.
 
 At a terminal, files of other users that take long to be read are not waited for: they are named,
 and what matches there is timed when they have been read. A script waits.

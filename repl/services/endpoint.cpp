@@ -251,7 +251,7 @@ bool Endpoint::finish(Job& job) {
         refuse(job, 500, file.error().message());
         return true;
     }
-    job.server->answer(job.id, answer_of(job.request.kind, std::move(*file)));
+    job.server->answer(job.id, answer_of(job.request, std::move(*file)));
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "views/exports/perf_script.h"
 #include "views/exports/pprof.h"
 #include "views/exports/prometheus.h"
+#include "views/exports/prometheus_protobuf.h"
 #include "views/format.h"
 #include "views/json/json_views.h"
 
@@ -23,14 +24,15 @@ using Kind = EndpointRequest::Kind;
 
 constexpr ForkedLimits answer_limits{.file_bytes = uint64_t{512} << 20, .cpu_seconds = 60};
 
-const char* type_of(Kind kind) {
-    switch (kind) {
+const char* type_of(const EndpointRequest& request) {
+    switch (request.kind) {
     case Kind::profile:
         return "application/octet-stream";
     case Kind::flame_html:
         return "text/html; charset=utf-8";
     case Kind::metrics:
-        return "text/plain; version=0.0.4; charset=utf-8";
+        return request.protobuf ? prometheus_protobuf_type
+                                : "text/plain; version=0.0.4; charset=utf-8";
     case Kind::status:
     case Kind::flame:
     case Kind::top:
@@ -97,7 +99,8 @@ Result<void> write_answer(const Model& model, const EndpointRequest& request,
     case Kind::flame_html:
         return outcome_of(write_flame_html(model, query, sink));
     case Kind::metrics:
-        return outcome_of(write_prometheus(model, query, sink));
+        return outcome_of(request.protobuf ? write_prometheus_protobuf(model, query, sink)
+                                           : write_prometheus(model, query, sink));
     case Kind::status:
         return write_line(sink, status_json(model, source.status));
     case Kind::flame:
@@ -133,11 +136,11 @@ Result<ForkedTask> start_answer(const Model& model, const EndpointRequest& reque
         answer_limits);
 }
 
-HttpAnswer answer_of(Kind kind, UniqueFd file) {
+HttpAnswer answer_of(const EndpointRequest& request, UniqueFd file) {
     HttpAnswer answer;
     answer.file = std::move(file);
-    answer.type = type_of(kind);
-    if (kind == Kind::profile)
+    answer.type = type_of(request);
+    if (request.kind == Kind::profile)
         answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"profile\"");
     return answer;
 }

@@ -17,6 +17,6 @@ struct AnswerSource {
 
 Result<ForkedTask> start_answer(const Model&, const EndpointRequest&, const AnswerSource&);
 // Once it has been written.
-HttpAnswer answer_of(EndpointRequest::Kind, UniqueFd file);
+HttpAnswer answer_of(const EndpointRequest&, UniqueFd file);
 
 } // namespace auger

@@ -5,6 +5,7 @@
 #include "repl/language/arguments.h"
 #include "repl/language/complaint.h"
 #include "repl/language/values.h"
+#include "repl/services/accepted_form.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -136,6 +137,7 @@ ReadRequest read_samples(const HttpRequest& request) {
 ReadRequest read_parameters(Kind kind, const HttpRequest& request,
                             std::span<const std::string_view> keys) {
     EndpointRequest read{.kind = kind};
+    read.protobuf = kind == Kind::metrics && accepts_protobuf(request.accept);
     if (kind == Kind::profile) {
         read.duration_ns = default_profile_ns;
         read.interval_ns = profile_interval_ns;

@@ -43,7 +43,7 @@ constexpr std::array resources = {
     Resource{"GET", "/events", "",
              "figures that tell whether anything is new, as a server-sent event every second",
              Kind::events},
-    Resource{"GET", "/metrics", "", "percentiles, counts and losses for Prometheus", Kind::metrics},
+    Resource{"GET", "/metrics", "", "histograms, counts and losses for Prometheus", Kind::metrics},
     Resource{"GET", "/status", "", "the ledger as JSON, as `status` with --json", Kind::status},
 };
 

@@ -50,6 +50,7 @@ struct EndpointRequest {
     std::optional<Window> window{}; // else the one in force
     std::optional<ProbeId> probe{}; // else all
     std::optional<size_t> rows{};   // of a list; else all
+    bool protobuf = false;          // metrics in this form, not as text
 };
 
 // The request, or the answer that says what is wrong with it.

@@ -4,6 +4,8 @@
 #include "tests/cli/live_auger.h"
 #include "tests/kernel/source_lines.h"
 
+#include <fmt/format.h>
+
 namespace auger::test {
 namespace {
 
@@ -71,6 +73,53 @@ TEST_F(LiveCalls, AreCountedAndTimedAsTheProgramDoes) {
     EXPECT_EQ(sites["sites"][0]["caller"], "serve");
     EXPECT_EQ("shop.c:" + sites["sites"][0]["line"].dump(),
               marked_line("shop.c", "BRANCH difficult"));
+}
+
+// fn_NNNN of 1,000 functions is called NNNN % 7 + 1 times a round.
+TEST_F(LiveCalls, OfAGlobAreAFunctionsOwn) {
+    constexpr int rounds = 20;
+    Program program("many_functions", {"--calls", std::to_string(rounds), "--wait", "--linger"});
+    program.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program.pid())});
+    auger.run(
+        {"overhead off", "time 'libmany_functions:fn_*'", "time 'libmany_functions:fn_0001'"});
+    program.go();
+    const json account = program.account();
+    auger.run({"wait until calls 1 >= " + account["calls"].dump() + " for 60s"});
+    const json table = auger.ask("functions 1 sort calls");
+    ASSERT_EQ(table["functions"].size(), 1'000u);
+    uint64_t calls = 0, total = 0;
+    for (const json& row : table["functions"]) {
+        const int number = std::stoi(row["function"].get<std::string>().substr(3));
+        EXPECT_EQ(row["count"], rounds * (number % 7 + 1)) << row;
+        EXPECT_EQ(row["entries"], row["count"]);
+        EXPECT_NEAR(row["mean"].get<double>() * row["count"].get<double>(),
+                    row["total"].get<double>(), row["count"].get<double>());
+        EXPECT_LE(row["min"], row["p50"]);
+        EXPECT_LE(row["p50"], row["p95"]);
+        EXPECT_LE(row["p95"], row["p99"]);
+        EXPECT_LE(row["p99"], row["max"]);
+        calls += row["count"].get<uint64_t>();
+        total += row["total"].get<uint64_t>();
+    }
+    EXPECT_EQ(calls, account["calls"]);
+    // The probe's own histogram is made of the same.
+    const json all = auger.ask("hist 1");
+    EXPECT_EQ(all["count"], calls);
+    EXPECT_GT(total, all["min"].get<uint64_t>() * calls);
+    EXPECT_LT(total, all["max"].get<uint64_t>() * calls);
+    for (const char* column : {"total", "mean", "p50", "p95", "p99", "max"}) {
+        const json sorted = auger.ask(fmt::format("functions 1 sort {} -n 50", column));
+        ASSERT_EQ(sorted["functions"].size(), 50u);
+        EXPECT_TRUE(
+            std::ranges::is_sorted(sorted["functions"], std::ranges::greater{},
+                                   [&](const json& row) { return row[column].get<double>(); }))
+            << column;
+    }
+    // Of all probes; one function may be in two.
+    EXPECT_EQ(auger.ask("functions")["functions"].size(), 1'001u);
+    EXPECT_EQ(auger.ask("functions 2")["functions"][0]["count"], 2 * rounds);
+    program.go();
 }
 
 TEST_F(LiveCalls, DeletedOnesAreDetachedAndUndoBringsThemBack) {

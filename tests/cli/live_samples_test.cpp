@@ -280,9 +280,10 @@ TEST_F(LiveSamples, AreExportedInEveryForm) {
     EXPECT_EQ(counted, shop.served());
     const json histograms = json::parse(save("a.histogram.json"));
     EXPECT_EQ(histograms["histograms"].size(), 2u);
-    EXPECT_THAT(
-        save("a.prom"),
-        HasSubstr(fmt::format("auger_calls_entered_total{{probe=\"serve\"}} {}\n", shop.served())));
+    EXPECT_THAT(save("a.prom"),
+                HasSubstr(fmt::format(
+                    "auger_calls_entered_total{{probe=\"serve\",function=\"serve\"}} {}\n",
+                    shop.served())));
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace auger::test {
 namespace {
@@ -45,7 +46,30 @@ TEST_F(LiveServices, AnswerRequestsAtEveryKindOfPlace) {
             return client.body();
         };
         EXPECT_THAT(get("/metrics"),
-                    HasSubstr(fmt::format("auger_calls_entered_total{{probe=\"serve\"}} {}\n",
+                    HasSubstr(fmt::format(
+                        "auger_calls_entered_total{{probe=\"serve\",function=\"serve\"}} {}\n",
+                        shop.served())));
+        // Histograms that a store can add to those of other hosts.
+        const json hist = auger.ask("hist serve");
+        const std::string metrics = get("/metrics");
+        uint64_t bounds = 0;
+        std::istringstream lines(metrics);
+        for (std::string line; std::getline(lines, line);) {
+            if (!line.starts_with("auger_call_duration_seconds_bucket"))
+                continue;
+            bounds++;
+            const std::string bound = line.substr(line.find("le=\"") + 4);
+            double below = 0; // infinity, too
+            for (const json& bucket : hist["buckets"])
+                if (bucket[1].get<double>() < std::stod(bound) * 1e9 + 0.5)
+                    below += bucket[2].get<double>();
+            EXPECT_EQ(std::stod(line.substr(line.rfind(' '))), below) << line;
+        }
+        EXPECT_EQ(bounds, 55u);
+        EXPECT_EQ(hist["count"], shop.served());
+        EXPECT_THAT(metrics,
+                    HasSubstr(fmt::format("auger_call_duration_seconds_count{{probe=\"serve\""
+                                          ",function=\"serve\"}} {}\n",
                                           shop.served())));
         const json status = json::parse(get("/status"));
         EXPECT_EQ(status["calls"]["entries"], shop.served());

@@ -52,7 +52,9 @@ TEST_F(Schemas, DescribeReplies) {
          {flame_json(model, all), top_json(model, all), status_json(model, context),
           summary_json(model, all, {{}, {{7, "demo", "user", true, ""}}}),
           *diff_json(model, all, CallClass::slow, CallClass::fast),
-          *hist_json(model, all, ProbeId{1}), calls_json(model, all)->front()})
+          *hist_json(model, all, ProbeId{1}), functions_json(model, all),
+          functions_json(model, {Window::Kind::ewma, ms}, ProbeId{1}, FunctionColumn::p99, 1),
+          calls_json(model, all)->front()})
         lines += line + "\n";
     for (const std::string_view key : GroupBy::names())
         lines += flame_json(model, all, {}, *GroupBy::named(key)) + "\n";
@@ -105,7 +107,8 @@ TEST_F(Schemas, DescribeAWholeSession) {
     const Outcome outcome =
         run({AUGER_BINARY, "--json", "--batch", "--keep-going", "-e",
              "sample wall 999; split handle_request > p95; slow handle_request > 100us; "
-             "wait until calls handle_request >= 150; flame; flame slow; flame by cpu --folded; "
+             "wait until calls handle_request >= 150; functions; flame; flame slow; flame by cpu "
+             "--folded; "
              "hist handle_request; top; diff; calls; window 1s; top; ewma 1s; flame; hist "
              "handle_request; "
              "top; calls slow; save " +

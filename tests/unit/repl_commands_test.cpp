@@ -262,9 +262,11 @@ TEST(ProbeCommands, ProbesAndThresholds) {
 }
 
 TEST(ViewCommands, ClassesAndRows) {
-    for (const char* line : {"flame --folded open", "flame slow by comm under 'f(int, int)'",
-                             "top slow -n 10", "threads slow", "diff", "diff fast slow",
-                             "calls f -n 5", "calls", "hist #3", "probes", "status"})
+    for (const char* line :
+         {"flame --folded open", "flame slow by comm under 'f(int, int)'", "top slow -n 10",
+          "threads slow", "diff", "diff fast slow", "calls f -n 5", "calls", "hist #3", "probes",
+          "status", "functions", "functions 'parse_*' sort p99 -n 5", "functions sort calls",
+          "functions 'sort' sort max", "functions #2 -n 3"})
         expect_fine(line);
     EXPECT_EQ(wrong("flame slw"), "7: \"slw\" is not a class (did you mean \"slow\"?)");
     EXPECT_THAT(wrong("flame --svg"), HasSubstr("7: there is no option"));
@@ -272,6 +274,10 @@ TEST(ViewCommands, ClassesAndRows) {
     EXPECT_THAT(wrong("diff slow open"), HasSubstr("11: only ended calls"));
     EXPECT_THAT(wrong("diff slow slow"), HasSubstr("with itself"));
     EXPECT_THAT(wrong("top -n 0"), HasSubstr("0 rows"));
+    EXPECT_THAT(wrong("functions f sort self"),
+                HasSubstr("18: \"self\" is not a column (one of: calls, total, mean"));
+    EXPECT_THAT(wrong("functions f sort"), HasSubstr("a column is missing"));
+    EXPECT_THAT(wrong("functions f p99"), HasSubstr("\"p99\" is too much"));
 }
 
 TEST(SplitCommand, PartsInAnyCombination) {

@@ -167,6 +167,8 @@ void look_at_everything(const std::string& path, bool json, bool& readable) {
                              "top",
                              "diff",
                              "diff taken not-taken",
+                             "functions",
+                             "functions 1 sort max",
                              "hist 1",
                              "hist send",
                              "calls",

@@ -127,6 +127,38 @@ TEST(EndpointRequest, OtherPathsAndMethodsAreRefused) {
     EXPECT_THAT(refusal(erase, 405), HasSubstr("/status takes GET"));
 }
 
+// What scrapers really send, and what they might.
+TEST(EndpointRequest, MetricsComeInTheFormThatIsAccepted) {
+    const auto protobuf = [](const std::string& accept) {
+        HttpRequest one = get("/metrics");
+        one.accept = accept;
+        return request(one).protobuf;
+    };
+    const std::string messages =
+        "application/"
+        "vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+    EXPECT_FALSE(protobuf(""));
+    EXPECT_FALSE(protobuf("*/*"));
+    EXPECT_FALSE(protobuf("application/openmetrics-text;version=1.0.0,application/"
+                          "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/"
+                          "*;q=0.1"));
+    EXPECT_TRUE(protobuf(messages)); // and of Prometheus 2.42 with native histograms:
+    EXPECT_TRUE(protobuf(messages + ",application/openmetrics-text;version=1.0.0;q=0.8,application/"
+                                    "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0."
+                                    "4;q=0.5,*/*;q=0.1"));
+    EXPECT_TRUE(protobuf("text/plain;version=0.0.4;q=0.5, " + messages + " ; q=0.6"));
+    EXPECT_FALSE(protobuf("text/plain;version=0.0.4;q=0.7," + messages + ";q=0.6"));
+    EXPECT_FALSE(protobuf(messages + ";q=0"));
+    EXPECT_FALSE(protobuf(messages + ";q=nonsense"));
+    EXPECT_FALSE(protobuf("application/vnd.google.protobuf;encoding=delimited"));
+    EXPECT_FALSE(protobuf("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+                          "encoding=text"));
+    EXPECT_FALSE(protobuf(",;;,q=1; ,;"));
+    HttpRequest other = get("/status");
+    other.accept = messages;
+    EXPECT_FALSE(request(other).protobuf);
+}
+
 // A web page somewhere makes its visitor's browser ask.
 TEST(EndpointRequest, StrangersAreRefused) {
     for (const char* host :

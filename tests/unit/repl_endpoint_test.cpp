@@ -5,6 +5,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
+#include "views/exports/prometheus_protobuf.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -83,6 +84,12 @@ TEST_F(EndpointTest, ProfilesFlamesMetricsAndStatus) {
         EXPECT_EQ(client.status(), 200) << path;
         EXPECT_THAT(client.body(), StartsWith(start)) << path;
     }
+    HttpClient scraper(address_);
+    scraper.get("/metrics", std::string("Accept: ") + prometheus_protobuf_type + ";q=0.9\r\n");
+    ASSERT_TRUE(answered(scraper));
+    EXPECT_THAT(scraper.answer(),
+                HasSubstr(std::string("Content-Type: ") + prometheus_protobuf_type + "\r\n"));
+    EXPECT_THAT(scraper.body().substr(1, 100), HasSubstr("auger_call_duration_seconds"));
     HttpClient client(address_);
     client.get("/status");
     ASSERT_TRUE(answered(client));

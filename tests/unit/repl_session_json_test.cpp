@@ -41,6 +41,8 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "diff",
                                          "top",
                                          "threads",
+                                         "functions",
+                                         "functions handle sort p99 -n 3",
                                          "hist handle",
                                          "calls",
                                          "open",

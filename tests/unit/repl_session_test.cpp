@@ -149,6 +149,8 @@ TEST(Session, ViewsShowWhatWasCollected) {
     EXPECT_THAT(test.run("threads"), HasSubstr("cpu"));
     EXPECT_THAT(test.run("calls handle -n 3"), HasSubstr("100 slow calls"));
     EXPECT_THAT(test.run("probes"), HasSubstr("handle"));
+    EXPECT_THAT(test.run("functions"), HasSubstr("2,000"));
+    EXPECT_THAT(test.run("functions handle sort p99"), HasSubstr("handle"));
     EXPECT_THAT(test.run("status"), HasSubstr("se\\x1brver"));
     EXPECT_EQ(test.failure, std::nullopt);
 }

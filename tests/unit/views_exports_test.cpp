@@ -207,23 +207,6 @@ TEST_F(Exports, TablesQuoteAndRunNothing) {
     EXPECT_EQ(sum, 3);
 }
 
-// The grammar of the text format, line by line.
-TEST_F(Exports, PrometheusLinesAreWellFormed) {
-    const std::regex value(R"(^[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)+\})? -?[0-9.e+-]+$)");
-    const std::string text = write("prometheus");
-    uint64_t values = 0;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with('#'))
-            continue;
-        EXPECT_TRUE(std::regex_match(line, value)) << line;
-        values++;
-    }
-    EXPECT_EQ(values, written);
-    EXPECT_THAT(text, HasSubstr("auger_call_duration_seconds_count{probe=\"handle\"} 3\n"));
-    EXPECT_THAT(text, HasSubstr("auger_lost_events_total{cause=\"samples: event ring full\"} 3\n"));
-}
-
 // The page's data, which ends neither the script nor its text.
 TEST_F(Exports, TheFlamePageHasEveryClass) {
     const std::string page = write("html");

@@ -146,6 +146,25 @@ TEST_F(Golden, Calls) {
 TEST_F(Golden, Probes) {
     check("probes.txt", to_text(probes_view(model, options)));
 }
+// A glob's functions, one without a call, and two of equal name.
+TEST_F(Golden, Functions) {
+    const std::vector<std::string> names = {
+        "parse_header(Request&)", "parse_body(Request&)", "parse_trailer(Request&)",
+        "ns::detail::Parser<std::map<int, std::string> >::parse_chunk(char const*, unsigned long)",
+        "parse_body(Request&)"};
+    std::vector<SpecId> specs;
+    for (const std::string& name : names)
+        specs.push_back(stream.add_spec(3, name));
+    stream.edit_probe(3, "parse_*", specs, {});
+    stream.stats(20'010 * ms, specs[0], {5 * us, 7 * us, 9 * us, 900 * us});
+    stream.stats(20'010 * ms, specs[1], {2 * ms, 3 * ms}, 0, 1);
+    stream.stats(20'010 * ms, specs[3], std::vector<uint64_t>(1'234'567, 3 * us));
+    stream.stats(20'010 * ms, specs[4], {}, 0, 1);
+    check("functions.txt", to_text(functions_view(model, options)));
+    options.width = 120;
+    expect_golden("functions_p99.txt",
+                  to_text(functions_view(model, options, ProbeId{3}, FunctionColumn::p99)));
+}
 TEST_F(Golden, Status) {
     // How much memory things take is the compiler's and its library's affair.
     std::string text = to_text(status_view(model, options, context));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // pprof profiles: what their locations, labels and sample types say is what the model says.
+#include "loader/recording/recording_writer.h"
+#include "loader/recording/replay_backend.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/views_exports_fixture.h"
 
 #include <gmock/gmock.h>
@@ -194,6 +197,93 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
               (Locations{{at_inner, {"f"}}, {at_outer, {"f", "main"}}, {at_outer, {"main"}}}));
     EXPECT_EQ(locations({{Rule::Kind::drop_frame, "f|glue", {}}}),
               (Locations{{at_outer, {"main"}}}));
+}
+
+// ns since 1970 of its beginning, or nothing; and how long it is.
+std::pair<std::optional<int64_t>, int64_t> pprof_time(const Model& model,
+                                                      const ExportQuery& query = {}) {
+    StringSink sink;
+    EXPECT_TRUE(find_export_format("pprof")->write(model, query, sink));
+    const std::string bytes = unzip(sink.text);
+    std::pair<std::optional<int64_t>, int64_t> found{};
+    for (protozero::pbf_reader reader(bytes); reader.next();) {
+        if (reader.tag() == 9)
+            found.first = reader.get_int64();
+        else if (reader.tag() == 10)
+            found.second = reader.get_int64();
+        else
+            reader.skip();
+    }
+    return found;
+}
+
+constexpr uint64_t in_2001 = 1'000'000'000'000'000'000; // ns since 1970
+
+using TimeAndLength = std::pair<std::optional<int64_t>, int64_t>;
+
+TEST(PprofTime, IsTheWallClocksAtTheBeginningOfTheWindow) {
+    Model model(4);
+    SyntheticStream stream{model};
+    for (uint64_t second = 20; second <= 23; second++)
+        stream.sample(second * 1000 * ms, 1, stream.stack({"main"}));
+    model.on_time(25'000 * ms);
+    // Nobody has said when that was.
+    EXPECT_EQ(pprof_time(model), TimeAndLength(std::nullopt, 5'000 * ms));
+    model.on_machine(MachineId{}, {"web-1", in_2001});
+    EXPECT_EQ(pprof_time(model), TimeAndLength(in_2001 + 20'000 * ms, 5'000 * ms));
+    EXPECT_EQ(pprof_time(model, {{}, {Window::Kind::last, 2'000 * ms, 0}}),
+              TimeAndLength(in_2001 + 23'000 * ms, 2'000 * ms));
+    EXPECT_EQ(pprof_time(model, {{}, {Window::Kind::last, 2'000 * ms, 24'000 * ms}}),
+              TimeAndLength(in_2001 + 22'000 * ms, 2'000 * ms));
+    // There are four samples at most: without the first it begins with the second.
+    stream.sample(24'000 * ms, 1, stream.stack({"main"}));
+    EXPECT_EQ(pprof_time(model), TimeAndLength(in_2001 + 21'000 * ms, 4'000 * ms));
+}
+
+TEST(PprofTime, IsLeftOutWhereItMakesNoSense) {
+    const auto at = [](uint64_t boot_ns, uint64_t time_ns) {
+        Model model;
+        SyntheticStream stream{model};
+        model.on_machine(MachineId{}, {"m", boot_ns});
+        stream.sample(time_ns, 1, stream.stack({"main"}));
+        return pprof_time(model).first;
+    };
+    EXPECT_EQ(at(1, 2), 3);
+    EXPECT_EQ(at(0, 2), std::nullopt);
+    EXPECT_EQ(at(UINT64_MAX, 2), std::nullopt);
+    EXPECT_EQ(at(in_2001, UINT64_MAX - 1), std::nullopt);
+    Model nothing;
+    nothing.on_machine(MachineId{}, {"m", in_2001});
+    EXPECT_EQ(pprof_time(nothing).first, std::nullopt);
+}
+
+// Whenever it is replayed; times of several machines are those of the one that was booted first.
+TEST(PprofTime, OfARecordingIsThatOfItsDay) {
+    test::TemporaryFolder folder;
+    std::vector<std::string> paths;
+    const auto record = [&](const std::string& name, uint64_t boot_ns, uint64_t first_ns) {
+        paths.push_back(folder.path(name));
+        auto writer = RecordingWriter::create(paths.back());
+        ASSERT_TRUE(writer);
+        (*writer)->on_machine(MachineId{}, {name, boot_ns});
+        SyntheticStream stream{**writer};
+        for (uint64_t i = 0; i <= 10; i++)
+            stream.sample(first_ns + i * ms, 1, stream.stack({"main"}));
+        ASSERT_TRUE((*writer)->finish());
+    };
+    const auto replayed = [](const std::vector<std::string>& from) {
+        Model model;
+        auto backend = open_replay(from, model);
+        EXPECT_TRUE(backend);
+        while (*(*backend)->poll(std::chrono::milliseconds(37), -1)) {
+        }
+        return pprof_time(model);
+    };
+    record("web-1", in_2001, 50 * ms);
+    record("web-2", in_2001 - 20 * ms, 60 * ms);
+    EXPECT_EQ(replayed({paths[0]}), TimeAndLength(in_2001 + 50 * ms, 10 * ms));
+    EXPECT_EQ(replayed({paths[1]}), TimeAndLength(in_2001 + 40 * ms, 10 * ms));
+    EXPECT_EQ(replayed(paths), TimeAndLength(in_2001 + 40 * ms, 20 * ms));
 }
 
 } // namespace

@@ -45,7 +45,7 @@ constexpr std::array formats = {
                  "durations of every probe's calls as a table", write_histograms_csv},
     ExportFormat{"histogram-json", ".histogram.json", "buckets",
                  "the same with percentiles, as --json hist has them", write_histograms_json},
-    ExportFormat{"prometheus", ".prom", "values", "percentiles, counts and losses for Prometheus",
+    ExportFormat{"prometheus", ".prom", "values", "histograms, counts and losses for Prometheus",
                  write_prometheus},
 };
 

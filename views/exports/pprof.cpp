@@ -26,6 +26,7 @@ enum : uint32_t {
     location = 4,
     function = 5,
     string_table = 6,
+    time_nanos = 9,
     duration_nanos = 10,
     period_type = 11,
     period = 12,
@@ -114,6 +115,7 @@ class Profile {
     void put_label(protozero::pbf_writer& sample, std::string_view key, std::string_view text);
     void put_number(protozero::pbf_writer& sample, std::string_view key, uint64_t number);
     void put_sample(const Key& key, const Entry& entry);
+    void put_time();
     // Hands over what was put together.
     void flush() {
         out_.write(bytes_);
@@ -264,6 +266,19 @@ void Profile::put_value_type(uint32_t field, std::string_view type, std::string_
     put.add_int64(value_type::unit, unit_number);
 }
 
+// What it is of: the window, as far back as there are samples.
+void Profile::put_time() {
+    const Window& window = query_.window;
+    const uint64_t now = model_.now_ns(), until = window.until(now);
+    uint64_t since = window.since(model_.first_ns(), now);
+    if (model_.samples_evicted() > 0 && model_.samples().size() > 0)
+        since = std::max(since, model_.samples().oldest().time_ns);
+    since = std::min(since, until);
+    if (const auto wall = model_.wall_ns(since); wall && since > 0)
+        message_.add_int64(profile::time_nanos, static_cast<int64_t>(*wall));
+    message_.add_int64(profile::duration_nanos, static_cast<int64_t>(until - since));
+}
+
 uint64_t Profile::finish() {
     put_value_type(profile::sample_type, "samples", "count");
     put_value_type(profile::sample_type, "cpu", "nanoseconds");
@@ -275,11 +290,7 @@ uint64_t Profile::finish() {
         samples += entry.sums.samples;
         flush();
     }
-    const Window& window = query_.window;
-    const uint64_t now = model_.now_ns(), since = window.since(model_.first_ns(), now);
-    message_.add_int64(
-        profile::duration_nanos,
-        static_cast<int64_t>(window.until(now) - std::min(window.until(now), since)));
+    put_time();
     put_value_type(profile::period_type, "cpu", "nanoseconds");
     if (const uint64_t rate = model_.ledger().rate_hz)
         message_.add_int64(profile::period, static_cast<int64_t>(1'000'000'000 / rate));

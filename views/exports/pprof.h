@@ -8,7 +8,8 @@ namespace auger {
 
 // Values: samples (count), cpu, blocked and runnable (nanoseconds). Labels: class, machine,
 // process, thread, probe (the innermost timed call around) as text, pid and tid as numbers. What is
-// lost stands in the comments. Returns the number of samples.
+// lost stands in the comments. Its time is the wall clock's at its beginning, where the stream
+// tells that (Model::wall_ns). Returns the number of samples.
 Result<uint64_t> write_pprof(const Model&, const ExportQuery&, ByteSink&);
 
 } // namespace auger

@@ -8,6 +8,7 @@
 #include "views/model/frames_under.h"
 #include "views/model/slow_call_query.h"
 #include "views/model/stack_completeness.h"
+#include "views/model/timed_function.h"
 #include "views/overhead_text.h"
 
 #include <algorithm>
@@ -296,16 +297,13 @@ std::vector<std::string> probes_json(const Model& model) {
             line["off"] = probe.off;
             lines.push_back(finish(line));
         };
-        bool any = false;
-        for (size_t i = 0; i < model.specs().size(); i++) {
-            const SpecInfo& spec = model.specs()[i];
-            if (spec.probe == id && !model.is_taken_over(SpecId{uint32_t(i)})) {
-                any = true;
-                put_place(escape_untrusted(spec.module), spec.offset,
-                          escape_untrusted(spec.function), escape_untrusted(spec.way_out.text()));
-            }
+        const std::vector<TimedFunction> functions = timed_functions(model, id);
+        for (const TimedFunction& timed : functions) {
+            const SpecInfo& spec = timed.info(model);
+            put_place(escape_untrusted(spec.module), spec.offset, escape_untrusted(spec.function),
+                      escape_untrusted(spec.way_out.text()));
         }
-        if (!any) // pending
+        if (functions.empty()) // pending
             put_place(nullptr, nullptr, nullptr, nullptr);
     }
     return lines;

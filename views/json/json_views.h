@@ -29,6 +29,10 @@ Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& fi
 Result<std::string> hist_json(const Model&, const Window&, ProbeId probe);
 // One object a timed function.
 std::vector<std::string> probes_json(const Model&);
+// One object; of the functions of a probe, or of all, those that come first.
+std::string functions_json(const Model&, const Window&, std::optional<ProbeId> probe = {},
+                           FunctionColumn sorted_by = FunctionColumn::total,
+                           std::optional<size_t> limit = {});
 // One object a slow call, the oldest first; calls within the window only.
 Result<std::vector<std::string>> calls_json(const Model&, const Window&,
                                             std::optional<ProbeId> probe = {},

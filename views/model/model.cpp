@@ -13,6 +13,8 @@ namespace {
 constexpr size_t max_specs = 1 << 20; // far above what the kernel's table holds over a session
 constexpr size_t max_labels = 1 << 24;
 constexpr size_t max_machines = 1 << 16;
+// Until the year 2116; a damaged recording may say anything.
+constexpr uint64_t latest_boot_ns = uint64_t{1} << 62;
 } // namespace
 
 Model::Model(size_t sample_capacity, size_t slow_call_capacity)
@@ -35,6 +37,17 @@ void Model::on_machine(MachineId id, const MachineInfo& info) {
 const MachineInfo& Model::machine(MachineId id) const {
     static const MachineInfo unknown;
     return id.index() < machines_.size() ? machines_[id.index()] : unknown;
+}
+
+// Of several machines times are those of the one that was booted first: MergedRecordings.
+std::optional<uint64_t> Model::wall_ns(uint64_t time_ns) const {
+    std::optional<uint64_t> boot_ns;
+    for (const MachineInfo& one : machines_)
+        if (one.boot_ns && one.boot_ns <= latest_boot_ns)
+            boot_ns = std::min(boot_ns.value_or(one.boot_ns), one.boot_ns);
+    if (!boot_ns || time_ns > latest_boot_ns - *boot_ns)
+        return std::nullopt;
+    return *boot_ns + time_ns;
 }
 
 void Model::on_module(ModuleId id, const ModuleInfo& info) {
@@ -73,17 +86,6 @@ void Model::on_spec(SpecId id, const SpecInfo& info) {
         histories_.resize(id.index() + 1);
     }
     specs_[id.index()] = info;
-}
-
-bool is_same_place(const SpecInfo& one, const SpecInfo& other) {
-    return one.probe == other.probe && one.offset == other.offset && one.module == other.module &&
-           one.function == other.function;
-}
-
-bool Model::is_taken_over(SpecId id) const {
-    const auto& spec = specs_[id.index()];
-    return std::any_of(specs_.begin() + static_cast<ptrdiff_t>(id.index()) + 1, specs_.end(),
-                       [&](const SpecInfo& later) { return is_same_place(later, spec); });
 }
 
 Model::ProbeState& Model::probe_state(ProbeId id) {

@@ -33,9 +33,6 @@ struct Notice {
     std::string text; // raw: escape at output
 };
 
-// Of one probe.
-bool is_same_place(const SpecInfo& one, const SpecInfo& other);
-
 class Model final : public EventSink {
   public:
     static constexpr size_t default_slow_calls = 20'000;
@@ -66,13 +63,14 @@ class Model final : public EventSink {
     // The latest time of any event, ns; `first_ns` the earliest sample's or counter's.
     uint64_t now_ns() const { return now_ns_; }
     uint64_t first_ns() const { return first_ns_; }
+    // What the wall clock showed at a moment of the stream, ns since 1970, as far as the stream
+    // tells: of a recording, on the day that it was made.
+    std::optional<uint64_t> wall_ns(uint64_t time_ns) const;
 
     // Probes by id, deleted ones included.
     const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
     const ProbeInfo* find_probe(ProbeId) const;
     const std::vector<SpecInfo>& specs() const { return specs_; }
-    // A later one is of the same place: the probe was off meanwhile.
-    bool is_taken_over(SpecId id) const;
     const SplitInfo& split() const { return split_; }
     const OnlyInfo& only() const { return only_; }
     // Values that splits are by, raw, by LabelId.

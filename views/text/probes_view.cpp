@@ -2,6 +2,7 @@
 // probes: each probe with its thresholds and the functions that it times.
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/model/timed_function.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -36,22 +37,16 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
     else
         canvas.add_line(what, Style::dim, 6);
     size_t rows = 0, hidden = 0;
-    for (size_t i = 0; i < model.specs().size(); i++) {
-        const SpecInfo& spec = model.specs()[i];
-        if (spec.probe != probe.id || model.is_taken_over(SpecId{uint32_t(i)}))
-            continue;
+    for (const TimedFunction& timed : timed_functions(model, probe.id)) {
+        const SpecInfo& spec = timed.info(model);
         if (options.limit && rows == options.limit) {
             hidden++;
             continue;
         }
         rows++;
         y = canvas.height();
-        // Those of former times, too, when it was taken off and timed again.
-        CallStatistics calls;
-        for (size_t former = 0; former <= i; former++)
-            if (is_same_place(model.specs()[former], spec))
-                calls.merge(model.spec_statistics(SpecId{uint32_t(former)}, options.window));
-        const bool is_point = spec.way_out.kind() == ObservedExit::Kind::span_point;
+        const CallStatistics calls = timed.calls(model, options.window);
+        const bool is_point = timed.is_point(model);
         canvas.put_right(16, y, is_point ? "" : format_count(calls.entries), Style::number);
         canvas.put_right(26, y,
                          is_point                      ? ""

@@ -11,6 +11,7 @@
 #include "views/model/diff.h"
 #include "views/model/fold.h"
 #include "views/model/function_pass.h"
+#include "views/model/function_table.h"
 #include "views/model/model.h"
 #include "views/model/suggestions.h"
 
@@ -65,6 +66,9 @@ Canvas suggest_view(const Model&, const ViewOptions&, const Suggestions&);
 Canvas neighbours_view(const Model&, const ViewOptions&, const FunctionFocus&,
                        const ClassFilter& filter = {});
 Canvas probes_view(const Model&, const ViewOptions&);
+// The functions of a probe, or of all.
+Canvas functions_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {},
+                      FunctionColumn sorted_by = FunctionColumn::total);
 // What observing takes of the target's CPU time, by cause; of `context` the limit.
 Canvas overhead_view(const Model&, const ViewOptions&, const StatusContext&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
