@@ -41,7 +41,7 @@ struct {
     __type(value, struct span);
 } fresh_spans SEC(".maps");
 
-enum { CPU_BITS = 13 };
+enum { CPU_BITS = 13, EEXIST = 17 };
 
 static __always_inline u64 next_span_state(void) {
     u32 zero = 0;
@@ -342,6 +342,7 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
                                               BPF_LOCAL_STORAGE_GET_F_CREATE);
     struct span* span;
     u64 state = next_span_state(), entered;
+    long error;
 
     if (!fresh) {
         count_loss(WIRE_LOSS_STORAGE);
@@ -361,8 +362,16 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
     fresh->call.generation = key->generation;
     fresh->call.value_slot = NO_VALUE_SLOT;
     fresh->call.wall_epoch = config.wall_epoch;
-    if (bpf_map_update_elem(&spans, key, fresh, BPF_NOEXIST)) {
-        count_loss(WIRE_LOSS_SPANS);
+    error = bpf_map_update_elem(&spans, key, fresh, BPF_NOEXIST);
+    // Another CPU has just begun one with this key, or is ending one, which takes a moment.
+    for (int tries = 0; tries < 4 && error == -EEXIST; tries++) {
+        span = find_span(key, &entered);
+        if (span)
+            end_unended(calls, span, entered, now);
+        error = bpf_map_update_elem(&spans, key, fresh, BPF_NOEXIST);
+    }
+    if (error) {
+        count_loss(error == -EEXIST ? WIRE_LOSS_SPAN_RACE : WIRE_LOSS_SPANS);
         return false;
     }
     if (flags & WIRE_SPAN_QUEUED)

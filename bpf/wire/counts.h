@@ -57,10 +57,12 @@ enum wire_loss {
     WIRE_LOSS_SLOW_MEMORY,  /* no memory to tell of a slow call */
     WIRE_LOSS_RING_WAIT,    /* event ring full: a sample of a wait */
     WIRE_LOSS_WAIT_STORAGE, /* no memory for a thread's waits */
-    WIRE_LOSS_POINTER,  /* a call through a pointer: where it goes could not be read just then */
-    WIRE_LOSS_VALUES,   /* no memory for a thread's values: predicates on them do not hold */
-    WIRE_LOSS_SPANS,    /* a span that began while WIRE_MAX_SPANS were open: dropped */
-    WIRE_LOSS_SPAN_KEY, /* a point of a span: its key could not be read */
+    WIRE_LOSS_POINTER,   /* a call through a pointer: where it goes could not be read just then */
+    WIRE_LOSS_VALUES,    /* no memory for a thread's values: predicates on them do not hold */
+    WIRE_LOSS_SPANS,     /* a span that began while WIRE_MAX_SPANS were open: dropped */
+    WIRE_LOSS_SPAN_KEY,  /* a point of a span: its key could not be read */
+    WIRE_LOSS_SPAN_RACE, /* a span that began while another CPU was ending one with its key: dropped
+                          */
     WIRE_LOSSES,
 };
 

@@ -29,6 +29,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "values: no memory for thread",
     "spans: more than 65536 open",
     "spans: key unreadable",
+    "spans: begun while one with the same key was ending",
 };
 
 } // namespace

@@ -20,6 +20,8 @@ std::span<const Preset> presets();
 struct TargetStatus;
 // Of programs that run in the target.
 std::vector<const Preset*> presets_for(const TargetStatus& target);
+// Their names; empty: there are none.
+std::string preset_programs(const TargetStatus& target);
 // What a newcomer would do with them; empty: there are none.
 std::string span_advice(const TargetStatus& target);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the prompt and the live view say of a session.
+#include "repl/session/presets.h"
 #include "repl/session/session.h"
 
 #include "views/escape.h"
@@ -88,6 +89,8 @@ ScreenState Session::screen_state() const {
                                     : static_cast<double>(std::max(settings().sampling.rate_hz,
                                                                    settings().sampling.raised_hz));
     state.symbols = backend_.symbol_progress();
+    if (!state.replaying)
+        state.spans_of = preset_programs(backend_.target_status());
     return state;
 }
 

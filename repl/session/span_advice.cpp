@@ -19,13 +19,16 @@ std::vector<const Preset*> presets_for(const TargetStatus& target) {
     return fitting;
 }
 
-std::string span_advice(const TargetStatus& target) {
+std::string preset_programs(const TargetStatus& target) {
     std::vector<std::string_view> names;
     for (const Preset* preset : presets_for(target))
         names.push_back(preset->program);
-    return names.empty()
-               ? std::string()
-               : fmt::format("\"span auto\" times whole requests of {}", fmt::join(names, ", "));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string span_advice(const TargetStatus& target) {
+    const std::string names = preset_programs(target);
+    return names.empty() ? names : fmt::format("\"span auto\" times whole requests of {}", names);
 }
 
 } // namespace auger

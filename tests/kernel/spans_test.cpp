@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -223,6 +224,57 @@ TEST_F(Spans, AreTakenOffAndPutOnAgain) {
     ASSERT_TRUE(session.pump_until([&] { return session.calls(id).returns > off.returns + 100; }));
     must(session.backend().remove_probe(id));
     EXPECT_LT(session.backend().links().size(), links);
+}
+
+// Four threads begin and end spans under 16 keys as fast as they can, on several CPUs at once.
+TEST_F(Spans, WhoseKeysAreUsedByAllThreadsAtOnceAddUp) {
+    Program program("requests", {"--churn", "--calls", "20000", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    SpanDefinition churn;
+    churn.points = {{.role = Role::from, .probe = "churn_open", .key = "arg0"},
+                    {.role = Role::to, .probe = "churn_close", .key = "arg0"}};
+    churn.text = "from churn_open to churn_close";
+    const ProbeId id = add(session, churn);
+    session.sample(997);
+    program.go();
+    const nlohmann::json truth = program.account();
+    const auto opens = truth["churn_opens"].get<double>(),
+               closes = truth["churn_closes"].get<double>();
+    EXPECT_TRUE(session.pump_until([&] {
+        const CallStatistics spans = session.model().probe_statistics(id);
+        return spans.returns + spans.stray >= closes && spans.entries >= opens;
+    }));
+    CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_EQ(spans.entries, opens);
+    EXPECT_EQ(spans.returns + spans.stray, closes);
+    EXPECT_LE(spans.open, 16);
+    EXPECT_EQ(session.lost("spans: more than 65536 open"), 0u);
+    EXPECT_EQ(spans.dropped, session.lost("spans: begun while one with the same key was ending"));
+    expect_account(spans);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.pump_to_end();
+    spans = session.model().probe_statistics(id);
+    EXPECT_EQ(spans.open, 0);
+    expect_account(spans);
+}
+
+TEST_F(Spans, OfAProcessThatIsKilledEndWithIt) {
+    Program program("requests", {"--calls", "0"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false));
+    session.sample(997);
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(id).returns > 1000; }));
+    program.signal(SIGKILL);
+    session.pump_to_end();
+    const CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_EQ(spans.open, 0);
+    EXPECT_GT(spans.unwound, 0);
+    expect_account(spans);
 }
 
 TEST_F(Spans, OfWhatCannotBeProbedAreRefusedWholly) {

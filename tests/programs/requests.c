@@ -7,6 +7,9 @@
 // `around` with these calls, so that what a profiler says of it lies between the two; and the time
 // within its steps. With `--loop` one thread does all of it, as an event loop does.
 //
+// With `--churn` all threads open and close what they like, without a lock: 16 requests, of which
+// many are open already, or closed.
+//
 // Not in any request: closes of what was never opened (`--stray`), requests that are given up and
 // whose memory is another one's then (`--abandon`), requests that nobody ends (`--forget`).
 #include "common/truth.h"
@@ -33,7 +36,8 @@ struct request {
 };
 
 static uint64_t workers = 4, stray, abandon, forget;
-static bool loop;
+static bool loop, churn;
+static uint64_t churn_opens, churn_closes;
 static uint64_t opened, closed, difficult, strays, abandoned, forgotten;
 static uint64_t inside_ns, around_ns, worked_ns, longest_inside_ns, longest_around_ns;
 static uint64_t longest_plain_ns, shortest_difficult_ns = UINT64_MAX;
@@ -179,16 +183,45 @@ static void* work(void* unused_argument) {
     }
 }
 
+TIMED void churn_open(struct request* request) {
+    request->rests++;
+}
+
+TIMED void churn_close(struct request* request) {
+    request->rests--;
+}
+
+static void* churn_on(void* number) {
+    uint64_t state = 88172645463325252u + (uintptr_t)number, opens = 0, closes = 0;
+    while (truth_running() && (!truth_calls() || opens < truth_calls())) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        struct request* request = &arena[state % 16];
+        if (state & 256) {
+            churn_open(request);
+            opens++;
+        } else {
+            churn_close(request);
+            closes++;
+        }
+    }
+    truth_add(&churn_opens, opens);
+    truth_add(&churn_closes, closes);
+    return 0;
+}
+
 static void report(FILE* out) {
     fprintf(out,
             ",\"opened\":%" PRIu64 ",\"closed\":%" PRIu64 ",\"difficult\":%" PRIu64
             ",\"strays\":%" PRIu64 ",\"abandoned\":%" PRIu64 ",\"forgotten\":%" PRIu64
             ",\"inside_ns\":%" PRIu64 ",\"around_ns\":%" PRIu64 ",\"worked_ns\":%" PRIu64
             ",\"longest_inside_ns\":%" PRIu64 ",\"longest_around_ns\":%" PRIu64
-            ",\"longest_plain_ns\":%" PRIu64 ",\"shortest_difficult_ns\":%" PRIu64,
+            ",\"longest_plain_ns\":%" PRIu64 ",\"shortest_difficult_ns\":%" PRIu64
+            ",\"churn_opens\":%" PRIu64 ",\"churn_closes\":%" PRIu64,
             opened, closed, difficult, strays, abandoned, forgotten, inside_ns, around_ns,
             worked_ns, longest_inside_ns, longest_around_ns, longest_plain_ns,
-            shortest_difficult_ns);
+            shortest_difficult_ns, churn_opens, churn_closes);
 }
 
 static void prepare(void) {
@@ -202,6 +235,7 @@ int main(int argc, char** argv) {
     const struct truth_option options[] = {
         {"workers", TRUTH_NUMBER, &workers, "threads, at most 16"},
         {"loop", TRUTH_FLAG, &loop, "one thread does all of it"},
+        {"churn", TRUTH_FLAG, &churn, "all threads open and close what they like"},
         {"stray", TRUTH_NUMBER, &stray, "closes of what was never opened"},
         {"abandon", TRUTH_NUMBER, &abandon, "requests whose memory is another one's then"},
         {"forget", TRUTH_NUMBER, &forget, "requests that nobody ends"},
@@ -224,7 +258,7 @@ int main(int argc, char** argv) {
     if (workers > most_workers)
         workers = most_workers;
     for (uint64_t i = 0; i < workers; ++i)
-        pthread_create(&threads[i], 0, work, 0);
+        pthread_create(&threads[i], 0, churn ? churn_on : work, (void*)(uintptr_t)i);
     for (uint64_t i = 0; i < workers; ++i)
         pthread_join(threads[i], 0);
     return truth_finish();

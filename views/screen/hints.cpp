@@ -41,9 +41,12 @@ std::vector<Hint> steps_in_calls(const Surroundings& here) {
     return steps;
 }
 
-std::vector<Hint> what_to_time(const Surroundings& here) {
+std::vector<Hint> what_to_time(const ScreenState& state, const Surroundings& here) {
     std::vector<Hint> steps;
-    if (!here.suggested.empty())
+    if (!state.spans_of.empty())
+        steps.push_back(step(Action::time_suggested,
+                             fmt::format("times whole requests of {}", state.spans_of)));
+    else if (!here.suggested.empty())
         steps.push_back(step(Action::time_suggested,
                              here.suggested_next.empty()
                                  ? "times " + here.suggested + ", which does the work"
@@ -70,7 +73,7 @@ std::vector<Hint> next_steps(const Model& model, const ScreenState& state,
                                           ? "target -p PID, Enter: chooses what is observed"
                                           : "sample wall 999, Enter: begins to sample")};
     if (!any_probe(model))
-        return what_to_time(here);
+        return what_to_time(state, here);
     if (here.pane == Action::histogram)
         return {{key_name(Action::threshold_down) + " " + key_name(Action::threshold_up),
                  "move the threshold", true},

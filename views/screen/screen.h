@@ -35,7 +35,8 @@ struct ScreenState {
     double overhead = 0; // CPU time of auger and its programs, as a share of one CPU
     SymbolProgress symbols;
     bool replaying = false;
-    bool ended = false; // nothing more will come
+    bool ended = false;     // nothing more will come
+    std::string spans_of{}; // programs whose requests `span auto` times; empty: none is known
 };
 
 // What the terminal's side has to do.

@@ -101,6 +101,8 @@ void Screen::Implementation::drill(Action action) {
 
 void Screen::Implementation::time_suggested() {
     constexpr size_t looked_at = 50'000; // samples
+    if (!state_.spans_of.empty() && !any_probe(model_))
+        return run("span auto");
     for (const Suggestion& one : suggest_functions(model_, looked_at).functions) {
         if (probe_of(model_, one.function))
             continue;
