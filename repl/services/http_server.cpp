@@ -353,8 +353,7 @@ HttpCounts HttpServer::counts() const {
     return state_->counts;
 }
 
-void HttpServer::expire() {
-    const auto now = steady_clock::now();
+void HttpServer::expire(steady_clock::time_point now) {
     const std::lock_guard lock(state_->mutex);
     for (const auto& [key, one] : state_->connections) {
         if (now > one->deadline && one->fd >= 0)

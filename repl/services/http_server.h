@@ -7,6 +7,7 @@
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -78,7 +79,7 @@ class HttpServer {
     void publish(std::string text);
     size_t streams() const;
     // Ends connections that have had their time. To be called every second or so.
-    void expire();
+    void expire(std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
     HttpCounts counts() const;
 
   private:

@@ -220,5 +220,15 @@ TEST(ScreenSuggestions, OneKeyTimesWhatIsSuggested) {
     EXPECT_THAT(fixture.drawn(100, 30), HasSubstr("s splits by its p95"));
 }
 
+TEST(ScreenSuggestions, RequestsOfAKnownProgramComeFirst) {
+    ScreenFixture fixture;
+    fixture.stream.sample(ms, 1, fixture.stream.stack({"main", "handle"}));
+    fixture.model.on_time(2'000 * ms);
+    fixture.state.spans_of = "nginx";
+    fixture.refresh();
+    EXPECT_THAT(fixture.drawn(100, 30), HasSubstr("T times whole requests of nginx"));
+    EXPECT_EQ(fixture.command_of('T'), "span auto");
+}
+
 } // namespace
 } // namespace auger

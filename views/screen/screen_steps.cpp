@@ -5,6 +5,7 @@
 #include "views/model/function_probe.h"
 #include "views/model/suggestions.h"
 #include "views/screen/drill.h"
+#include "views/screen/hints.h"
 #include "views/screen/scope_steps.h"
 #include "views/screen/site_list.h"
 #include "views/screen/source_page.h"
