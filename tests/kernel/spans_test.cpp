@@ -3,12 +3,14 @@
 // of its requests by its own clock, on both sides of what a span is.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/kernel/source_lines.h"
 #include "views/model/classifier.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -83,51 +85,58 @@ TEST_F(Spans, AreCountedAndTimedAsTheProgramDoes) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
-// The requests that take longest are those that think hard, and no others: so the samples in which
-// somebody thinks hard are all in slow spans, though 64 requests are open at once and change their
-// threads all the time.
+// Difficult requests, and no others, come by a line: so the samples in which somebody thinks hard
+// are all in spans that did, though 64 requests are open at once and change their threads all the
+// time.
 TEST_F(Spans, HoldTheSamplesOfTheThreadsThatWorkForThem) {
     Program program("requests", {"--calls", "3000", "--wait", "--linger"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
     const ProbeId id = add(session, requests(false));
+    SplitInfo split;
+    split.active = true;
+    split.probe = id;
+    split.branch = Branch::at_line(marked_line("requests.c", "BRANCH difficult"));
+    must(session.backend().set_split(split));
     session.sample(997);
     program.go();
     const nlohmann::json truth = program.account();
     ASSERT_TRUE(truth["ok"].get<bool>());
-    const auto plain = truth["longest_plain_ns"].get<uint64_t>(),
-               difficult = truth["shortest_difficult_ns"].get<uint64_t>();
-    ASSERT_LT(plain, difficult) << "the machine is too busy for the program to know";
     settled(session, id, truth["closed"].get<uint64_t>());
-    SplitInfo split;
-    split.active = true;
-    split.probe = id;
-    split.threshold = {Threshold::Kind::fixed, (plain + difficult) / 2, 0};
-    must(session.backend().set_split(split));
-    ASSERT_TRUE(session.pump_until([&] {
-        return session.backend().symbol_progress().pending == 0 && session.log.split.active;
-    }));
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().symbol_progress().pending == 0; }));
 
     const Model& model = session.model();
     const Classifier classify(model);
     const SampleStore& samples = model.samples();
-    size_t hard = 0, hard_in_slow = 0, light = 0, light_in_span = 0;
+    std::map<std::string, size_t> hard, light;
     for (size_t i = 0; i < samples.size(); i++) {
         const std::vector<std::string> names = session.stack_names(samples.stacks()[i]);
-        const std::string kind(to_string(classify(samples.calls()[i], samples.times()[i])));
-        if (std::ranges::find(names, "think_hard") != names.end()) {
-            hard++;
-            hard_in_slow += kind == "slow";
-        } else if (std::ranges::find(names, "think") != names.end()) {
-            light++;
-            light_in_span += kind == "slow" || kind == "fast";
-        }
+        const CallIndex span = classify.outermost(samples.calls()[i]);
+        const auto taken = span == no_call ? std::nullopt : classify.taken(span);
+        const std::string kind = !taken ? "unknown" : *taken ? "taken" : "not-taken";
+        if (std::ranges::find(names, "think_hard") != names.end())
+            hard[kind]++;
+        else if (std::ranges::find(names, "think") != names.end())
+            light[kind]++;
     }
-    ASSERT_GE(hard, 100u);
-    ASSERT_GE(light, 100u);
-    EXPECT_GE(hard_in_slow, hard * 99 / 100);
-    EXPECT_GE(light_in_span, light * 99 / 100);
+    const auto all = [](const std::map<std::string, size_t>& kinds) {
+        size_t sum = 0;
+        for (const auto& [kind, count] : kinds)
+            sum += count;
+        return sum;
+    };
+    SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
+    ASSERT_GE(all(hard), 100u);
+    ASSERT_GE(all(light), 100u);
+    EXPECT_GE(hard["taken"], all(hard) * 99 / 100);
+    // A plain request's are none of those; a difficult one thinks lightly, too.
+    EXPECT_GE(light["taken"] + light["not-taken"], all(light) * 99 / 100);
+    EXPECT_GT(light["not-taken"], all(light) / 2);
+    // How many took the branch is counted, whatever was sampled.
+    EXPECT_EQ(session.log.marked[session.log.split.branch_bit].taken,
+              truth["difficult"].get<uint64_t>());
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
 }

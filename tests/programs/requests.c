@@ -82,7 +82,7 @@ TIMED struct request* open_request(void) {
 
 TIMED void work_on(struct request* request) {
     if (is_difficult(request) && request->steps_left % 4 == 2)
-        think_hard();
+        think_hard(); // BRANCH difficult
     else
         think();
     --request->steps_left;

@@ -7,7 +7,7 @@
 #include "tests/real/redis.h"
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <filesystem>
 
 namespace auger::test {
@@ -51,13 +51,7 @@ class EventLoop : public KernelTest {
     }
 };
 
-double nearest_rank(std::vector<uint64_t> values, double q) {
-    std::ranges::sort(values);
-    const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(values.size())));
-    return static_cast<double>(values.at(std::max<size_t>(rank, 1) - 1));
-}
-
-TEST_F(EventLoop, NginxRequestsAreThoseOfItsLog) {
+TEST_F(EventLoop, NginxRequestsAreThoseThatItLogs) {
     if (!has<Nginx>())
         GTEST_SKIP() << "install " << Nginx::packages;
     Nginx nginx;
@@ -66,24 +60,25 @@ TEST_F(EventLoop, NginxRequestsAreThoseOfItsLog) {
                "span request from ngx_http_create_request key ret "
                "to ngx_http_free_request key arg0 resume ngx_http_core_run_phases key arg0 "
                "resume ngx_http_output_filter key arg0 park epoll_wait"});
+    const auto begin = std::chrono::steady_clock::now();
     const uint64_t asked = nginx.load();
+    const std::chrono::duration<double, std::nano> loaded =
+        std::chrono::steady_clock::now() - begin;
     auger.run({"wait until calls request >= " + std::to_string(asked) + " for 60s"});
     const json hist = auger.ask("hist request");
     expect_account(hist, asked);
-    // nginx has milliseconds, of a clock that it reads once a turn of its loop: a request's
-    // beginning and end are each up to a turn old there. No turn takes longer than compressing a
-    // piece of a large file, which the longest request holds.
-    const std::vector<uint64_t> logged = nginx.logged_durations();
-    ASSERT_EQ(logged.size(), asked);
-    const double turn = nearest_rank(logged, 1) + 2e6;
-    for (const auto& [field, q] : {std::pair{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}}) {
-        EXPECT_LE(hist[field].get<double>(), (nearest_rank(logged, q) + turn) * 1.01) << field;
-        EXPECT_GE(hist[field].get<double>() * 1.01, nearest_rank(logged, q) - turn) << field;
-    }
+    EXPECT_EQ(nginx.logged_requests(), asked);
+    // Every client makes one request after the other, so all requests take no longer than all
+    // clients did; a request may end after its answer has come, hence 10 %. (Its log does not tell:
+    // nginx reads the clock once a turn of its loop, in which whole requests begin and end.)
+    double least = 0;
+    for (const json& bucket : hist["buckets"])
+        least += bucket[0].get<double>() * bucket[2].get<double>();
+    EXPECT_LE(least, 1.1 * Nginx::clients * loaded.count());
     // The large files are 40 of 1,040 requests, and take longest.
-    auger.run({"split request > p97"});
+    auger.run({"split request > p90"});
     const json flame = auger.ask("flame");
-    EXPECT_GE(share(flame, "slow", "deflate") + share(flame, "slow", "libz"), 0.8);
+    EXPECT_GE(share(flame, "slow", "libz"), 0.8);
     EXPECT_LE(share(flame, "fast", "libz"), 0.2);
     nginx.expect_answer();
     EXPECT_EQ(nginx.stop(), 0);
@@ -103,8 +98,9 @@ TEST_F(EventLoop, RedisCommandsAreThoseThatItCounts) {
     const uint64_t carried_out = redis.commands() - before + 1;
     auger.run({"wait until calls command >= " + std::to_string(carried_out) + " for 60s"});
     expect_account(auger.ask("hist command"), carried_out);
-    // 10 scripts in some 3,000 commands; those that come while one runs wait for it.
-    auger.run({"split command > p99"});
+    // 10 scripts in some 2,000 commands; what has come in the same turn of the loop as one waits
+    // with it for its answer, which is written at the turn's end.
+    auger.run({"split command > p95"});
     const json flame = auger.ask("flame");
     EXPECT_GE(share(flame, "slow", "luaCallFunction"), 0.8);
     EXPECT_LE(share(flame, "fast", "luaCallFunction"), 0.05);

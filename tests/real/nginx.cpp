@@ -4,7 +4,6 @@
 #include "tests/support/run.h"
 #include "tests/support/wait.h"
 
-#include <cmath>
 #include <future>
 #include <sstream>
 #include <stdexcept>
@@ -13,8 +12,8 @@ namespace auger::test {
 
 namespace {
 
-constexpr int small_requests = 1'000, small_clients = 8;
-constexpr int large_requests = 40, large_clients = 2;
+constexpr int small_requests = 1'000, large_requests = 40, large_clients = 2;
+constexpr int small_clients = Nginx::clients - large_clients;
 
 std::string configuration(const TemporaryFolder& folder, int port) {
     std::ostringstream text;
@@ -22,7 +21,7 @@ std::string configuration(const TemporaryFolder& folder, int port) {
          << "pid " << folder.path("pid") << ";\nerror_log " << folder.path("errors") << ";\n"
          << "events { worker_connections 64; }\n"
          << "http {\n log_format duration $request_time;\n access_log " << folder.path("log")
-         << " duration;\n gzip on;\n gzip_comp_level 9;\n gzip_types *;\n";
+         << " duration;\n gzip on;\n gzip_comp_level 9;\n gzip_types *;\n gzip_http_version 1.0;\n";
     for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
         text << " " << kind << "_temp_path " << folder.path(kind) << ";\n";
     text << " server {\n  listen 127.0.0.1:" << port << ";\n  root " << folder.path("")
@@ -41,7 +40,7 @@ Nginx::Nginx() : port_(free_port()) {
     start(programs[0], {"-p", folder_.path(""), "-e", folder_.path("errors"), "-c",
                         folder_.file("configuration", configuration(folder_, port_))});
     // A request is logged behind its answer.
-    if (!wait_until([this] { return !logged_durations().empty(); }))
+    if (!wait_until([this] { return logged_requests() > 0; }))
         throw std::runtime_error("nginx does not log its requests");
 }
 
@@ -67,14 +66,6 @@ uint64_t Nginx::load() const {
     request("small", small_requests, small_clients);
     large.get();
     return small_requests + large_requests;
-}
-
-std::vector<uint64_t> Nginx::logged_durations() {
-    std::vector<uint64_t> durations;
-    for (const std::string& line : new_lines(folder_.path("log")))
-        durations.push_back(static_cast<uint64_t>(std::llround(std::stod(line) * 1000)) *
-                            1'000'000);
-    return durations;
 }
 
 } // namespace auger::test

@@ -5,6 +5,7 @@
 
 #include <future>
 #include <stdexcept>
+#include <vector>
 
 namespace auger::test {
 
@@ -28,15 +29,17 @@ void Redis::expect_answer() {
 }
 
 void Redis::load() const {
-    auto scripts = std::async(std::launch::async, [this] {
+    std::vector<std::future<void>> clients;
+    for (int client = 0; client < 4; client++)
+        clients.push_back(std::async(std::launch::async, [this] {
+            ask({"-r", "500", "get", "key"});
+        }));
+    clients.push_back(std::async(std::launch::async, [this] {
         for (int i = 0; i < 10; i++)
             ask({"eval", "local x = 0 for i = 1, 1000000 do x = x + i end return x", "0"});
-    });
-    const Outcome outcome =
-        run({programs[2], "-p", std::to_string(port_), "-q", "-n", "3000", "-c", "8", "-t", "get"});
-    scripts.get();
-    if (outcome.code != 0)
-        throw std::runtime_error("redis-benchmark: " + outcome.out + outcome.err);
+    }));
+    for (auto& client : clients)
+        client.get();
 }
 
 uint64_t Redis::commands() const {

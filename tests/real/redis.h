@@ -13,13 +13,12 @@ class Redis : public ServerProcess {
   public:
     Redis();
 
-    static constexpr const char* programs[] = {"/usr/bin/redis-server", "/usr/bin/redis-cli",
-                                               "/usr/bin/redis-benchmark"};
+    static constexpr const char* programs[] = {"/usr/bin/redis-server", "/usr/bin/redis-cli"};
     static constexpr const char* packages = "redis-server, redis-tools";
 
     void expect_answer() override;
-    // Many clients at once; some of them have it run a script that takes long. Returns when all is
-    // answered.
+    // Some clients at once, each with one command after the other; one has it run scripts that take
+    // long. Returns when all is answered.
     void load() const;
     // How many commands it has carried out, without this one.
     uint64_t commands() const;
