@@ -363,7 +363,7 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
     fresh->call.value_slot = NO_VALUE_SLOT;
     fresh->call.wall_epoch = config.wall_epoch;
     error = bpf_map_update_elem(&spans, key, fresh, BPF_NOEXIST);
-    // Another CPU has just begun one with this key, or is ending one, which takes a moment.
+    // One with this key is open, or another CPU is ending it, which takes a moment.
     for (int tries = 0; tries < 4 && error == -EEXIST; tries++) {
         span = find_span(key, &entered);
         if (span)
@@ -385,16 +385,10 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
 static __always_inline void begin_span(struct open_calls* calls, const struct wire_span_key* key,
                                        const struct wire_spec* spec, u32 flags, u64 now) {
     struct wire_call_counters* counters = counters_of(key->spec);
-    struct span* before;
     u64 state;
 
-    if (!counters)
+    if (!counters || ((flags & WIRE_SPAN_KEEP) && find_span(key, &state)))
         return;
-    before = find_span(key, &state);
-    if (before && (flags & WIRE_SPAN_KEEP))
-        return;
-    if (before)
-        end_unended(calls, before, state, now);
     __sync_fetch_and_add(&counters->entries, 1);
     if (enter_span(calls, key, spec->limit_ns, flags, now))
         __sync_fetch_and_add(&counters->open, 1);
