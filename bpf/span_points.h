@@ -342,7 +342,7 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
                                               BPF_LOCAL_STORAGE_GET_F_CREATE);
     struct span* span;
     u64 state = next_span_state(), entered;
-    long error;
+    int error; // before Linux 6.4 the helper leaves the upper half as it was
 
     if (!fresh) {
         count_loss(WIRE_LOSS_STORAGE);

@@ -154,6 +154,7 @@ TEST_F(Spans, WhoseEndsAreMissingAreAccountedFor) {
     EXPECT_EQ(spans.entries, truth["opened"].get<uint64_t>());
     EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
     EXPECT_EQ(spans.stray, truth["strays"].get<uint64_t>());
+    EXPECT_EQ(spans.dropped, 0);
     EXPECT_EQ(spans.unwound, truth["abandoned"].get<uint64_t>());
     EXPECT_EQ(spans.open, truth["forgotten"].get<int64_t>());
     expect_account(spans);
