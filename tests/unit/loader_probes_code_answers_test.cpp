@@ -3,6 +3,7 @@
 // to who asks again, and nobody else is held up by it.
 #include "tests/support/readers_of_file.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
 #include "tests/unit/code_files.h"
 
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@
 namespace auger {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -100,11 +102,14 @@ TEST_F(CodeAnswers, NobodyWhoComesBackWaitsTwice) {
     add("good", 0755);
     ASSERT_TRUE(find("plain_function"));
     const test::HangingReader hanging(getpid(), slow);
-    readers_.set_time(AnswerTime::of_loop());
-    EXPECT_THAT(find("plain_*")->being_read, ElementsAre(0));
+    // On a busy machine the other one's answer comes later, too, and is kept.
+    ASSERT_TRUE(test::wait_until([&] {
+        readers_.set_time(AnswerTime::of_loop());
+        return find("plain_*")->being_read == std::vector<size_t>{0};
+    }));
     asked_ = 0;
     readers_.set_time(AnswerTime::of_loop());
-    EXPECT_THAT(find("plain_f*")->being_read, ElementsAre(0));
+    EXPECT_THAT(find("plain_f*")->being_read, Contains(0));
     EXPECT_THAT(find("plain_*")->being_read, ElementsAre(0));
     EXPECT_LE(asked_, 2); // for those that answer
 }
