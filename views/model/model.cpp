@@ -80,6 +80,12 @@ bool is_same_place(const SpecInfo& one, const SpecInfo& other) {
            one.function == other.function;
 }
 
+bool Model::is_counted(ProbeId id) const {
+    return std::ranges::any_of(specs_, [&](const SpecInfo& spec) {
+        return spec.probe == id && spec.way_out.kind() == ObservedExit::Kind::count;
+    });
+}
+
 bool Model::is_taken_over(SpecId id) const {
     const auto& spec = specs_[id.index()];
     return std::any_of(specs_.begin() + static_cast<ptrdiff_t>(id.index()) + 1, specs_.end(),

@@ -71,6 +71,8 @@ class Model final : public EventSink {
     const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
     const ProbeInfo* find_probe(ProbeId) const;
     const std::vector<SpecInfo>& specs() const { return specs_; }
+    // It is a place that is reached: there are no calls, and no durations.
+    bool is_counted(ProbeId) const;
     // A later one is of the same place: the probe was off meanwhile.
     bool is_taken_over(SpecId id) const;
     const SplitInfo& split() const { return split_; }
