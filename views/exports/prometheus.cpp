@@ -55,6 +55,8 @@ void write_calls(const Model& model, const Window& window, Metrics& metrics) {
     };
     metrics.begin("auger_call_duration_seconds", "summary", "Durations of returned calls.");
     each([&](const std::string& label, ProbeId id) {
+        if (model.is_counted(id))
+            return;
         const CallStatistics recent = model.probe_statistics(id, window);
         const CallStatistics all = model.probe_statistics(id);
         for (const double q : quantiles)
@@ -64,7 +66,8 @@ void write_calls(const Model& model, const Window& window, Metrics& metrics) {
         metrics.value(label, all.sum_ns / 1e9, "_sum");
         metrics.value(label, all.returns, "_count");
     });
-    metrics.begin("auger_calls_entered_total", "counter", "Calls that began.");
+    metrics.begin("auger_calls_entered_total", "counter",
+                  "Calls that began; how often a place was reached.");
     each([&](const std::string& label, ProbeId id) {
         metrics.value(label, model.probe_statistics(id).entries);
     });

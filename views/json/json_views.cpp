@@ -269,6 +269,15 @@ Result<std::string> hist_json(const Model& model, const Window& window, ProbeId 
     return finish(line);
 }
 
+// Of the place that this spec is the last of: also those of former times.
+static double calls_at(const Model& model, size_t last) {
+    double calls = 0;
+    for (size_t i = 0; i <= last; i++)
+        if (is_same_place(model.specs()[i], model.specs()[last]))
+            calls += model.spec_statistics(SpecId{uint32_t(i)}).entries;
+    return calls;
+}
+
 std::vector<std::string> probes_json(const Model& model) {
     std::vector<std::string> lines;
     for (const auto& [id, probe] : model.probes()) {
@@ -278,11 +287,12 @@ std::vector<std::string> probes_json(const Model& model) {
         Line line = start("probes");
         line["id"] = id.value;
         line["spec"] = escape_untrusted(probe.text);
-        auto put_place = [&](Line module, Line offset, Line function, Line kind) {
+        auto put_place = [&](Line module, Line offset, Line function, Line kind, Line calls) {
             line["module"] = std::move(module);
             line["offset"] = std::move(offset);
             line["function"] = std::move(function);
             line["kind"] = std::move(kind);
+            line["calls"] = std::move(calls);
             line["threshold"] = slow.in_force() ? Line(slow.value_ns) : Line(nullptr);
             line["slow"] = threshold_line(probe.slow, slow);
             line["only_if"] = text_or_null(probe.conditions.only_if);
@@ -302,11 +312,14 @@ std::vector<std::string> probes_json(const Model& model) {
             if (spec.probe == id && !model.is_taken_over(SpecId{uint32_t(i)})) {
                 any = true;
                 put_place(escape_untrusted(spec.module), spec.offset,
-                          escape_untrusted(spec.function), escape_untrusted(spec.way_out.text()));
+                          escape_untrusted(spec.function), escape_untrusted(spec.way_out.text()),
+                          spec.way_out.kind() == ObservedExit::Kind::span_point
+                              ? Line(nullptr)
+                              : number(calls_at(model, i)));
             }
         }
         if (!any) // pending
-            put_place(nullptr, nullptr, nullptr, nullptr);
+            put_place(nullptr, nullptr, nullptr, nullptr, nullptr);
     }
     return lines;
 }
