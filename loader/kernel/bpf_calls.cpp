@@ -46,6 +46,10 @@ bool refused() {
 // In perf_event_attr::config, as /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset has it.
 constexpr unsigned semaphore_shift = 32;
 
+// What the kernel means by EINVAL where nothing else is wrong.
+constexpr const char* other_semaphore =
+    "a probe that is there already has another semaphore, that of a USDT probe, or none";
+
 constexpr const char* more_files = "raise the limit on open files: ulimit -n";
 
 // The type number of the kernel's uprobe PMU, or a negative number.
@@ -108,7 +112,8 @@ Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
     attributes.pid = static_cast<uint32_t>(pid);
     long fd = refused() ? -1 : syscall(SYS_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes));
     if (fd < 0)
-        return system_error("attach uprobes", fmt::format("{} places of {}", offsets.size(), path));
+        return system_error("attach uprobes", fmt::format("{} places of {}", offsets.size(), path),
+                            errno == EINVAL ? other_semaphore : "");
     return UniqueFd(static_cast<int>(fd));
 }
 
