@@ -306,6 +306,10 @@ void LiveProbes::remove_spec(SpecId spec) {
 
 Result<void> LiveProbes::set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms,
                                    Transaction& edit) {
+    for (const auto& [id, bits] : terms)
+        if (const auto asked = probes_.find(id); asked != probes_.end())
+            if (auto checked = check_durations(asked->second, "only"); !checked)
+                return checked;
     for (auto& [id, probe] : probes_) {
         auto found = terms.find(id);
         uint32_t wanted = (probe.terms & ~mask) | (found == terms.end() ? 0 : found->second);

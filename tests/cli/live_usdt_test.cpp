@@ -76,6 +76,7 @@ TEST_F(LiveUsdt, WhatTheyCannotHaveIsRefusedAtTheWord) {
     refused("split usdt:shop:tick > p95", "usdt", "has no duration");
     refused("slow " + line + " > 1ms", "usdt.c", "has no duration");
     refused("split " + line + " > p95", "usdt.c", "has no duration");
+    refused("only in usdt:shop:tick", "usdt", "has no duration");
     refused("time usdt:shop:tock", "usdt", "did you mean shop:tick");
     refused("time usdt:shop:rest", "usdt", "5-byte nop");
     refused("probes usdt nothing*", "nothing", "no such USDT probe");
