@@ -255,6 +255,8 @@ TEST_F(UsdtRefusals, ThoseThatThereAreAreListed) {
         EXPECT_EQ(probe.semaphore, probe.name != "tick" && probe.name != "measure");
     }
     EXPECT_EQ(found.skipped.size(), 2u);
+    EXPECT_THAT(session.backend().complete_function("usdt:shop:order", 10),
+                testing::ElementsAre("usdt:shop:order__done", "usdt:shop:order__start"));
 }
 
 } // namespace
