@@ -52,8 +52,9 @@ int go_call_exit(struct pt_regs* ctx) {
     return leave_in_go(ctx, cookie, cookie & WIRE_COOKIE_CALL_SITE);
 }
 
-// A point of a span, where calls begin or at a line. Its spec's entries are how often it is
-// reached, its returns what came of that: all for which the predicate holds.
+// A place that is counted, or a point of a span: a USDT probe, a line, where calls begin. Its
+// spec's entries are how often it is reached, its returns what came of that: all for which the
+// predicate holds.
 SEC("uprobe")
 int span_point(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx), key = 0;
@@ -91,7 +92,8 @@ int span_point(struct pt_regs* ctx) {
         }
     }
     __sync_fetch_and_add(&counters->returns, 1);
-    reach_span_point(calls, spec_index(cookie), key);
+    if (spec->point.role != WIRE_SPAN_NONE)
+        reach_span_point(calls, spec_index(cookie), key);
     return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "loader/reports/symbol_progress.h"
 #include "loader/reports/target_status.h"
 #include "loader/reports/unwind_status.h"
+#include "loader/reports/usdt_probes.h"
 #include "loader/settings/filter_spec.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/sampling_settings.h"
@@ -57,6 +58,8 @@ class Backend {
     virtual Result<void> set_attached(ProbeId, bool attached) = 0;
     // From where the code of the target calls a function (calls through pointers cannot be seen).
     virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
+    // Of the target's files; `pattern` is PROVIDER:NAME or LIBRARY:PROVIDER:NAME, globs.
+    virtual Result<UsdtProbes> find_usdt_probes(const std::string& pattern) = 0;
     // Edits the threshold of slow calls (kind none stops tracing them), and what is asked of calls
     // and read of them. Attachments stay.
     virtual Result<void> set_slow(ProbeId, const Threshold&, const CallConditions& = {}) = 0;

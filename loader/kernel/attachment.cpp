@@ -64,6 +64,7 @@ std::vector<LinkRequest> links_of(const Programs& programs, const AttachmentRequ
                          .file_fd = request.file_fd,
                          .offsets = part.sites.offsets,
                          .cookies = part.sites.cookies,
+                         .semaphores = part.sites.semaphores,
                          .pid = request.pid,
                          .returns = part.returns};
         // A link for all of them, or for each.
@@ -72,6 +73,7 @@ std::vector<LinkRequest> links_of(const Programs& programs, const AttachmentRequ
         for (size_t at = 0; at < places; at += step) {
             link.offsets = std::span(part.sites.offsets).subspan(at, step);
             link.cookies = std::span(part.sites.cookies).subspan(at, step);
+            link.semaphores = std::span(part.sites.semaphores).subspan(at, step);
             links.push_back(link);
         }
     }

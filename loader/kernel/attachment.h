@@ -25,10 +25,14 @@ inline constexpr const char* own_program = "/proc/self/exe";
 struct ProbeSites {
     std::vector<uint64_t> offsets; // in the file, bytes
     std::vector<uint64_t> cookies;
+    // Of each, where in the file two bytes lie that the kernel counts its probes in, in the memory
+    // of each process that has them (a USDT probe's semaphore); 0: nowhere.
+    std::vector<uint64_t> semaphores;
 
-    void add(uint64_t offset, uint64_t cookie) {
+    void add(uint64_t offset, uint64_t cookie, uint64_t semaphore = 0) {
         offsets.push_back(offset);
         cookies.push_back(cookie);
+        semaphores.push_back(semaphore);
     }
     bool empty() const { return offsets.empty(); }
 };
@@ -42,7 +46,7 @@ enum class ExitWay {
     return_probe, // entry and return probes (Linux before 6.13)
     session,      // entry and return in one
     none,         // no calls: lines, at `entries`
-    point,        // likewise points of spans
+    point,        // likewise places that are counted, and points of spans
     go,           // likewise exit instructions, of functions that goroutines call
     caller,       // at `entries`: where functions that end by a jump come back to
 };

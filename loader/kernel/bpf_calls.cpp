@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -41,6 +42,13 @@ bool refused() {
         errno = error;
     return error != 0;
 }
+
+// In perf_event_attr::config, as /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset has it.
+constexpr unsigned semaphore_shift = 32;
+
+// What the kernel means by EINVAL where nothing else is wrong.
+constexpr const char* other_semaphore =
+    "a probe that is there already has another semaphore, that of a USDT probe, or none";
 
 constexpr const char* more_files = "raise the limit on open files: ulimit -n";
 
@@ -90,19 +98,22 @@ Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
                                           const std::string& path,
                                           std::span<const uint64_t> offsets,
                                           std::span<const uint64_t> cookies, pid_t pid,
-                                          bool returns) {
+                                          bool returns, std::span<const uint64_t> semaphores) {
     UprobeMultiAttributes attributes = {};
     attributes.program_fd = static_cast<uint32_t>(program_fd);
     attributes.attach_type = attach_type;
     attributes.path = reinterpret_cast<uintptr_t>(path.c_str());
     attributes.offsets = reinterpret_cast<uintptr_t>(offsets.data());
     attributes.cookies = reinterpret_cast<uintptr_t>(cookies.data());
+    if (std::ranges::any_of(semaphores, [](uint64_t offset) { return offset != 0; }))
+        attributes.reference_counter_offsets = reinterpret_cast<uintptr_t>(semaphores.data());
     attributes.count = static_cast<uint32_t>(offsets.size());
     attributes.multi_flags = returns ? 1 : 0;
     attributes.pid = static_cast<uint32_t>(pid);
     long fd = refused() ? -1 : syscall(SYS_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes));
     if (fd < 0)
-        return system_error("attach uprobes", fmt::format("{} places of {}", offsets.size(), path));
+        return system_error("attach uprobes", fmt::format("{} places of {}", offsets.size(), path),
+                            errno == EINVAL ? other_semaphore : "");
     return UniqueFd(static_cast<int>(fd));
 }
 
@@ -117,15 +128,20 @@ Result<UniqueFd> open_perf_event(const perf_event_attr& attributes, pid_t tid, i
 }
 
 Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
-                                    uint64_t cookie, pid_t pid, bool returns) {
+                                    uint64_t cookie, pid_t pid, bool returns, uint64_t semaphore) {
     int type = uprobe_pmu_type();
     if (type < 0)
         return Error{"attach uprobe", path, "the kernel has no uprobe events",
                      "a kernel with CONFIG_UPROBE_EVENTS is needed", Error::Kind::unsupported};
+    if (semaphore > UINT32_MAX)
+        return Error{"attach uprobe",
+                     fmt::format("{}+{:#x}", path, offset),
+                     "its semaphore lies too far into the file for the kernel",
+                     {}};
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
     attributes.type = static_cast<uint32_t>(type);
-    attributes.config = returns ? 1 : 0;
+    attributes.config = (returns ? 1 : 0) | semaphore << semaphore_shift;
     attributes.config1 = reinterpret_cast<uintptr_t>(path.c_str());
     attributes.config2 = offset;
     // An event of no process must name a CPU; its probe fires on all of them nevertheless.
@@ -147,10 +163,11 @@ Result<UniqueFd> make_link(const LinkRequest& request) {
     // The kernel opens the path itself, so it gets exactly this file.
     const std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
     return request.perf ? create_perf_uprobe(request.program_fd, path, request.offsets.front(),
-                                             request.cookies.front(), request.pid, request.returns)
+                                             request.cookies.front(), request.pid, request.returns,
+                                             request.semaphores.front())
                         : create_uprobe_multi_link(request.program_fd, request.attach_type, path,
                                                    request.offsets, request.cookies, request.pid,
-                                                   request.returns);
+                                                   request.returns, request.semaphores);
 }
 
 Result<void> may_make(const LinkRequest& request) {

@@ -43,16 +43,18 @@ Result<void> set_event_program(int event_fd, int program_fd, const std::string& 
 
 // One BPF_LINK_CREATE for many places of one file. `path` is opened by the kernel during the call
 // (/proc/self/fd/N is fine). `pid` 0: every process; else only that one. `returns`: return probes.
+// `semaphores`: as in ProbeSites; empty: there are none.
 Result<UniqueFd> create_uprobe_multi_link(int program_fd, uint32_t attach_type,
                                           const std::string& path,
                                           std::span<const uint64_t> offsets,
                                           std::span<const uint64_t> cookies, pid_t pid,
-                                          bool returns);
+                                          bool returns, std::span<const uint64_t> semaphores = {});
 
 // One perf event for one place, and its BPF link, which alone holds it: the way of kernels before
 // 6.6.
 Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uint64_t offset,
-                                    uint64_t cookie, pid_t pid, bool returns);
+                                    uint64_t cookie, pid_t pid, bool returns,
+                                    uint64_t semaphore = 0);
 
 // What a link is made of, by either of the two above.
 struct LinkRequest {
@@ -60,7 +62,7 @@ struct LinkRequest {
     uint32_t attach_type = 0; // of a uprobe_multi link
     int program_fd = -1;
     int file_fd = -1;
-    std::span<const uint64_t> offsets, cookies;
+    std::span<const uint64_t> offsets, cookies, semaphores;
     pid_t pid = 0;
     bool returns = false;
 };

@@ -36,7 +36,7 @@ constexpr size_t longest_message = size_t{64} << 20;
 // What 64 processes close takes as long as what one does.
 constexpr size_t most_link_processes = 64;
 
-// In a message; offsets and cookies follow, `count` of each.
+// In a message; offsets, cookies and semaphores follow, `count` of each.
 struct Request {
     uint32_t perf, attach_type, returns, count;
     int32_t pid;
@@ -51,7 +51,7 @@ std::string encode(const LinkRequest& request) {
     const Request head{request.perf, request.attach_type, request.returns,
                        static_cast<uint32_t>(request.offsets.size()), request.pid};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
-    for (const auto& numbers : {request.offsets, request.cookies})
+    for (const auto& numbers : {request.offsets, request.cookies, request.semaphores})
         bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
     return bytes;
 }
@@ -81,7 +81,7 @@ void make_for(int socket, const Message& message, std::vector<UniqueFd>& held) {
         return;
     std::memcpy(&head, message.bytes.data(), sizeof head);
     std::vector<uint64_t> numbers((message.bytes.size() - sizeof head) / sizeof(uint64_t));
-    if (numbers.size() != size_t{head.count} * 2)
+    if (numbers.size() != size_t{head.count} * 3)
         return;
     std::memcpy(numbers.data(), message.bytes.data() + sizeof head,
                 numbers.size() * sizeof(uint64_t));
@@ -91,7 +91,8 @@ void make_for(int socket, const Message& message, std::vector<UniqueFd>& held) {
                            .program_fd = message.descriptors[0].get(),
                            .file_fd = message.descriptors[1].get(),
                            .offsets = all.first(head.count),
-                           .cookies = all.last(head.count),
+                           .cookies = all.subspan(head.count, head.count),
+                           .semaphores = all.last(head.count),
                            .pid = head.pid,
                            .returns = head.returns != 0});
     if (!link) {

@@ -80,6 +80,7 @@ class LiveBackend final : public Backend {
     Result<void> start_command() override;
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
+    Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override;
     Result<void> remove_probe(ProbeId id) override;
     Result<void> set_attached(ProbeId id, bool attached) override;
     Result<void> set_slow(ProbeId id, const Threshold& threshold,
@@ -256,6 +257,15 @@ Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {
     loop_.deliver_all();
     view_.expire();
     return probes_.find_call_sites(function, view_.get());
+}
+
+Result<UsdtProbes> LiveBackend::find_usdt_probes(const std::string& pattern) {
+    const auto asking = wait_for_code();
+    if (target_.spec().kind == TargetSpec::Kind::none)
+        return Error{"probes usdt", pattern, "there is no target", "set one first: `target PID`"};
+    loop_.deliver_all();
+    view_.expire();
+    return probes_.find_usdt_probes(pattern, view_.get());
 }
 
 Result<void> LiveBackend::remove_probe(ProbeId id) {

@@ -11,6 +11,12 @@
 
 namespace auger {
 
+namespace {
+
+constexpr size_t most_usdt_sites = 20'000; // that are listed
+
+} // namespace
+
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
                        FileGuard& guard, EventSink& sink, AttachWay way)
     : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
@@ -31,6 +37,9 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     Probe probe{
         std::move(info), *parsed.pattern, way_out_, ThresholdFollower(request.slow), {}, {}};
     ProbeReport report;
+    if (probe.info.slow.kind != Threshold::Kind::none)
+        if (auto checked = check_durations(probe, "trace slow calls"); !checked)
+            return checked.error();
     auto matches = readers_.find(probe.pattern, view.files());
     if (matches) {
         for (const SkippedPlace& skipped : matches->skipped)
@@ -90,6 +99,30 @@ Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const
     if (found.sites.empty() && !matches->being_read.empty())
         return Error{"sites", function, fmt::format("{}", fmt::join(found.skipped, "; ")),
                      "try again later"};
+    return found;
+}
+
+Result<UsdtProbes> LiveProbes::find_usdt_probes(const std::string& pattern,
+                                                const TargetView& view) {
+    ParsedProbe parsed = parse_probe(pattern.starts_with("usdt:") ? pattern : "usdt:" + pattern);
+    if (parsed.error)
+        return parsed.error->error;
+    MatchOptions options;
+    options.limit = most_usdt_sites;
+    auto matches = readers_.find(*parsed.pattern, view.files(), options);
+    if (!matches)
+        return matches.error();
+    UsdtProbes found;
+    for (const PlaceMatch& match : matches->places)
+        if (match.usdt)
+            found.add_site({view.modules[match.module].path, match.usdt->provider, match.usdt->name,
+                            match.usdt->arguments, match.usdt->semaphore != 0});
+    for (const SkippedPlace& skipped : matches->skipped)
+        found.skipped.push_back(fmt::format("{} in {}: {}", skipped.name,
+                                            view.modules[skipped.module].path, skipped.reason));
+    for (const size_t module : matches->being_read)
+        found.skipped.push_back(view.modules[module].file->path_and_owner() +
+                                " is still being read");
     return found;
 }
 
@@ -184,8 +217,9 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             if (auto attached = group.attach(programs_, view); !attached)
                 tell_problem(problems, attached.error().message(), now_ns);
         }
-        // A function that pointers go to may be anywhere.
-        if (!probe.being_read && !probe.places.empty() && probe.pattern.library.empty() &&
+        // A function that pointers go to may be anywhere, and so may a USDT probe.
+        if (!probe.being_read && !probe.pattern.usdt() && !probe.places.empty() &&
+            probe.pattern.library.empty() &&
             std::ranges::none_of(probe.places, &Place::through_pointer) &&
             std::all_of(view.modules.begin(), view.modules.end(), [&](const TargetModule& module) {
                 return !module.main_program ||
@@ -207,10 +241,11 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
         if (report.places.empty())
             continue;
         tell(probe);
-        sink_.on_notice(now_ns,
-                        fmt::format("{}: now timed in {} ({} more function{})", probe.info.text,
-                                    report.places.front().module, report.places.size(),
-                                    report.places.size() == 1 ? "" : "s"));
+        sink_.on_notice(now_ns, fmt::format("{}: now {} in {} ({} more {}{})", probe.info.text,
+                                            is_place(probe.pattern) ? "counted" : "timed",
+                                            report.places.front().module, report.places.size(),
+                                            is_place(probe.pattern) ? "place" : "function",
+                                            report.places.size() == 1 ? "" : "s"));
     }
     problems_ = std::move(problems);
 }

@@ -19,6 +19,7 @@
 #include "loader/kernel/timed_probe.h"
 #include "loader/reports/call_sites.h"
 #include "loader/reports/probe_report.h"
+#include "loader/reports/usdt_probes.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/way_out.h"
 
@@ -49,6 +50,8 @@ class LiveProbes {
     Result<ProbeReport> add(const ProbeRequest& request, const TargetView& view);
     // `function` as a probe's text names it.
     Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
+    // `pattern` as a probe's text names them, with or without `usdt:`.
+    Result<UsdtProbes> find_usdt_probes(const std::string& pattern, const TargetView& view);
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
     // Takes off what is attached, or attaches it anew; what was collected stays.
@@ -56,6 +59,8 @@ class LiveProbes {
     // Both fail for predicates and expressions that the calls have no values for.
     Result<void> set_slow(ProbeId id, const Threshold& threshold, const CallConditions& conditions,
                           const TargetView& view);
+    // Whether the probe's calls are classes of samples: a place that is counted has none.
+    Result<void> may_split(ProbeId id) const;
     Result<void> set_split(const std::optional<SplitRequest>& split, const TargetView& view,
                            Transaction& edit);
     // Of wire_spec.terms: those in `mask` are the ones given, of other probes none.
@@ -107,7 +112,11 @@ class LiveProbes {
     // Of one update; those of the one before have been told.
     void tell_problem(std::set<std::string>& problems, const std::string& problem, uint64_t now_ns);
 
-    static Error overwritten(const PlaceMatch& match); // its arguments
+    // Why how often such a place is reached has no duration.
+    static std::string no_duration(PlaceKind kind);
+    bool asks_for_durations(const Probe& probe) const;
+    static Result<void> check_durations(const Probe& probe, const char* operation);
+    static Error unreadable(const PlaceMatch& match); // its arguments
     static bool can_read(const CallProgram& program, const Place& place);
     static bool needs_other_entry(const CallProgram& program, const Place& place);
 

@@ -29,21 +29,6 @@ uint64_t condition_bits(uint8_t condition) {
                : 0;
 }
 
-// Why a place's executions have no duration; empty when they have one.
-std::string no_duration(PlaceKind kind) {
-    switch (kind) {
-    case PlaceKind::instruction:
-        return "a place inside a function has no end, so it cannot be timed";
-    case PlaceKind::line:
-        return "a line has no duration; time the function that holds it, or a call that it makes "
-               "(FUNCTION@FILE:LINE)";
-    case PlaceKind::function:
-    case PlaceKind::call_site:
-        break;
-    }
-    return {};
-}
-
 } // namespace
 
 AttachmentRequest LiveProbes::request_for(ExitWay exit) const {
@@ -63,7 +48,8 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     if (place.through_pointer())
         cookie |= WIRE_COOKIE_POINTER;
     const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
-    request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats));
+    request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats),
+                        place.match.usdt ? place.match.usdt->semaphore : 0);
     for (const ExitPlace& exit : place.match.exits) {
         const uint8_t condition = exit.code.conditional ? exit.code.condition : no_condition;
         request.exits.add(exit.file_offset, cookie | condition_bits(condition) |
@@ -110,9 +96,11 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                     return give_up(entered.error());
             continue;
         }
-        const bool at_entry = probe.point && probe.point->at_entry();
-        if (const std::string why =
-                probe.point ? no_point(match, *probe.point) : no_duration(match.kind);
+        const bool counted = !probe.point && !has_duration(match.kind);
+        const bool at_entry = counted || (probe.point && probe.point->at_entry());
+        if (const std::string why = probe.point ? no_point(match, *probe.point)
+                                    : counted && asks_for_durations(probe) ? no_duration(match.kind)
+                                                                           : "";
             !why.empty()) {
             report.skipped.push_back(fmt::format("{}: {}", match.name, why));
             continue;
@@ -169,7 +157,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             if (auto checked = check_key(*probe.point, *program); !checked)
                 return give_up(checked.error());
         if (*program && !can_read(**program, fresh))
-            return give_up(overwritten(match));
+            return give_up(unreadable(match));
         fresh.at_arguments = *program && needs_other_entry(**program, fresh);
         auto spec = specs_.add(settings_of(probe, fresh));
         if (!spec)
@@ -232,6 +220,10 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                           fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
                            : way_out_of(place.match, place.exit)});
         probe.info.specs.push_back(place.spec);
+        if (!has_duration(place.match.kind)) {
+            probe.places.push_back(std::move(place));
+            continue;
+        }
         FunctionPlace function{module.identity(), place.match.address};
         if (place.match.site && place.match.site->callee) {
             const CallSite::Callee& callee = *place.match.site->callee;

@@ -30,7 +30,49 @@ bool decides(const CallProgram& program) {
 
 } // namespace
 
-Error LiveProbes::overwritten(const PlaceMatch& match) {
+std::string LiveProbes::no_duration(PlaceKind kind) {
+    switch (kind) {
+    case PlaceKind::instruction:
+        return "a place inside a function is counted, and has no duration";
+    case PlaceKind::line:
+        return "a line is counted, and has no duration; time the function that holds it, or a call "
+               "that it makes (FUNCTION@FILE:LINE)";
+    case PlaceKind::usdt:
+        return "a USDT probe is counted, and has no duration; a span from one to another has";
+    case PlaceKind::function:
+    case PlaceKind::call_site:
+        break;
+    }
+    return {};
+}
+
+bool LiveProbes::asks_for_durations(const Probe& probe) const {
+    return probe.info.slow.kind != Threshold::Kind::none ||
+           (split_ && split_->probe == probe.info.id);
+}
+
+// Of what is asked of the probe: that its calls have durations, or are classes.
+Result<void> LiveProbes::check_durations(const Probe& probe, const char* operation) {
+    const auto counted = std::ranges::find_if(probe.places, [&](const Place& place) {
+        return probe.span.empty() && !has_duration(place.match.kind);
+    });
+    PlaceKind kind = PlaceKind::instruction;
+    if (counted != probe.places.end())
+        kind = counted->match.kind;
+    else if (probe.span.empty() && is_place(probe.pattern))
+        kind = probe.pattern.usdt() ? PlaceKind::usdt
+               : probe.pattern.line ? PlaceKind::line
+                                    : PlaceKind::instruction;
+    else
+        return {};
+    return Error{operation, probe.info.text, no_duration(kind), {}, Error::Kind::failed};
+}
+
+Error LiveProbes::unreadable(const PlaceMatch& match) {
+    if (!has_duration(match.kind))
+        return Error{"read arguments", match.name,
+                     "they are known where a function begins, not at a place inside it",
+                     "name the function, or a USDT probe, whose arguments are known"};
     if (match.in_go)
         return Error{"judge calls by their values", match.name,
                      "values are kept by thread, and a goroutine may go on on another one",
@@ -41,6 +83,8 @@ Error LiveProbes::overwritten(const PlaceMatch& match) {
 }
 
 bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
+    if (!has_duration(place.match.kind) && !place.match.usdt)
+        return false;
     if (place.match.in_go && decides(program))
         return false;
     return place.match.kind != PlaceKind::function || place.match.argument_entry ||
@@ -85,6 +129,10 @@ CalledFunction LiveProbes::values_of(const PlaceMatch& match, const TargetView& 
         called.name = match.name;
         called.file = view.modules[match.module].file;
         called.address = match.address;
+        if (match.usdt) {
+            called.name = fmt::format("usdt:{}:{}", match.usdt->provider, match.usdt->name);
+            called.usdt_arguments = match.usdt->arguments;
+        }
         return called;
     }
     called.name = match.site->function;
@@ -122,7 +170,7 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Tran
         if (!program)
             return program.error();
         if (*program && !can_read(**program, place))
-            return overwritten(place.match);
+            return unreadable(place.match);
         programs.push_back(std::move(*program));
     }
     std::vector<PlaceGroup*> old;
@@ -163,6 +211,9 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
     if (!probe.span.empty() &&
         !(conditions.only_if.empty() && conditions.slow_if.empty() && conditions.show.empty()))
         return no_values(probe);
+    if (threshold.kind != Threshold::Kind::none)
+        if (auto checked = check_durations(probe, "trace slow calls"); !checked)
+            return checked;
     const bool same_values =
         !probe.span.empty() ||
         (probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
@@ -179,6 +230,11 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
     edit.commit();
     sink_.on_probe(probe.info);
     return {};
+}
+
+Result<void> LiveProbes::may_split(ProbeId id) const {
+    const auto found = probes_.find(id);
+    return found == probes_.end() ? Result<void>() : check_durations(found->second, "split");
 }
 
 Result<void> LiveProbes::set_split(const std::optional<SplitRequest>& split, const TargetView& view,
@@ -250,6 +306,10 @@ void LiveProbes::remove_spec(SpecId spec) {
 
 Result<void> LiveProbes::set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms,
                                    Transaction& edit) {
+    for (const auto& [id, bits] : terms)
+        if (const auto asked = probes_.find(id); asked != probes_.end())
+            if (auto checked = check_durations(asked->second, "only"); !checked)
+                return checked;
     for (auto& [id, probe] : probes_) {
         auto found = terms.find(id);
         uint32_t wanted = (probe.terms & ~mask) | (found == terms.end() ? 0 : found->second);

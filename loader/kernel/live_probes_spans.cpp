@@ -43,9 +43,11 @@ std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& poi
         return {};
     if (!point.at_entry())
         return "a place inside a function does not return";
+    if (match.kind == PlaceKind::usdt)
+        return {};
     if (!point.point.key.empty() || !point.point.only_if.empty())
         return "arguments are known where a function begins, not at a place inside it: leave out "
-               "`key` and `if`, or name the function";
+               "`key` and `if`, or name the function or a USDT probe";
     return {};
 }
 

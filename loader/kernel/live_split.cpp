@@ -22,6 +22,8 @@ Result<MarkInfo> LiveSplit::watch(const Branch& branch, const TargetView& view) 
 
 Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
     SplitInfo split = wanted;
+    if (auto may = split.active ? probes_.may_split(split.probe) : Result<void>(); !may)
+        return may;
     split.branch_bit = split_.branch_bit;
     split.branch_since_ns = split_.branch_since_ns;
     split.label_since_ns = split_.label_since_ns;

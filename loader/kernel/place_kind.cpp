@@ -6,6 +6,8 @@
 namespace auger {
 
 ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit) {
+    if (exit == ExitWay::point)
+        return ObservedExit::Kind::count;
     if (match.kind == PlaceKind::call_site)
         return ObservedExit::Kind::call_site;
     return exit == ExitWay::instructions || exit == ExitWay::go
@@ -15,6 +17,22 @@ ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit) {
 
 namespace {
 
+const char* place_text(PlaceKind kind) {
+    switch (kind) {
+    case PlaceKind::instruction:
+        return "instruction";
+    case PlaceKind::line:
+        return "line";
+    case PlaceKind::call_site:
+        return "call";
+    case PlaceKind::usdt:
+        return "usdt";
+    case PlaceKind::function:
+        break;
+    }
+    return "entry";
+}
+
 std::string stepped(const char* place, ProbeCost cost) {
     return fmt::format("{}{}", place, cost == ProbeCost::single_stepped ? " (stepped)" : "");
 }
@@ -23,7 +41,7 @@ std::string stepped(const char* place, ProbeCost cost) {
 
 std::string place_kind(const PlaceMatch& match, ExitWay exit) {
     if (exit == ExitWay::point)
-        return stepped(match.kind == PlaceKind::call_site ? "call" : "entry", match.entry.cost);
+        return stepped(place_text(match.kind), match.entry.cost);
     if (match.kind != PlaceKind::call_site)
         return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit).text();
     if (match.site->jump)

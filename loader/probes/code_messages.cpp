@@ -55,6 +55,8 @@ std::string request(const Request& request) {
     out.varint(request.error_number.has_value());
     out.zigzag(request.error_number.value_or(0));
     put_error(out, request.no_error_number);
+    out.varint(request.usdt_arguments.has_value());
+    put(out, request.usdt_arguments.value_or(""));
     return bytes;
 }
 
@@ -82,6 +84,10 @@ std::optional<Request> request(std::string_view bytes) {
     if (is_known)
         request.error_number = error_number;
     request.no_error_number = take_error(in);
+    const bool is_usdt = in.boolean();
+    std::string arguments = take_text(in);
+    if (is_usdt)
+        request.usdt_arguments = std::move(arguments);
     return whole(in, std::move(request));
 }
 

@@ -65,7 +65,8 @@ struct Request {
     ProgramRequest program{};
     uint64_t address = 0;
     std::optional<int32_t> error_number{};
-    Error no_error_number{}; // why it is not known
+    Error no_error_number{};                     // why it is not known
+    std::optional<std::string> usdt_arguments{}; // see CalledFunction
 };
 std::string request(const Request& request);
 std::optional<Request> request(std::string_view bytes);

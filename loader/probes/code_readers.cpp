@@ -138,6 +138,7 @@ Result<std::optional<CallProgram>> CodeReaders::compile(const ProgramRequest& pr
     request.kind = Kind::compile;
     request.text = function.name;
     request.program = program;
+    request.usdt_arguments = function.usdt_arguments;
     request.address = function.address;
     if (error_number)
         request.error_number = *error_number;

@@ -37,6 +37,7 @@ struct CalledFunction {
     std::shared_ptr<const CodeFile> file{}; // null: not known
     uint64_t address = 0;                   // as linked
     std::vector<pid_t> pids{};              // running processes of the target, for errno's place
+    std::optional<std::string> usdt_arguments{}; // of a site of a USDT probe, as its note has them
 };
 
 class CodeReaders : public UnwindReader {

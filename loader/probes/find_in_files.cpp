@@ -20,10 +20,16 @@ bool may_be(const PlaceMatch& place, const ListedFiles& listed) {
     if (!listed.searched[place.module])
         return false;
     const CodeFile& file = *listed.files[place.module].file;
+    // The kernel counts in it, in memory of the processes that map the file.
+    const auto may_count = [&](const UsdtSite& usdt) {
+        return usdt.semaphore == 0 ||
+               (usdt.semaphore % sizeof(uint16_t) == 0 && usdt.semaphore < file.size() &&
+                !file.is_code(usdt.semaphore));
+    };
     const auto lies_at = [&](uint64_t address, uint64_t offset) {
         return file.offset_of_address(address) == offset && file.is_code(offset);
     };
-    return file.is_code(place.file_offset) &&
+    return file.is_code(place.file_offset) && (!place.usdt || may_count(*place.usdt)) &&
            lies_at(place.entry.address, place.entry.file_offset) &&
            (!place.argument_entry ||
             lies_at(place.argument_entry->address, place.argument_entry->file_offset)) &&
@@ -72,6 +78,8 @@ void drop_libraries(ProbeMatches& matches, std::span<const SearchedFile> files) 
 
 // Whether it is of the kind that was asked for, by which others know what there is to it.
 bool is_asked_for(const PlaceMatch& place, const ProbePattern& pattern) {
+    if (pattern.usdt())
+        return place.kind == PlaceKind::usdt;
     if (pattern.call_site)
         return place.kind == PlaceKind::call_site;
     if (pattern.line != 0)
@@ -84,7 +92,7 @@ class Search {
     Search(CodeConversations& conversations, const ProbePattern& pattern,
            std::span<const SearchedFile> files, const MatchOptions& options)
         : conversations_(conversations), pattern_(pattern), files_(files), options_(options),
-          in_library_(is_function() && !pattern.library.empty()) {}
+          in_library_(is_function() && (!pattern.library.empty() || pattern.usdt())) {}
 
     Result<ProbeMatches> run();
 
@@ -125,7 +133,8 @@ class Search {
     const ProbePattern& pattern_;
     const std::span<const SearchedFile> files_;
     const MatchOptions options_;
-    // A library that is named is looked into beside main programs, which hide others.
+    // A library that is named is looked into beside main programs, which hide others. USDT probes
+    // are looked for everywhere.
     const bool in_library_;
     bool in_main_ = false; // it was found in a main program
 };

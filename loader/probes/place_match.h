@@ -31,7 +31,13 @@ enum class PlaceKind : uint8_t {
     instruction, // `function+offset`, or an address inside a function: no exits
     line,        // `FILE:LINE`, where a copy of the line's code begins: no exits
     call_site,   // a call instruction, and where the call comes back to; or a jump
+    usdt,        // a site of a USDT probe: no exits
 };
+
+// Of places without exits it is known how often they are reached, and not how long anything took.
+inline bool has_duration(PlaceKind kind) {
+    return kind == PlaceKind::function || kind == PlaceKind::call_site;
+}
 
 // What is known of a call instruction besides its place.
 struct CallSite {
@@ -57,6 +63,13 @@ struct CallSite {
     std::optional<Pointer> pointer;
 };
 
+// What its note says of a site of a USDT probe.
+struct UsdtSite {
+    std::string provider, name;
+    std::string arguments;  // as the note has them, see usdt_values.h; empty: none
+    uint64_t semaphore = 0; // its offset in the file, of two bytes; 0: none
+};
+
 struct PlaceMatch {
     PlaceKind kind;
     size_t module;        // index into the modules that were searched
@@ -66,6 +79,7 @@ struct PlaceMatch {
     uint64_t size;        // bytes of the main part
     uint64_t file_offset; // of the first byte
     std::optional<CallSite> site;
+    std::optional<UsdtSite> usdt;
     EntryPlace entry;
     // Where the arguments can be read, as FunctionCode has it; only of functions.
     std::optional<EntryPlace> argument_entry;

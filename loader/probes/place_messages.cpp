@@ -75,6 +75,20 @@ CallSite::Callee take_callee(ByteReader& in, size_t modules) {
     return {module, in.varint()};
 }
 
+void put_usdt(ByteWriter& out, const UsdtSite& usdt) {
+    for (const std::string* text : {&usdt.provider, &usdt.name, &usdt.arguments})
+        put(out, *text);
+    out.varint(usdt.semaphore);
+}
+
+UsdtSite take_usdt(ByteReader& in) {
+    UsdtSite usdt;
+    for (std::string* text : {&usdt.provider, &usdt.name, &usdt.arguments})
+        *text = take_text(in);
+    usdt.semaphore = in.varint();
+    return usdt;
+}
+
 void put_site(ByteWriter& out, const CallSite& site) {
     put(out, site.function);
     out.varint(site.callee.has_value());
@@ -135,6 +149,9 @@ void put_place(ByteWriter& out, const PlaceMatch& place) {
     out.varint(place.site.has_value());
     if (place.site)
         put_site(out, *place.site);
+    out.varint(place.usdt.has_value());
+    if (place.usdt)
+        put_usdt(out, *place.usdt);
     put_entry(out, place.entry);
     out.varint(place.argument_entry.has_value());
     if (place.argument_entry)
@@ -150,7 +167,7 @@ void put_place(ByteWriter& out, const PlaceMatch& place) {
 
 PlaceMatch take_place(ByteReader& in, size_t modules) {
     PlaceMatch place{};
-    place.kind = take_enum(in, PlaceKind::call_site);
+    place.kind = take_enum(in, PlaceKind::usdt);
     place.module = in.varint();
     place.name = take_text(in);
     place.mangled = take_text(in);
@@ -159,6 +176,8 @@ PlaceMatch take_place(ByteReader& in, size_t modules) {
     place.file_offset = in.varint();
     if (in.boolean())
         place.site = take_site(in, modules);
+    if (in.boolean())
+        place.usdt = take_usdt(in);
     place.entry = take_entry(in);
     if (in.boolean())
         place.argument_entry = take_entry(in);
@@ -168,7 +187,8 @@ PlaceMatch take_place(ByteReader& in, size_t modules) {
     place.jumps_to = take_texts(in, most_notes);
     place.notes = take_texts(in, most_notes);
     if (place.module >= modules || place.name.empty() ||
-        place.site.has_value() != (place.kind == PlaceKind::call_site))
+        place.site.has_value() != (place.kind == PlaceKind::call_site) ||
+        place.usdt.has_value() != (place.kind == PlaceKind::usdt))
         in.fail();
     return place;
 }

@@ -12,6 +12,11 @@ namespace auger {
 namespace {
 
 constexpr size_t text_limit = 4096; // bytes
+constexpr std::string_view usdt_prefix = "usdt:";
+
+bool is_glob(std::string_view text) {
+    return text.find_first_of("*?[\\") != text.npos;
+}
 
 bool may_be_in_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -175,6 +180,36 @@ NameShape shape_of(std::string_view name) {
     return shape;
 }
 
+// "usdt:PROVIDER:NAME", "usdt:LIBRARY:PROVIDER:NAME"; the library may be a path with colons.
+ParsedProbe parse_usdt(std::string_view text, size_t start) {
+    constexpr const char* example = "for example usdt:postgresql:query__start, or "
+                                    "usdt:libc:libc:setjmp for those of one library";
+    const std::string_view rest = text.substr(usdt_prefix.size());
+    const size_t name_at = rest.rfind(':');
+    if (name_at == rest.npos)
+        return fail(start + text.size(), text, "a USDT probe has a provider and a name", example);
+    const size_t before = name_at == 0 ? rest.npos : rest.rfind(':', name_at - 1);
+    const size_t provider_at = before == rest.npos ? 0 : before + 1;
+    ProbePattern pattern;
+    pattern.text = text;
+    pattern.provider = rest.substr(provider_at, name_at - provider_at);
+    pattern.function = rest.substr(name_at + 1);
+    pattern.library = rest.substr(0, before == rest.npos ? 0 : before);
+    pattern.library_is_path = pattern.library.find('/') != std::string::npos;
+    pattern.function_is_glob = is_glob(pattern.function) || is_glob(pattern.provider);
+    const auto position = [&](size_t at) { return start + usdt_prefix.size() + at; };
+    for (size_t at = 0; at < rest.size(); ++at)
+        if (static_cast<unsigned char>(rest[at]) < 0x20 || rest[at] == 0x7f)
+            return fail(position(at), text, "control character");
+    if (before == 0)
+        return fail(position(0), text, "no library before the `:`", example);
+    if (pattern.provider.empty())
+        return fail(position(provider_at), text, "no provider before the `:`", example);
+    if (pattern.function.empty())
+        return fail(position(rest.size()), text, "no name after the `:`", example);
+    return {std::move(pattern), std::nullopt};
+}
+
 // A function's name or address, with its library. `whole` begins with `text`.
 ParsedProbe parse_function(std::string_view text, std::string_view whole) {
     size_t start = text.find_first_not_of(" \t");
@@ -246,6 +281,8 @@ ParsedProbe parse_probe(std::string_view text) {
     const size_t start = std::min(text.find_first_not_of(" \t"), text.size());
     const size_t end = text.find_last_not_of(" \t") + 1;
     const std::string_view trimmed = text.substr(start, end - std::min(start, end));
+    if (trimmed.starts_with(usdt_prefix))
+        return parse_usdt(trimmed, start);
     ParsedSourcePlace source = parse_source_place(trimmed, separator(trimmed));
     if (source.error)
         return fail(start + source.error->position, text, source.error->cause, source.error->hint);
@@ -328,10 +365,15 @@ bool glob_match(std::string_view glob, std::string_view text) {
     return g == glob.size();
 }
 
+bool is_place(const ProbePattern& pattern) {
+    return pattern.usdt() || pattern.offset || (pattern.line && !pattern.call_site);
+}
+
 Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
-    const char* operation = pattern.call_site ? "find call"
-                            : pattern.line    ? "find line"
-                                              : "find function";
+    const char* operation = pattern.usdt()      ? "find USDT probe"
+                            : pattern.call_site ? "find call"
+                            : pattern.line      ? "find line"
+                                                : "find function";
     return {operation, pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
 }
 

@@ -2,7 +2,8 @@
 // ProbePattern: what a user writes for a probe, taken apart. `recv`, `libc:recv`,
 // `/opt/app/bin/x:handle`, `ns::Class::method`, `ns::f(int, char const*)`, `*parse*`, `f+0x10`,
 // `0x401136`; a call site `recv@main.cc:1312`, or every one of them `recv@*`; a line
-// `main.cc:1290`. One colon separates a library from a function, two belong to a name.
+// `main.cc:1290`; a USDT probe `usdt:postgresql:query__start`, `usdt:libc:libc:setjmp`. One colon
+// separates a library from a function, two belong to a name.
 #pragma once
 
 #include "loader/base/result.h"
@@ -27,7 +28,15 @@ struct ProbePattern {
     bool call_site = false;          // calls of `function` from one line, or from anywhere
     std::string file;                // source file, or the last components of its path
     uint32_t line = 0;               // in `file`, from 1; 0: none
+    std::string provider{};          // of a USDT probe, name or glob; empty: it is none. Its name
+                                     // stands in `function`
+
+    bool usdt() const { return !provider.empty(); }
 };
+
+// Whether what it means is a place that is reached, as far as the text tells: there are no calls of
+// it, which would have a duration.
+bool is_place(const ProbePattern& pattern);
 
 struct ProbeSyntaxError {
     size_t position; // byte in the text

@@ -66,6 +66,10 @@ class ReplayBackend final : public Backend {
         return Error{"sites", function, "a recording holds no code",
                      "observe the running program: `auger -p PID`"};
     }
+    Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override {
+        return Error{"probes usdt", pattern, "a recording holds no files",
+                     "observe the running program: `auger -p PID`"};
+    }
     Result<void> remove_probe(ProbeId) override;
     Result<void> set_attached(ProbeId id, bool) override {
         return refuse("attach or take off probe", fmt::format("#{}", id.value));

@@ -10,9 +10,9 @@ namespace {
 using Kind = ObservedExit::Kind;
 
 // In the order of the kinds; `other` has none.
-constexpr std::array<std::string_view, 7> texts = {
+constexpr std::array<std::string_view, 8> texts = {
     "ret",  "trampoline", "call site", "ret, in callers", "ret, without its tail",
-    "span", "span point",
+    "span", "span point", "count",
 };
 constexpr std::string_view jumps_to_text = "; jumps to ";
 

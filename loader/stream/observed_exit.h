@@ -22,6 +22,7 @@ class ObservedExit {
         without_tail,
         span,       // of a span, which has no code of its own
         span_point, // one of its points
+        count,      // of a place that is reached: there are no calls
         other,      // of a recording: a text that says nothing to us
     };
 

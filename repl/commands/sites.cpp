@@ -36,9 +36,9 @@ std::optional<SpecId> spec_of(const Model& model, const CallSiteInfo& site) {
     const auto& specs = model.specs();
     for (auto i = static_cast<uint32_t>(specs.size()); i-- > 0;) {
         const auto probe = model.probes().find(specs[i].probe);
-        if (specs[i].way_out.kind() == ObservedExit::Kind::call_site && specs[i].module == site.module &&
-            specs[i].offset == site.offset && probe != model.probes().end() &&
-            !probe->second.deleted)
+        if (specs[i].way_out.kind() == ObservedExit::Kind::call_site &&
+            specs[i].module == site.module && specs[i].offset == site.offset &&
+            probe != model.probes().end() && !probe->second.deleted)
             return SpecId{i};
     }
     return std::nullopt;

@@ -119,12 +119,13 @@ A span begins where `from` is reached and ends where `to` is reached with the sa
 thread. Its name is then a PROBE everywhere: `hist`, `split`, `slow`, `only`, `calls`, `open`,
 `threshold`, exports.
 
-A point is a function (where it begins; `f%return`: where it returns), a call site or FILE:LINE.
-There may be several of each kind. `if` chooses among its calls. `key` is a number that tells the
-spans apart that are open at once: a pointer to the request, an id ("help expressions"). `ret` and
-`errno` are known at the return, so a point that asks for them is there. Without `key` (or with `key
-thread`) a span belongs to the thread on which it begins, and a point other than `from` means the
-span that the thread works for at that moment.
+A point is a function (where it begins; `f%return`: where it returns), a call site, FILE:LINE or a
+USDT probe ("help probes"). There may be several of each kind. `if` chooses among its calls. `key` is
+a number that tells the spans apart that are open at once: a pointer to the request, an id ("help
+expressions"); of a USDT probe, one of its arguments. `ret` and `errno` are known at the return, so a
+point that asks for them is there. Without `key` (or with `key thread`) a span belongs to the thread
+on which it begins, and a point other than `from` means the span that the thread works for at that
+moment.
 
 Samples belong to the span that their thread works for: from `from` on, until `park` (it waits for
 something, and the thread goes on to another one) or `to`, and again from `resume` on. A thread that
@@ -142,6 +143,7 @@ and says what they are from and to.)help",
             R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0
 span request from accept_request key arg0 to send_reply%return key arg0
 span job from enqueue key arg1 queued to finish_job key arg0 resume run_job key arg0
+span tx from usdt:postgresql:transaction__start to usdt:postgresql:transaction__commit
 span query from begin_query keep to end_query limit 10s
 span auto)help",
         .arguments = {{.words = "auto"},

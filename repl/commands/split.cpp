@@ -51,7 +51,7 @@ struct Split final : EditCommand {
     std::optional<ProbeRef> probe; // else that of the split in force
     Span at;                       // of the first part, where there is no probe
     std::optional<Threshold> threshold;
-    bool so_far = false;               // belongs to the threshold
+    bool so_far = false; // belongs to the threshold
     std::optional<Branch> branch;
     std::optional<std::string> label;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // time: the calls of a function are counted and timed.
+#include "loader/probes/probe_pattern.h"
 #include "repl/commands/commands.h"
 #include "repl/language/probe_arguments.h"
 #include "repl/session/edit_command.h"
@@ -8,6 +9,12 @@
 
 namespace auger {
 namespace {
+
+// A place that is reached, such as a line or a USDT probe.
+bool is_counted(const std::string& probe) {
+    const ParsedProbe parsed = parse_probe(probe);
+    return parsed.pattern && is_place(*parsed.pattern);
+}
 
 struct Time final : EditCommand {
     ProbeRef probe;
@@ -24,15 +31,18 @@ struct Time final : EditCommand {
         const std::string name = probe_name(*outcome.probe);
         if (off)
             return fmt::format("{} is off: what it collected stays", name);
+        const bool counted = is_counted(outcome.probe->text);
         if (outcome.added())
-            return fmt::format("timing {}", name);
+            return fmt::format("{} {}", counted ? "counting" : "timing", name);
         return outcome.before.find(outcome.probe->id)->off
-                   ? fmt::format("timing {} again", name)
-                   : fmt::format("{} is timed already", name);
+                   ? fmt::format("{} {} again", counted ? "counting" : "timing", name)
+                   : fmt::format("{} is {} already", name, counted ? "counted" : "timed");
     }
     const ProbeRef* makes() const override { return &probe; }
     std::string next_step(const ProbeSetting& made) const override {
-        return fmt::format("\"hist {}\" shows its durations", made.id.value);
+        return is_counted(made.text)
+                   ? std::string("\"probes\" shows how often it is reached")
+                   : fmt::format("\"hist {}\" shows its durations", made.id.value);
     }
 };
 
@@ -53,11 +63,12 @@ CommandRow time_command() {
         .name = "time",
         .group = "Calls",
         .usage = "time PROBE [off]",
-        .summary = "count and time the calls of a function",
+        .summary = "count and time the calls of a function, or count how often a place is reached",
         .details = R"help(
 "help probes" explains PROBE. What matched is listed; `hist PROBE` shows the durations, `functions
 PROBE` those of each function that a glob matches. The number that `probes` shows stands for the probe
-in other commands.
+in other commands. A line, a USDT probe, any place inside a function is counted; `only PROBE if arg1 >
+0` counts some of a USDT probe by its arguments.
 
 At a terminal, files of other users that take long to be read are not waited for: they are named,
 and what matches there is timed when they have been read. A script waits.
@@ -69,6 +80,8 @@ itself when a probe costs too much ("help overhead").)help",
 time handle off
 time libc:recv
 time recv@main.cc:1312
+time main.cc:1290
+time usdt:postgresql:query__start
 time 'ns::Cache::*')help",
         .arguments = {probe_or_function, {.words = "off"}},
         .parse = parse_time,

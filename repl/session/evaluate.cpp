@@ -143,6 +143,8 @@ Result<double> of_probe(const Quantity& quantity, const EvaluateContext& context
     default:
         break;
     }
+    if (context.model.is_counted(*context.probe))
+        return no_value("a place has no duration: it is counted", "calls PROBE is how often");
     if (calls.returns <= 0)
         return no_value("no call has returned yet", "wait until calls PROBE >= 1000");
     switch (quantity.kind) {

@@ -21,6 +21,7 @@ class UnavailableBackend final : public Backend {
     Result<void> remove_probe(ProbeId) override { return reason_; }
     Result<void> set_attached(ProbeId, bool) override { return reason_; }
     Result<CallSites> find_call_sites(const std::string&) override { return reason_; }
+    Result<UsdtProbes> find_usdt_probes(const std::string&) override { return reason_; }
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override {
         return reason_;
     }

@@ -3,6 +3,8 @@
 #include "tests/fuzz/hostile_elf.h"
 
 #include "loader/reader/elf/elf_file.h"
+#include "loader/reader/elf/symbol_address.h"
+#include "loader/reader/elf/usdt_notes.h"
 #include "loader/reader/tables/unwind_compiler.h"
 
 #include <elf.h>
@@ -20,6 +22,9 @@ void read_all_of(const uint8_t* data, size_t size) {
         return;
     file->functions();
     file->imports();
+    for (const UsdtNote& note : UsdtNotes(*file).all())
+        symbol_address(*file, note.name);
+    symbol_address(*file, "g");
     for (const ElfSegment& segment : file->segments()) {
         file->read_code(segment.address, 64);
         file->code_end(segment.address);

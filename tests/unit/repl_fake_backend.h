@@ -104,6 +104,16 @@ class FakeBackend final : public Backend {
               "call+return (stepped)"}},
             {"it: is a tail call"}};
     }
+    Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override {
+        auto done = act("usdt " + pattern);
+        if (!done)
+            return done.error();
+        return UsdtProbes{
+            {{"/usr/bin/service", "service", "request__start", "8@%rdi -4@%esi", true, 2},
+             {"/usr/lib/libother.so.1", "other", "tick", "", false, 1}},
+            {"usdt:other:odd in /usr/lib/libother.so.1: there is no nop at 0x10, where its note "
+             "says"}};
+    }
     Result<void> set_only(const OnlyInfo& only) override {
         auto done = act("only " + only.text);
         if (done) {

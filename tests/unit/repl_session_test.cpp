@@ -200,6 +200,29 @@ TEST(Session, CallSites) {
     EXPECT_THAT(test.run("sites recv"), HasSubstr("test.aug:1:7: error: sites it: refused"));
 }
 
+TEST(Session, UsdtProbes) {
+    TestSession test;
+    test.run("target 4711");
+    const std::string said = test.run("probes usdt");
+    EXPECT_EQ(test.backend.log.back(), "usdt *:*");
+    EXPECT_THAT(said, HasSubstr("2 USDT probes\n/usr/bin/service\n"
+                                "  service:request__start    2 sites  semaphore  8@%rdi -4@%esi\n"
+                                "/usr/lib/libother.so.1\n"
+                                "  other:tick                1 site\n"));
+    EXPECT_THAT(said,
+                HasSubstr("cannot be probed: usdt:other:odd in /usr/lib/libother.so.1: there"));
+    EXPECT_THAT(said, HasSubstr("\"time usdt:service:request__start\" counts"));
+    test.run("probes usdt query*");
+    EXPECT_EQ(test.backend.log.back(), "usdt *:query*");
+    test.run("probes usdt usdt:libother:other:*");
+    EXPECT_EQ(test.backend.log.back(), "usdt libother:other:*");
+    EXPECT_THAT(test.run("time usdt:service:request__start"),
+                HasSubstr("counting usdt:service:request__start (probe 1)"));
+    EXPECT_THAT(test.run("time main.cc:12"), HasSubstr("counting main.cc:12"));
+    test.backend.failing.insert("usdt");
+    EXPECT_THAT(test.run("probes usdt nix*"), HasSubstr("test.aug:1:13: error: usdt it: refused"));
+}
+
 TEST(Session, OpenCallsAreAskedForNow) {
     TestSession test;
     test.run("target 4711\ntime handle");

@@ -16,6 +16,7 @@ namespace auger {
 struct CallSeries {
     std::string probe, function; // escaped
     CallStatistics calls;        // since the probe began
+    bool counted = false;        // places, which have no durations
 };
 
 // Of a probe. The first that were timed, so that a series never goes into another one.

@@ -20,7 +20,8 @@ MetricLabels labels_of(const CallSeries& series) {
 void put_histograms(const std::vector<CallSeries>& all, MetricsWriter& out) {
     out.begin("auger_call_duration_seconds", MetricType::histogram, "Durations of returned calls.");
     for (const CallSeries& one : all)
-        out.histogram(labels_of(one), one.calls);
+        if (!one.counted)
+            out.histogram(labels_of(one), one.calls);
 }
 
 void put_percentiles(const Model& model, const Window& window, MetricsWriter& out) {
@@ -49,7 +50,8 @@ void put_counts(const std::vector<CallSeries>& all, MetricsWriter& out) {
         double (*of)(const CallStatistics&);
     };
     constexpr std::array counts = {
-        Count{"auger_calls_entered_total", MetricType::counter, "Calls that began.",
+        Count{"auger_calls_entered_total", MetricType::counter,
+              "Calls that began; how often a place was reached.",
               [](const CallStatistics& calls) { return calls.entries; }},
         Count{"auger_calls_unwound_total", MetricType::counter, "Calls left without returning.",
               [](const CallStatistics& calls) { return calls.unwound; }},

@@ -84,12 +84,17 @@ void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const
     line["span"] = probe.span.empty() ? Line(nullptr) : span_line(probe, calls);
     line["only_if"] = text_or_null(probe.conditions.only_if);
     line["tail"] = text_or_null(tail_advice(model, probe));
-    line["min"] = calls.min_ns;
-    line["max"] = calls.max_ns;
-    line["p50"] = nanoseconds(calls.quantile(0.5));
-    line["p95"] = nanoseconds(calls.quantile(0.95));
-    line["p99"] = nanoseconds(calls.quantile(0.99));
-    line["p999"] = nanoseconds(calls.quantile(0.999));
+    // A place that is counted has none.
+    const bool counted = model.is_counted(probe.id);
+    const auto duration = [&](double ns) {
+        return counted ? Line(nullptr) : Line(nanoseconds(ns));
+    };
+    line["min"] = counted ? Line(nullptr) : Line(calls.min_ns);
+    line["max"] = counted ? Line(nullptr) : Line(calls.max_ns);
+    line["p50"] = duration(calls.quantile(0.5));
+    line["p95"] = duration(calls.quantile(0.95));
+    line["p99"] = duration(calls.quantile(0.99));
+    line["p999"] = duration(calls.quantile(0.999));
     Line buckets = Line::array();
     for (uint32_t i = 0; i < calls.durations.end_bucket(); i++)
         if (calls.durations.count(i) > 0)

@@ -279,11 +279,12 @@ std::vector<std::string> probes_json(const Model& model) {
         Line line = start("probes");
         line["id"] = id.value;
         line["spec"] = escape_untrusted(probe.text);
-        auto put_place = [&](Line module, Line offset, Line function, Line kind) {
+        auto put_place = [&](Line module, Line offset, Line function, Line kind, Line calls) {
             line["module"] = std::move(module);
             line["offset"] = std::move(offset);
             line["function"] = std::move(function);
             line["kind"] = std::move(kind);
+            line["calls"] = std::move(calls);
             line["threshold"] = slow.in_force() ? Line(slow.value_ns) : Line(nullptr);
             line["slow"] = threshold_line(probe.slow, slow);
             line["only_if"] = text_or_null(probe.conditions.only_if);
@@ -301,10 +302,11 @@ std::vector<std::string> probes_json(const Model& model) {
         for (const TimedFunction& timed : functions) {
             const SpecInfo& spec = timed.info(model);
             put_place(escape_untrusted(spec.module), spec.offset, escape_untrusted(spec.function),
-                      escape_untrusted(spec.way_out.text()));
+                      escape_untrusted(spec.way_out.text()),
+                      timed.is_point(model) ? Line(nullptr) : number(timed.calls(model).entries));
         }
         if (functions.empty()) // pending
-            put_place(nullptr, nullptr, nullptr, nullptr);
+            put_place(nullptr, nullptr, nullptr, nullptr, nullptr);
     }
     return lines;
 }

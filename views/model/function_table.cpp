@@ -46,7 +46,7 @@ std::vector<FunctionRow> function_table(const Model& model, const Window& window
                                         std::optional<ProbeId> probe, FunctionColumn sorted_by) {
     std::vector<FunctionRow> rows;
     for (const TimedFunction& timed : timed_functions(model, probe)) {
-        if (timed.is_point(model))
+        if (timed.is_point(model) || timed.is_counted(model))
             continue;
         FunctionRow row{timed.specs.back(), timed.calls(model, window)};
         if (row.calls.returns > 0)

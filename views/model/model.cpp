@@ -88,6 +88,12 @@ void Model::on_spec(SpecId id, const SpecInfo& info) {
     specs_[id.index()] = info;
 }
 
+bool Model::is_counted(ProbeId id) const {
+    return std::ranges::any_of(specs_, [&](const SpecInfo& spec) {
+        return spec.probe == id && spec.way_out.kind() == ObservedExit::Kind::count;
+    });
+}
+
 Model::ProbeState& Model::probe_state(ProbeId id) {
     return probe_states_[id];
 }

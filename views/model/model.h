@@ -71,6 +71,8 @@ class Model final : public EventSink {
     const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
     const ProbeInfo* find_probe(ProbeId) const;
     const std::vector<SpecInfo>& specs() const { return specs_; }
+    // It is a place that is reached: there are no calls, and no durations.
+    bool is_counted(ProbeId) const;
     const SplitInfo& split() const { return split_; }
     const OnlyInfo& only() const { return only_; }
     // Values that splits are by, raw, by LabelId.

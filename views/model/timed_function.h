@@ -15,6 +15,10 @@ struct TimedFunction {
 
     const SpecInfo& info(const Model& model) const { return model.specs()[specs.back().index()]; }
     CallStatistics calls(const Model&, const Window& = {}) const;
+    // It is a place that is counted, and has no durations.
+    bool is_counted(const Model& model) const {
+        return info(model).way_out.kind() == ObservedExit::Kind::count;
+    }
     // Where something happens to a span: it has no calls of its own.
     bool is_point(const Model& model) const {
         return info(model).way_out.kind() == ObservedExit::Kind::span_point;

@@ -98,6 +98,7 @@ void HistogramPane::look_at(const Model& model, const Scope& scope) {
     shown.index = static_cast<size_t>(probe - timed.begin());
     shown.of = timed.size();
     shown.calls = model.probe_statistics(shown.probe, scope.window);
+    shown.counted = model.is_counted(shown.probe);
     shown.slow = model.slow_state(shown.probe);
     shown.has_split =
         split.active && split.probe == shown.probe && split.threshold.kind != Threshold::Kind::none;
@@ -147,7 +148,9 @@ void HistogramPane::draw(Canvas& canvas, const Rect& rect, bool focused) {
         picture_.highest = std::max(picture_.highest, picture_.height_of(bar));
     const size_t y = picture_.draw_head(area);
     if (picture_.layout.bars.empty()) {
-        area.put_lines(y, "No call has returned.", Style::dim);
+        area.put_lines(
+            y, now().counted ? "A place has no duration: it is counted." : "No call has returned.",
+            Style::dim);
         return;
     }
     // Axis and marks give way before the bars do.

@@ -47,11 +47,15 @@ size_t HistogramPicture::draw_head(Area& area) const {
     parts.push_back({escape_untrusted(shown.text), "", Style::title});
     if (!shown.tail.empty())
         parts.push_back({shown.tail, "", Style::warning});
-    parts.push_back({format_count(calls.entries), " calls", Style::number});
-    for (const auto& [text, q] :
-         {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}})
-        parts.push_back({text, " " + format_duration(calls.quantile(q)), Style::dim});
-    parts.push_back({"max", " " + format_duration(static_cast<double>(calls.max_ns)), Style::dim});
+    parts.push_back(
+        {format_count(calls.entries), shown.counted ? " times" : " calls", Style::number});
+    if (!shown.counted) {
+        for (const auto& [text, q] :
+             {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}})
+            parts.push_back({text, " " + format_duration(calls.quantile(q)), Style::dim});
+        parts.push_back(
+            {"max", " " + format_duration(static_cast<double>(calls.max_ns)), Style::dim});
+    }
     if (shown.has_split)
         parts.push_back({"split",
                          shown.split.in_force()

@@ -15,6 +15,7 @@ struct TimedCalls {
     std::string tail;         // see tail_text()
     size_t index = 0, of = 0; // among the timed ones
     CallStatistics calls;
+    bool counted = false;       // see Model::is_counted()
     ThresholdState split, slow; // in force on this probe
     bool has_split = false;     // by duration
 };

@@ -120,7 +120,13 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
     CallStatistics calls = model.probe_statistics(id, options.window);
     uint64_t from = std::max(calls.from_ns, model.first_ns());
     Canvas canvas = start_view(model, options, "hist " + probe_text(model, id), from, false);
-    if (probe->span.empty())
+    const bool counted = model.is_counted(id);
+    if (counted)
+        canvas.add_line(fmt::format(
+            "reached {} time{}{}{}", format_count(calls.entries), calls.entries == 1 ? "" : "s",
+            calls.filtered > 0 ? fmt::format(", {} filtered", format_count(calls.filtered)) : "",
+            calls.dropped > 0 ? fmt::format(", {} dropped", format_count(calls.dropped)) : ""));
+    else if (probe->span.empty())
         canvas.add_line(fmt::format(
             "{} calls: {} returned, {} unwound, {} open now, {} dropped{}",
             format_count(calls.entries), format_count(calls.returns), format_count(calls.unwound),
@@ -132,6 +138,10 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
         canvas.add_line(tail, Style::warning);
     if (!probe->conditions.only_if.empty())
         canvas.add_line("only if " + escape_untrusted(probe->conditions.only_if), Style::dim);
+    if (counted) {
+        canvas.add_line("A place has no duration: it is counted.", Style::dim);
+        return canvas;
+    }
     if (calls.durations.total() <= 0) {
         canvas.add_line("No call has returned.", Style::dim);
         return canvas;

@@ -28,7 +28,7 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
     if (!probe.span.empty())
         what = escape_untrusted(probe.span) + (what.empty() ? "" : ", " + what);
     if (what.empty())
-        what = "timed";
+        what = model.is_counted(probe.id) ? "counted" : "timed";
     if (probe.off)
         what += ", off";
     size_t x = canvas.put(6, y, escape_untrusted(probe.text), Style::title);

@@ -33,6 +33,7 @@ struct Instruction {
     bool push;            // push of a register
     bool writes_argument; // a register that holds an integer argument at a function's entry
     bool writes_result;   // rax, in which results come back
+    bool nop;             // does nothing, whatever its length
     bool nop5;            // a 5-byte nop, which the kernel may replace as a whole
     bool locked;          // its first byte is a lock prefix
     bool indirect;        // jump or call through a register or memory

@@ -4,6 +4,7 @@
 #include "loader/probes/function_names.h"
 #include "loader/reader/matching/name_matcher.h"
 #include "loader/reader/matching/probe_match.h"
+#include "loader/reader/matching/usdt_match.h"
 #include "loader/reader/names/demangle.h"
 
 #include <algorithm>
@@ -101,6 +102,8 @@ std::vector<std::string> near_matches(const ProbePattern& pattern,
 
 std::vector<std::string> complete_function(std::string_view text,
                                            std::span<const ProbeModule> modules, size_t limit) {
+    if (text.starts_with("usdt:"))
+        return complete_usdt(text, modules, limit);
     std::string library;
     std::string_view prefix = text;
     // `libc:re`; a pair of colons belongs to the name.

@@ -8,6 +8,7 @@
 #include "loader/reader/matching/inlined_copies.h"
 #include "loader/reader/matching/line_match.h"
 #include "loader/reader/matching/name_matcher.h"
+#include "loader/reader/matching/usdt_match.h"
 #include "loader/reader/names/demangle.h"
 
 #include <fmt/format.h>
@@ -185,6 +186,8 @@ Result<ProbeMatches> match_probe(const ProbePattern& pattern, std::span<const Pr
 Result<ProbeMatches> find_places(const ProbePattern& pattern, std::span<const ProbeModule> modules,
                                  const MatchOptions& options, bool& absent) {
     absent = false;
+    if (pattern.usdt())
+        return match_usdt(pattern, modules, options, absent);
     if (pattern.call_site)
         return match_call_sites(pattern, modules, options, absent);
     if (pattern.line)

@@ -122,6 +122,7 @@ std::optional<std::string> CodeServer::find(const Request& request) {
 std::optional<std::string> CodeServer::compile(const Request& request) {
     ValueScope scope{request.text};
     scope.address = request.address;
+    scope.usdt_arguments = request.usdt_arguments;
     if (request.error_number)
         scope.error_number = *request.error_number;
     else

@@ -26,6 +26,8 @@ struct ValueScope {
     uint64_t address = 0;
     // errno_offset() of the processes.
     Result<int32_t> error_number = Error{{}, {}, "its location is not known", {}};
+    // Of a site of a USDT probe, which is at the address, as its note has them: its only values.
+    std::optional<std::string> usdt_arguments{};
 };
 
 // Values that are read when a call begins are those at the function's first byte: its entry probe

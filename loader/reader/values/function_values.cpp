@@ -5,6 +5,7 @@
 #include "loader/reader/values/dwarf_types.h"
 #include "loader/reader/values/named_type.h"
 #include "loader/reader/values/names.h"
+#include "loader/reader/values/usdt_values.h"
 
 #include <fmt/format.h>
 
@@ -48,6 +49,16 @@ bool is_c_library(const ElfFile& file) {
 } // namespace
 
 FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
+    if (scope.usdt_arguments) {
+        no_dwarf_ = no_values("it does not describe USDT probes");
+        if (!scope.debug)
+            return;
+        if (auto dwarf = scope.debug->dwarf()) // for types
+            file_ = *dwarf;
+        else
+            no_dwarf_ = dwarf.error();
+        return;
+    }
     if (!scope.file || is_c_library(*scope.file))
         known_ = known_function(scope.function);
     if (!scope.debug || !scope.address) {
@@ -100,6 +111,12 @@ std::vector<std::pair<std::string, Result<FunctionValue>>> FunctionValues::param
 }
 
 Result<FunctionValue> FunctionValues::position(unsigned number) const {
+    if (scope_.usdt_arguments) {
+        auto argument = usdt_argument(scope_, number);
+        if (!argument)
+            return argument.error();
+        return FunctionValue{*std::move(argument)};
+    }
     const Place place = argument_place(number, {});
     // Its type, when it is a parameter that is known to be there.
     if (!dwarf_ || dwarf_->conventional())
@@ -110,6 +127,9 @@ Result<FunctionValue> FunctionValues::position(unsigned number) const {
 }
 
 Result<FunctionValue> FunctionValues::named(const std::string& name) const {
+    if (scope_.usdt_arguments)
+        return no_values(fmt::format("the arguments of {} have no names", scope_.function),
+                         "by position they work: arg0, str(arg1)");
     std::vector<std::string> names;
     std::optional<Place> object;
     for (auto& [parameter, value] : parameters()) {
@@ -160,6 +180,8 @@ bool FunctionValues::returns_nothing() const {
 }
 
 Result<FunctionValue> FunctionValues::result() const {
+    if (scope_.usdt_arguments)
+        return no_values("a USDT probe is a place, which returns nothing");
     if (returns_nothing())
         return no_values(fmt::format("{} returns nothing", scope_.function));
     if (clone_.find(".isra.") != clone_.npos)
@@ -182,6 +204,8 @@ Result<FunctionValue> FunctionValues::result() const {
 }
 
 Result<FunctionValue> FunctionValues::error_number() const {
+    if (scope_.usdt_arguments)
+        return no_values("it is known where a call returns, and a USDT probe is a place");
     if (!scope_.error_number)
         return scope_.error_number.error();
     ValueType type;

@@ -64,6 +64,6 @@ export const histogram = {
     panel.replaceChildren(element("p", {className: "bar"}, [choice, figures.join(" \u00b7 ")]), canvas,
                           ...(data.tail ? [element("p", {className: "faint"}, data.tail)] : []));
     if (data.buckets.length) draw(canvas, data, threshold);
-    else canvas.replaceWith(empty("no call has returned yet"));
+    else canvas.replaceWith(empty(data.p50 === null ? "a place has no duration: it is counted" : "no call has returned yet"));
   },
 };

@@ -234,7 +234,8 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t add
     instruction.flow = flow_of(decoded);
     instruction.condition = condition_of(decoded);
     instruction.push = legacy_opcode(decoded, ZYDIS_OPCODE_MAP_DEFAULT, 0x50, 0x57);
-    instruction.nop5 = decoded.mnemonic == ZYDIS_MNEMONIC_NOP && decoded.length == 5;
+    instruction.nop = decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
+    instruction.nop5 = instruction.nop && decoded.length == 5;
     instruction.locked = bytes[0] == std::byte{0xf0};
     Prefixes prefix = prefixes(decoded);
     instruction.notrack = prefix.notrack && instruction.flow == Flow::jump;
