@@ -8,6 +8,7 @@
 // `unwound`.
 #include "call_entry.h"
 #include "call_exit.h"
+#include "span_sweep.h"
 
 // Weak: the program that asks is loaded only where the kernel has it (6.13 and later).
 extern bool bpf_session_is_return(void) __ksym __weak;

@@ -13,7 +13,7 @@
 #include "call_owners.h"
 #include "call_values.h"
 #include "slow_tracer.h"
-#include "spans.h"
+#include "span_threads.h"
 
 /* By spec. Written by the tracker, read by user space. */
 struct {
@@ -60,140 +60,6 @@ static __always_inline void count_stray(u32 spec) {
 
     if (counts)
         __sync_fetch_and_add(&counts->stray, 1);
-}
-
-// What has been done for samples so far. Behind the clock, and at once: what comes later is in no
-// duration.
-static __always_inline void note_own_time(struct open_calls* calls) {
-    calls->own_ns_at_end = *(volatile u64*)&calls->own_ns;
-}
-
-// The thread no longer works for what stands there.
-static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
-                                        u64 now) {
-    struct span* span = attached_span(attached);
-
-    if (span) {
-        struct wire_span* open = &span->open;
-
-        open->attached_ns += now - attached->since_ns;
-        open->blocked_ns += calls->blocked_ns - attached->blocked_ns;
-        open->runnable_ns += calls->runnable_ns - attached->runnable_ns;
-        open->own_ns += calls->own_ns_at_end - attached->own_ns;
-        open->attached_since_ns = 0;
-    }
-    attached->state = 0;
-    calls->attached--;
-}
-
-// Of its own, like others that a loop calls.
-__noinline int detach_if_same(struct open_calls* calls, struct attached_span* attached, u64 key,
-                              u64 now) {
-    if (!calls || !attached || !attached->state)
-        return 0;
-    // Spec and generation, as struct wire_span_key has them.
-    if (((u64)attached->key.spec | (u64)attached->key.generation << 16) != key)
-        return 0;
-    detach_span(calls, attached, now);
-    return 1;
-}
-
-static __always_inline u64 name_of_spec(u16 spec, u16 generation) {
-    return spec | (u64)generation << 16;
-}
-
-// The thread works for one span of a spec at a time.
-__noinline int detach_spans_of(struct open_calls* calls, u64 name, u64 now) {
-    if (!calls)
-        return 0;
-    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        detach_if_same(calls, &calls->spans[i], name, now);
-    return 0;
-}
-
-__noinline int detach_one(struct open_calls* calls, struct attached_span* attached, u64 now) {
-    if (calls && attached && attached->state)
-        detach_span(calls, attached, now);
-    return 0;
-}
-
-// The thread ends, or runs another program.
-__noinline int detach_all_spans(struct open_calls* calls, u64 now) {
-    if (!calls)
-        return 0;
-    note_own_time(calls);
-    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        detach_one(calls, &calls->spans[i], now);
-    return 0;
-}
-
-__noinline int is_free(const struct attached_span* attached) {
-    return attached && !attached->state;
-}
-
-// A place among the thread's; the one that was taken the longest ago where none is free.
-__noinline u32 find_attached_place(struct open_calls* calls, u64 now) {
-    u32 place;
-
-    if (!calls)
-        return 0;
-    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (is_free(&calls->spans[i]))
-            return i;
-    }
-    place = calls->next_attached++ & (WIRE_ATTACHED_SPANS - 1);
-    detach_one(calls, &calls->spans[place], now);
-    return place;
-}
-
-// The thread works for the span from now on.
-__noinline int attach_span(struct open_calls* calls, struct span* span, u64 state, u64 now) {
-    struct attached_span* attached;
-    struct wire_span* open;
-
-    if (!calls || !span)
-        return 0;
-    open = &span->open;
-    // It may be this one, and then goes on.
-    detach_spans_of(calls, name_of_spec(open->key.spec, open->key.generation), now);
-    if (open->flags & WIRE_SPAN_IS_QUEUED) {
-        open->flags &= ~WIRE_SPAN_IS_QUEUED;
-        open->queued_ns = now - open->start_ns;
-    }
-    if (open->attached_since_ns) {
-        // From another thread, whose totals are not at hand.
-        open->attached_ns += now - open->attached_since_ns;
-        open->flags |= WIRE_SPAN_UNWATCHED;
-    }
-    attached = &calls->spans[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
-    attached->key = open->key;
-    attached->tid = (u32)bpf_get_current_pid_tgid();
-    attached->since_ns = now;
-    attached->blocked_ns = calls->blocked_ns;
-    attached->runnable_ns = calls->runnable_ns;
-    attached->own_ns = *(volatile u64*)&calls->own_ns;
-    open->tid = attached->tid;
-    open->attached_since_ns = now;
-    calls->attached++;
-    barrier();
-    attached->state = state;
-    return 0;
-}
-
-__noinline int has_key_of(const struct attached_span* attached, u64 name) {
-    return attached && attached->state &&
-           name_of_spec(attached->key.spec, attached->key.generation) == name;
-}
-
-// Which of the thread's is of this spec; WIRE_ATTACHED_SPANS: none.
-__noinline u32 find_attached(const struct open_calls* calls, u64 name) {
-    if (!calls)
-        return WIRE_ATTACHED_SPANS;
-    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (has_key_of(&calls->spans[i], name))
-            return i;
-    }
-    return WIRE_ATTACHED_SPANS;
 }
 
 // Makes the span calls->ending, as if it were a call of the thread's that ends now, and takes its
@@ -442,56 +308,6 @@ __noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 va
             attach_span(calls, span, state, now);
         break;
     }
-    return 0;
-}
-
-/* What a sweep looks for. */
-struct span_sweep {
-    u64 now;
-    u64 before_ns; /* spans of `tgid` that began before then are over */
-    u32 tgid;      /* 0: of no process */
-    u32 padding;
-};
-
-/* One element: where a sweep puts together what it tells. Of sweep_spans() alone, which one thread
- * of user space runs. */
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, u32);
-    __type(value, struct open_calls);
-} sweep_scratch SEC(".maps");
-
-__noinline int end_expired(struct open_calls* calls, struct span* span, u64 state, u64 now) {
-    struct wire_call_counters* counters;
-    struct wire_span_counts* counts;
-
-    if (!calls || !span || !take_span_out(calls, span, state, now))
-        return 0;
-    counters = counters_of(calls->ending.spec);
-    counts = span_counts_of(calls->ending.spec);
-    if (!counters || !counts || !is_current(&calls->ending))
-        return 0;
-    __sync_fetch_and_add(&counts->expired, 1);
-    __sync_fetch_and_add(&counters->open, -1);
-    tell_unended(calls, now);
-    return 0;
-}
-
-static long sweep_span(void* map, struct wire_span_key* key, struct span* span,
-                       struct span_sweep* sweep) {
-    u32 zero = 0;
-    struct open_calls* calls = bpf_map_lookup_elem(&sweep_scratch, &zero);
-    u64 state = load_acquire(&span->open.state);
-
-    if (!calls || !(state & 1))
-        return 0;
-    if (key->tgid == sweep->tgid && span->open.start_ns < sweep->before_ns)
-        end_unended(calls, span, state, sweep->now);
-    else if (span->open.expires_ns && span->open.expires_ns <= sweep->now)
-        end_expired(calls, span, state, sweep->now);
-    else if (!is_current(&span->call))
-        take_span_out(calls, span, state, sweep->now);
     return 0;
 }
 

@@ -22,7 +22,8 @@ void read_all_of(const uint8_t* data, size_t size) {
         return;
     file->functions();
     file->imports();
-    for (const UsdtNote& note : UsdtNotes(*file).all())
+    const UsdtNotes notes(*file);
+    for (const UsdtNote& note : notes.all())
         symbol_address(*file, note.name);
     symbol_address(*file, "g");
     for (const ElfSegment& segment : file->segments()) {

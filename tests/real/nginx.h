@@ -13,8 +13,9 @@ class Nginx : public ServerProcess {
   public:
     Nginx();
 
-    static constexpr const char* programs[] = {"/usr/sbin/nginx", "/usr/bin/ab"};
-    static constexpr const char* packages = "nginx-light, apache2-utils";
+    // What tests/real/fetch puts there.
+    static constexpr const char* programs[] = {AUGER_SERVERS_DIR "/usr/sbin/nginx", "/usr/bin/ab"};
+    static constexpr const char* packages = "apache2-utils, and let `./run test` fetch nginx";
 
     static constexpr int clients = 10; // of the load
 

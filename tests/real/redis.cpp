@@ -3,6 +3,7 @@
 
 #include "tests/support/run.h"
 
+#include <filesystem>
 #include <future>
 #include <stdexcept>
 #include <vector>
@@ -10,8 +11,10 @@
 namespace auger::test {
 
 Redis::Redis() : port_(free_port()) {
-    start(programs[0], {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "",
-                        "--dir", folder_.path(""), "--logfile", folder_.path("log")});
+    const std::string server = folder_.path("redis-server");
+    std::filesystem::create_symlink(programs[0], server);
+    start(server, {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "", "--dir",
+                   folder_.path(""), "--logfile", folder_.path("log")});
 }
 
 std::string Redis::ask(const std::vector<std::string>& command) const {

@@ -13,8 +13,10 @@ class Redis : public ServerProcess {
   public:
     Redis();
 
-    static constexpr const char* programs[] = {"/usr/bin/redis-server", "/usr/bin/redis-cli"};
-    static constexpr const char* packages = "redis-server, redis-tools";
+    // The server is the same program by another name, which the package redis-server gives it; that
+    // would start one of the machine's.
+    static constexpr const char* programs[] = {"/usr/bin/redis-check-rdb", "/usr/bin/redis-cli"};
+    static constexpr const char* packages = "redis-tools";
 
     void expect_answer() override;
     // Some clients at once, each with one command after the other; one has it run scripts that take

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Which thread works for a span: from its beginning or `resume` on, until it is parked or ends. Of
+// the call tracker alone.
+#ifndef AUGER_SPAN_THREADS_H
+#define AUGER_SPAN_THREADS_H
+
+#include "spans.h"
+
+// What has been done for samples so far. Behind the clock, and at once: what comes later is in no
+// duration.
+static __always_inline void note_own_time(struct open_calls* calls) {
+    calls->own_ns_at_end = *(volatile u64*)&calls->own_ns;
+}
+
+// The thread no longer works for what stands there.
+static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
+                                        u64 now) {
+    struct span* span = attached_span(attached);
+
+    if (span) {
+        struct wire_span* open = &span->open;
+
+        open->attached_ns += now - attached->since_ns;
+        open->blocked_ns += calls->blocked_ns - attached->blocked_ns;
+        open->runnable_ns += calls->runnable_ns - attached->runnable_ns;
+        open->own_ns += calls->own_ns_at_end - attached->own_ns;
+        open->attached_since_ns = 0;
+    }
+    attached->state = 0;
+    calls->attached--;
+}
+
+// Of its own, like others that a loop calls.
+__noinline int detach_if_same(struct open_calls* calls, struct attached_span* attached, u64 key,
+                              u64 now) {
+    if (!calls || !attached || !attached->state)
+        return 0;
+    // Spec and generation, as struct wire_span_key has them.
+    if (((u64)attached->key.spec | (u64)attached->key.generation << 16) != key)
+        return 0;
+    detach_span(calls, attached, now);
+    return 1;
+}
+
+static __always_inline u64 name_of_spec(u16 spec, u16 generation) {
+    return spec | (u64)generation << 16;
+}
+
+// The thread works for one span of a spec at a time.
+__noinline int detach_spans_of(struct open_calls* calls, u64 name, u64 now) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        detach_if_same(calls, &calls->spans[i], name, now);
+    return 0;
+}
+
+__noinline int detach_one(struct open_calls* calls, struct attached_span* attached, u64 now) {
+    if (calls && attached && attached->state)
+        detach_span(calls, attached, now);
+    return 0;
+}
+
+// The thread ends, or runs another program.
+__noinline int detach_all_spans(struct open_calls* calls, u64 now) {
+    if (!calls)
+        return 0;
+    note_own_time(calls);
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        detach_one(calls, &calls->spans[i], now);
+    return 0;
+}
+
+__noinline int is_free(const struct attached_span* attached) {
+    return attached && !attached->state;
+}
+
+// A place among the thread's; the one that was taken the longest ago where none is free.
+__noinline u32 find_attached_place(struct open_calls* calls, u64 now) {
+    u32 place;
+
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (is_free(&calls->spans[i]))
+            return i;
+    }
+    place = calls->next_attached++ & (WIRE_ATTACHED_SPANS - 1);
+    detach_one(calls, &calls->spans[place], now);
+    return place;
+}
+
+// The thread works for the span from now on.
+__noinline int attach_span(struct open_calls* calls, struct span* span, u64 state, u64 now) {
+    struct attached_span* attached;
+    struct wire_span* open;
+
+    if (!calls || !span)
+        return 0;
+    open = &span->open;
+    // It may be this one, and then goes on.
+    detach_spans_of(calls, name_of_spec(open->key.spec, open->key.generation), now);
+    if (open->flags & WIRE_SPAN_IS_QUEUED) {
+        open->flags &= ~WIRE_SPAN_IS_QUEUED;
+        open->queued_ns = now - open->start_ns;
+    }
+    if (open->attached_since_ns) {
+        // From another thread, whose totals are not at hand.
+        open->attached_ns += now - open->attached_since_ns;
+        open->flags |= WIRE_SPAN_UNWATCHED;
+    }
+    attached = &calls->spans[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
+    attached->key = open->key;
+    attached->tid = (u32)bpf_get_current_pid_tgid();
+    attached->since_ns = now;
+    attached->blocked_ns = calls->blocked_ns;
+    attached->runnable_ns = calls->runnable_ns;
+    attached->own_ns = *(volatile u64*)&calls->own_ns;
+    open->tid = attached->tid;
+    open->attached_since_ns = now;
+    calls->attached++;
+    barrier();
+    attached->state = state;
+    return 0;
+}
+
+__noinline int has_key_of(const struct attached_span* attached, u64 name) {
+    return attached && attached->state &&
+           name_of_spec(attached->key.spec, attached->key.generation) == name;
+}
+
+// Which of the thread's is of this spec; WIRE_ATTACHED_SPANS: none.
+__noinline u32 find_attached(const struct open_calls* calls, u64 name) {
+    if (!calls)
+        return WIRE_ATTACHED_SPANS;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (has_key_of(&calls->spans[i], name))
+            return i;
+    }
+    return WIRE_ATTACHED_SPANS;
+}
+
+#endif
