@@ -3,6 +3,7 @@
 // them.
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
+#include "tests/kernel/source_lines.h"
 
 #include <sstream>
 
@@ -35,7 +36,8 @@ TEST_F(LiveSpans, AreCountedSplitListedAndRecorded) {
     json before;
     {
         LiveAuger auger({"-p", std::to_string(program_.pid()), "--record", recording});
-        auger.run({"sample wall 999", definition, "slow request > 1ns"});
+        auger.run({"sample wall 999", definition, "slow request > 1ns",
+                   "split request > p90 at " + marked_line("requests.c", "BRANCH difficult")});
         const json account = see_all(auger);
         const json hist = auger.ask("hist request");
         EXPECT_EQ(hist["count"], account["closed"]);
@@ -54,11 +56,12 @@ TEST_F(LiveSpans, AreCountedSplitListedAndRecorded) {
         ASSERT_FALSE(calls.empty());
         for (const json& call : calls)
             EXPECT_GT(call["parked"], 0u);
-        auger.run({"split request > " + account["longest_plain_ns"].dump() + "ns"});
-        const json slow = auger.ask("flame slow"), fast = auger.ask("flame fast");
-        EXPECT_GT(cpu_ns_in(slow, "think_hard"), 0);
-        EXPECT_EQ(cpu_ns_in(fast, "think_hard"), 0);
-        EXPECT_GT(cpu_ns_in(fast, "think"), 0);
+        const json taken = auger.ask("flame taken"), plain = auger.ask("flame not-taken");
+        EXPECT_GT(cpu_ns_in(taken, "think_hard"), 0);
+        EXPECT_EQ(cpu_ns_in(plain, "think_hard"), 0);
+        EXPECT_GT(cpu_ns_in(plain, "think"), 0);
+        auger.run(
+            {"assert taken request == " + account["difficult"].dump(), "assert samples slow > 0"});
         std::string points;
         for (const json& probe : auger.all("probes"))
             points += probe.dump();
