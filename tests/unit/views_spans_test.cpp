@@ -41,7 +41,9 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
                   .blocked_ns = 8 * ms,
                   .runnable_ns = 2 * ms};
     model.on_stats(event);
-    const auto canvas = hist_view(model, {.width = 120}, ProbeId{1});
+    ViewOptions options;
+    options.width = 120;
+    const auto canvas = hist_view(model, options, ProbeId{1});
     ASSERT_TRUE(canvas);
     const std::string text = to_text(*canvas);
     EXPECT_THAT(text, HasSubstr("from f key arg0 to g key arg0\n"));
