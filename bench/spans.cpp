@@ -39,7 +39,9 @@ void measure(Tracker& tracker, const EmptyPrograms& empty, Called& called, bool 
         specs.push_back(take(tracker.specs().add(settings)));
         return specs.back();
     };
-    const uint64_t span = tracker.specs().cookie(add({.is_span = true}));
+    SpecSettings own;
+    own.is_span = true;
+    const uint64_t span = tracker.specs().cookie(add(own));
     AttachmentRequest request;
     request.file_fd = places.file->fd();
     request.exit = ExitWay::point;
