@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/real/nginx.h"
 
-#include "tests/support/run.h"
+#include "tests/real/ab.h"
 #include "tests/support/wait.h"
 
 #include <future>
@@ -45,19 +45,7 @@ Nginx::Nginx() : port_(free_port()) {
 }
 
 void Nginx::request(const std::string& file, int requests, int clients) const {
-    const Outcome outcome =
-        run({programs[1], "-q", "-n", std::to_string(requests), "-c", std::to_string(clients), "-H",
-             "Accept-Encoding: gzip", "http://127.0.0.1:" + std::to_string(port_) + "/" + file});
-    std::istringstream lines(outcome.out);
-    int complete = 0, failed = 0, refused = 0; // the last is not always there
-    for (std::string line; std::getline(lines, line);) {
-        std::sscanf(line.c_str(), "Complete requests: %d", &complete);
-        std::sscanf(line.c_str(), "Failed requests: %d", &failed);
-        std::sscanf(line.c_str(), "Non-2xx responses: %d", &refused);
-    }
-    if (complete != requests || failed + refused != 0)
-        throw std::runtime_error("nginx did not answer every request: " + outcome.out +
-                                 outcome.err);
+    request_by_ab(port_, file, requests, clients);
 }
 
 uint64_t Nginx::load() const {
