@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 // The end of a call, as it is counted and told: its duration, its marks, and the event where
-// somebody wants it. Of the
-// call tracker alone.
+// somebody wants it. Of the call tracker alone.
 #ifndef AUGER_CALL_ENDS_H
 #define AUGER_CALL_ENDS_H
 

@@ -46,7 +46,7 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
         send_end(calls);
     if (!(how & TOLD_SLOW))
         return 0;
-    trace_slow_call(calls, values, how & TOLD_IN_CALLER);
+    trace_slow_call(calls, values, how & TOLD_IN_CALLER, !(how & TOLD_IN_CALLER));
     return 0;
 }
 

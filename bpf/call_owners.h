@@ -65,10 +65,10 @@ static __always_inline struct open_calls* calls_of_goroutine(const struct gorout
 }
 
 // Its start is another one than that of every call that began on this CPU.
-static __always_inline u32 next_sequence(struct open_calls* calls, bool of_goroutine) {
+static __always_inline u32 next_sequence(struct open_calls* calls, bool of_no_thread) {
     u32 next = calls->next_sequence++;
 
-    return of_goroutine ? WIRE_CALL_OF_NO_THREAD | (bpf_get_smp_processor_id() & 0x7ff) << 20 |
+    return of_no_thread ? WIRE_CALL_OF_NO_THREAD | (bpf_get_smp_processor_id() & 0x7ff) << 20 |
                               (next & 0xfffff)
                         : next & ~WIRE_CALL_OF_NO_THREAD;
 }

@@ -138,8 +138,8 @@ static __always_inline u32 list_calls_around(struct open_calls* calls,
     return listed;
 }
 
-static __always_inline u32 note_stack(struct slow_report* report, bool at_return) {
-    u32 frames = walk_user_stack(&report->walk, at_return);
+static __always_inline u32 note_stack(struct slow_report* report, bool at_exit) {
+    u32 frames = walk_user_stack(&report->walk, at_exit);
 
     if (frames > WIRE_STACK_WORDS)
         return 0;
@@ -157,7 +157,7 @@ static __always_inline void charge_slow_call(struct open_calls* calls) {
 }
 
 __noinline int trace_slow_call(struct open_calls* calls, const struct wire_values* values,
-                               bool from_return) {
+                               bool from_return, bool at_exit) {
     struct slow_report* report;
     struct wire_slow_call* slow;
 
@@ -192,7 +192,7 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         slow->values = *values;
     else
         slow->values.version = 0;
-    slow->user_frames = note_stack(report, !from_return);
+    slow->user_frames = note_stack(report, at_exit);
     if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
         count_loss(WIRE_LOSS_RING_SLOW);
     give_back(report);

@@ -6,9 +6,10 @@
 
 /*
  * A call that is slow: calls->ending, of which calls->end tells; `values` NULL: none were read.
- * `from_return`: the function has returned already, and the stack begins in its caller; else the
- * thread is at an exit instruction.
+ * `from_return`: the function has returned already, and the stack begins in its caller; `at_exit`:
+ * the thread is at an exit instruction of it. Neither: a span that ends where the thread is.
  */
-int trace_slow_call(struct open_calls* calls, const struct wire_values* values, bool from_return);
+int trace_slow_call(struct open_calls* calls, const struct wire_values* values, bool from_return,
+                    bool at_exit);
 
 #endif

@@ -32,8 +32,8 @@ struct {
     __type(value, u64);
 } span_numbers SEC(".maps");
 
-/* One element: where a span is put together before it is entered. A uprobe's program may be
- * preempted, so it is a thread's: see open_calls.ending. */
+/* Where a span is put together before it is entered: a thread's, since a uprobe's program may be
+ * preempted. Tracker only. */
 struct {
     __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
     __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -76,14 +76,18 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
         return 0;
     open = &span->open;
     key = open->key;
+    // Nobody else writes to it from here on: it is not open, and is deleted below.
+    if (__sync_val_compare_and_swap(&open->state, state, state - 1) != state)
+        return 0;
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place < WIRE_ATTACHED_SPANS) {
         attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
-        if (attached->state == state)
-            detach_span(calls, attached, now);
+        if (attached->state == state) {
+            if (open->tid == attached->tid)
+                add_attached_time(calls, attached, open, now);
+            forget_attached(calls, attached);
+        }
     }
-    if (__sync_val_compare_and_swap(&open->state, state, state - 1) != state)
-        return 0;
     if (open->attached_since_ns) {
         open->attached_ns += now - open->attached_since_ns;
         open->flags |= WIRE_SPAN_UNWATCHED;
@@ -198,7 +202,7 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
     calls->end.flags |= WIRE_CALL_SLOW;
     if (is_end_wanted(&calls->ending))
         send_end(calls);
-    trace_slow_call(calls, NULL, false);
+    trace_slow_call(calls, NULL, false, false);
 }
 
 // Enters a new span; false: there is no room for it.

@@ -12,38 +12,47 @@ static __always_inline void note_own_time(struct open_calls* calls) {
     calls->own_ns_at_end = *(volatile u64*)&calls->own_ns;
 }
 
+static __always_inline u64 name_of_spec(u16 spec, u16 generation) {
+    return spec | (u64)generation << 16;
+}
+
 // The thread no longer works for what stands there.
-static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
-                                        u64 now) {
-    struct span* span = attached_span(attached);
-
-    if (span) {
-        struct wire_span* open = &span->open;
-
-        open->attached_ns += now - attached->since_ns;
-        open->blocked_ns += calls->blocked_ns - attached->blocked_ns;
-        open->runnable_ns += calls->runnable_ns - attached->runnable_ns;
-        open->own_ns += calls->own_ns_at_end - attached->own_ns;
-        open->attached_since_ns = 0;
-    }
+static __always_inline void forget_attached(struct open_calls* calls,
+                                            struct attached_span* attached) {
     attached->state = 0;
     calls->attached--;
 }
 
-// Of its own, like others that a loop calls.
-__noinline int detach_if_same(struct open_calls* calls, struct attached_span* attached, u64 key,
-                              u64 now) {
-    if (!calls || !attached || !attached->state)
-        return 0;
-    // Spec and generation, as struct wire_span_key has them.
-    if (((u64)attached->key.spec | (u64)attached->key.generation << 16) != key)
-        return 0;
-    detach_span(calls, attached, now);
-    return 1;
+static __always_inline void add_attached_time(const struct open_calls* calls,
+                                              const struct attached_span* attached,
+                                              struct wire_span* open, u64 now) {
+    open->attached_ns += now - attached->since_ns;
+    open->blocked_ns += calls->blocked_ns - attached->blocked_ns;
+    open->runnable_ns += calls->runnable_ns - attached->runnable_ns;
+    open->own_ns += calls->own_ns_at_end - attached->own_ns;
+    open->attached_since_ns = 0;
 }
 
-static __always_inline u64 name_of_spec(u16 spec, u16 generation) {
-    return spec | (u64)generation << 16;
+static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
+                                        u64 now) {
+    struct span* span = attached_span(attached);
+
+    if (span)
+        add_attached_time(calls, attached, &span->open, now);
+    forget_attached(calls, attached);
+}
+
+// Of its own, like others that a loop calls.
+__noinline int is_span_of(const struct attached_span* attached, u64 name) {
+    return attached && attached->state &&
+           name_of_spec(attached->key.spec, attached->key.generation) == name;
+}
+
+__noinline int detach_if_same(struct open_calls* calls, struct attached_span* attached, u64 name,
+                              u64 now) {
+    if (calls && attached && is_span_of(attached, name))
+        detach_span(calls, attached, now);
+    return 0;
 }
 
 // The thread works for one span of a spec at a time.
@@ -124,17 +133,12 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
     return 0;
 }
 
-__noinline int has_key_of(const struct attached_span* attached, u64 name) {
-    return attached && attached->state &&
-           name_of_spec(attached->key.spec, attached->key.generation) == name;
-}
-
 // Which of the thread's is of this spec; WIRE_ATTACHED_SPANS: none.
 __noinline u32 find_attached(const struct open_calls* calls, u64 name) {
     if (!calls)
         return WIRE_ATTACHED_SPANS;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (has_key_of(&calls->spans[i], name))
+        if (is_span_of(&calls->spans[i], name))
             return i;
     }
     return WIRE_ATTACHED_SPANS;

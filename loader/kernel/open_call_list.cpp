@@ -159,6 +159,7 @@ std::optional<OpenCall> OpenCallList::name_call(const wire_open_call& record) co
 std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe) const {
     std::vector<OpenCall> spans;
     const uint64_t now = clock_ns();
+    std::map<uint32_t, std::string> comms; // by tid: few threads, and perhaps many spans
     programs_.visit_spans([&](const wire_span& span) {
         const auto spec = functions_.find_spec(span.key.spec, span.key.generation);
         const auto owner = spec ? functions_.probe_of(*spec) : std::nullopt;
@@ -168,8 +169,11 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
         open.probe = *owner;
         open.spec = *spec;
         open.age_ns = now > span.start_ns ? now - span.start_ns : 0;
-        const auto comm = comm_of(static_cast<pid_t>(span.tid));
-        open.thread = {span.key.tgid, span.tid, comm ? *comm : ""};
+        const auto [comm, is_new] = comms.try_emplace(span.tid);
+        if (is_new)
+            if (auto known = comm_of(static_cast<pid_t>(span.tid)))
+                comm->second = std::move(*known);
+        open.thread = {span.key.tgid, span.tid, comm->second};
         open.no_thread = true;
         const std::string key = fmt::format("key {:#x}: ", span.key.key);
         if (span.flags & WIRE_SPAN_IS_QUEUED)

@@ -127,14 +127,14 @@ TEST_F(LiveSamples, RulesChangeWhatIsShown) {
     see_all(auger, shop);
     auger.run({"sample off"});
     const json before = auger.ask("flame");
-    auger.run({"rewrite frame /^search$/ look_up", "drop frame /^spin_us$/", "fold recursion",
+    auger.run({"rewrite frame /^search$/ look_up", "drop frame /^truth_spin_us$/", "fold recursion",
                "rewrite thread /clerk-[0-9]/ clerk"});
     EXPECT_EQ(auger.ask("rules")["rules"].size(), 4u);
     const json after = auger.ask("flame by comm");
     EXPECT_EQ(cpu_ns_in(after, "search"), 0);
     EXPECT_EQ(cpu_ns_in(after, "look_up"), cpu_ns_in(before, "search"));
-    EXPECT_EQ(cpu_ns_in(after, "spin_us"), 0);
-    EXPECT_GT(cpu_ns_in(before, "spin_us"), 0);
+    EXPECT_EQ(cpu_ns_in(after, "truth_spin_us"), 0);
+    EXPECT_GT(cpu_ns_in(before, "truth_spin_us"), 0);
     EXPECT_EQ(samples_of(after), samples_of(before));
     EXPECT_THAT(labels_of(after), Contains("clerk"));
     auger.run({"rules off 1"});

@@ -236,6 +236,60 @@ TEST_F(Spans, AreTakenOffAndPutOnAgain) {
     EXPECT_LT(session.backend().links().size(), links);
 }
 
+// What is traced in a span names it, so that it is classed as the span is.
+TEST_F(Spans, AreAroundTheSlowCallsInThem) {
+    Program program("requests", {"--calls", "200", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false));
+    const ProbeId work = session.time("work_on", {Threshold::Kind::fixed, 1, 0});
+    program.go();
+    const nlohmann::json truth = program.account();
+    ASSERT_TRUE(session.pump_until([&] {
+        const uint64_t told =
+            session.log.slow_calls.size() + session.lost("slow calls: rate limit");
+        return told > 0 && told == session.calls(work).returns;
+    }));
+    settled(session, id, truth["closed"].get<uint64_t>());
+    for (const StreamLog::SlowCall& call : session.log.slow_calls) {
+        ASSERT_EQ(call.enclosing.size(), 1u);
+        EXPECT_TRUE(call.enclosing.front().of_no_thread());
+        EXPECT_LE(call.enclosing.front().start_ns, call.end.call.start_ns);
+    }
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// `only not in request`: what threads do for requests is kept back by the kernel.
+TEST_F(Spans, AreAskedByGates) {
+    Program program("requests", {"--calls", "2000", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, requests(false));
+    OnlyInfo only;
+    only.text = "not in request";
+    only.gate.terms = {{.kind = GateTerm::Kind::call, .probe = id}};
+    only.gate.clauses = {{{}, {0}}};
+    must(session.backend().set_only(only));
+    session.sample(997);
+    program.go();
+    const nlohmann::json truth = program.account();
+    settled(session, id, truth["closed"].get<uint64_t>());
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().symbol_progress().pending == 0; }));
+    EXPECT_GT(session.model().ledger().gated, 100u);
+    const SampleStore& samples = session.model().samples();
+    for (size_t i = 0; i < samples.size(); i++)
+        for (const std::string& name : session.stack_names(samples.stacks()[i])) {
+            EXPECT_NE(name, "think");
+            EXPECT_NE(name, "think_hard");
+        }
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
 // Four threads begin and end spans under 16 keys as fast as they can, on several CPUs at once.
 TEST_F(Spans, WhoseKeysAreUsedByAllThreadsAtOnceAddUp) {
     Program program("requests", {"--churn", "--calls", "20000", "--wait", "--linger"});

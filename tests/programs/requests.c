@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     most_workers = 16,
@@ -45,23 +44,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct request *first, *last, *unused;
 static struct request arena[interleaved];
 
-static void spin_us(uint64_t us) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    const uint64_t end = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + us * 1000;
-    do {
-        for (volatile int i = 0; i < 300; ++i)
-            ;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < end);
-}
-
 TIMED void think(void) {
-    spin_us(light_us);
+    truth_spin_us(light_us);
 }
 
 TIMED void think_hard(void) {
-    spin_us(hard_us);
+    truth_spin_us(hard_us);
 }
 
 static bool is_difficult(const struct request* request) {

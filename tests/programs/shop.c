@@ -32,17 +32,6 @@ static struct {
 
 static int bell[2];
 
-static void spin_us(uint64_t us) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    const uint64_t end = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + us * 1000;
-    do {
-        for (volatile int i = 0; i < 300; ++i)
-            ;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < end);
-}
-
 static void raise_to(uint64_t* most, uint64_t value) {
     uint64_t known = truth_read(most);
     while (value > known && !__atomic_compare_exchange_n(most, &known, value, false,
@@ -60,12 +49,12 @@ static void note(struct account* account, uint64_t inside_ns, uint64_t around_ns
 
 TIMED void search(uint64_t* inside_ns) {
     const uint64_t begin = truth_now();
-    spin_us(search_us);
+    truth_spin_us(search_us);
     *inside_ns = truth_now() - begin;
 }
 
 TIMED void advise(void) {
-    spin_us(customer_us);
+    truth_spin_us(customer_us);
 }
 
 TIMED int serve(enum kind kind, unsigned customer, uint64_t* inside_ns) {

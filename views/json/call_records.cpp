@@ -64,7 +64,7 @@ static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
             {"expired", number(calls.expired)},
             {"stray_ends", number(calls.stray)},
             {"times",
-             {{"worked_for", nanoseconds(times.attached)},
+             {{"on_thread", nanoseconds(times.attached)},
               {"watched", nanoseconds(times.watched)},
               {"blocked", nanoseconds(times.blocked)},
               {"runnable", nanoseconds(times.runnable)},

@@ -84,7 +84,7 @@ void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics&
 void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics& calls) {
     canvas.add_line(escape_untrusted(probe.span), Style::dim);
     canvas.add_line(fmt::format("{} spans: {} ended, {} unended, {} expired, {} open now, {} "
-                                "dropped; {} ends found none",
+                                "dropped; {} stray ends",
                                 format_count(calls.entries), format_count(calls.returns),
                                 format_count(calls.unwound), format_count(calls.expired),
                                 format_count(static_cast<double>(calls.open)),
@@ -93,7 +93,7 @@ void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics
     const double all = times.attached + times.queued + times.parked;
     if (all <= 0)
         return;
-    std::string text = "of their time ";
+    std::string text = "of their time: ";
     const auto part = [&](const char* name, double ns) {
         text += fmt::format("{}{} {}", text.ends_with(' ') ? "" : ", ", name,
                             format_percent(std::max(ns, 0.0) / all));
@@ -104,7 +104,7 @@ void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics
         part("runnable", times.runnable);
     }
     if (const double rest = times.attached - times.watched; rest > 0)
-        part("worked for", rest);
+        part("on a thread", rest);
     part("parked", times.parked);
     part("queued", times.queued);
     canvas.add_line(text);

@@ -245,6 +245,18 @@ void truth_name_thread(const char* name) {
     pthread_setname_np(pthread_self(), name);
 }
 
+void truth_spin_us(uint64_t microseconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const uint64_t end =
+        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + microseconds * 1000;
+    do {
+        for (volatile int i = 0; i < 300; ++i)
+            ;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < end);
+}
+
 void truth_sleep_us(uint64_t microseconds) {
     struct timespec left = {.tv_sec = (time_t)(microseconds / 1000000),
                             .tv_nsec = (long)(microseconds % 1000000) * 1000};

@@ -91,6 +91,8 @@ void truth_expect(bool holds, const char* what);
 
 void truth_name_thread(const char* name);
 void truth_sleep_us(uint64_t microseconds);
+// For so much CPU time of the thread.
+void truth_spin_us(uint64_t microseconds);
 
 // To be called first in a forked child: the child has no `truth` thread to take signals.
 void truth_in_child(void);
