@@ -5,6 +5,7 @@
 #include "repl/language/script.h"
 #include "repl/language/span_arguments.h"
 #include "repl/session/edit_command.h"
+#include "repl/session/marked_spans.h"
 #include "repl/session/presets.h"
 #include "repl/session/session.h"
 #include "views/escape.h"
@@ -12,8 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
+#include <optional>
 
 namespace auger {
 namespace {
@@ -53,37 +53,75 @@ struct MakeSpan final : EditCommand {
 // span auto
 struct AutoSpan final : Command {
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
-        const std::vector<const Preset*> known = presets_for(session.backend().target_status());
-        Reply all;
-        for (const Preset* preset : known)
-            for (const ScriptLine& line :
-                 script_lines(std::string(preset->program), preset->text)) {
-                auto reply = session.run_inside(line.text, place.at);
-                if (!reply)
-                    return reply.complaint();
-                all.text += reply->text;
-                all.json.insert(all.json.end(), reply->json.begin(), reply->json.end());
-            }
-        if (!known.empty())
-            return all;
+        Made made;
+        for (const Preset* preset : presets_for(session.backend().target_status()))
+            for (const ScriptLine& line : script_lines(std::string(preset->program), preset->text))
+                if (auto done = make(session, place, line.text, made); !done)
+                    return done.complaint();
+        std::vector<std::string> left_out;
+        std::optional<Complaint> first;
+        if (auto notes = session.backend().find_usdt_probes(marks_pattern)) {
+            MarkedSpans marked = marked_spans(*notes);
+            left_out = std::move(marked.left_out);
+            left_out.insert(left_out.end(), notes->skipped.begin(), notes->skipped.end());
+            // One that cannot be made is no reason to do without the others.
+            for (const MarkedSpan& span : marked.spans)
+                if (auto done = make(session, place,
+                                     fmt::format("span {} {}", span.name, span.definition), made);
+                    !done) {
+                    left_out.push_back(fmt::format("{}: {}", span.name, done.complaint().message));
+                    first = first.value_or(done.complaint());
+                }
+        }
+        if (made.spans == 0)
+            return first ? *first : nothing_known(place.at, left_out);
+        for (const std::string& text : some_of(left_out))
+            made.reply.text += fmt::format("  left out: {}\n", escape_untrusted(text));
+        return made.reply;
+    }
+
+  private:
+    struct Made {
+        size_t spans = 0;
+        Reply reply;
+    };
+
+    static Parsed<void> make(Session& session, const CommandPlace& place, const std::string& line,
+                             Made& made) {
+        auto reply = session.run_inside(line, place.at);
+        if (!reply)
+            return reply.complaint();
+        made.spans++;
+        made.reply.text += reply->text;
+        made.reply.json.insert(made.reply.json.end(), reply->json.begin(), reply->json.end());
+        return {};
+    }
+
+    // A hostile file may have any number.
+    static std::vector<std::string> some_of(std::vector<std::string> all) {
+        constexpr size_t most = 16;
+        if (all.size() > most) {
+            std::string rest = fmt::format("{} more", all.size() - most);
+            all.resize(most);
+            all.push_back(std::move(rest));
+        }
+        return all;
+    }
+
+    static Complaint nothing_known(Span at, const std::vector<std::string>& left_out) {
         std::vector<std::string_view> names;
         for (const Preset& preset : presets())
             names.push_back(preset.program);
-        return Complaint{place.at, "no program of the target is one that spans are known of",
-                         fmt::format("they are known of {}; \"help span\" says how to name others",
-                                     fmt::join(names, ", ")),
-                         Error::Kind::failed};
+        std::string cause = "no program of the target is one that spans are known of";
+        if (!left_out.empty())
+            cause += fmt::format(" ({})", fmt::join(some_of(left_out), "; "));
+        return {at, std::move(cause),
+                fmt::format("they are known of {}, and of programs that mark them with auger.h; "
+                            "\"help span\" says how to name others",
+                            fmt::join(names, ", ")),
+                Error::Kind::failed};
     }
 };
-
-bool is_name(std::string_view text) {
-    const auto letter = [](char c) {
-        return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-    };
-    return !text.empty() && letter(text.front()) && std::ranges::all_of(text, [&](char c) {
-        return letter(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '-';
-    });
-}
 
 Parsed<CommandPtr> parse_span_command(Arguments& arguments) {
     if (arguments.left() == 1 && arguments.take_if("auto"))
@@ -91,7 +129,7 @@ Parsed<CommandPtr> parse_span_command(Arguments& arguments) {
     auto name = arguments.expect("a name");
     if (!name)
         return name.complaint();
-    if (!is_name(name->text))
+    if (!is_span_name(name->text))
         return Complaint{name->span, fmt::format("\"{}\" is no name for a span", name->text),
                          "letters, digits, - and _, such as: request", Error::Kind::usage};
     auto span = parse_span(arguments);
@@ -137,8 +175,9 @@ and nothing begins. What is open for longer than `limit` (10m) is given up: `exp
 shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,
 queued.
 
-`span auto` makes the spans that are known of the target's programs (nginx, postgres, redis-server),
-and says what they are from and to.)help",
+`span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
+redis-server; mariadbd's commands are calls), and those that programs mark themselves with
+AUGER_SPAN_BEGIN(NAME, id) of auger.h, and says what they are from and to.)help",
         .examples =
             R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0
 span request from accept_request key arg0 to send_reply%return key arg0

@@ -3,7 +3,10 @@
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/listing.h"
+#include "repl/session/marked_spans.h"
 #include "repl/session/presets.h"
+
+#include <fmt/format.h>
 
 namespace auger {
 namespace {
@@ -27,7 +30,19 @@ struct Suggest final : Command {
         const std::string advice = span_advice(session.backend().target_status());
         if (reply && !advice.empty() && !reply->text.empty())
             reply->text += advice + "\n";
+        if (reply && !reply->text.empty())
+            reply->text += advice_of_marks(session);
         return reply;
+    }
+
+    static std::string advice_of_marks(Session& session) {
+        std::string names;
+        if (auto notes = session.backend().find_usdt_probes(marks_pattern))
+            for (const MarkedSpan& span : marked_spans(*notes).spans)
+                names += (names.empty() ? "" : ", ") + span.name;
+        return names.empty()
+                   ? names
+                   : fmt::format("\"span auto\" times what the program marks: {}\n", names);
     }
 };
 

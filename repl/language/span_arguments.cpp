@@ -214,6 +214,15 @@ class SpanParser {
 
 } // namespace
 
+bool is_span_name(std::string_view text) {
+    const auto letter = [](char c) {
+        return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+    };
+    return !text.empty() && letter(text.front()) && std::ranges::all_of(text, [&](char c) {
+        return letter(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '-';
+    });
+}
+
 Parsed<SpanDefinition> parse_span(Arguments& arguments) {
     if (arguments.at_end())
         return arguments.missing("`from PROBE`");

@@ -14,6 +14,9 @@ Parsed<SpanDefinition> parse_span(Arguments& arguments);
 // Of a text that stands by itself; an empty definition when it is none.
 SpanDefinition span_of(std::string_view text);
 
+// Letters, digits, - and _, not beginning with a digit or -.
+bool is_span_name(std::string_view text);
+
 inline constexpr std::string_view span_words = "from to park resume if key queued keep limit";
 
 } // namespace auger

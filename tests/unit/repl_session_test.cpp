@@ -52,17 +52,19 @@ TEST(Session, SpansAreTimedUnderTheirName) {
 TEST(Session, SpansOfProgramsThatAreKnownAreMadeByThemselves) {
     TestSession test;
     test.run("target 4711");
-    EXPECT_THAT(test.run("span auto"),
-                HasSubstr("test.aug:1:1: error: no program of the target is one that spans are "
-                          "known of\n    span auto\n    ^~~~~~~~~\n  they are known of nginx, "
-                          "postgres, redis-server"));
+    EXPECT_THAT(
+        test.run("span auto"),
+        HasSubstr("test.aug:1:1: error: no program of the target is one that spans are "
+                  "known of\n    span auto\n    ^~~~~~~~~\n  they are known of haproxy, "
+                  "mariadbd, nginx, postgres, redis-server, and of programs that mark them with "
+                  "auger.h"));
     test.backend.process_name = "nginx";
     EXPECT_THAT(test.run("span auto"),
                 HasSubstr("timing request (probe 1) from ngx_http_create_request key ret to "));
     EXPECT_THAT(test.session.settings().probes.at(0).span.points,
                 Contains(testing::Field(&SpanPoint::probe, "epoll_wait")));
     // Each preset is in order.
-    for (const char* name : {"postgres", "redis-server"}) {
+    for (const char* name : {"haproxy", "mariadbd", "postgres", "redis-server"}) {
         test.backend.process_name = name;
         EXPECT_THAT(test.run("span auto"), HasSubstr("timing ")) << name;
     }
