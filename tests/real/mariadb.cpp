@@ -107,6 +107,13 @@ std::vector<uint64_t> MariaDb::logged_durations() {
     return durations;
 }
 
+uint64_t MariaDb::questions() const {
+    const std::string name = "Questions\t", text = answer("show global status like 'Questions'");
+    if (!text.starts_with(name) || !wait_until([&] { return connections() == 0; }))
+        throw std::runtime_error("MariaDB does not count: " + text);
+    return std::stoull(text.substr(name.size()));
+}
+
 bool MariaDb::is_cause(std::string_view function) const {
     return function.starts_with("rr_sequential"); // one row after the other
 }

@@ -16,6 +16,9 @@ class MariaDb : public Server {
     uint64_t load() override;
     void expect_answer() override;
     std::vector<uint64_t> logged_durations() override;
+    // Its own count of commands, with this one, but not with the goodbye behind it, which has been
+    // said when this returns.
+    uint64_t questions() const;
 
     std::string script() const override { return "mariadb.aug"; }
     double clients_at_once() const override { return clients; }
