@@ -10,6 +10,7 @@
 //   switch COUNT FRAMES   ns a context switch of two threads that hand a byte back and forth on
 //                         one CPU, below so many frames
 #define _GNU_SOURCE
+#include <auger.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,12 +24,25 @@
 typedef uint64_t function_type(uint64_t a, uint64_t b);
 function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov;
 
+// A span's beginning and end as a program marks them, around what is there without them, too.
+static volatile uint64_t something;
+static __attribute__((noipa)) uint64_t unmarked(uint64_t a, uint64_t b) {
+    return something + a + b;
+}
+static __attribute__((noipa)) uint64_t marked(uint64_t a, uint64_t b) {
+    AUGER_SPAN_BEGIN(marked, a);
+    const uint64_t sum = something + a + b;
+    AUGER_SPAN_END(marked, a);
+    return sum;
+}
+
 static const struct {
     const char* name;
     function_type* call;
 } functions[] = {
     {"starts_push", starts_push}, {"starts_endbr", starts_endbr}, {"starts_sub", starts_sub},
-    {"starts_nop5", starts_nop5}, {"starts_mov", starts_mov},
+    {"starts_nop5", starts_nop5}, {"starts_mov", starts_mov},     {"unmarked", unmarked},
+    {"marked", marked},
 };
 
 static uint64_t cpu_now(void) {
@@ -117,25 +131,26 @@ static link_type* const links[];
     static __attribute__((noipa)) double link_##tens##_##ones(uint64_t duration_ns, int below) {   \
         volatile char room[8 + 16 * (ones) + (tens)];                                              \
         room[ones] = 0;                                                                            \
-        return room[ones] + (below > 0 ? links[below - 1](duration_ns, below - 1)                  \
-                                       : spin(duration_ns));                                       \
+        return room[ones] +                                                                        \
+               (below > 0 ? links[below - 1](duration_ns, below - 1) : spin(duration_ns));         \
     }
 #define NAME(tens, ones) link_##tens##_##ones,
 #define TEN(DO, tens)                                                                              \
-    DO(tens, 0) DO(tens, 1) DO(tens, 2) DO(tens, 3) DO(tens, 4)                                    \
-    DO(tens, 5) DO(tens, 6) DO(tens, 7) DO(tens, 8) DO(tens, 9)
+    DO(tens, 0)                                                                                    \
+    DO(tens, 1) DO(tens, 2) DO(tens, 3) DO(tens, 4) DO(tens, 5) DO(tens, 6) DO(tens, 7)            \
+        DO(tens, 8) DO(tens, 9)
 #define EACH(DO)                                                                                   \
-    TEN(DO, 0) TEN(DO, 1) TEN(DO, 2) TEN(DO, 3) TEN(DO, 4) TEN(DO, 5)                              \
-    TEN(DO, 6) TEN(DO, 7) TEN(DO, 8) TEN(DO, 9) TEN(DO, 10) TEN(DO, 11)
+    TEN(DO, 0)                                                                                     \
+    TEN(DO, 1) TEN(DO, 2) TEN(DO, 3) TEN(DO, 4) TEN(DO, 5) TEN(DO, 6) TEN(DO, 7) TEN(DO, 8)        \
+        TEN(DO, 9) TEN(DO, 10) TEN(DO, 11)
 EACH(LINK)
 static link_type* const links[] = {EACH(NAME)};
 
 // Above the links are main and three frames of its caller's, below them spin.
 static double work(uint64_t duration_ns, int frames) {
     const int last = frames - 6;
-    return last < 0 || last >= (int)(sizeof links / sizeof *links)
-               ? -1
-               : links[last](duration_ns, last);
+    return last < 0 || last >= (int)(sizeof links / sizeof *links) ? -1
+                                                                   : links[last](duration_ns, last);
 }
 
 static int there[2], back[2];

@@ -120,8 +120,9 @@ std::vector<UniqueFd> EmptyPrograms::attach(const AttachmentRequest& request) co
     auto add = [&](int program, uint32_t type, const ProbeSites& sites) {
         if (sites.offsets.empty())
             return; // a line has no ends
-        links.push_back(take(create_uprobe_multi_link(program, type, path, sites.offsets,
-                                                      sites.cookies, request.pid, false)));
+        links.push_back(
+            take(create_uprobe_multi_link(program, type, path, sites.offsets, sites.cookies,
+                                          request.pid, false, sites.semaphores)));
     };
     if (request.exit == ExitWay::session) {
         add(session, bpf_trace_uprobe_session, request.entries);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ns of a span's beginning and end, beside a pair of programs that do nothing on the same places:
-// keyed by the thread, and by a value.
+// keyed by the thread, and by a value; and what the marks of auger.h cost, watched and not.
 #include "bench/benches.h"
 #include "bench/child.h"
 #include "bench/probing.h"
@@ -8,14 +8,15 @@
 
 #include "loader/kernel/call_programs.h"
 
-#include <fmt/format.h>
+#include <array>
+#include <string>
 
 namespace auger::bench {
 
 namespace {
 
 constexpr int rounds = 31;
-constexpr uint64_t calls = 400;
+constexpr uint64_t calls = 400, unwatched_calls = 2'000'000;
 constexpr const char* function = "starts_push";
 
 // A program whose key is a number that needs no reading.
@@ -30,9 +31,9 @@ CallProgram constant_key() {
     return program;
 }
 
-void measure(Tracker& tracker, const EmptyPrograms& empty, Called& called, bool keyed) {
-    const Functions places = Functions::find(Called::path(), function);
-    const PlaceMatch& match = places.matches.front();
+void measure(const std::string& what, const char* function, const Functions& places,
+             std::array<std::pair<uint64_t, uint64_t>, 2> points, Tracker& tracker,
+             const EmptyPrograms& empty, Called& called, bool keyed) {
     CallPrograms programs(tracker.programs());
     std::vector<SpecId> specs;
     const auto add = [&](const SpecSettings& settings) {
@@ -46,8 +47,8 @@ void measure(Tracker& tracker, const EmptyPrograms& empty, Called& called, bool 
     request.file_fd = places.file->fd();
     request.exit = ExitWay::point;
     request.subject = places.file->name();
-    for (const auto& [role, offset] : {std::pair{WIRE_SPAN_BEGIN, match.entry.file_offset},
-                                       std::pair{WIRE_SPAN_END, match.exits.front().file_offset}}) {
+    for (const auto& [role, point_at] :
+         {std::pair{WIRE_SPAN_BEGIN, points[0]}, std::pair{WIRE_SPAN_END, points[1]}}) {
         SpecSettings settings;
         settings.point.spec = span & WIRE_COOKIE_SPEC_MASK;
         settings.point.generation = static_cast<uint16_t>(span >> WIRE_COOKIE_GENERATION_SHIFT);
@@ -60,7 +61,8 @@ void measure(Tracker& tracker, const EmptyPrograms& empty, Called& called, bool 
             edit.commit();
             take(tracker.specs().set(point, settings));
         }
-        request.entries.add(offset, tracker.specs().cookie(point));
+        const auto& [offset, semaphore] = point_at;
+        request.entries.add(offset, tracker.specs().cookie(point), semaphore);
     }
     Series nothing, spans;
     for (int round = 0; round < rounds; round++) {
@@ -76,7 +78,23 @@ void measure(Tracker& tracker, const EmptyPrograms& empty, Called& called, bool 
         tracker.forget(called.pid());
     }
     tracker.release(specs);
-    print_row(keyed ? "keyed by a value" : "keyed by the thread", spans, nothing, "ns", 1.4);
+    print_row(what, spans, nothing, "ns", 1.4);
+}
+
+// A mark that nobody watches: a function with two of them, and without.
+void measure_unwatched(Called& called) {
+    Series with, without, one;
+    for (int round = 0; round < rounds; round++) {
+        without.push_back(called.call("unmarked", unwatched_calls));
+        with.push_back(called.call("marked", unwatched_calls));
+        one.push_back((with.back() - without.back()) / 2);
+    }
+    begin_table("A mark that nobody watches",
+                "ns of CPU time a call of a function that reads a number, with a span's beginning "
+                "and end marked by auger.h, beside it without.",
+                "marked", "unmarked");
+    print_row("a call", with, without, "ns");
+    print_absolute("one mark", one, "ns", 1);
 }
 
 } // namespace
@@ -88,8 +106,21 @@ void bench_spans(const Features& features) {
     begin_table("A span's beginning and end",
                 "ns of CPU time a span, beside a pair of empty programs on the same places.",
                 "span", "empty pair");
+    const Functions plain = Functions::find(Called::path(), function);
+    const PlaceMatch& match = plain.matches.front();
     for (const bool keyed : {false, true})
-        measure(tracker, empty, called, keyed);
+        measure(keyed ? "keyed by a value" : "keyed by the thread", function, plain,
+                {{{match.entry.file_offset, 0}, {match.exits.front().file_offset, 0}}}, tracker,
+                empty, called, keyed);
+    const Functions begin = Functions::find(Called::path(), "usdt:auger:marked__begin"),
+                    end = Functions::find(Called::path(), "usdt:auger:marked__end");
+    const auto point = [](const Functions& at) {
+        const PlaceMatch& mark = at.matches.front();
+        return std::pair(mark.file_offset, mark.usdt->semaphore);
+    };
+    measure("marks of auger.h", "marked", begin, {point(begin), point(end)}, tracker, empty, called,
+            true);
+    measure_unwatched(called);
 }
 
 } // namespace auger::bench
