@@ -9,6 +9,7 @@ namespace auger::bench {
 
 void bench_calls(const Features& features); // a timed call beside an empty program; filter misses
 void bench_peers(const Features& features); // ... beside bpftrace and funclatency
+void bench_exits(const Features& features); // ... by the way out
 void bench_split(const Features& features); // a timed call with its samples split beside only timed
 void bench_spans(const Features& features); // a span's beginning and end
 void bench_values(const Features& features);     // arguments read and predicates asked of calls

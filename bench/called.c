@@ -3,7 +3,7 @@
 // What the benches observe. It does what single lines on its standard input ask for and answers
 // each with one number, measured by its own thread's CPU clock, so that neighbours on a busy
 // machine count as little as possible:
-//   call FUNCTION COUNT   ns a call of one of tests/programs/prologues_asm.S
+//   call FUNCTION COUNT   ns a call of one of tests/programs/prologues_asm.S, epilogues_asm.S
 //   site SITE COUNT       ns a call from one of the lines numbered below
 //   work MILLISECONDS FRAMES   steps per CPU second, for so much CPU time, in a stack of so many
 //                         frames (7 to 125), each of another function
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 typedef uint64_t function_type(uint64_t a, uint64_t b);
-function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov;
+function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov, leaves_guarded;
 
 // A span's beginning and end as a program marks them, around what is there without them, too.
 static volatile uint64_t something;
@@ -42,7 +42,7 @@ static const struct {
 } functions[] = {
     {"starts_push", starts_push}, {"starts_endbr", starts_endbr}, {"starts_sub", starts_sub},
     {"starts_nop5", starts_nop5}, {"starts_mov", starts_mov},     {"unmarked", unmarked},
-    {"marked", marked},
+    {"marked", marked},           {"leaves_guarded", leaves_guarded},
 };
 
 static uint64_t cpu_now(void) {

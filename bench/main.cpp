@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans]...: what
-// observing costs, on this machine, as Markdown. Needs root; without arguments, everything. Exits
-// with 1 when something could not be measured, with 4 when an aim was missed.
+// bench_kernel [calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans]...:
+// what observing costs, on this machine, as Markdown. Needs root; without arguments, everything.
+// Exits with 1 when something could not be measured, with 4 when an aim was missed.
 #include "bench/benches.h"
 #include "bench/report.h"
 
@@ -21,11 +21,12 @@ struct Bench {
 };
 
 constexpr Bench benches[] = {
-    {"calls", auger::bench::bench_calls},           {"peers", auger::bench::bench_peers},
-    {"split", auger::bench::bench_split},           {"values", auger::bench::bench_values},
-    {"call-sites", auger::bench::bench_call_sites}, {"attach", auger::bench::bench_attach},
-    {"off-cpu", auger::bench::bench_off_cpu},       {"sampling", auger::bench::bench_sampling},
-    {"stacks", auger::bench::bench_stacks},         {"spans", auger::bench::bench_spans},
+    {"calls", auger::bench::bench_calls},       {"peers", auger::bench::bench_peers},
+    {"exits", auger::bench::bench_exits},       {"split", auger::bench::bench_split},
+    {"values", auger::bench::bench_values},     {"call-sites", auger::bench::bench_call_sites},
+    {"attach", auger::bench::bench_attach},     {"off-cpu", auger::bench::bench_off_cpu},
+    {"sampling", auger::bench::bench_sampling}, {"stacks", auger::bench::bench_stacks},
+    {"spans", auger::bench::bench_spans},
 };
 
 } // namespace
@@ -46,10 +47,9 @@ int main(int argc, char** argv) {
             chosen.push_back(&bench);
     }
     if (chosen.empty()) {
-        fmt::print(
-            stderr,
-            "usage: bench_kernel "
-            "[calls|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans]...\n");
+        fmt::print(stderr, "usage: bench_kernel "
+                           "[calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|"
+                           "stacks|spans]...\n");
         return 2;
     }
     int status = 0;

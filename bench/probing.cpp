@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bench/probing.h"
 
+#include "loader/kernel/exit_cookie.h"
+
 #include "loader/kernel/bpf_calls.h"
 #include "loader/reader/matching/module_debug.h"
 
@@ -72,7 +74,7 @@ void Tracker::set_filter(uint64_t filter) {
 }
 
 AttachmentRequest Tracker::request(const Functions& functions, ExitWay exit, AttachWay way,
-                                   std::vector<SpecId>& specs) {
+                                   std::vector<SpecId>& specs, Exits exits) {
     AttachmentRequest request;
     request.file_fd = functions.file->fd();
     request.way = way;
@@ -83,8 +85,8 @@ AttachmentRequest Tracker::request(const Functions& functions, ExitWay exit, Att
         SpecId spec = take(specs_->add({}));
         specs.push_back(spec);
         request.entries.add(match.entry.file_offset, specs_->cookie(spec));
-        for (const ExitPlace& place : match.exits)
-            request.exits.add(place.file_offset, specs_->cookie(spec));
+        for (const ExitPlace& place : exits == Exits::cheap ? match.cheap_exits : match.exits)
+            request.exits.add(place.file_offset, specs_->cookie(spec) | exit_bits(place.code));
     }
     return request;
 }

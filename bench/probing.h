@@ -50,8 +50,9 @@ class Tracker {
     void set_filter(uint64_t filter); // as config().filter
     // What has to be attached for the functions, each with a spec of its own (its id is written to
     // `specs` for release()). `pid` as in AttachmentRequest.
+    enum class Exits { rets, cheap };
     AttachmentRequest request(const Functions& functions, ExitWay exit, AttachWay way,
-                              std::vector<SpecId>& specs);
+                              std::vector<SpecId>& specs, Exits exits = Exits::rets);
     void release(const std::vector<SpecId>& specs);
     SpecTable& specs() { return *specs_; }
 

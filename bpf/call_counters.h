@@ -100,8 +100,7 @@ static __always_inline struct wire_spec* spec_of_cookie(u64 cookie) {
     u32 index = spec_index(cookie);
     struct wire_spec* spec = bpf_map_lookup_elem(&specs, &index);
 
-    return spec && spec->generation == (u32)(cookie >> WIRE_COOKIE_GENERATION_SHIFT) &&
-                   (spec->flags & WIRE_SPEC_ENABLED)
+    return spec && spec->generation == generation_of(cookie) && (spec->flags & WIRE_SPEC_ENABLED)
                ? spec
                : NULL;
 }

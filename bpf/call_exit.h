@@ -15,6 +15,7 @@ enum told {
     TOLD_IN_CALLER = 2,
     TOLD_WITH_VALUES = 4,
     TOLD_JUDGED = 8, // its values have been read, and the label is in calls->end
+    TOLD_EARLY = 16, // some instructions before the one that returns
 };
 
 // A returned call of which something is told.
@@ -46,7 +47,7 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
         send_end(calls);
     if (!(how & TOLD_SLOW))
         return 0;
-    trace_slow_call(calls, values, how & TOLD_IN_CALLER, !(how & TOLD_IN_CALLER));
+    trace_slow_call(calls, values, how & TOLD_IN_CALLER, !(how & (TOLD_IN_CALLER | TOLD_EARLY)));
     return 0;
 }
 
@@ -105,6 +106,11 @@ static __always_inline void reach_returned_point(struct open_calls* calls,
     reach_span_point(calls, calls->ending.spec, key);
 }
 
+// Whether the exit is before the instruction that returns.
+static __always_inline bool is_early(u64 cookie) {
+    return cookie >> WIRE_COOKIE_FRAME_SHIFT;
+}
+
 // `sp` as in open_call. `in_caller`: the function has returned already. `counters` are looked up
 // where they are null.
 static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* calls,
@@ -114,7 +120,7 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
     u64 now = bpf_ktime_get_ns();
     struct wire_call_histogram* histogram;
     struct open_call* call;
-    u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : 0;
+    u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : is_early(cookie) ? TOLD_EARLY : 0;
     u64 duration, own_ns, slow_ns;
 
     // What comes later is in no duration.
@@ -252,7 +258,7 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
         const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_runtimes, &index);
         struct goroutine owner;
 
-        if (!runtime || !find_stack_owner(runtime, PT_REGS_SP(ctx), &owner))
+        if (!runtime || !find_stack_owner(runtime, exit_stack_pointer(ctx, cookie), &owner))
             return 0;
         calls = bpf_map_lookup_elem(&goroutine_calls, &owner.key);
         if (!calls)

@@ -24,7 +24,8 @@ int call_exit(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
 
-    return leave(ctx, cookie, call_stack_pointer(PT_REGS_SP(ctx), at_call_site), at_call_site);
+    return leave(ctx, cookie, call_stack_pointer(exit_stack_pointer(ctx, cookie), at_call_site),
+                 at_call_site);
 }
 
 SEC("uprobe")

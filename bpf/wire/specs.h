@@ -12,6 +12,10 @@
  * function gets other probes while it is timed, both sets are attached for a moment: of its entry
  * probes only those count whose WIRE_COOKIE_SECOND agrees with the spec's WIRE_SPEC_SECOND.
  *
+ * An exit may be a few instructions before the one that returns. The cookie says how many words
+ * above the stack pointer, or the frame pointer, the return address lies there; 0 and the former:
+ * it is the last instruction.
+ *
  * A call site's probes (WIRE_COOKIE_CALL_SITE) sit in the caller: on the call instruction, whose
  * length stands in the cookie, and where it comes back to. One that calls through a pointer
  * (WIRE_COOKIE_POINTER) is a call of the function only when it goes there: see wire_call_operand.
@@ -25,7 +29,10 @@ enum wire_cookie {
     WIRE_COOKIE_CALL_SITE = 1 << 22,
     WIRE_COOKIE_POINTER = 1 << 23,
     WIRE_COOKIE_CALL_LENGTH_SHIFT = 24, /* 4 bits */
-    WIRE_COOKIE_GENERATION_SHIFT = 32,
+    WIRE_COOKIE_GENERATION_SHIFT = 32,  /* 16 bits */
+    WIRE_COOKIE_FRAME_SHIFT = 48,
+    WIRE_COOKIE_FRAME_MASK = 0x7fff,
+    WIRE_COOKIE_FRAME_POINTER_SHIFT = 63,
 };
 
 /* One timed function. Written by user space at any time, read by the tracker at every call. */

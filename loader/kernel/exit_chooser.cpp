@@ -9,20 +9,22 @@ ExitChooser::Choice ExitChooser::choose(const PlaceMatch& match, const TargetMod
                                         const TargetView& view, WayOut way_out,
                                         const UnwindProof& proof) const {
     bool session = way_ == AttachWay::multi && features_.uprobe_session;
-    ExitWay cheap = session ? ExitWay::session : ExitWay::return_probe;
+    ExitWay return_probe = session ? ExitWay::session : ExitWay::return_probe;
     if (match.in_go)
         return {ExitWay::go, ""};
     // A call site's probes sit in the caller and have nothing to do with the callee's exits.
     if (match.kind == PlaceKind::call_site)
         return {ExitWay::instructions, ""};
     switch (way_out) {
+    case WayOut::cheap:
     case WayOut::ret:
         return {ExitWay::instructions, ""};
     case WayOut::trampoline:
-        return {cheap, features_.stacks_under_return
-                           ? ""
-                           : "it was asked for; on this kernel stacks show it in place of the "
-                             "function's caller"};
+        return {return_probe,
+                features_.stacks_under_return
+                    ? ""
+                    : "it was asked for; on this kernel stacks show it in place of the "
+                      "function's caller"};
     case WayOut::automatic:
         break;
     }
@@ -40,7 +42,7 @@ ExitChooser::Choice ExitChooser::choose(const PlaceMatch& match, const TargetMod
     if (!module.main_program && !proof.other_programs.empty())
         return {ExitWay::instructions,
                 proof.other_programs + ", which starts programs that may use this library, too"};
-    return {cheap, "nothing that the target maps can unwind or swap stacks"};
+    return {return_probe, "nothing that the target maps can unwind or swap stacks"};
 }
 
 UnwindProof ExitChooser::prove(const TargetView& view) const {

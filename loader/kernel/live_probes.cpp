@@ -90,7 +90,8 @@ Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const
         if (match.site)
             found.sites.push_back({match.site->function, match.site->caller, match.site->file,
                                    match.site->line, view.modules[match.module].path,
-                                   match.file_offset, place_kind(match, ExitWay::instructions)});
+                                   match.file_offset,
+                                   place_kind(match, ExitWay::instructions, match.exits)});
     for (const SkippedPlace& skipped : matches->skipped)
         found.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
     for (const size_t module : matches->being_read)

@@ -61,6 +61,8 @@ class LiveProbes {
                           const TargetView& view);
     // Whether the probe's calls are classes of samples: a place that is counted has none.
     Result<void> may_split(ProbeId id) const;
+    // Whether hits of lines mark calls: they may lie in a function's last instructions.
+    Result<void> watch_lines(bool watched, const TargetView& view, Transaction& edit);
     Result<void> set_split(const std::optional<SplitRequest>& split, const TargetView& view,
                            Transaction& edit);
     // Of wire_spec.terms: those in `mask` are the ones given, of other probes none.
@@ -119,6 +121,11 @@ class LiveProbes {
     static Error unreadable(const PlaceMatch& match); // its arguments
     static bool can_read(const CallProgram& program, const Place& place);
     static bool needs_other_entry(const CallProgram& program, const Place& place);
+    static bool reads_results(const CallProgram& program);
+    // Whether its calls may end some instructions before they return.
+    bool may_leave_early(const Probe& probe, const Place& place) const;
+    // ... has become another answer than it was: true, and its group has to be renewed.
+    bool choose_exits(const Probe& probe, Place& place, Transaction& edit);
 
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
@@ -166,6 +173,9 @@ class LiveProbes {
     // counted twice.
     Result<void> renew_group(Probe& probe, PlaceGroup& group, ExitWay exit, const TargetView& view,
                              Transaction& edit);
+    // ... those in which one of these places is.
+    Result<void> renew_groups_of(Probe& probe, const std::vector<const Place*>& moved,
+                                 const TargetView& view, Transaction& edit);
     // What is asked of the calls of a new place.
     Result<void> ask(const Probe& probe, Place& place, std::optional<CallProgram> program);
     void remove_spec(SpecId spec);
@@ -184,6 +194,7 @@ class LiveProbes {
     AttachWay way_;
     ExitChooser exits_;
     WayOut way_out_ = WayOut::automatic;
+    bool lines_watched_ = false;
     SpecTable specs_;
     CallPrograms call_programs_;
     TimedFunctions functions_{specs_, call_programs_};

@@ -3,6 +3,7 @@
 #include "loader/kernel/live_probes.h"
 
 #include "bpf/tail_calls.h"
+#include "loader/kernel/exit_cookie.h"
 #include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
 #include "loader/probes/program_compiler.h"
@@ -21,13 +22,6 @@ namespace {
 
 // From here on it is worth telling what they cost: about 0.1 s each, one after the other.
 constexpr size_t many_perf_events = 100;
-
-// Of a cookie, for a conditional jump.
-uint64_t condition_bits(uint8_t condition) {
-    return condition < no_condition
-               ? uint64_t{condition} << WIRE_COOKIE_CONDITION_SHIFT | WIRE_COOKIE_CONDITIONAL
-               : 0;
-}
 
 } // namespace
 
@@ -50,11 +44,9 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
     request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats),
                         place.match.usdt ? place.match.usdt->semaphore : 0);
-    for (const ExitPlace& exit : place.match.exits) {
-        const uint8_t condition = exit.code.conditional ? exit.code.condition : no_condition;
-        request.exits.add(exit.file_offset, cookie | condition_bits(condition) |
+    for (const ExitPlace& exit : place.exits())
+        request.exits.add(exit.file_offset, cookie | exit_bits(exit.code) |
                                                 (is_tail_jump(exit) ? WIRE_COOKIE_TAIL : 0));
-    }
 }
 
 Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
@@ -159,6 +151,8 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (*program && !can_read(**program, fresh))
             return give_up(unreadable(match));
         fresh.at_arguments = *program && needs_other_entry(**program, fresh);
+        fresh.reads_results = *program && reads_results(**program);
+        fresh.leaves_early = may_leave_early(probe, fresh);
         auto spec = specs_.add(settings_of(probe, fresh));
         if (!spec)
             return give_up(spec.error());
@@ -265,7 +259,7 @@ ProbePlace LiveProbes::shown_place(const Place& place, const TargetModule& modul
     shown.function = place.match.name;
     shown.module = module.path;
     shown.offset = place.match.file_offset;
-    shown.kind = place_kind(place.match, place.exit);
+    shown.kind = place_kind(place.match, place.exit, place.exits());
     shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));
     return shown;
 }
@@ -294,6 +288,20 @@ Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay ex
     }
     auto former = std::make_shared<PlaceGroup>(std::exchange(group, std::move(fresh)));
     edit.on_rollback([&group, former] { group = std::move(*former); });
+    return {};
+}
+
+Result<void> LiveProbes::renew_groups_of(Probe& probe, const std::vector<const Place*>& moved,
+                                         const TargetView& view, Transaction& edit) {
+    for (PlaceGroup& group : probe.groups) {
+        const bool concerned = std::ranges::any_of(moved, [&](const Place* place) {
+            return group.file() == place->file && group.request().exit == place->exit;
+        });
+        if (!concerned)
+            continue;
+        if (auto renewed = renew_group(probe, group, group.request().exit, view, edit); !renewed)
+            return renewed;
+    }
     return {};
 }
 

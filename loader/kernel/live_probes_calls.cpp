@@ -97,6 +97,18 @@ bool LiveProbes::needs_other_entry(const CallProgram& program, const Place& plac
            place.match.argument_entry->address != place.match.entry.address;
 }
 
+// The result, or errno.
+bool LiveProbes::reads_results(const CallProgram& program) {
+    return std::any_of(
+        program.wire.fetch, program.wire.fetch + program.wire.fetches,
+        [](const wire_fetch& fetch) { return (fetch.flags & WIRE_FETCH_AT_END) != 0; });
+}
+
+bool LiveProbes::may_leave_early(const Probe& probe, const Place& place) const {
+    return (probe.way_out == WayOut::automatic || probe.way_out == WayOut::cheap) &&
+           !place.match.cheap_exits.empty() && !place.reads_results && !lines_watched_;
+}
+
 SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) const {
     SpecSettings settings;
     settings.second = place.second;
@@ -173,23 +185,21 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Tran
             return unreadable(place.match);
         programs.push_back(std::move(*program));
     }
-    std::vector<PlaceGroup*> old;
+    std::vector<const Place*> moved;
     for (size_t i = 0; i < programs.size(); i++) {
         Place& place = probe.places[i];
-        if (!programs[i] || !needs_other_entry(*programs[i], place))
-            continue;
-        edit.restore(place.at_arguments);
-        place.at_arguments = true;
-        for (PlaceGroup& group : probe.groups) {
-            if (group.file() == place.file && group.request().exit == place.exit &&
-                std::ranges::find(old, &group) == old.end())
-                old.push_back(&group);
+        const bool other_entry = programs[i] && needs_other_entry(*programs[i], place);
+        if (other_entry) {
+            edit.restore(place.at_arguments);
+            place.at_arguments = true;
         }
+        edit.restore(place.reads_results);
+        place.reads_results = programs[i] && reads_results(*programs[i]);
+        if (choose_exits(probe, place, edit) || other_entry)
+            moved.push_back(&place);
     }
-    for (PlaceGroup* group : old) {
-        if (auto renewed = renew_group(probe, *group, group->request().exit, view, edit); !renewed)
-            return renewed;
-    }
+    if (auto renewed = renew_groups_of(probe, moved, view, edit); !renewed)
+        return renewed;
     for (size_t i = 0; i < programs.size(); i++) {
         Place& place = probe.places[i];
         auto entered = call_programs_.enter(place.spec, std::move(programs[i]), edit);
@@ -199,6 +209,33 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Tran
         place.program = *entered;
     }
     return publish(probe, edit);
+}
+
+bool LiveProbes::choose_exits(const Probe& probe, Place& place, Transaction& edit) {
+    const bool early = may_leave_early(probe, place);
+    if (early == place.leaves_early)
+        return false;
+    edit.restore(place.leaves_early);
+    place.leaves_early = early;
+    return place.exit == ExitWay::instructions || place.exit == ExitWay::go;
+}
+
+Result<void> LiveProbes::watch_lines(bool watched, const TargetView& view, Transaction& edit) {
+    if (watched == lines_watched_)
+        return {};
+    edit.restore(lines_watched_);
+    lines_watched_ = watched;
+    for (auto& [id, probe] : probes_) {
+        std::vector<const Place*> moved;
+        for (Place& place : probe.places)
+            if (choose_exits(probe, place, edit))
+                moved.push_back(&place);
+        if (auto renewed = renew_groups_of(probe, moved, view, edit); !renewed)
+            return renewed;
+        if (auto published = moved.empty() ? Result<void>() : publish(probe, edit); !published)
+            return published;
+    }
+    return {};
 }
 
 Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,

@@ -11,7 +11,9 @@ namespace auger {
 
 namespace {
 
-// How SplitInfo::branch begins.
+bool by_line(const SplitInfo& split) {
+    return split.active && split.branch.kind == Branch::Kind::line;
+}
 
 } // namespace
 
@@ -56,6 +58,8 @@ Result<void> LiveSplit::set(const SplitInfo& wanted, const TargetView& view) {
                    split.label};
     if (auto set = probes_.set_split(request, view, edit); !set)
         return set;
+    if (auto told = probes_.watch_lines(by_line(split) || !only_.lines.empty(), view, edit); !told)
+        return told;
     edit.commit();
     const bool same_label =
         split_.active && split.probe == split_.probe && split.label == split_.label;
@@ -78,6 +82,8 @@ Result<void> LiveSplit::set_only(const OnlyInfo& wanted, const TargetView& view)
         edit.on_rollback([this, bit = watched->bit] { marks_.release(bit); });
         only.marks.push_back(*watched);
     }
+    if (auto told = probes_.watch_lines(by_line(split_) || !only.lines.empty(), view, edit); !told)
+        return told;
     if (auto set = gates_.set(WIRE_GATE_ONLY, only.gate); !set)
         return set;
     edit.commit();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace auger {
 
 ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit) {
@@ -37,13 +39,26 @@ std::string stepped(const char* place, ProbeCost cost) {
     return fmt::format("{}{}", place, cost == ProbeCost::single_stepped ? " (stepped)" : "");
 }
 
+// How many of the exits are emulated because they are before the ret.
+std::string early_exits(const std::vector<ExitPlace>& exits) {
+    const auto stepped = std::ranges::count_if(
+        exits, [](const ExitPlace& exit) { return exit.code.cost == ProbeCost::single_stepped; });
+    if (std::ranges::none_of(exits, [](const ExitPlace& exit) { return exit.code.early; }))
+        return "";
+    if (stepped == 0)
+        return " (cheap)";
+    return fmt::format(" ({} of {} cheap)", exits.size() - static_cast<size_t>(stepped),
+                       exits.size());
+}
+
 } // namespace
 
-std::string place_kind(const PlaceMatch& match, ExitWay exit) {
+std::string place_kind(const PlaceMatch& match, ExitWay exit, const std::vector<ExitPlace>& exits) {
     if (exit == ExitWay::point)
         return stepped(place_text(match.kind), match.entry.cost);
     if (match.kind != PlaceKind::call_site)
-        return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit).text();
+        return stepped("entry", match.entry.cost) + "+" + way_out_of(match, exit).text() +
+               (is_trampoline(exit) ? "" : early_exits(exits));
     if (match.site->jump)
         return stepped("jump", match.entry.cost) + "+return in callers";
     std::string kind =

@@ -43,11 +43,11 @@ std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>&
                 continue;
             const SpecTable::Hits hits = specs_.hits(place.spec);
             uint64_t exit_ns = costs.return_ns;
-            if (!is_trampoline(place.exit) && !place.match.exits.empty()) {
+            if (!is_trampoline(place.exit) && !place.exits().empty()) {
                 exit_ns = 0;
-                for (const ExitPlace& exit : place.match.exits)
+                for (const ExitPlace& exit : place.exits())
                     exit_ns += costs.of(exit.code.cost);
-                exit_ns /= place.match.exits.size();
+                exit_ns /= place.exits().size();
             }
             const EntryPlace& entry =
                 place.at_arguments ? *place.match.argument_entry : place.match.entry;

@@ -18,6 +18,9 @@ enum class ProbeCost : uint8_t {
 // A condition is the low four bits of a jcc's opcode, 0 (overflow) to 15 (greater).
 inline constexpr uint8_t no_condition = 16;
 
+// CodeExit::frame_distance is no larger.
+inline constexpr uint32_t most_frame_distance = 0x7fff * 8;
+
 // Registers have the decoder's numbers; equal ones are the same 64-bit register.
 inline constexpr uint8_t no_register = 0;
 
@@ -32,13 +35,14 @@ struct CallOperand {
 };
 
 enum class ExitKind : uint8_t {
-    ret,
+    ret,  // or, `early`, an instruction behind which only a ret can come
     jump, // a tail call: the call ends here, its callee returns to the caller
 };
 
-// At each exit the stack pointer equals that at the function's first instruction, provided that the
-// instruction really leaves: the kernel side checks it and ignores an exit where it differs (an
-// indirect jump that stays inside, a conditional jump to code without a symbol).
+// At each exit the stack pointer, or `frame_distance` above it, equals that at the function's first
+// instruction, provided that the instruction really leaves: the kernel side checks it and ignores
+// an exit where it differs (an indirect jump that stays inside, a conditional jump to code without
+// a symbol).
 struct CodeExit {
     uint64_t address; // of the instruction, as linked
     ExitKind kind;
@@ -48,8 +52,14 @@ struct CodeExit {
     ProbeCost cost;
     uint64_t target; // of a direct jump; else 0
     // Of a jcc. A probe on it fires whether it jumps or not: the call ends only when the condition
-    // holds for the flags of that moment.
+    // holds for the flags of that moment. `early` it may be the opposite of the jump's own.
     uint8_t condition;
+    // A few instructions before the `ret`: see loader/reader/code/cheap_exits.h.
+    bool early = false;
+    // Bytes from the stack pointer, or the frame pointer, to where the return address lies: a
+    // multiple of 8.
+    uint32_t frame_distance = 0;
+    bool from_frame_pointer = false;
 };
 
 } // namespace auger

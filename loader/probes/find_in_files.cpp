@@ -29,13 +29,15 @@ bool may_be(const PlaceMatch& place, const ListedFiles& listed) {
     const auto lies_at = [&](uint64_t address, uint64_t offset) {
         return file.offset_of_address(address) == offset && file.is_code(offset);
     };
+    const auto exit_lies_there = [&](const ExitPlace& exit) {
+        return lies_at(exit.code.address, exit.file_offset);
+    };
     return file.is_code(place.file_offset) && (!place.usdt || may_count(*place.usdt)) &&
            lies_at(place.entry.address, place.entry.file_offset) &&
            (!place.argument_entry ||
             lies_at(place.argument_entry->address, place.argument_entry->file_offset)) &&
-           std::ranges::all_of(place.exits, [&](const ExitPlace& exit) {
-               return lies_at(exit.code.address, exit.file_offset);
-           });
+           std::ranges::all_of(place.exits, exit_lies_there) &&
+           std::ranges::all_of(place.cheap_exits, exit_lies_there);
 }
 
 // From positions in the request to those that the caller knows.

@@ -84,6 +84,7 @@ struct PlaceMatch {
     // Where the arguments can be read, as FunctionCode has it; only of functions.
     std::optional<EntryPlace> argument_entry;
     std::vector<ExitPlace> exits;
+    std::vector<ExitPlace> cheap_exits; // as FunctionCode has them
     // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
     // in the function itself (see also unwind_proof.h).
     std::string no_return_probe;

@@ -47,6 +47,9 @@ void put_exit(ByteWriter& out, const ExitPlace& exit) {
     out.varint(static_cast<uint64_t>(exit.code.cost));
     out.varint(exit.code.target);
     out.varint(exit.code.condition);
+    out.varint(exit.code.early);
+    out.varint(exit.code.frame_distance);
+    out.varint(exit.code.from_frame_pointer);
 }
 
 ExitPlace take_exit(ByteReader& in) {
@@ -60,6 +63,11 @@ ExitPlace take_exit(ByteReader& in) {
     exit.code.cost = take_cost(in);
     exit.code.target = in.varint();
     exit.code.condition = take_condition(in);
+    exit.code.early = in.boolean();
+    exit.code.frame_distance = static_cast<uint32_t>(in.varint_up_to(most_frame_distance));
+    exit.code.from_frame_pointer = in.boolean();
+    if (exit.code.frame_distance % 8 != 0)
+        in.fail();
     return exit;
 }
 
@@ -156,9 +164,11 @@ void put_place(ByteWriter& out, const PlaceMatch& place) {
     out.varint(place.argument_entry.has_value());
     if (place.argument_entry)
         put_entry(out, *place.argument_entry);
-    out.varint(place.exits.size());
-    for (const ExitPlace& exit : place.exits)
-        put_exit(out, exit);
+    for (const std::vector<ExitPlace>* exits : {&place.exits, &place.cheap_exits}) {
+        out.varint(exits->size());
+        for (const ExitPlace& exit : *exits)
+            put_exit(out, exit);
+    }
     put(out, place.no_return_probe);
     out.varint(place.in_go);
     put_texts(out, place.jumps_to);
@@ -181,7 +191,8 @@ PlaceMatch take_place(ByteReader& in, size_t modules) {
     place.entry = take_entry(in);
     if (in.boolean())
         place.argument_entry = take_entry(in);
-    place.exits = take_list(in, most_of_place, [&] { return take_exit(in); });
+    for (std::vector<ExitPlace>* exits : {&place.exits, &place.cheap_exits})
+        *exits = take_list(in, most_of_place, [&] { return take_exit(in); });
     place.no_return_probe = take_text(in);
     place.in_go = in.boolean();
     place.jumps_to = take_texts(in, most_notes);

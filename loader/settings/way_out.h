@@ -5,6 +5,6 @@
 namespace auger {
 
 // How a function's end is observed; see ARCHITECTURE.md, "Ways out".
-enum class WayOut { automatic, ret, trampoline };
+enum class WayOut { automatic, cheap, ret, trampoline };
 
 } // namespace auger

@@ -79,9 +79,10 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
         ASSERT_TRUE(probe) << probe.error().message();
         probes[name] = *probe;
         for (const ProbePlace& place : session.report.places)
-            EXPECT_THAT(place.kind, testing::HasSubstr(name.find('@') != name.npos ? "+return"
-                                                       : way_out == WayOut::ret    ? "+ret"
-                                                                                : "+trampoline"));
+            EXPECT_THAT(place.kind,
+                        testing::HasSubstr(name.find('@') != name.npos     ? "+return"
+                                           : way_out == WayOut::trampoline ? "+trampoline"
+                                                                           : "+ret"));
     }
 
     program.go();
@@ -100,7 +101,7 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
         // function that it jumped to: by then it is gone. All others it sees.
         const auto jumped =
             account.value("jumped", nlohmann::json::object()).value(name, uint64_t{0});
-        const uint64_t lost = way_out == WayOut::ret ? 0 : jumped;
+        const uint64_t lost = way_out == WayOut::trampoline ? jumped : 0;
         EXPECT_EQ(calls.returns, truth.returns.value() - lost);
         EXPECT_EQ(calls.unwound, truth.unwound.value() + lost);
         EXPECT_EQ(calls.open, 0);
@@ -112,7 +113,9 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
 std::string name_of(const testing::TestParamInfo<Parameters>& info) {
     const auto& [test, attach, way_out] = info.param;
     return test.program + (attach == Attach::multi ? "_multi" : "_perf") +
-           (way_out == WayOut::ret ? "_ret" : "_trampoline");
+           (way_out == WayOut::ret     ? "_ret"
+            : way_out == WayOut::cheap ? "_cheap"
+                                       : "_trampoline");
 }
 
 const Case tailcalls{"tailcalls", {"--calls", "300"}, {"switcher"}};
@@ -128,6 +131,16 @@ INSTANTIATE_TEST_SUITE_P(ExitInstructions, Accounting,
                                                           tailcalls, prologues, recursion),
                                           testing::Values(Attach::multi, Attach::perf),
                                           testing::Values(WayOut::ret)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(CheapExits, Accounting,
+                         testing::Combine(testing::Values(Case{"exceptions", {"--calls", "200"}},
+                                                          Case{"longjmps", {"--calls", "200"}},
+                                                          Case{"coroutines", {"--calls", "100"}},
+                                                          Case{"cancels", {"--calls", "50"}},
+                                                          Case{"signals", {"--calls", "100"}},
+                                                          tailcalls, prologues, recursion),
+                                          testing::Values(Attach::multi),
+                                          testing::Values(WayOut::cheap)),
                          name_of);
 
 // The names in their accounts are call sites: `work@call_sites.c:34`.

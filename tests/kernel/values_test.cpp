@@ -236,9 +236,12 @@ TEST_P(Values, EditsWhileCallsRunLoseNothing) {
     EXPECT_GT(session_->log.filtered, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Values, testing::Values(WayOut::ret, WayOut::trampoline),
+INSTANTIATE_TEST_SUITE_P(Ways, Values,
+                         testing::Values(WayOut::cheap, WayOut::ret, WayOut::trampoline),
                          [](const auto& info) {
-                             return std::string(info.param == WayOut::ret ? "ret" : "trampoline");
+                             return std::string(info.param == WayOut::cheap ? "cheap"
+                                                : info.param == WayOut::ret ? "ret"
+                                                                            : "trampoline");
                          });
 
 class CallSiteValues : public KernelTest {};

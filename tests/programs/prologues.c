@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Calls functions that differ in their first instruction a known number of times and times each by
-// itself. Tests look at counts and sums, benches at "ns_per_call" with --function NAME --calls N.
+// Calls functions that differ in their first instructions, or (EPILOGUES) in their last ones, a
+// known number of times and times each by itself. Tests look at counts and sums, benches at
+// "ns_per_call" with --function NAME --calls N.
 #include "common/truth.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 typedef uint64_t function_type(uint64_t a, uint64_t b);
-function_type starts_push, starts_endbr, starts_sub, starts_nop5, starts_mov, starts_endbr_nop5,
-    inner_nop5, loops_to_nop, pushes_late, returns_twice;
+
+#ifdef EPILOGUES
+#define NAME "epilogues"
+#define FUNCTIONS(f)                                                                               \
+    f(leaves_guarded) f(leaves_either_way) f(leaves_joined) f(leaves_by_frame) f(leaves_a_loop)    \
+        f(leaves_after_a_call) f(leaves_half_after_a_call) f(leaves_at_the_entry)                  \
+            f(leaves_after_a_string) f(leaves_through_a_table) f(leaves_by_a_pointer)              \
+                f(leaves_again)
+#else
+#define NAME "prologues"
+#define FUNCTIONS(f)                                                                               \
+    f(starts_push) f(starts_endbr) f(starts_sub) f(starts_nop5) f(starts_mov) f(starts_endbr_nop5) \
+        f(inner_nop5) f(loops_to_nop) f(pushes_late) f(returns_twice)
+#endif
+
+#define DECLARE(function) function_type function;
+FUNCTIONS(DECLARE)
 
 enum { batch = 1000 };
 
@@ -18,17 +34,21 @@ static struct {
     function_type* call;
     uint64_t calls, sum, spent_ns;
 } functions[] = {
-    {"starts_push", starts_push, 0, 0, 0}, {"starts_endbr", starts_endbr, 0, 0, 0},
-    {"starts_sub", starts_sub, 0, 0, 0},   {"starts_nop5", starts_nop5, 0, 0, 0},
-    {"starts_mov", starts_mov, 0, 0, 0},   {"starts_endbr_nop5", starts_endbr_nop5, 0, 0, 0},
-    {"inner_nop5", inner_nop5, 0, 0, 0},   {"loops_to_nop", loops_to_nop, 0, 0, 0},
-    {"pushes_late", pushes_late, 0, 0, 0}, {"returns_twice", returns_twice, 0, 0, 0},
-};
+#define ROW(function) {#function, function, 0, 0, 0},
+    FUNCTIONS(ROW)};
 enum { function_count = sizeof functions / sizeof *functions };
 static const char* only;
 
 static uint64_t argument_b(uint64_t a) {
     return a ^ 0x5555;
+}
+
+static uint64_t calls_of_itself(size_t which, uint64_t begin, uint64_t end) {
+    uint64_t calls = 0;
+    if (strcmp(functions[which].name, "leaves_again") == 0)
+        for (uint64_t a = begin; a < end; ++a)
+            calls += a >> 3 & 1;
+    return calls;
 }
 
 // Calls in batches: the clock and the flag to stop are looked at between them.
@@ -44,7 +64,7 @@ static void run(size_t which, uint64_t calls) {
         for (uint64_t a = done; a < end; ++a)
             expected += 3 * a + argument_b(a);
         truth_expect(sum == expected, functions[which].name);
-        truth_add(&functions[which].calls, end - done);
+        truth_add(&functions[which].calls, end - done + calls_of_itself(which, done, end));
         truth_add(&functions[which].sum, sum);
         truth_add(&functions[which].spent_ns, spent);
         done = end;
@@ -73,20 +93,20 @@ int main(int argc, char** argv) {
     const struct truth_option options[] = {
         {"function", TRUTH_TEXT, &only, "call only this one"},
     };
-    const struct truth_program program = {
-        .name = "prologues",
-        .about = "calls functions of every beginning; --calls is for each of them, and --pause-us "
-                 "comes after every 1000",
-        .options = options,
-        .option_count = 1,
-        .report = report,
-        .calls = 10000};
+    const struct truth_program program = {.name = NAME,
+                                          .about = "calls functions of every beginning, or end; "
+                                                   "--calls is for each of them, and --pause-us "
+                                                   "comes after every 1000",
+                                          .options = options,
+                                          .option_count = 1,
+                                          .report = report,
+                                          .calls = 10000};
     truth_start(argc, argv, &program);
     bool known = !only;
     for (size_t i = 0; i < function_count; ++i)
         known = known || strcmp(functions[i].name, only) == 0;
     if (!known) {
-        fprintf(stderr, "prologues: %s: no such function\n", only);
+        fprintf(stderr, NAME ": %s: no such function\n", only);
         return 2;
     }
     const uint64_t calls = truth_calls() ? truth_calls() : UINT64_MAX;

@@ -22,6 +22,16 @@ static __always_inline u64 call_stack_pointer(u64 sp, bool at_call_site) {
     return at_call_site ? sp - sizeof(u64) / 2 : sp;
 }
 
+/* ... at an exit, of which the cookie tells how far the return address is. */
+static __always_inline u64 exit_stack_pointer(struct pt_regs* ctx, u64 cookie) {
+    u64 words = (cookie >> WIRE_COOKIE_FRAME_SHIFT) & WIRE_COOKIE_FRAME_MASK;
+    /* Each is read at an offset of its own, which the compiler must not choose at run time. */
+    u64 sp = *(volatile __typeof__(ctx->rsp)*)&ctx->rsp;
+    u64 frame = *(volatile __typeof__(ctx->rbp)*)&ctx->rbp;
+
+    return (cookie >> WIRE_COOKIE_FRAME_POINTER_SHIFT ? frame : sp) + words * sizeof(u64);
+}
+
 /* ... of a function that has just returned. */
 static __always_inline u64 returned_stack_pointer(struct pt_regs* ctx) {
     return PT_REGS_SP(ctx) - sizeof(u64);

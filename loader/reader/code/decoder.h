@@ -36,6 +36,7 @@ struct Instruction {
     bool nop;             // does nothing, whatever its length
     bool nop5;            // a 5-byte nop, which the kernel may replace as a whole
     bool locked;          // its first byte is a lock prefix
+    bool repeated;        // a string instruction with a count: takes as long as that says
     bool indirect;        // jump or call through a register or memory
     bool notrack;         // compilers write this prefix for jump tables only
     uint8_t condition;    // of a jcc, see code_place.h; no_condition for everything else

@@ -4,6 +4,7 @@
 #include "loader/reader/code/function_code.h"
 
 #include "loader/arch/arch.h"
+#include "loader/reader/code/cheap_exits.h"
 #include "loader/reader/code/jump_table.h"
 
 #include ARCH(code_bytes.h)
@@ -79,6 +80,9 @@ struct Analysis {
     };
     std::optional<Entry> find_entry(bool cheap_only) const;
     bool place_entry();
+    bool may_jump_anywhere() const;
+    std::span<const std::byte> bytes_of(const Instruction& instruction) const;
+    void find_cheap_exits();
 };
 
 void Analysis::find_exits(const DataReader& read_data) {
@@ -200,6 +204,51 @@ bool Analysis::place_entry() {
     return true;
 }
 
+// Whether a jump may lead to places of the function that are not known: through a table, or through
+// a pointer where the stack has not been taken down before, so that it may be no tail call.
+bool Analysis::may_jump_anywhere() const {
+    if (result.indirect_jumps)
+        return true;
+    return std::ranges::any_of(result.exits, [&](const CodeExit& exit) {
+        if (!exit.indirect)
+            return false;
+        auto at = std::ranges::lower_bound(code, exit.address, {}, &Instruction::address);
+        while (at != code.begin()) {
+            --at;
+            if (at->flow != Flow::next)
+                return true;
+            if (at->moves_stack)
+                return at->push;
+        }
+        return true;
+    });
+}
+
+std::span<const std::byte> Analysis::bytes_of(const Instruction& instruction) const {
+    const auto in = [&](const CodePart& part) {
+        return instruction.address - part.address < part.bytes.size();
+    };
+    const CodePart& part = in(body) ? body : *std::ranges::find_if(cold, in);
+    return part.bytes.subspan(instruction.address - part.address, instruction.length);
+}
+
+void Analysis::find_cheap_exits() {
+    const auto is_dear = [](const CodeExit& exit) {
+        return exit.cost == ProbeCost::single_stepped;
+    };
+    if (std::ranges::none_of(result.exits, is_dear) || may_jump_anywhere())
+        return;
+    std::vector<uint64_t> entries{result.entry.address};
+    if (result.argument_entry)
+        entries.push_back(result.argument_entry->address);
+    result.cheap_exits = auger::cheap_exits(
+        {code, [&](const Instruction& instruction) { return bytes_of(instruction); }, body.address,
+         entries},
+        result.exits);
+    if (std::ranges::none_of(result.cheap_exits, &CodeExit::early))
+        result.cheap_exits.clear();
+}
+
 // A landing pad and a jump through a slot: what linkers write. (Without the pad the first
 // instruction is an exit.)
 bool is_marked_stub(const Analysis& analysis) {
@@ -265,6 +314,7 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
     }
     if (is_marked_stub(analysis))
         return refusal("is a PLT stub", "probe the function in its library");
+    analysis.find_cheap_exits();
     return std::move(analysis.result);
 }
 

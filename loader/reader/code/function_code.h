@@ -40,7 +40,10 @@ struct FunctionCode {
     // dearer one. Nothing when there is none.
     std::optional<Entry> argument_entry;
     std::vector<CodeExit> exits; // ascending; empty when the function never returns
-    bool indirect_jumps;         // has jumps through tables inside
+    // The same ends, seen at cheap instructions where that can be: see cheap_exits.h. Results are
+    // not there yet. Empty when no exit is cheaper.
+    std::vector<CodeExit> cheap_exits;
+    bool indirect_jumps; // has jumps through tables inside
 
     bool is_boundary(uint64_t address) const;
 };

@@ -204,9 +204,8 @@ class Placing {
         match.entry = *entry;
         if (code_.argument_entry)
             match.argument_entry = place(*code_.argument_entry);
-        for (const CodeExit& exit : code_.exits)
-            if (std::optional<uint64_t> exit_offset = file_.offset_of_address(exit.address))
-                match.exits.push_back({exit, *exit_offset});
+        match.exits = places(code_.exits);
+        match.cheap_exits = places(code_.cheap_exits);
         add_notes(match, module_, candidate_);
         return match;
     }
@@ -241,6 +240,14 @@ class Placing {
         if (auto offset = file_.offset_of_address(entry.address))
             return EntryPlace{entry.address, *offset, entry.cost, entry.repeats};
         return {};
+    }
+
+    std::vector<ExitPlace> places(const std::vector<CodeExit>& exits) const {
+        std::vector<ExitPlace> all;
+        for (const CodeExit& exit : exits)
+            if (std::optional<uint64_t> offset = file_.offset_of_address(exit.address))
+                all.push_back({exit, *offset});
+        return all;
     }
 
     PlaceMatch begin(PlaceKind kind) const {

@@ -237,6 +237,8 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t add
     instruction.nop = decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
     instruction.nop5 = instruction.nop && decoded.length == 5;
     instruction.locked = bytes[0] == std::byte{0xf0};
+    instruction.repeated = decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+                                                 ZYDIS_ATTRIB_HAS_REPNE);
     Prefixes prefix = prefixes(decoded);
     instruction.notrack = prefix.notrack && instruction.flow == Flow::jump;
     read_operands(decoded, operands.data(), instruction);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an exit's cookie says of the instruction, beside whose it is (see wire_cookie).
+#pragma once
+
+#include "bpf/wire.h"
+#include "loader/probes/code_place.h"
+
+#include <cstdint>
+
+namespace auger {
+
+// Of a conditional jump.
+inline uint64_t condition_bits(uint8_t condition) {
+    return condition < no_condition
+               ? uint64_t{condition} << WIRE_COOKIE_CONDITION_SHIFT | WIRE_COOKIE_CONDITIONAL
+               : 0;
+}
+
+// When it is one, and where the return address is.
+inline uint64_t exit_bits(const CodeExit& exit) {
+    static_assert(most_frame_distance / sizeof(uint64_t) == WIRE_COOKIE_FRAME_MASK);
+    return condition_bits(exit.conditional ? exit.condition : no_condition) |
+           uint64_t{exit.frame_distance / sizeof(uint64_t)} << WIRE_COOKIE_FRAME_SHIFT |
+           uint64_t{exit.from_frame_pointer} << WIRE_COOKIE_FRAME_POINTER_SHIFT;
+}
+
+} // namespace auger

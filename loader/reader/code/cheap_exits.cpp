@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From each `ret` backwards along the straight line that ends there. Jumps into the line are places
+// themselves, as is what the line begins with. What nobody is seen to jump to (landing pads of
+// exceptions) comes to a `ret` behind a call, where the line is over.
+#include "loader/reader/code/cheap_exits.h"
+
+#include "loader/reader/code/loops.h"
+#include "loader/reader/code/stack_effect.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace auger {
+namespace {
+
+using Flow = Instruction::Flow;
+
+// Where the return address lies: at `base` + `distance`.
+struct Slot {
+    StackEffect::Register base = StackEffect::Register::rsp;
+    int64_t distance = 0;
+
+    friend bool operator==(const Slot&, const Slot&) = default;
+};
+
+// By an exit.
+bool can_be_told(const Slot& slot) {
+    return slot.distance >= 0 && slot.distance <= most_frame_distance && slot.distance % 8 == 0;
+}
+
+// From after an instruction to before it; nothing when that cannot be told.
+std::optional<Slot> before(const StackEffect& effect, const Slot& after) {
+    using Kind = StackEffect::Kind;
+    using Register = StackEffect::Register;
+    const bool by_stack = after.base == Register::rsp;
+    if (effect.saved == Register::rsp)
+        return {};
+    if (!by_stack) {
+        const bool writes_frame = effect.writes_rbp || effect.zeroes_rbp ||
+                                  effect.kind == Kind::leave ||
+                                  ((effect.kind == Kind::pop || effect.kind == Kind::load) &&
+                                   effect.saved == Register::rbp);
+        if (effect.kind == Kind::set_frame)
+            return Slot{Register::rsp, after.distance + effect.amount};
+        return writes_frame ? std::nullopt : std::optional(after);
+    }
+    switch (effect.kind) {
+    case Kind::none:
+    case Kind::store:
+    case Kind::load:
+    case Kind::set_frame:
+        return after;
+    case Kind::add:
+        return Slot{Register::rsp, after.distance + effect.amount};
+    case Kind::push:
+        return Slot{Register::rsp, after.distance - 8};
+    case Kind::pop:
+        return Slot{Register::rsp, after.distance + 8};
+    case Kind::from_frame:
+        return Slot{Register::rbp, after.distance + effect.amount};
+    case Kind::leave:
+        return Slot{Register::rbp, after.distance + 8};
+    case Kind::unknown:
+        break;
+    }
+    return {};
+}
+
+class Search {
+  public:
+    Search(const CodeToLeave& function, std::span<const CodeExit> exits)
+        : function_(function), code_(function.code), loops_(find_loops(code_)) {
+        for (size_t i = 0; i < code_.size(); i++)
+            if (code_[i].is_branch() && !code_[i].indirect)
+                jumps_[code_[i].target].push_back(i);
+        for (const CodeExit& exit : exits)
+            taken_.insert(exit.address);
+    }
+
+    // The places of one `ret`; nothing: it has to be probed itself.
+    std::optional<std::vector<CodeExit>> before_ret(size_t ret) const;
+
+  private:
+    using Places = std::vector<CodeExit>;
+
+    std::optional<CodeExit> place(size_t at, const Slot& slot, uint8_t condition) const;
+    // Of a jump to where `slot` is; `jumps`: it is left by jumping, else by not jumping.
+    std::optional<CodeExit> branch(size_t at, const Slot& slot, bool jumps) const;
+    // Those of all jumps to an instruction; nothing when one of them is no place.
+    std::optional<Places> jumps_to(const Instruction& landing, const Slot& slot) const;
+    // What the instruction before `at` is, if it goes on there and is a place; empty: the way goes
+    // on before it, and `slot` is the one there.
+    std::optional<Places> from_before(size_t at, Slot& slot) const;
+    bool may_follow(size_t at) const;
+
+    const CodeToLeave& function_;
+    std::span<const Instruction> code_;
+    std::vector<bool> loops_;                       // by index: may be executed again
+    std::map<uint64_t, std::vector<size_t>> jumps_; // by target
+    std::set<uint64_t> taken_;                      // addresses of exits
+};
+
+std::optional<CodeExit> Search::place(size_t at, const Slot& slot, uint8_t condition) const {
+    const Instruction& instruction = code_[at];
+    if (instruction.cost == ProbeCost::refused || instruction.cost == ProbeCost::optimised ||
+        instruction.locked || !can_be_told(slot) || taken_.contains(instruction.address) ||
+        std::ranges::count(function_.entries, instruction.address))
+        return {};
+    CodeExit exit{instruction.address,
+                  ExitKind::ret,
+                  condition != no_condition,
+                  false,
+                  false,
+                  instruction.cost,
+                  0,
+                  condition};
+    exit.early = true;
+    exit.frame_distance = static_cast<uint32_t>(slot.distance);
+    exit.from_frame_pointer = slot.base == StackEffect::Register::rbp;
+    return exit;
+}
+
+std::optional<CodeExit> Search::branch(size_t at, const Slot& slot, bool jumps) const {
+    const Instruction& instruction = code_[at];
+    if (instruction.cost != ProbeCost::emulated)
+        return {};
+    if (instruction.flow == Flow::jump)
+        return place(at, slot, no_condition);
+    // Its probe would be hit at each turn.
+    if (instruction.condition == no_condition || loops_[at])
+        return {};
+    return place(at, slot, jumps ? instruction.condition : instruction.condition ^ 1);
+}
+
+std::optional<Search::Places> Search::jumps_to(const Instruction& landing, const Slot& slot) const {
+    Places places;
+    const auto behind = jumps_.lower_bound(landing.address + landing.length);
+    for (auto found = jumps_.lower_bound(landing.address); found != behind; ++found) {
+        if (found->first != landing.address)
+            return {}; // behind a lock prefix
+        for (const size_t jump : found->second) {
+            const auto place = branch(jump, slot, true);
+            if (!place)
+                return {};
+            places.push_back(*place);
+        }
+    }
+    return places;
+}
+
+// Whether the instruction before it goes on there.
+bool Search::may_follow(size_t at) const {
+    if (at == 0 || code_[at - 1].address + code_[at - 1].length != code_[at].address)
+        return false;
+    const Flow flow = code_[at - 1].flow;
+    return flow != Flow::ret && flow != Flow::jump && flow != Flow::stop;
+}
+
+std::optional<Search::Places> Search::from_before(size_t at, Slot& slot) const {
+    const Instruction& previous = code_[at - 1];
+    if (previous.flow == Flow::conditional) {
+        const auto place = branch(at - 1, slot, false);
+        return place ? std::optional(Places{*place}) : std::nullopt;
+    }
+    if (previous.flow != Flow::next || previous.repeated)
+        return {};
+    const auto earlier = before(stack_effect(function_.bytes(previous), previous.address), slot);
+    if (!earlier)
+        return {};
+    if (previous.cost == ProbeCost::emulated) {
+        const auto found = place(at - 1, *earlier, no_condition);
+        return found ? std::optional(Places{*found}) : std::nullopt;
+    }
+    slot = *earlier;
+    return Places();
+}
+
+std::optional<std::vector<CodeExit>> Search::before_ret(size_t ret) const {
+    Places places;
+    Slot slot;
+    size_t at = ret; // `slot` is that before this instruction
+    for (size_t left_out = 1; left_out <= most_left_out; left_out++, at--) {
+        const auto jumps = jumps_to(code_[at], slot);
+        if (!jumps)
+            return {};
+        places.insert(places.end(), jumps->begin(), jumps->end());
+        const bool reached = !jumps->empty();
+        // Nobody is known to come to its first instruction: somebody unknown does.
+        if ((!may_follow(at) && !reached) || code_[at].address == function_.begin)
+            return {};
+        if (!may_follow(at))
+            return places;
+        const auto earlier = from_before(at, slot);
+        if (earlier && earlier->empty())
+            continue;
+        if (earlier) {
+            places.push_back(earlier->front());
+            return places;
+        }
+        // Behind a call, say, which may never come back. Who comes from there is seen at the first
+        // instruction that is theirs alone; for the others it was worth it.
+        const auto dear = reached ? std::nullopt : place(at, slot, no_condition);
+        if (places.empty() || !dear)
+            return {};
+        places.push_back(*dear);
+        return places;
+    }
+    return {};
+}
+
+} // namespace
+
+std::vector<CodeExit> cheap_exits(const CodeToLeave& function, std::span<const CodeExit> exits) {
+    const Search search(function, exits);
+    std::map<uint64_t, CodeExit> found; // by address
+    const auto add = [&](const CodeExit& exit) {
+        const auto [known, fresh] = found.emplace(exit.address, exit);
+        if (fresh)
+            return;
+        // Both ways of a jump lead out.
+        known->second.conditional = false;
+        known->second.condition = no_condition;
+    };
+    for (const CodeExit& exit : exits) {
+        const auto instruction =
+            std::ranges::lower_bound(function.code, exit.address, {}, &Instruction::address);
+        const auto places =
+            exit.kind == ExitKind::ret
+                ? search.before_ret(static_cast<size_t>(instruction - function.code.begin()))
+                : std::nullopt;
+        const bool agree =
+            places && std::ranges::all_of(*places, [&](const CodeExit& place) {
+                const auto known = found.find(place.address);
+                return known == found.end() ||
+                       (known->second.frame_distance == place.frame_distance &&
+                        known->second.from_frame_pointer == place.from_frame_pointer);
+            });
+        if (!agree)
+            add(exit);
+        else
+            for (const CodeExit& place : *places)
+                add(place);
+    }
+    std::vector<CodeExit> all;
+    for (const auto& [address, exit] : found)
+        all.push_back(exit);
+    return all;
+}
+
+} // namespace auger

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `exit cheap`: calls that end some instructions before their ret end once, when they should, and
+// with what is known then. See also Accounting, which counts calls that leave in other ways.
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "tests/kernel/source_lines.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <optional>
+
+namespace auger::test {
+namespace {
+
+constexpr Threshold every_call = {Threshold::Kind::fixed, 1, 0};
+
+using testing::HasSubstr;
+using testing::Not;
+
+// What is said of each function's exits.
+const std::map<std::string, std::string> kinds = {
+    {"leaves_guarded", "+ret (cheap)"},
+    {"leaves_either_way", "+ret (cheap)"},
+    {"leaves_joined", "+ret (cheap)"},
+    {"leaves_by_frame", "+ret (cheap)"},
+    {"leaves_a_loop", "+ret"},
+    {"leaves_after_a_call", "+ret"},
+    {"leaves_half_after_a_call", "+ret (1 of 2 cheap)"},
+    {"leaves_at_the_entry", "+ret"},
+    {"leaves_after_a_string", "+ret"},
+    {"leaves_through_a_table", "+ret"},
+    {"leaves_by_a_pointer", "+ret"},
+    {"leaves_again", "+ret (cheap)"},
+};
+
+class CheapExits : public KernelTest {
+  protected:
+    void observe(std::vector<std::string> arguments) {
+        arguments.emplace_back("--wait");
+        program_.emplace("epilogues", arguments);
+        program_->wait_ready();
+        session_.observe(program_->pid());
+        must(session_.backend().set_way_out(WayOut::cheap));
+    }
+    std::string kind() const { return session_.report.places.at(0).kind; }
+
+    std::optional<Program> program_;
+    Session session_;
+};
+
+TEST_F(CheapExits, AreWhereNothingButTheRetCanFollow) {
+    observe({"--calls", "2000"});
+    std::map<std::string, ProbeId> probes;
+    for (const auto& [name, kind] : kinds) {
+        probes[name] = session_.time(name);
+        EXPECT_TRUE(this->kind().ends_with(kind)) << name << ": " << this->kind();
+    }
+    program_->go();
+    session_.pump_to_end();
+    const nlohmann::json account = program_->account();
+    EXPECT_TRUE(account["ok"].get<bool>()) << account;
+    for (const auto& [name, probe] : probes) {
+        const Calls calls = session_.calls(probe);
+        EXPECT_EQ(calls.returns, account["functions"][name]["calls"].get<uint64_t>()) << name;
+        EXPECT_EQ(calls.entries, calls.returns) << name;
+    }
+}
+
+// The function is still there, and its caller behind it.
+TEST_F(CheapExits, StacksOfSlowCallsAreWhole) {
+    observe({"--function", "leaves_guarded", "--calls", "20"});
+    session_.time("leaves_guarded", every_call);
+    ASSERT_THAT(kind(), HasSubstr("(cheap)"));
+    program_->go();
+    session_.pump_to_end();
+    session_.backend().settle_symbols(std::chrono::seconds(60));
+    ASSERT_EQ(session_.log.slow_calls.size(), 20u);
+    for (const SlowCall& call : session_.model().slow_calls()) {
+        const std::vector<std::string> names = session_.stack_names(call.stack);
+        ASSERT_GE(names.size(), 3u);
+        EXPECT_EQ(names[0], "leaves_guarded");
+        EXPECT_THAT(names, testing::Contains("main")) << testing::PrintToString(names);
+    }
+}
+
+TEST_F(CheapExits, AreNotUsedWhereTheResultIsRead) {
+    observe({"--function", "leaves_guarded", "--calls", "50"});
+    CallConditions conditions;
+    conditions.show_default = false;
+    conditions.show = {"arg0", "arg1", "ret"};
+    session_.time("leaves_guarded", every_call, conditions);
+    EXPECT_THAT(kind(), Not(HasSubstr("cheap")));
+    program_->go();
+    session_.pump_to_end();
+    ASSERT_EQ(session_.log.slow_calls.size(), 50u);
+    for (const auto& call : session_.log.slow_calls)
+        EXPECT_EQ(std::stoull(session_.log.value(call, "ret")),
+                  3 * std::stoull(session_.log.value(call, "arg0")) +
+                      std::stoull(session_.log.value(call, "arg1")));
+}
+
+// A line behind the place still marks the calls that come by. The other way does not: where `a` is
+// odd.
+TEST_F(CheapExits, AreNotUsedWhileLinesAreWatched) {
+    observe({"--function", "leaves_either_way", "--calls", "1000"});
+    const ProbeId probe = session_.time("leaves_either_way");
+    EXPECT_THAT(kind(), HasSubstr("(cheap)"));
+    SplitInfo split{true, probe, {}, false};
+    split.branch = Branch::at_line(marked_line("epilogues_asm.S", "LAST LINE"));
+    must(session_.backend().set_split(split));
+    program_->go();
+    session_.pump_to_end();
+    const StreamLog::Marked counted = session_.log.marked[session_.log.split.branch_bit];
+    EXPECT_EQ(counted.taken, 500u);
+    EXPECT_EQ(counted.not_taken, 500u);
+}
+
+// Also one that is timed while they are.
+TEST_F(CheapExits, OfNewProbesAreNotUsedEither) {
+    observe({"--calls", "100"});
+    SplitInfo split{true, session_.time("leaves_again"), {}, false};
+    split.branch = Branch::at_line(marked_line("epilogues_asm.S", "LAST LINE"));
+    must(session_.backend().set_split(split));
+    session_.time("leaves_guarded");
+    EXPECT_THAT(kind(), Not(HasSubstr("cheap")));
+    must(session_.backend().set_split({}));
+    session_.time("leaves_joined");
+    EXPECT_THAT(kind(), HasSubstr("(cheap)"));
+}
+
+// From one kind to the other and back, while calls run: none is lost or counted twice.
+TEST_F(CheapExits, TakeTurnsWithRetsAndLoseNothing) {
+    observe({"--function", "leaves_again", "--calls", "400000", "--pause-us", "200"});
+    const ProbeId probe = session_.time("leaves_again");
+    program_->go();
+    for (int turn = 0; turn < 20; turn++) {
+        CallConditions conditions;
+        conditions.show_default = false;
+        if (turn % 2 == 0)
+            conditions.show = {"ret"};
+        must(session_.backend().set_slow(probe, {Threshold::Kind::fixed, 1'000'000'000, 0},
+                                         conditions));
+        const uint64_t before = session_.calls(probe).entries;
+        ASSERT_TRUE(
+            session_.pump_until([&] { return session_.calls(probe).entries > before + 100; }));
+    }
+    program_->signal(SIGTERM);
+    session_.pump_to_end();
+    const nlohmann::json account = program_->account();
+    const Calls calls = session_.calls(probe);
+    EXPECT_EQ(calls.entries, account["functions"]["leaves_again"]["calls"].get<uint64_t>());
+    EXPECT_EQ(calls.returns, calls.entries);
+}
+
+} // namespace
+} // namespace auger::test
