@@ -53,11 +53,29 @@ static __always_inline void send_end(struct open_calls* calls) {
         count_loss(WIRE_LOSS_RING_CALL);
 }
 
+// A call ends, or never began, of which nobody knows what it took of the explained one.
+static __always_inline void miss_part(struct open_calls* calls) {
+    if (calls->explained == EXPLAINED)
+        calls->explained = EXPLAINED_INCOMPLETE;
+}
+
+// A call ends without that this was seen.
+static __always_inline void lose_part(struct open_calls* calls, const struct open_call* call) {
+    if (call->state & CALL_WHOLE)
+        calls->explained = EXPLAINED_NONE;
+    else
+        miss_part(calls);
+}
+
 // Not static, like `settle` below: the verifier checks such a function once, not at every call.
 __noinline int end_unwound(struct open_calls* calls, struct open_call* call, u64 now) {
     struct wire_call_counters* counters;
 
-    if (!calls || !call || !is_current(call))
+    if (!calls || !call)
+        return 0;
+    if (calls->explained)
+        lose_part(calls, call);
+    if (!is_current(call))
         return 0;
     counters = counters_of(call->spec);
     if (!counters)

@@ -4,6 +4,7 @@
 #define AUGER_CALL_ENTRY_H
 
 #include "call_owners.h"
+#include "call_parts.h"
 #include "call_settlement.h"
 #include "call_target.h"
 #include "call_values.h"
@@ -131,6 +132,8 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     if (depth >= WIRE_MAX_OPEN_CALLS) {
         __sync_fetch_and_add(&counters->dropped, 1);
         count_loss(WIRE_LOSS_DEPTH);
+        if (calls->explained)
+            miss_part(calls);
         return 1;
     }
     call = &calls->calls[depth & (WIRE_MAX_OPEN_CALLS - 1)];
@@ -143,6 +146,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     call->marks = 0;
     call->value_slot = NO_VALUE_SLOT;
     call->traced_inside = 0;
+    call->parts_ns = 0;
     call->state = begins_again ? CALL_BEGINS_AGAIN : 0;
     if (!in_go && (cookie & WIRE_COOKIE_TAIL))
         call->state = CALL_ENDS_IN_CALLER | CALL_HAS_JUMPED;
@@ -167,6 +171,8 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         call->return_address = place + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15);
     else
         call->return_address = in_go || is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
+    if (!in_go && spec->part == WIRE_PART_WHOLE && !calls->explained)
+        begin_whole(calls, call);
     barrier();
     call->start_ns = bpf_ktime_get_ns();
     // Behind it: rather too little is taken out of the duration than too much.

@@ -4,6 +4,7 @@
 #define AUGER_CALL_EXIT_H
 
 #include "call_owners.h"
+#include "call_parts.h"
 #include "call_settlement.h"
 #include "call_target.h"
 #include "call_values.h"
@@ -84,6 +85,9 @@ static __always_inline bool take_out(struct open_calls* calls, u64 cookie, u64 s
         s->exit_generation = generation_of(cookie);
 
         settle(calls, s);
+        // Of several calls that end in one place, what is around which is not known.
+        if (s->found && calls->explained)
+            miss_part(calls);
         // Not found: an exit of a call that was dropped or filtered, or began before us.
         return s->found;
     }
@@ -147,11 +151,15 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
         if (verdict & VERDICT_FILTERED) {
             __sync_fetch_and_add(&counters->open, -1);
             __sync_fetch_and_add(&counters->filtered, 1);
+            if (calls->explained)
+                end_part(calls, WIRE_PART_NONE, 0, now);
             return tell_filtered(calls, now);
         }
     }
     duration = duration_of(calls, call, now);
     count_duration(counters, histogram, duration);
+    if (calls->explained)
+        end_part(calls, spec->part, duration, now);
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
     count_return(counters);

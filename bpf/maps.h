@@ -18,6 +18,15 @@ enum call_state {
     CALL_BEGINS_AGAIN = 1,
     CALL_ENDS_IN_CALLER = 2, /* it is seen when the caller goes on, see tail_calls.h ... */
     CALL_HAS_JUMPED = 4,     /* ... and the function is over, but what it has jumped to is not */
+    CALL_WHOLE = 8,          /* of a function that is explained, in no other call of it */
+};
+
+/* What is known of the call with CALL_WHOLE that is open: see call_parts.h. */
+enum explained {
+    EXPLAINED_NONE = 0, /* there is none */
+    EXPLAINED = 1,
+    EXPLAINED_INCOMPLETE = 2, /* the end of a call inside it was not seen */
+    EXPLAINED_LEFT_OUT = 3,   /* it is not told */
 };
 
 /* A place on the current thread's stacks, and the mapping that it lies in: found when it is first
@@ -56,6 +65,7 @@ struct open_call {
     u64 blocked_ns; /* the thread's totals at entry */
     u64 runnable_ns;
     u64 own_ns;
+    u64 parts_ns; /* in an explained call: what its parts took inside this one. Tracker only. */
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
 
@@ -115,8 +125,8 @@ struct open_calls {
     u64 own_ns;
     u64 own_ns_at_end; /* of the call that ends just now. Tracker only. */
     u64 threshold_ns;  /* that it was longer than, if it is slow. Tracker only. */
-    u32 scope; /* of wire_config, in which the thread was found to be observed. Tracker only. */
-    u32 padding;
+    u32 scope;     /* of wire_config, in which the thread was found to be observed. Tracker only. */
+    u32 explained; /* enum explained. Tracker only. */
     /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
     u64 stack_base;
     u64 g; /* of goroutine_key; 0: they are a thread's. Tracker only. */

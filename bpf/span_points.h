@@ -11,6 +11,7 @@
 #include "call_counters.h"
 #include "call_ends.h"
 #include "call_owners.h"
+#include "call_parts.h"
 #include "call_values.h"
 #include "slow_tracer.h"
 #include "span_threads.h"
@@ -167,6 +168,25 @@ static __always_inline void count_span_times(const struct open_calls* calls, u32
     __sync_fetch_and_add(&counts->runnable_ns, calls->runnable_ns - ending->runnable_ns);
 }
 
+// Of an explained span it is told where its time went. It has no parts: calls that go on while
+// their thread turns to another span would be in both.
+__noinline int tell_whole_span(struct open_calls* calls, u64 now) {
+    struct wire_call_parts* parts;
+
+    if (!calls)
+        return 0;
+    // What was explained in this thread before is not any more.
+    miss_part(calls);
+    parts = begin_parts();
+    if (!parts)
+        return 0;
+    fill_end(&parts->end, calls, &calls->ending, now);
+    add_span_times(&parts->end, calls);
+    parts->incomplete = 0;
+    send_parts(parts);
+    return 0;
+}
+
 static __always_inline void end_span(struct open_calls* calls, const struct wire_span_key* key,
                                      const struct wire_spec* spec, u64 now) {
     struct wire_call_counters* counters = counters_of(key->spec);
@@ -188,6 +208,8 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
     if (spec->counted_marks)
         count_marks(&calls->ending, spec->counted_marks);
     count_return(counters);
+    if (spec->part == WIRE_PART_WHOLE)
+        tell_whole_span(calls, now);
     slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
     if ((!(spec->flags & WIRE_SPEC_TRACE_SLOW) || duration <= slow_ns) &&
         !is_end_wanted(&calls->ending))

@@ -17,6 +17,7 @@
 #include "loader/reports/target_status.h"
 #include "loader/reports/unwind_status.h"
 #include "loader/reports/usdt_probes.h"
+#include "loader/settings/explain_request.h"
 #include "loader/settings/filter_spec.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/sampling_settings.h"
@@ -65,7 +66,9 @@ class Backend {
     virtual Result<void> set_slow(ProbeId, const Threshold&, const CallConditions& = {}) = 0;
     // Written into the stream, with what the backend fills in. Attaches to the branch's line.
     virtual Result<void> set_split(const SplitInfo&) = 0;
-    // Likewise. The empty one keeps everything.
+    // Calls that are told with their parts from now on (on_call_parts), no longer others.
+    virtual Result<void> set_explained(const ExplainRequest&) = 0;
+    // Written into the stream, as the split. The empty one keeps everything.
     virtual Result<void> set_only(const OnlyInfo&) = 0;
     // Calls that are running now, oldest first; of one probe, or of all.
     virtual Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) = 0;

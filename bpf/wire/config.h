@@ -52,6 +52,13 @@ struct wire_config {
      * much more weight: 1 all, 0 none. */
     __wire_u32 base_every;
     __wire_u32 with_wakers; /* 1: samples of blocked threads say who woke them */
+    /*
+     * Of explained calls every how manieth is told, at random; 0: nothing is explained. Those
+     * longer than explained_slow_ns are all told.
+     */
+    __wire_u32 explained_every;
+    __wire_u32 explained_set; /* another number whenever a wire_spec.part changes */
+    __wire_u64 explained_slow_ns;
 };
 
 #endif

@@ -63,6 +63,10 @@ enum wire_loss {
     WIRE_LOSS_SPAN_KEY,  /* a point of a span: its key could not be read */
     WIRE_LOSS_SPAN_RACE, /* a span that began while another CPU was ending one with its key: dropped
                           */
+    WIRE_LOSS_RING_PARTS,   /* event ring full: an explained call */
+    WIRE_LOSS_PARTS_STACK,  /* a call that would be explained, but for its stack, which is not the
+                               thread's own: other calls run between */
+    WIRE_LOSS_PARTS_MEMORY, /* no memory to explain a thread's call */
     WIRE_LOSSES,
 };
 

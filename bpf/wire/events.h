@@ -11,6 +11,7 @@ enum wire_event_kind {
     WIRE_CALL_END = 2,
     WIRE_SLOW_CALL = 3,
     WIRE_PROCESS = 4,
+    WIRE_CALL_PARTS = 5,
 };
 
 struct wire_event {
@@ -126,6 +127,25 @@ struct wire_slow_call {
     __wire_u64 frames[WIRE_STACK_WORDS];
 };
 
+/* Of an explained call what one function took of it: without what other parts took inside. */
+struct wire_call_part {
+    __wire_s64 self_ns; /* negative where a clock was read late, or what sampling cost was in it */
+    __wire_u32 calls;
+    __wire_u16 spec;
+    __wire_u16 generation; /* 0: it was not called */
+};
+
+/* An explained call. */
+struct wire_call_parts {
+    struct wire_call_end end;
+    __wire_u32 set;   /* wire_config.explained_set when it began */
+    __wire_u32 every; /* it stands for so many: wire_config.explained_every */
+    __wire_u32
+        incomplete;   /* 1: the end of a call inside it was not seen, so its parts are unknown */
+    __wire_u32 parts; /* how many follow */
+    struct wire_call_part part[WIRE_MAX_PARTS];
+};
+
 /* A call that is open now; see the program that lists them. */
 struct wire_open_call {
     struct wire_call call;
@@ -167,6 +187,7 @@ WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
 WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
 WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 104, "wire_call_end");
+WIRE_ASSERT(sizeof(struct wire_call_parts) == 104 + 16 + WIRE_MAX_PARTS * 16, "wire_call_parts");
 WIRE_ASSERT(sizeof(struct wire_open_call) == 120, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 

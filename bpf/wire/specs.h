@@ -42,15 +42,22 @@ enum wire_spec_flag {
     WIRE_SPEC_SECOND = 8,     /* its second set of probes is in force: see wire_cookie */
 };
 
+/* What a spec's calls are to explained ones: from 1 to WIRE_MAX_PARTS its number among their parts.
+ */
+enum wire_part {
+    WIRE_PART_NONE = 0,    /* their time belongs to the call around them */
+    WIRE_PART_WHOLE = 255, /* they are explained */
+};
+
 struct wire_spec {
     __wire_u64 slow_ns;
     __wire_u32 flags;
     __wire_u32 generation; /* 1 to 65535; a new one whenever the spec gets another function */
     /* Which terms of gates its calls are meant by: WIRE_MAX_GATE_TERMS bits a gate. */
     __wire_u32 terms;
-    __wire_u32 counted_marks; /* returned calls with these marks are counted each */
-    __wire_u32 program;       /* its wire_call_program, from 1; 0: none */
-    __wire_u32 padding;
+    __wire_u32 counted_marks;     /* returned calls with these marks are counted each */
+    __wire_u32 program;           /* its wire_call_program, from 1; 0: none */
+    __wire_u32 part;              /* of explained calls: wire_part */
     struct wire_span_point point; /* role WIRE_SPAN_NONE: its calls are no points of a span */
     __wire_u64 limit_ns;          /* of a span: how long it may be open; 0: as long as it takes */
 };

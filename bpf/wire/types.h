@@ -50,6 +50,7 @@ enum wire_limit {
     WIRE_MAX_CALLEES = 16384,  /* functions that calls through pointers may go to */
     WIRE_MAX_SPANS = 65536,    /* open at once */
     WIRE_ATTACHED_SPANS = 4,   /* that one thread works for at once */
+    WIRE_MAX_PARTS = 32,       /* functions that explained calls are made of */
 };
 
 #endif

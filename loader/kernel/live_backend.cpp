@@ -8,6 +8,7 @@
 #include "loader/kernel/emulator_watch.h"
 #include "loader/kernel/kernel_access.h"
 #include "loader/kernel/live_events.h"
+#include "loader/kernel/live_explained.h"
 #include "loader/kernel/live_filter.h"
 #include "loader/kernel/live_gates.h"
 #include "loader/kernel/live_ledger.h"
@@ -91,6 +92,10 @@ class LiveBackend final : public Backend {
     Result<void> set_only(const OnlyInfo& only) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
     Result<void> set_split(const SplitInfo& split) override;
+    Result<void> set_explained(const ExplainRequest& wanted) override {
+        loop_.deliver_all();
+        return explained_.set(wanted, clock_ns());
+    }
     Result<void> set_sampling(const SamplingSettings& settings) override {
         auto set = sampling_.set(settings);
         overhead_.begin(clock_ns());
@@ -160,7 +165,8 @@ class LiveBackend final : public Backend {
 
     // What follows the target.
     mutable CurrentView view_{target_, catalogue_};
-    LiveStatistics statistics_{probes_, gates_};
+    LiveExplained explained_{programs_, probes_, tee_};
+    LiveStatistics statistics_{probes_, gates_, explained_};
     EmulatorWatch emulators_{view_, probes_, marks_};
     ProbeUpdates updates_{view_,          probes_,     marks_, catalogue_.readers(),
                           *kernel_.guard, statistics_, tee_};

@@ -182,4 +182,28 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     sink_.on_slow_call(event);
 }
 
+void LiveEvents::on_call_parts(const WireCallPartsView& call) {
+    const wire_call_parts& head = *call.head;
+    const auto key = key_of(head.end.call);
+    if (!key)
+        return;
+    parts_.clear();
+    for (const wire_call_part& part : call.parts) {
+        if (!part.generation)
+            continue;
+        // A function that is gone: its time is nobody's, and that of the others is not whole.
+        const auto spec = functions_.find_spec(part.spec, part.generation);
+        if (!spec)
+            return;
+        parts_.push_back({*spec, part.calls, part.self_ns});
+    }
+    CallPartsEvent event;
+    event.end = translate(head.end, *key, names_.thread(head.end.event.pid, head.end.event.tid));
+    event.set = head.set;
+    event.stands_for = head.every;
+    event.incomplete = head.incomplete;
+    event.parts = parts_;
+    sink_.on_call_parts(event);
+}
+
 } // namespace auger

@@ -24,6 +24,7 @@ class LiveEvents {
     void on_sample(const WireSampleView& sample);
     void on_call_end(const WireCallEndView& end);
     void on_slow_call(const WireSlowCallView& slow);
+    void on_call_parts(const WireCallPartsView& call);
 
   private:
     Wait describe(const wire_wait& wait, pid_t pid, uint64_t now_ns);
@@ -39,6 +40,7 @@ class LiveEvents {
     const TimedFunctions& functions_;
     std::vector<CallKey> calls_;      // kept to reuse its memory
     std::vector<uint64_t> addresses_; // likewise
+    std::vector<CallPart> parts_;     // likewise
     FdTargets descriptors_;
     std::unordered_map<std::string, LabelId> labels_;
 };

@@ -30,6 +30,9 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "spans: more than 65536 open",
     "spans: key unreadable",
     "spans: begun while one with the same key was ending",
+    lost_explained_calls,
+    explained_on_other_stacks,
+    "explained calls: no memory for thread",
 };
 
 } // namespace
@@ -57,8 +60,9 @@ void LiveLedger::report(uint64_t now_ns) const {
 uint64_t LiveLedger::lost_by_ring() const {
     const auto losses = programs_.losses();
     uint64_t all = 0;
-    for (const wire_loss cause : {WIRE_LOSS_RING_SAMPLE, WIRE_LOSS_RING_CALL, WIRE_LOSS_RING_SLOW,
-                                  WIRE_LOSS_RING_PROCESS, WIRE_LOSS_RING_WAIT})
+    for (const wire_loss cause :
+         {WIRE_LOSS_RING_SAMPLE, WIRE_LOSS_RING_CALL, WIRE_LOSS_RING_SLOW, WIRE_LOSS_RING_PROCESS,
+          WIRE_LOSS_RING_WAIT, WIRE_LOSS_RING_PARTS})
         all += losses[cause];
     return all;
 }

@@ -20,6 +20,7 @@
 #include "loader/reports/call_sites.h"
 #include "loader/reports/probe_report.h"
 #include "loader/reports/usdt_probes.h"
+#include "loader/settings/explain_request.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/way_out.h"
 
@@ -37,6 +38,13 @@ struct SplitRequest {
     std::string predicate;        // sets the mark; empty: the mark is a line's, or there is none
     std::optional<MarkInfo> mark; // how many calls have it is counted
     std::string label;            // expression; empty: none
+};
+
+// Which functions explained calls are made of.
+struct NumberedParts {
+    bool changed = false; // against how it was
+    size_t parts = 0;
+    size_t left_out = 0; // functions beyond most_parts
 };
 
 class LiveProbes {
@@ -68,6 +76,9 @@ class LiveProbes {
     // Of wire_spec.terms: those in `mask` are the ones given, of other probes none.
     Result<void> set_terms(uint32_t mask, const std::map<ProbeId, uint32_t>& terms,
                            Transaction& edit);
+    // Numbers the parts of the calls that are to be explained among what is timed now; whole or not
+    // at all. Fails where the probe's calls have none.
+    Result<NumberedParts> number_parts(const ExplainRequest& wanted);
     // What is known of a probe's durations; null: there is no such probe.
     const ThresholdFollower* follower(ProbeId id) const;
 

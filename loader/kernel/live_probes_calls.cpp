@@ -115,6 +115,7 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
     settings.tails = place.returns > 0;
     settings.program = place.program;
     settings.terms = probe.terms;
+    settings.part = place.part;
     settings.is_span = !probe.span.empty();
     settings.limit_ns = probe.span.limit_ns;
     if (probe.point) {

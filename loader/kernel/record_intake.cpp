@@ -34,6 +34,8 @@ bool RecordIntake::take(WireView& view) {
         events_.on_call_end(*end);
     } else if (const auto* slow = std::get_if<WireSlowCallView>(&view)) {
         events_.on_slow_call(*slow);
+    } else if (const auto* parts = std::get_if<WireCallPartsView>(&view)) {
+        events_.on_call_parts(*parts);
     } else {
         members_.on_process(*std::get<const wire_process*>(view));
     }

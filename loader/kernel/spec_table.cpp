@@ -120,6 +120,7 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
                  (settings.tails ? WIRE_SPEC_TAILS : 0) | (settings.second ? WIRE_SPEC_SECOND : 0);
     spec.terms = settings.terms;
     spec.program = settings.program;
+    spec.part = settings.part;
     spec.point = settings.point;
     spec.limit_ns = settings.limit_ns;
     for (const auto& [bit, count] : slots_[index].marks)

@@ -25,6 +25,7 @@ struct SpecSettings {
     bool second = false;             // see WIRE_SPEC_SECOND
     uint32_t program = 0;            // its call program; see wire_spec
     uint32_t terms = 0;              // of gates; see wire_spec
+    uint32_t part = 0;               // of explained calls; see wire_spec
     wire_span_point point = {};      // its calls are points of a span
     bool is_span = false;            // it is a span's own ...
     uint64_t limit_ns = 0;           // ... which is open for no longer; see wire_spec

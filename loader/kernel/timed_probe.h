@@ -29,10 +29,10 @@ struct TimedPlace {
     bool second = false; // has changed its way out; see WIRE_SPEC_SECOND
     CalledFunction values{};
     uint32_t program = 0;       // its call program; see wire_spec
+    uint32_t part = 0;          // of explained calls; see wire_spec
     bool at_arguments = false;  // its entry probe is where arguments can be read
     bool reads_results = false; // of its calls something is read when they return
-    bool leaves_early =
-        false; // its exit probes are the cheap ones, where results are not there yet
+    bool leaves_early = false;  // its exit probes are cheap ones; results are not there yet
     // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
     size_t returns = 0;
 

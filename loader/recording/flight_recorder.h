@@ -33,6 +33,9 @@ class FlightRecorder final : public QuietSink {
     void on_slow_call(const SlowCallEvent& call) override {
         put(call.end.time_ns, [&] { encoder_.on_slow_call(call); });
     }
+    void on_call_parts(const CallPartsEvent& call) override {
+        put(call.end.time_ns, [&] { encoder_.on_call_parts(call); });
+    }
     void on_stats(const StatsEvent& stats) override {
         put(stats.time_ns, [&] { encoder_.on_stats(stats); });
     }

@@ -49,6 +49,7 @@ enum class RecordKind : uint8_t {
     ledger = 20,
     notice = 21,
     time = 22,
+    call_parts = 23,
 };
 inline constexpr auto first_timed_kind = RecordKind::sample;
 

@@ -208,6 +208,19 @@ void MachineStream::on_slow_call(const SlowCallEvent& event) {
     sink_->on_slow_call(told);
 }
 
+void MachineStream::on_call_parts(const CallPartsEvent& event) {
+    if (!specs_.knows(event.end.call.spec))
+        return;
+    parts_.clear();
+    for (const CallPart& part : event.parts)
+        if (specs_.knows(part.spec))
+            parts_.push_back({specs_.of(part.spec), part.calls, part.self_ns});
+    CallPartsEvent told = event;
+    told.end = common_end(event.end);
+    told.parts = parts_;
+    sink_->on_call_parts(told);
+}
+
 void MachineStream::on_stats(const StatsEvent& event) {
     if (!specs_.knows(event.spec))
         return;

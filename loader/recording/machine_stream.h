@@ -81,6 +81,7 @@ class MachineStream final : public EventSink {
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
+    void on_call_parts(const CallPartsEvent&) override;
     void on_stats(const StatsEvent&) override;
     void on_ledger(const LedgerEvent&) override;
     void on_notice(uint64_t time_ns, const std::string& text) override;
@@ -143,6 +144,7 @@ class MachineStream final : public EventSink {
     uint64_t label_since_ns_ = 0;    // likewise
     std::vector<LocationId> stack_;
     std::vector<CallKey> calls_;
+    std::vector<CallPart> parts_; // likewise
 
     static std::array<uint32_t, most_marks> unknown_bits() {
         std::array<uint32_t, most_marks> bits{};

@@ -78,7 +78,7 @@ void RecordDecoder::definition(uint64_t kind, EventSink& sink) {
 }
 
 void RecordDecoder::event(uint64_t kind, uint64_t time_ns, EventSink& sink) {
-    if (kind > static_cast<uint64_t>(RecordKind::time)) {
+    if (kind > static_cast<uint64_t>(RecordKind::call_parts)) {
         in_.fail();
         return;
     }
@@ -94,6 +94,9 @@ void RecordDecoder::event(uint64_t kind, uint64_t time_ns, EventSink& sink) {
     }
     case RecordKind::slow_call:
         slow_call(time_ns, sink);
+        break;
+    case RecordKind::call_parts:
+        call_parts(time_ns, sink);
         break;
     case RecordKind::stats:
         stats(time_ns, sink);
@@ -225,6 +228,25 @@ void RecordDecoder::slow_call(uint64_t time_ns, EventSink& sink) {
     }
     if (!in_.failed())
         sink.on_slow_call(event);
+}
+
+void RecordDecoder::call_parts(uint64_t time_ns, EventSink& sink) {
+    CallPartsEvent event;
+    event.end = call_end(time_ns);
+    event.set = in_.varint32();
+    event.stands_for = in_.varint32();
+    event.incomplete = in_.boolean();
+    if (event.stands_for == 0)
+        in_.fail();
+    part_buffer_.resize(in_.count(most_parts));
+    for (CallPart& part : part_buffer_) {
+        part.spec = defined<SpecId>(specs_);
+        part.calls = in_.varint32();
+        part.self_ns = in_.zigzag();
+    }
+    event.parts = part_buffer_;
+    if (!in_.failed())
+        sink.on_call_parts(event);
 }
 
 void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {

@@ -84,6 +84,7 @@ class RecordDecoder {
     void label(EventSink& sink);
     void sample(uint64_t time_ns, EventSink& sink);
     void slow_call(uint64_t time_ns, EventSink& sink);
+    void call_parts(uint64_t time_ns, EventSink& sink);
     void stats(uint64_t time_ns, EventSink& sink);
     void ledger(uint64_t time_ns, EventSink& sink);
     Overhead overhead();
@@ -101,6 +102,7 @@ class RecordDecoder {
     std::vector<Frame> frame_buffer_;
     std::vector<LocationId> stack_buffer_;
     std::vector<CallKey> call_buffer_;
+    std::vector<CallPart> part_buffer_;
     StatsEvent stats_buffer_;
 };
 

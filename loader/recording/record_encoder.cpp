@@ -266,6 +266,21 @@ void RecordEncoder::on_slow_call(const SlowCallEvent& event) {
         put_call(call, event.end.time_ns);
 }
 
+void RecordEncoder::on_call_parts(const CallPartsEvent& event) {
+    put_timed(RecordKind::call_parts, event.end.time_ns);
+    put_call_end(event.end);
+    out_.varint(event.set);
+    out_.varint(event.stands_for);
+    out_.varint(event.incomplete);
+    const auto parts = at_most(event.parts, most_parts);
+    out_.varint(parts.size());
+    for (const CallPart& part : parts) {
+        out_.varint(part.spec.value);
+        out_.varint(part.calls);
+        out_.zigzag(part.self_ns);
+    }
+}
+
 void RecordEncoder::on_stats(const StatsEvent& event) {
     put_timed(RecordKind::stats, event.time_ns);
     out_.varint(event.spec.value);

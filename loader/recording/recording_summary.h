@@ -55,6 +55,7 @@ class RecordingSummary final : public EventSink {
     void on_sample(const SampleEvent&) override {}
     void on_call_end(const CallEndEvent&) override {}
     void on_slow_call(const SlowCallEvent&) override {}
+    void on_call_parts(const CallPartsEvent&) override {}
     void on_stats(const StatsEvent& stats) override { now_ns_ = std::max(now_ns_, stats.time_ns); }
     void on_ledger(const LedgerEvent& ledger) override {
         now_ns_ = std::max(now_ns_, ledger.time_ns);

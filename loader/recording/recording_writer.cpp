@@ -220,6 +220,9 @@ void RecordingWriter::on_call_end(const CallEndEvent& end) {
 void RecordingWriter::on_slow_call(const SlowCallEvent& call) {
     event(call.end.time_ns, [&] { encoder_.on_slow_call(call); });
 }
+void RecordingWriter::on_call_parts(const CallPartsEvent& call) {
+    event(call.end.time_ns, [&] { encoder_.on_call_parts(call); });
+}
 void RecordingWriter::on_stats(const StatsEvent& stats) {
     event(stats.time_ns, [&] { encoder_.on_stats(stats); });
 }

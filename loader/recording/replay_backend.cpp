@@ -76,6 +76,9 @@ class ReplayBackend final : public Backend {
     }
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override;
     Result<void> set_only(const OnlyInfo&) override;
+    Result<void> set_explained(const ExplainRequest& wanted) override {
+        return wanted.active ? refuse("explain", {}) : Result<void>();
+    }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
         return Error{"list open calls", "", "a recording does not hold what is running now",
                      "observe the running program: `auger -p PID`"};

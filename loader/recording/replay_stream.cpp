@@ -195,6 +195,15 @@ void ReplayStream::on_slow_call(const SlowCallEvent& event) {
     sink_.on_slow_call(kept);
 }
 
+void ReplayStream::on_call_parts(const CallPartsEvent& event) {
+    const Probe* probe = probe_of(event.end.call.spec);
+    if (probe && probe->removed)
+        return;
+    CallPartsEvent kept = event;
+    kept.end = translated(event.end);
+    sink_.on_call_parts(kept);
+}
+
 void ReplayStream::on_stats(const StatsEvent& event) {
     const Probe* probe = probe_of(event.spec);
     if (!probe || !probe->removed)

@@ -60,6 +60,7 @@ class ReplayStream final : public EventSink {
     }
     void on_call_end(const CallEndEvent& event) override { sink_.on_call_end(translated(event)); }
     void on_slow_call(const SlowCallEvent&) override;
+    void on_call_parts(const CallPartsEvent&) override;
     void on_stats(const StatsEvent&) override;
     void on_ledger(const LedgerEvent& event) override { sink_.on_ledger(event); }
     void on_notice(uint64_t time_ns, const std::string& text) override {

@@ -135,6 +135,27 @@ inline uint64_t cpu_ns(const CallEndEvent& end) {
     return end.duration_ns > waited ? end.duration_ns - waited : 0;
 }
 
+// Of an explained call what one timed function took of it, in all its calls there: without what
+// other parts took inside those.
+struct CallPart {
+    SpecId spec;
+    uint32_t calls = 0;
+    // Below zero by some nanoseconds where what sampling cost has been taken out.
+    int64_t self_ns = 0;
+    friend bool operator==(const CallPart&, const CallPart&) = default;
+};
+inline constexpr size_t most_parts = 32;
+
+// A call of the probe that is explained, with its parts. What they leave of its duration is its
+// own.
+struct CallPartsEvent {
+    CallEndEvent end;        // of its own; `samples` and `marks` as there
+    uint32_t set = 0;        // another number whenever there are other functions that are parts
+    uint32_t stands_for = 1; // of so many calls that last about as long it is told
+    bool incomplete = false; // the end of a call inside it was not seen: it has no parts
+    std::span<const CallPart> parts{}; // those that were called
+};
+
 // A wait of a blocked thread. Nothing is known of it when blocked_ns is 0.
 struct Wait {
     uint64_t blocked_ns = 0;
@@ -329,6 +350,9 @@ struct StatsEvent {
 // Causes in LedgerEvent::lost that others look for.
 inline constexpr char lost_samples[] = "samples: event ring full";
 inline constexpr char lost_wait_samples[] = "samples of waits: event ring full";
+inline constexpr char lost_explained_calls[] = "explained calls: event ring full";
+inline constexpr char explained_on_other_stacks[] =
+    "explained calls: not on the thread's own stack";
 
 // What observing takes of the target's CPU time, over some second.
 struct Overhead {
@@ -398,6 +422,7 @@ class EventSink {
     virtual void on_sample(const SampleEvent&) = 0;
     virtual void on_call_end(const CallEndEvent&) = 0;
     virtual void on_slow_call(const SlowCallEvent&) = 0;
+    virtual void on_call_parts(const CallPartsEvent&) {}
     virtual void on_stats(const StatsEvent&) = 0;
     virtual void on_ledger(const LedgerEvent&) = 0;
     // Processes of the target come and go; a line for the user ("4711 nginx: exited").

@@ -59,6 +59,9 @@ class Tee final : public EventSink {
     void on_slow_call(const SlowCallEvent& event) override {
         each([&](EventSink& sink) { sink.on_slow_call(event); });
     }
+    void on_call_parts(const CallPartsEvent& event) override {
+        each([&](EventSink& sink) { sink.on_call_parts(event); });
+    }
     void on_stats(const StatsEvent& event) override {
         each([&](EventSink& sink) { sink.on_stats(event); });
     }

@@ -12,6 +12,7 @@ namespace auger {
 static_assert(CallKey::no_thread_bit == WIRE_CALL_OF_NO_THREAD);
 static_assert(most_open_calls == WIRE_MAX_OPEN_CALLS);
 static_assert(most_marks == WIRE_MAX_MARKS);
+static_assert(most_parts == WIRE_MAX_PARTS);
 static_assert(Gate::most_terms == WIRE_MAX_GATE_TERMS);
 static_assert(Gate::most_clauses == WIRE_MAX_CLAUSES);
 
@@ -70,6 +71,18 @@ std::optional<WireView> decode_call_end(std::span<const std::byte> record) {
     return WireCallEndView{end, {text, strnlen(text, WIRE_STRING)}};
 }
 
+// The record is only as long as its parts are many.
+std::optional<WireView> decode_call_parts(std::span<const std::byte> record) {
+    constexpr size_t head_size = offsetof(wire_call_parts, part);
+    if (record.size() < head_size)
+        return {};
+    const auto* head = reinterpret_cast<const wire_call_parts*>(record.data());
+    if (head->parts > WIRE_MAX_PARTS || !head->every ||
+        record.size() < head_size + head->parts * sizeof(wire_call_part))
+        return {};
+    return WireCallPartsView{head, {head->part, head->parts}};
+}
+
 } // namespace
 
 std::optional<WireView> decode_wire(std::span<const std::byte> record) {
@@ -90,6 +103,8 @@ std::optional<WireView> decode_wire(std::span<const std::byte> record) {
             return WireSlowCallView{
                 slow, {slow->call, slow->enclosing}, {slow->frames, slow->user_frames}};
         return {};
+    case WIRE_CALL_PARTS:
+        return decode_call_parts(record);
     case WIRE_PROCESS:
         if (const auto* process = as<wire_process>(record))
             return process;

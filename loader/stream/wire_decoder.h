@@ -33,9 +33,13 @@ struct WireSlowCallView {
     std::span<const wire_call> enclosing; // outermost first
     std::span<const uint64_t> user_frames;
 };
+struct WireCallPartsView {
+    const wire_call_parts* head;
+    std::span<const wire_call_part> parts; // one whose generation is 0 was not called
+};
 
-using WireView =
-    std::variant<WireSampleView, WireCallEndView, WireSlowCallView, const wire_process*>;
+using WireView = std::variant<WireSampleView, WireCallEndView, WireSlowCallView, WireCallPartsView,
+                              const wire_process*>;
 
 // Nothing for a record that is short, misaligned, of an unknown kind or lies about its size.
 std::optional<WireView> decode_wire(std::span<const std::byte> record);

@@ -32,6 +32,7 @@ CommandRow top_command();
 CommandRow threads_command();
 CommandRow suggest_command();
 CommandRow functions_command();
+CommandRow explain_command();
 CommandRow hist_command();
 CommandRow calls_command();
 CommandRow probes_command();

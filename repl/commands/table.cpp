@@ -15,9 +15,9 @@ const CommandTable& command_table() {
         delete_command(),  split_command(),     unsplit_command(), only_command(),
 
         view_command(),    flame_command(),     diff_command(),    top_command(),
-        threads_command(), functions_command(), hist_command(),    calls_command(),
-        probes_command(),  sites_command(),     suggest_command(), status_command(),
-        callers_command(), callees_command(),   open_command(),
+        threads_command(), functions_command(), explain_command(), hist_command(),
+        calls_command(),   probes_command(),    sites_command(),   suggest_command(),
+        status_command(),  callers_command(),   callees_command(), open_command(),
 
         rewrite_command(), drop_command(),      fold_command(),    rules_command(),
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/session/settings.h"
 
+#include <algorithm>
+
 namespace auger {
 
 const ProbeSetting* Settings::find(ProbeId id) const {
@@ -26,6 +28,9 @@ void rename_probe(Settings& settings, const Rename& rename) {
     }
     if (settings.split.active && settings.split.probe == rename.from)
         settings.split.probe = rename.to;
+    if (settings.explain.active && settings.explain.probe == rename.from)
+        settings.explain.probe = rename.to;
+    std::ranges::replace(settings.explain.by, rename.from, rename.to);
     rename_probe(settings.only.gate, rename);
     rename_probe(settings.sampling.raised, rename);
     for (Trigger& trigger : settings.triggers) {

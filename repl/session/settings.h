@@ -3,6 +3,7 @@
 // done is the difference between two of them (see plan.h), and so is undoing it.
 #pragma once
 
+#include "loader/settings/explain_request.h"
 #include "loader/settings/filter_spec.h"
 #include "loader/settings/sampling_settings.h"
 #include "loader/settings/span_definition.h"
@@ -47,7 +48,8 @@ struct Settings {
     SamplingSettings sampling;
     std::vector<ProbeSetting> probes;
     SplitSetting split;
-    OnlyInfo only;         // without marks
+    OnlyInfo only; // without marks
+    ExplainRequest explain;
     std::string recording; // path; empty: none
     IntervalFiles intervals;
     std::vector<Trigger> triggers; // at most one a probe

@@ -26,6 +26,7 @@ class UnavailableBackend final : public Backend {
         return reason_;
     }
     Result<void> set_only(const OnlyInfo&) override { return reason_; }
+    Result<void> set_explained(const ExplainRequest&) override { return reason_; }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override { return reason_; }
     Result<void> set_split(const SplitInfo&) override { return reason_; }
     Result<void> set_sampling(const SamplingSettings&) override { return reason_; }

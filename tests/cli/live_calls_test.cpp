@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+
 namespace auger::test {
 namespace {
 
@@ -183,6 +185,59 @@ TEST_F(LiveCalls, AreKeptByConditions) {
     EXPECT_EQ(serve["count"], difficult);
     EXPECT_EQ(serve["filtered"], shop.served() - difficult);
     EXPECT_EQ(auger.ask("hist search")["count"], shop.searches());
+}
+
+// Among all functions those are found, and timed, that matter: that which sleeps is the innermost
+// that has the time of `lookup` and `disk`. How much it is of the variance, others on the machine
+// decide, too: tests/kernel/explained_test.cpp compares that with the program's own clock.
+TEST_F(LiveCalls, AreExplainedByWhatIsPickedFromSamples) {
+    Program program("parts", {"--seconds", "0", "--unit-us", "10"});
+    program.wait_ready();
+    const std::string recording = folder_.path("parts.auger");
+    const auto sleeping = [](const json& table) {
+        for (const json& part : table["functions"])
+            if (part.value("function", "") == "truth_sleep_us")
+                return part;
+        return json();
+    };
+    json table;
+    {
+        LiveAuger auger({"-p", std::to_string(program.pid())});
+        auger.run({"overhead off", "sample wall 1999", "time handle", "record '" + recording + "'",
+                   "wait until calls handle >= 500"});
+        const json begun = auger.ask("explain handle");
+        EXPECT_THAT(begun["picked"].dump(), HasSubstr("\"truth_sleep_us\""));
+        auger.run({"wait until calls truth_sleep_us >= 30"});
+        table = auger.ask("explain");
+        EXPECT_EQ(table["probe"], "handle");
+        EXPECT_GE(table["calls"], 30);
+        EXPECT_GT(sleeping(table)["calls"], 0) << table.dump(1);
+        EXPECT_LT(sleeping(table)["calls"], 1);
+        EXPECT_GT(sleeping(table)["variance_share"], 0);
+        EXPECT_EQ(table["states"].size(), 3u);
+        for (const char* of : {"functions", "states"}) {
+            double variance = 0, duration = 0;
+            for (const json& part : table[of]) {
+                variance += part["variance_share"].get<double>();
+                duration += part["duration_share"].get<double>();
+            }
+            EXPECT_NEAR(variance, 1, 1e-6) << of;
+            EXPECT_NEAR(duration, 1, 1e-6) << of;
+        }
+        auger.run({"record off", "undo", "undo"});
+        std::set<std::string> probes;
+        for (const json& probe : auger.all("probes"))
+            probes.insert(probe["spec"]);
+        EXPECT_EQ(probes, std::set<std::string>{"handle"}) << "what was picked is undone with it";
+    }
+    const Outcome replayed =
+        test::auger({"--batch", "--replay", recording, "--json", "-e", "explain handle"});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    const size_t last = replayed.out.rfind('\n', replayed.out.size() - 2) + 1;
+    const json again = json::parse(replayed.out.substr(last));
+    EXPECT_GE(again["calls"], table["calls"]);
+    EXPECT_GT(sleeping(again)["calls"], 0);
+    program.signal(SIGTERM);
 }
 
 TEST_F(LiveCalls, AreOfTheThreadsThatTheFilterNames) {

@@ -87,6 +87,17 @@ TEST_P(GoroutineCalls, AreListedWhileTheyAreOpenOrItIsSaidThatTheyAreNot) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
+TEST_P(GoroutineCalls, AreNotExplained) {
+    Program program(GetParam(), {"--calls", "1", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId worker = session.time("main.worker");
+    const auto refused = session.backend().set_explained({true, worker, {}});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), testing::HasSubstr("goroutine"));
+}
+
 // Go's own traceback says how its handler is called. Nobody calls what runs on a scheduler's stack:
 // what it works for has another.
 class GoStacks : public GoroutineCalls {};

@@ -140,6 +140,13 @@ void Transcript::on_slow_call(const SlowCallEvent& event) {
         line += " in " + text_of(call);
     lines.push_back(line);
 }
+void Transcript::on_call_parts(const CallPartsEvent& event) {
+    std::string line = fmt::format("call_parts {} set {} for {}{}", text_of(event.end), event.set,
+                                   event.stands_for, event.incomplete ? " incomplete" : "");
+    for (const CallPart& part : event.parts)
+        line += fmt::format(" {} {} {}", part.spec.value, part.calls, part.self_ns);
+    lines.push_back(line);
+}
 void Transcript::on_stats(const StatsEvent& event) {
     std::string line =
         fmt::format("stats {} {} {} {} {} {} {} {} {} {}", event.time_ns, event.spec.value,
@@ -398,6 +405,20 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
         case 5:
             sink.on_notice(time_, text(60));
             break;
+        case 6: {
+            std::vector<CallPart> parts(number(most_parts + 1));
+            for (CallPart& part : parts)
+                part = {SpecId{static_cast<uint32_t>(number(specs_))},
+                        static_cast<uint32_t>(wide()), static_cast<int64_t>(wide())};
+            CallPartsEvent event;
+            event.end = call_end();
+            event.set = static_cast<uint32_t>(number(3));
+            event.stands_for = static_cast<uint32_t>(wide()) | 1;
+            event.incomplete = number(4) == 0;
+            event.parts = parts;
+            sink.on_call_parts(event);
+            break;
+        }
         default: {
             std::vector<CallKey> calls(number(5));
             for (CallKey& key : calls)

@@ -31,6 +31,7 @@ class Transcript final : public EventSink {
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
+    void on_call_parts(const CallPartsEvent&) override;
     void on_stats(const StatsEvent&) override;
     void on_ledger(const LedgerEvent&) override;
     void on_notice(uint64_t, const std::string&) override;

@@ -63,5 +63,30 @@ TEST_F(Sample, IsRefusedWhenItClaimsMoreThanThereIs) {
         EXPECT_FALSE(decode(0, 0, size)) << size;
 }
 
+// Of an explained call: as many parts as it says, if they are there.
+TEST(CallParts, AreAsManyAsTheRecordHolds) {
+    constexpr size_t head = offsetof(wire_call_parts, part);
+    wire_call_parts call{};
+    call.end.event.kind = WIRE_CALL_PARTS;
+    call.every = 1;
+    call.parts = 2;
+    const auto decode = [&](size_t size) {
+        call.end.event.size = static_cast<uint32_t>(size);
+        return decode_wire({reinterpret_cast<const std::byte*>(&call), size});
+    };
+    const size_t two = head + 2 * sizeof(wire_call_part);
+    const auto view = decode(two);
+    ASSERT_TRUE(view);
+    EXPECT_EQ(std::get<WireCallPartsView>(*view).parts.size(), 2u);
+    EXPECT_FALSE(decode(two - 1));
+    EXPECT_FALSE(decode(head - 8));
+    call.parts = WIRE_MAX_PARTS + 1;
+    EXPECT_FALSE(decode(sizeof(call)));
+    call.parts = 0;
+    EXPECT_TRUE(decode(head));
+    call.every = 0; // it would stand for nothing
+    EXPECT_FALSE(decode(head));
+}
+
 } // namespace
 } // namespace auger

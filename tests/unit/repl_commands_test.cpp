@@ -129,7 +129,7 @@ TEST(Table, EverySettingIsNamedOnce) {
     std::set<const SettingRow*> seen;
     for (const SettingRow* row : command_table().settings())
         EXPECT_TRUE(seen.insert(row).second);
-    EXPECT_EQ(seen.size(), 13u) << "a setting without a row is neither put in force nor saved";
+    EXPECT_EQ(seen.size(), 14u) << "a setting without a row is neither put in force nor saved";
 }
 
 TEST(TargetCommand, Forms) {
@@ -262,11 +262,27 @@ TEST(ProbeCommands, ProbesAndThresholds) {
 }
 
 TEST(ViewCommands, ClassesAndRows) {
-    for (const char* line :
-         {"flame --folded open", "flame slow by comm under 'f(int, int)'", "top slow -n 10",
-          "threads slow", "diff", "diff fast slow", "calls f -n 5", "calls", "hist #3", "probes",
-          "status", "functions", "functions 'parse_*' sort p99 -n 5", "functions sort calls",
-          "functions 'sort' sort max", "functions #2 -n 3"})
+    for (const char* line : {"flame --folded open",
+                             "flame slow by comm under 'f(int, int)'",
+                             "top slow -n 10",
+                             "threads slow",
+                             "diff",
+                             "diff fast slow",
+                             "calls f -n 5",
+                             "calls",
+                             "hist #3",
+                             "probes",
+                             "status",
+                             "functions",
+                             "functions 'parse_*' sort p99 -n 5",
+                             "functions sort calls",
+                             "functions 'sort' sort max",
+                             "functions #2 -n 3",
+                             "explain",
+                             "explain -n 3",
+                             "explain f by g,h i, 'ns::k(int, char)' -n 3",
+                             "explain 'off' auto",
+                             "explain off"})
         expect_fine(line);
     EXPECT_EQ(wrong("flame slw"), "7: \"slw\" is not a class (did you mean \"slow\"?)");
     EXPECT_THAT(wrong("flame --svg"), HasSubstr("7: there is no option"));
@@ -278,6 +294,10 @@ TEST(ViewCommands, ClassesAndRows) {
                 HasSubstr("18: \"self\" is not a column (one of: calls, total, mean"));
     EXPECT_THAT(wrong("functions f sort"), HasSubstr("a column is missing"));
     EXPECT_THAT(wrong("functions f p99"), HasSubstr("\"p99\" is too much"));
+    EXPECT_THAT(wrong("explain f by"), HasSubstr("13: a function is missing"));
+    EXPECT_THAT(wrong("explain f by ,"), HasSubstr("a function is missing"));
+    EXPECT_THAT(wrong("explain f g"), HasSubstr("11: \"g\" is too much"));
+    EXPECT_THAT(wrong("explain f auto by g"), HasSubstr("16: \"by\" is too much"));
 }
 
 TEST(SplitCommand, PartsInAnyCombination) {

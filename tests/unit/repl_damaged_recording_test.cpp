@@ -169,6 +169,8 @@ void look_at_everything(const std::string& path, bool json, bool& readable) {
                              "diff taken not-taken",
                              "functions",
                              "functions 1 sort max",
+                             "explain",
+                             "explain 1 -n 3",
                              "hist 1",
                              "hist send",
                              "calls",

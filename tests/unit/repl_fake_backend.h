@@ -41,6 +41,7 @@ class FakeBackend final : public Backend {
     uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
     std::vector<std::string> functions{"handle", "hand_over", "ns::f(int, char)"};
 
+    size_t calls_a_round = 20; // of every probe
     uint64_t clock() const { return clock_; }
     std::set<uint32_t> ids_seen;
 
@@ -116,6 +117,13 @@ class FakeBackend final : public Backend {
              {"/usr/lib/libother.so.1", "other", "tick", "", false, 1}},
             {"usdt:other:odd in /usr/lib/libother.so.1: there is no nop at 0x10, where its note "
              "says"}};
+    }
+    Result<void> set_explained(const ExplainRequest& wanted) override {
+        std::string by;
+        for (const ProbeId id : wanted.by)
+            by += fmt::format(" {}", id.value);
+        return act(wanted.active ? fmt::format("explain {} by{}", wanted.probe.value, by)
+                                 : "explain off");
     }
     Result<void> set_only(const OnlyInfo& only) override {
         auto done = act("only " + only.text);
@@ -255,7 +263,7 @@ class FakeBackend final : public Backend {
                         probe.off});
     }
     void play(const Probe& probe) {
-        std::vector<uint64_t> durations(19, ms);
+        std::vector<uint64_t> durations(calls_a_round - 1, ms);
         durations.push_back(10 * ms);
         stream_.stats(clock_ + round, probe.spec, durations, 0, 0, 0, {{0, 1, 19}});
         const CallKey fast = stream_.call(probe.spec, clock_),

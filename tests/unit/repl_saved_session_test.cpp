@@ -59,19 +59,25 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                           "key arg0 resume work key arg0 park idle limit 90s; "
                           "slow request > p99; time request off\n"
                           "split handle > p99.9 at main.cc:12 by arg1\n"
+                          "explain handle by 'recv', other\n"
                           "only in handle and not (comm logger or tid 7) and at x.c:3\n"
                           "sample wall wakers 199; sample 4999 only handle > p95 or in send\n"
                           "ewma 90s"),
-        ElementsAre(
-            "target -p 1 2 3", "filter pid 4", "filter tid 5 6", "filter comm a \"b c\"",
-            "filter cgroup x.slice/y", "exit ret", "time handle",
-            "slow recv > p99 if arg2 > 4096 and ret < 0 show arg0, str(arg1)",
-            "only recv if ret < 0", "slow send > 5ms show off", "slow other > 1.5ms",
-            "span request from open_it if ret != 0 key ret queued to \"f(int)\" key arg0 "
-            "resume work key arg0 park idle limit 90s",
-            "slow request > p99", "time request off", "split handle > p99.9 at main.cc:12 by arg1",
-            "only in handle and not (comm logger or tid 7) and at x.c:3", "sample wall wakers 199",
-            "sample wall 4999 only ((handle > p95) or (in send))", "ewma 90s"));
+        ElementsAre("target -p 1 2 3", "filter pid 4", "filter tid 5 6", "filter comm a \"b c\"",
+                    "filter cgroup x.slice/y", "exit ret", "time handle",
+                    "slow recv > p99 if arg2 > 4096 and ret < 0 show arg0, str(arg1)",
+                    "only recv if ret < 0", "slow send > 5ms show off", "slow other > 1.5ms",
+                    "span request from open_it if ret != 0 key ret queued to \"f(int)\" key arg0 "
+                    "resume work key arg0 park idle limit 90s",
+                    "slow request > p99", "time request off",
+                    "split handle > p99.9 at main.cc:12 by arg1",
+                    "only in handle and not (comm logger or tid 7) and at x.c:3",
+                    "explain handle by recv, other", "sample wall wakers 199",
+                    "sample wall 4999 only ((handle > p95) or (in send))", "ewma 90s"));
+    EXPECT_THAT(expect_round_trip("target 4711; explain 'by' by 'f(int, char)', g"),
+                ElementsAre("target -p 4711", "time \"by\"", "time \"f(int, char)\"", "time g",
+                            "explain \"by\" by \"f(int, char)\", g"));
+    expect_round_trip("target 4711; time g; explain handle");
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
     expect_round_trip(
         "target 1; time f; slow f > 1ms if *(u32 *)(arg0 + 8) & 6 == 2 show p->items[i - 1], "

@@ -33,6 +33,8 @@ std::vector<std::string> probes_json(const Model&);
 std::string functions_json(const Model&, const Window&, std::optional<ProbeId> probe = {},
                            FunctionColumn sorted_by = FunctionColumn::total,
                            std::optional<size_t> limit = {});
+// One object; shares are parts of 1.
+std::string explain_json(const Model&, const Window&, ProbeId probe);
 // One object a slow call, the oldest first; calls within the window only.
 Result<std::vector<std::string>> calls_json(const Model&, const Window&,
                                             std::optional<ProbeId> probe = {},

@@ -3,6 +3,10 @@
 
 #include "views/short_name.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace auger {
 namespace {
 
@@ -35,7 +39,22 @@ const ProbeInfo* probe_of_found(const Model& model, FunctionId id) {
     return found;
 }
 
+bool is_runtime_library(std::string_view path) {
+    constexpr std::array<std::string_view, 10> names = {
+        "libc.so", "libc-2.",    "ld-linux",     "ld-musl",   "libc.musl",
+        "libm.so", "libpthread", "libstdc++.so", "libc++.so", "libgcc_s.so"};
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    return std::ranges::any_of(names,
+                               [&](std::string_view name) { return file.starts_with(name); });
+}
+
 } // namespace
+
+bool is_of_runtime(const SymbolTables& symbols, FunctionId id) {
+    const std::string_view name = symbols.name(id);
+    return name.starts_with("std::") || name.starts_with("runtime.") ||
+           is_runtime_library(symbols.module(symbols.function(id).module).path);
+}
 
 bool is_an_address(const SymbolTables& symbols, FunctionId id) {
     const std::string& path = symbols.module(symbols.function(id).module).path;

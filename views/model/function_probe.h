@@ -11,6 +11,10 @@ namespace auger {
 // "libc.so.6+0x10a990" stands for what has no symbol, or whose names are still being read.
 bool is_an_address(const SymbolTables&, FunctionId);
 
+// It belongs to what programs are linked with and call back from: the C and C++ libraries, a
+// language's runtime.
+bool is_of_runtime(const SymbolTables&, FunctionId);
+
 // The probe that times the function, if one does; the newest of several.
 const ProbeInfo* probe_of(const Model&, FunctionId shown);
 

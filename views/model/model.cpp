@@ -149,6 +149,12 @@ void Model::on_call_end(const CallEndEvent& event) {
     calls_.end(symbols_.thread(event.thread).tid, event);
 }
 
+void Model::on_call_parts(const CallPartsEvent& event) {
+    advance(event.end.time_ns);
+    const ProbeId probe = specs_[event.end.call.spec.index()].probe;
+    explained_calls_.add(event, probe, symbols_.thread(event.end.thread).machine);
+}
+
 void Model::on_slow_call(const SlowCallEvent& event) {
     advance(event.end.time_ns);
     slow_calls_received_++;
@@ -272,6 +278,7 @@ size_t Model::calls_bytes() const {
     }
     for (const SpecHistory& history : histories_)
         bytes += history.memory_bytes();
+    bytes += explained_calls_.memory_bytes();
     for (const std::string& label : labels_)
         bytes += sizeof label + label.capacity();
     return bytes;

@@ -9,6 +9,7 @@
 #include "views/model/call_class.h"
 #include "views/model/call_statistics.h"
 #include "views/model/call_table.h"
+#include "views/model/explained_calls.h"
 #include "views/model/sample_store.h"
 #include "views/model/symbol_tables.h"
 
@@ -55,6 +56,7 @@ class Model final : public EventSink {
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
+    void on_call_parts(const CallPartsEvent&) override;
     void on_stats(const StatsEvent&) override;
     void on_ledger(const LedgerEvent&) override;
     void on_notice(uint64_t time_ns, const std::string& text) override;
@@ -110,6 +112,7 @@ class Model final : public EventSink {
     // The name of the process that a thread belongs to, raw: its main thread's, as far as known.
     std::string_view process_name(ThreadId) const;
     const std::deque<SlowCall>& slow_calls() const { return slow_calls_; }
+    const ExplainedCalls& explained_calls() const { return explained_calls_; }
     const std::deque<Notice>& notices() const { return notices_; }
     const LedgerEvent& ledger() const { return ledger_; }
 
@@ -146,6 +149,7 @@ class Model final : public EventSink {
     std::vector<MachineInfo> machines_;                   // by id
     std::unordered_map<uint64_t, ThreadId> main_threads_; // by process_key, under its last name
     std::deque<SlowCall> slow_calls_;
+    ExplainedCalls explained_calls_;
     std::deque<Notice> notices_;
     LedgerEvent ledger_;
 

@@ -26,20 +26,6 @@ constexpr std::array<std::string_view, 20> waits_for_work = {
     "io_pgetevents", "io_uring_enter",  "wait4",           "waitid",    "pause",
     "rt_sigsuspend", "rt_sigtimedwait", "mq_timedreceive", "nanosleep", "clock_nanosleep"};
 
-// What programs are linked with, and call back from.
-bool is_runtime_library(std::string_view path) {
-    constexpr std::array<std::string_view, 10> names = {
-        "libc.so", "libc-2.",    "ld-linux",     "ld-musl",   "libc.musl",
-        "libm.so", "libpthread", "libstdc++.so", "libc++.so", "libgcc_s.so"};
-    const std::string_view file = path.substr(path.rfind('/') + 1);
-    return std::ranges::any_of(names,
-                               [&](std::string_view name) { return file.starts_with(name); });
-}
-
-bool is_of_runtime(std::string_view function) {
-    return function.starts_with("std::") || function.starts_with("runtime.");
-}
-
 // The program's functions as called by each other, from the outermost on; direct recursion is one.
 class CallTree {
   public:
@@ -197,8 +183,7 @@ class Chooser {
         const Function& function = symbols.function(node.function);
         const ModuleInfo& module = symbols.module(function.module);
         return !node.inlined && module.kind == ModuleKind::file &&
-               !is_runtime_library(module.path) && !is_of_runtime(symbols.name(node.function)) &&
-               !is_an_address(symbols, node.function) &&
+               !is_of_runtime(symbols, node.function) && !is_an_address(symbols, node.function) &&
                symbols.found_as(node.function).size() == 1;
     }
     // Goroutines come and go on a thread: that one is gone does not say that it has ended.

@@ -69,6 +69,8 @@ Canvas probes_view(const Model&, const ViewOptions&);
 // The functions of a probe, or of all.
 Canvas functions_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {},
                       FunctionColumn sorted_by = FunctionColumn::total);
+// Which parts make the probe's calls differ; of `limit` functions.
+Canvas explain_view(const Model&, const ViewOptions&, ProbeId probe);
 // What observing takes of the target's CPU time, by cause; of `context` the limit.
 Canvas overhead_view(const Model&, const ViewOptions&, const StatusContext&);
 Canvas status_view(const Model&, const ViewOptions&, const StatusContext&);
