@@ -12,6 +12,7 @@ void bench_peers(const Features& features); // ... beside bpftrace and funclaten
 void bench_exits(const Features& features); // ... by the way out
 void bench_split(const Features& features); // a timed call with its samples split beside only timed
 void bench_spans(const Features& features); // a span's beginning and end
+void bench_exchanges(const Features& features);  // a server whose exchanges are watched
 void bench_values(const Features& features);     // arguments read and predicates asked of calls
 void bench_call_sites(const Features& features); // calls from one line, and a watched line
 void bench_attach(const Features& features);     // 1,000 functions on and off

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_kernel [calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans]...:
+// bench_kernel
+// [calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans|exchanges]...:
 // what observing costs, on this machine, as Markdown. Needs root; without arguments, everything.
 // Exits with 1 when something could not be measured, with 4 when an aim was missed.
 #include "bench/benches.h"
@@ -26,7 +27,7 @@ constexpr Bench benches[] = {
     {"values", auger::bench::bench_values},     {"call-sites", auger::bench::bench_call_sites},
     {"attach", auger::bench::bench_attach},     {"off-cpu", auger::bench::bench_off_cpu},
     {"sampling", auger::bench::bench_sampling}, {"stacks", auger::bench::bench_stacks},
-    {"spans", auger::bench::bench_spans},
+    {"spans", auger::bench::bench_spans},       {"exchanges", auger::bench::bench_exchanges},
 };
 
 } // namespace

@@ -51,7 +51,8 @@ Functions Functions::find(const std::string& path, const std::vector<std::string
 
 Tracker::Tracker(const Features& features)
     : programs_(take(Programs::load(
-          {features.uprobe_multi, features.uprobe_session, features.context_switches}))),
+          {features.uprobe_multi, features.uprobe_session, features.context_switches, true,
+           features.socket_tracepoints}))),
       specs_(std::make_unique<SpecTable>(*programs_)) {}
 
 void Tracker::observe(pid_t pid) {

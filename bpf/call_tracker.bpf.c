@@ -110,6 +110,61 @@ int sweep_spans(struct bpf_raw_tracepoint_args* ctx) {
     return 0;
 }
 
+// What happens on sockets. Attached while there are exchange spans.
+SEC("tp_btf/sock_recv_length")
+int exchange_receive(u64* ctx) {
+    int received = ctx[1], flags = ctx[2];
+
+    if (received > 0 && !(flags & PEEK))
+        receive((void*)ctx[0], received);
+    return 0;
+}
+
+SEC("tp_btf/sock_send_length")
+int exchange_send(u64* ctx) {
+    int sent = ctx[1];
+
+    if (sent > 0)
+        send((void*)ctx[0], sent);
+    return 0;
+}
+
+SEC("tp_btf/sk_data_ready")
+int exchange_arrival(u64* ctx) {
+    arrive((void*)ctx[0]);
+    return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int exchange_state(u64* ctx) {
+    change_state((void*)ctx[0], ctx[1], ctx[2]);
+    return 0;
+}
+
+// A thread waits. One that has several exchanges open at once works for none while it waits for
+// whatever comes next.
+SEC("tp_btf/sched_switch")
+int exchange_wait(u64* ctx) {
+    bool preempted = ctx[0];
+    struct task_struct* prev = (void*)ctx[1];
+    const struct pt_regs___kernel* regs;
+    struct open_calls* calls;
+    bool for_events;
+
+    if (!prev->pid || preempted || !prev->__state)
+        return 0;
+    calls = bpf_task_storage_get(&open_calls, prev, NULL, 0);
+    if (!calls || !calls->attached)
+        return 0;
+    regs = (void*)bpf_task_pt_regs(prev);
+    for_events = waits_for_events(regs);
+    if (for_events && calls->interleaves)
+        leave_exchanges(calls, bpf_ktime_get_ns());
+    else
+        note_idle_exchanges(calls, receives(regs) ? syscall_argument(regs) : NO_FD, for_events);
+    return 0;
+}
+
 // The execution of a line, which is a fact about all calls that it happens in.
 __noinline int note_line_in(struct open_call* call, struct stack_place* here, u32 marks) {
     if (call && here && (here->sp <= call->sp || !has_been_left(call, here)))

@@ -117,6 +117,34 @@ struct vm_area_struct {
     struct file* vm_file;
 };
 
+/* A socket; of a TCP connection its queues. */
+struct sock_common {
+    unsigned short skc_family;
+    volatile unsigned char skc_state;
+    unsigned short skc_num; /* the port of this side */
+};
+
+struct sock {
+    struct sock_common __sk_common;
+};
+
+struct inet_bind_bucket {
+    signed char fastreuse; /* -1: its port was chosen by connect() */
+};
+
+struct inet_connection_sock {
+    struct inet_bind_bucket* icsk_bind_hash;
+};
+
+struct tcp_sock {
+    struct inet_connection_sock inet_conn;
+    u32 rcv_nxt;    /* what has come, ... */
+    u32 copied_seq; /* ... and been received */
+    u32 write_seq;  /* what has been sent, ... */
+    u32 snd_una;    /* ... and acknowledged */
+    u64 bytes_received;
+};
+
 /* What a program that visits all tasks is given: one of them, and none at the end. */
 struct seq_file;
 

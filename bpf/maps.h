@@ -11,7 +11,7 @@
 #include "unwind_table.h"
 #include "wire.h"
 
-enum { NO_VALUE_SLOT = WIRE_MAX_OPEN_CALLS };
+enum { NO_VALUE_SLOT = WIRE_MAX_OPEN_CALLS, NO_FD = 0xffffffff };
 enum call_state {
     /* Of a Go function that has no room on its stack: the stack is made larger, and the function
      * begins again. */
@@ -81,10 +81,32 @@ struct attached_span {
     u64 own_ns;
 };
 
+/*
+ * Of a span that is an exchange: how things were when something was sent the last time. That it was
+ * the last send is known later; the exchange ended then, and what came behind it is in none.
+ */
+struct exchange {
+    u64 sent_ns; /* 0: nothing yet */
+    u64 quiet_ns;
+    u64 attached_ns;
+    u64 blocked_ns;
+    u64 runnable_ns;
+    u64 cgroup; /* of the thread that sent, while a gate may ask for it ... */
+    char comm[WIRE_COMM];
+    u32 tid;
+    u32 tgid;
+    u32 marks;
+    u32 closed; /* 1: nothing more can be sent */
+    u32 idle;   /* 1: the thread that works for it waits for what comes next */
+    u32 fd;     /* by which something was received the last time; NO_FD: not known */
+    struct wire_wait longest_wait;
+};
+
 /* An open span. Its `call` is what samples are taken in: a call that no thread's stack holds. */
 struct span {
     struct wire_span open;
     struct open_call call;
+    struct exchange exchange;
 };
 
 /* What the tracker looks for when it settles: the calls that a stack pointer proves to be gone and,
@@ -127,6 +149,7 @@ struct open_calls {
     u64 threshold_ns;  /* that it was longer than, if it is slow. Tracker only. */
     u32 scope;     /* of wire_config, in which the thread was found to be observed. Tracker only. */
     u32 explained; /* enum explained. Tracker only. */
+    u32 interleaves; /* 1: it takes up an exchange before it has answered another. Tracker only. */
     /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
     u64 stack_base;
     u64 g; /* of goroutine_key; 0: they are a thread's. Tracker only. */
@@ -142,6 +165,7 @@ struct open_calls {
         u32 tgid;
         u32 tid; /* of the thread that worked for it last */
     } span_end;
+    struct exchange exchange; /* likewise, of one that is an exchange */
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
     /* The call that ends just now, and what is told of it. Tracker only; here, because a BPF
      * program's stack is small. */

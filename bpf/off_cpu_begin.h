@@ -194,6 +194,8 @@ static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool
     regs = (void*)bpf_task_pt_regs(task);
     note_goroutines(wait, regs->sp);
     calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    if (calls && calls->attached && calls->interleaves && !preempted && waits_for_events(regs))
+        leave_exchanges(calls, now);
     if (calls && calls->attached)
         list_attached_spans(calls, &wait->buffer, false);
     if (calls && calls->depth) {

@@ -156,6 +156,69 @@ static __always_inline void charge_slow_call(struct open_calls* calls) {
         charge(calls, without_interruptions(spent_ns - charged_ns));
 }
 
+static __always_inline struct slow_report* take_report(void) {
+    struct slow_report* report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(),
+                                                      NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+    if (!report)
+        report = take_spare();
+    if (!report)
+        count_loss(WIRE_LOSS_SLOW_MEMORY);
+    return report;
+}
+
+static __always_inline void fill_slow_call(struct wire_slow_call* slow,
+                                           const struct open_calls* calls) {
+    slow->end = calls->end;
+    slow->end.event.kind = WIRE_SLOW_CALL;
+    slow->end.event.size = sizeof(*slow);
+    slow->longest_wait = calls->ending.longest_wait;
+    slow->threshold_ns = calls->threshold_ns;
+}
+
+static __noinline bool is_exchange_kept(struct open_calls* calls) {
+    u32 gate = gate_in_force(WIRE_GATE_ONLY);
+    struct gate_thread thread;
+
+    if (gate == NO_GATE)
+        return true;
+    thread.pid = calls->exchange.tgid;
+    thread.tid = calls->exchange.tid;
+    thread.cgroup = calls->exchange.cgroup;
+    __builtin_memcpy(thread.comm, calls->exchange.comm, sizeof(thread.comm));
+    return gate_holds(gate, &thread, terms_of_call(&calls->ending, gate, calls->exchange.sent_ns));
+}
+
+__noinline int trace_slow_exchange(struct open_calls* calls) {
+    struct slow_report* report;
+    struct wire_slow_call* slow;
+
+    if (!calls)
+        return 0;
+    if (!is_exchange_kept(calls)) {
+        count_gated_slow_call();
+        return 0;
+    }
+    if (!within_slow_rate(bpf_ktime_get_ns())) {
+        count_loss(WIRE_LOSS_SLOW_RATE);
+        return 0;
+    }
+    report = take_report();
+    if (!report)
+        return 0;
+    slow = &report->record;
+    fill_slow_call(slow, calls);
+    __builtin_memcpy(slow->comm, calls->exchange.comm, sizeof(slow->comm));
+    slow->from_return = false;
+    slow->enclosing = 0;
+    slow->values.version = 0;
+    slow->user_frames = 0;
+    if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_SLOW);
+    give_back(report);
+    return 0;
+}
+
 __noinline int trace_slow_call(struct open_calls* calls, const struct wire_values* values,
                                bool from_return, bool at_exit) {
     struct slow_report* report;
@@ -171,22 +234,13 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         count_loss(WIRE_LOSS_SLOW_RATE);
         return 0;
     }
-    report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(), NULL,
-                                  BPF_LOCAL_STORAGE_GET_F_CREATE);
+    report = take_report();
     if (!report)
-        report = take_spare();
-    if (!report) {
-        count_loss(WIRE_LOSS_SLOW_MEMORY);
         return 0;
-    }
     slow = &report->record;
-    slow->end = calls->end;
-    slow->end.event.kind = WIRE_SLOW_CALL;
-    slow->end.event.size = sizeof(*slow);
+    fill_slow_call(slow, calls);
     bpf_get_current_comm(slow->comm, sizeof(slow->comm));
-    slow->longest_wait = calls->ending.longest_wait;
     slow->from_return = from_return;
-    slow->threshold_ns = calls->threshold_ns;
     slow->enclosing = list_calls_around(calls, slow);
     if (values)
         slow->values = *values;

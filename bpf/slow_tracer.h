@@ -12,4 +12,8 @@
 int trace_slow_call(struct open_calls* calls, const struct wire_values* values, bool from_return,
                     bool at_exit);
 
+/* Of an exchange, calls->exchange, which has ended somewhere else: it has no stack, and no calls
+ * around it. */
+int trace_slow_exchange(struct open_calls* calls);
+
 #endif

@@ -105,7 +105,7 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     // What is told of it beside what is told of all calls.
     own_ns = open->own_ns < open->attached_ns ? open->own_ns : open->attached_ns;
     calls->span_end.queued_ns = open->queued_ns;
-    calls->span_end.tgid = key.tgid;
+    calls->span_end.tgid = open->tgid;
     calls->span_end.tid = open->tid;
     calls->span_end.attached_ns = open->attached_ns - own_ns;
     bpf_map_delete_elem(&spans, &key);
@@ -228,8 +228,9 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
 }
 
 // Enters a new span; false: there is no room for it.
+// `quiet_ns`: of an exchange; 0: it is none.
 static __always_inline bool enter_span(struct open_calls* calls, const struct wire_span_key* key,
-                                       u64 limit_ns, u32 flags, u64 now) {
+                                       u64 limit_ns, u32 flags, u64 quiet_ns, u64 now) {
     struct span* fresh = bpf_task_storage_get(&fresh_spans, bpf_get_current_task_btf(), NULL,
                                               BPF_LOCAL_STORAGE_GET_F_CREATE);
     struct span* span;
@@ -246,7 +247,11 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
     fresh->open.start_ns = now;
     fresh->open.expires_ns = limit_ns ? now + limit_ns : 0;
     fresh->open.flags = flags & WIRE_SPAN_QUEUED ? WIRE_SPAN_IS_QUEUED : 0;
+    if (quiet_ns)
+        fresh->open.flags |= WIRE_SPAN_IS_EXCHANGE;
+    fresh->exchange.quiet_ns = quiet_ns;
     fresh->open.tid = (u32)bpf_get_current_pid_tgid();
+    fresh->open.tgid = bpf_get_current_pid_tgid() >> 32;
     fresh->open.sequence = next_sequence(calls, true);
     fresh->call.start_ns = now;
     fresh->call.sequence = fresh->open.sequence;
@@ -282,7 +287,7 @@ static __always_inline void begin_span(struct open_calls* calls, const struct wi
     if (!counters || ((flags & WIRE_SPAN_KEEP) && find_span(key, &state)))
         return;
     __sync_fetch_and_add(&counters->entries, 1);
-    if (enter_span(calls, key, spec->limit_ns, flags, now))
+    if (enter_span(calls, key, spec->limit_ns, flags, 0, now))
         __sync_fetch_and_add(&counters->open, 1);
     else
         __sync_fetch_and_add(&counters->dropped, 1);

@@ -4,7 +4,7 @@
 #ifndef AUGER_SPAN_SWEEP_H
 #define AUGER_SPAN_SWEEP_H
 
-#include "span_points.h"
+#include "exchanges.h"
 
 /* What a sweep looks for. */
 struct span_sweep {
@@ -39,6 +39,33 @@ __noinline int end_expired(struct open_calls* calls, struct span* span, u64 stat
     return 0;
 }
 
+// An exchange whose last send has become known, or that gets no answer.
+__noinline int sweep_exchange(struct open_calls* calls, struct span* span,
+                              const struct span_sweep* sweep) {
+    bool is_over, is_quiet;
+    u64 state, sent;
+
+    if (!calls || !span || !sweep)
+        return 0;
+    state = load_acquire(&span->open.state);
+    sent = load_acquire(&span->exchange.sent_ns);
+    is_over = span->exchange.closed ||
+              (span->open.tgid == sweep->tgid && span->open.start_ns < sweep->before_ns);
+    is_quiet =
+        span->exchange.quiet_ns && is_idle(span) && sent + span->exchange.quiet_ns <= sweep->now;
+    if (!(state & 1))
+        return 0;
+    if (!is_current(&span->call))
+        take_exchange_out(calls, span, state);
+    else if (sent && (is_over || is_quiet))
+        finish_exchange(calls, span, state, EXCHANGE_ANSWERED);
+    else if (is_over)
+        finish_exchange(calls, span, state, EXCHANGE_UNANSWERED);
+    else if (span->open.expires_ns && span->open.expires_ns <= sweep->now)
+        finish_exchange(calls, span, state, EXCHANGE_EXPIRED);
+    return 0;
+}
+
 static long sweep_span(void* map, struct wire_span_key* key, struct span* span,
                        struct span_sweep* sweep) {
     u32 zero = 0;
@@ -47,7 +74,9 @@ static long sweep_span(void* map, struct wire_span_key* key, struct span* span,
 
     if (!calls || !(state & 1))
         return 0;
-    if (key->tgid == sweep->tgid && span->open.start_ns < sweep->before_ns)
+    if (span->open.flags & WIRE_SPAN_IS_EXCHANGE)
+        sweep_exchange(calls, span, sweep);
+    else if (key->tgid == sweep->tgid && span->open.start_ns < sweep->before_ns)
         end_unended(calls, span, state, sweep->now);
     else if (span->open.expires_ns && span->open.expires_ns <= sweep->now)
         end_expired(calls, span, state, sweep->now);

@@ -33,6 +33,15 @@ static __always_inline void add_attached_time(const struct open_calls* calls,
     open->attached_since_ns = 0;
 }
 
+// The thread's totals, from which on what it does is for the span.
+static __always_inline void note_totals(const struct open_calls* calls,
+                                        struct attached_span* attached, u64 now) {
+    attached->since_ns = now;
+    attached->blocked_ns = calls->blocked_ns;
+    attached->runnable_ns = calls->runnable_ns;
+    attached->own_ns = *(volatile u64*)&calls->own_ns;
+}
+
 static __always_inline void detach_span(struct open_calls* calls, struct attached_span* attached,
                                         u64 now) {
     struct span* span = attached_span(attached);
@@ -121,11 +130,9 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
     attached = &calls->spans[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
     attached->key = open->key;
     attached->tid = (u32)bpf_get_current_pid_tgid();
-    attached->since_ns = now;
-    attached->blocked_ns = calls->blocked_ns;
-    attached->runnable_ns = calls->runnable_ns;
-    attached->own_ns = *(volatile u64*)&calls->own_ns;
+    note_totals(calls, attached, now);
     open->tid = attached->tid;
+    open->tgid = bpf_get_current_pid_tgid() >> 32;
     open->attached_since_ns = now;
     calls->attached++;
     barrier();

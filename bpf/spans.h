@@ -46,6 +46,10 @@ int charge_attached_spans(struct open_calls* calls, const struct wire_wait* wait
 /* A line is executed: marks that hold for them. */
 int mark_attached_spans(struct open_calls* calls, u32 marks);
 
+/* The thread waits for whatever comes next: it works for no exchange until that does. Of the
+ * tracker. */
+int leave_exchanges(struct open_calls* calls, u64 now);
+
 /* As terms_of_calls(). */
 int terms_of_attached_spans(struct open_calls* calls, u32 gate, u64 now);
 

@@ -55,7 +55,7 @@ struct wire_span {
     __wire_u32 sequence;          /* with start_ns names it, as wire_call */
     __wire_u32 tid;               /* of the thread that works for it, or was the last to */
     __wire_u32 flags;             /* wire_open_span_flag */
-    __wire_u32 padding;
+    __wire_u32 tgid;              /* of that thread */
 };
 
 enum wire_open_span_flag {
@@ -63,6 +63,36 @@ enum wire_open_span_flag {
     /* Waits of a thread that worked for it are not known: another one took over without that the
      * first had ended it. */
     WIRE_SPAN_UNWATCHED = 2,
+    WIRE_SPAN_IS_EXCHANGE = 4,
+    WIRE_SPAN_IS_ANSWERED = 8, /* of an exchange: something has been sent */
+};
+
+/*
+ * Exchanges of one span: what is received on accepted TCP connections, and what is sent upon it.
+ * Its key is the socket's cookie, which no other socket has, and `tgid` 0, since a connection may
+ * go from process to process.
+ */
+struct wire_exchanges {
+    __wire_u64 quiet_ns; /* after a send: when it was the last one */
+    __wire_u16 spec;
+    __wire_u16 generation; /* 0: there are none here */
+    __wire_u16 port;       /* of this side of the connection; 0: any */
+    __wire_u16 padding;
+};
+
+struct wire_exchange_spans {
+    __wire_u64 epoch; /* another number whenever connections begin to be watched; never 0 */
+    struct wire_exchanges of[WIRE_MAX_EXCHANGES];
+};
+
+/* Why an exchange is ambiguous: what was asked by what is not known from the socket. In this order
+ * in wire_span_counts.ambiguous. */
+enum wire_ambiguity {
+    WIRE_AMBIGUOUS_EARLY,   /* data came before what had been asked was answered */
+    WIRE_AMBIGUOUS_UNASKED, /* the connection sends without being asked */
+    WIRE_AMBIGUOUS_TLS,
+    WIRE_AMBIGUOUS_HTTP2,
+    WIRE_AMBIGUITIES,
 };
 
 /*
@@ -79,10 +109,13 @@ struct wire_span_counts {
     __wire_u64 watched_ns;
     __wire_u64 blocked_ns;
     __wire_u64 runnable_ns;
+    /* Exchanges that do not count, in wire_call_counters.filtered. */
+    __wire_u64 ambiguous[WIRE_AMBIGUITIES];
 };
 
 WIRE_ASSERT(sizeof(struct wire_span_point) == 8, "wire_span_point");
 WIRE_ASSERT(sizeof(struct wire_span_key) == 16, "wire_span_key");
 WIRE_ASSERT(sizeof(struct wire_span) == 104, "wire_span");
+WIRE_ASSERT(sizeof(struct wire_exchanges) == 16, "wire_exchanges");
 
 #endif

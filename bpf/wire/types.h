@@ -51,6 +51,7 @@ enum wire_limit {
     WIRE_MAX_SPANS = 65536,    /* open at once */
     WIRE_ATTACHED_SPANS = 4,   /* that one thread works for at once */
     WIRE_MAX_PARTS = 32,       /* functions that explained calls are made of */
+    WIRE_MAX_EXCHANGES = 4,    /* spans that are exchanges */
 };
 
 #endif

@@ -80,6 +80,19 @@ bool may_visit_maps() {
     return static_cast<bool>(load_typed_program("bpf_map_elem", BPF_TRACE_ITER));
 }
 
+// What is missing of what exchanges are seen by; empty: nothing.
+std::string missing_socket_tracepoints() {
+    std::string missing;
+    // It would say on standard error what is not found.
+    const libbpf_print_fn_t before = libbpf_set_print(nullptr);
+    for (const char* name :
+         {"sock_recv_length", "sock_send_length", "sk_data_ready", "inet_sock_set_state"})
+        if (!load_typed_program(name, BPF_TRACE_RAW_TP))
+            missing += (missing.empty() ? "" : ", ") + std::string(name);
+    libbpf_set_print(before);
+    return missing;
+}
+
 bool has_hardware_cycles() {
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
@@ -180,6 +193,11 @@ Features Features::detect(LinkProcesses* processes) {
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
         features.map_iterators = may_visit_maps();
+        const std::string missing = missing_socket_tracepoints();
+        features.socket_tracepoints = missing.empty();
+        if (!missing.empty())
+            features.socket_tracepoints_fault =
+                "this kernel lacks tracepoints by which they are seen: " + missing;
     }
     if (!features.privileged)
         features.privilege_fault = privilege_fault_of();
@@ -259,6 +277,10 @@ std::vector<Capability> Features::describe() const {
                  "but not listed",
                  "use a kernel with BTF, of Linux 5.9 or later, that does not forbid them",
                  State::degraded),
+            line("socket tracepoints", socket_tracepoints,
+                 "`span NAME exchanges` sees what is asked and answered",
+                 "no `span NAME exchanges`: " + socket_tracepoints_fault,
+                 "Linux has them from 6.3 on", State::degraded),
         });
     return lines;
 }

@@ -26,15 +26,16 @@ struct Features {
     bool perf_events = false;            // of all processes: clocks, mappings as they come
     bool perf_events_take_admin = false; // ... with CAP_SYS_ADMIN only (Debian's paranoid 3)
     bool hardware_cycles = false;
-    bool context_switches = false; // programs may run at them, for sampling of waits
-    bool task_iterators = false;   // a program may visit all threads, to list open calls
-    bool map_iterators = false;    // ... and all elements of a map, to list those of goroutines
-    bool kernel_names = false;     // /proc/kallsyms tells addresses
-    bool other_users = false;      // their processes may be looked into
-    bool other_files = false;      // that not everybody may read
-    bool replaced_files = false;   // what is mapped can be opened though its path leads elsewhere
+    bool context_switches = false;   // programs may run at them, for sampling of waits
+    bool task_iterators = false;     // a program may visit all threads, to list open calls
+    bool map_iterators = false;      // ... and all elements of a map, to list those of goroutines
+    bool socket_tracepoints = false; // programs may watch what is sent and received
+    bool kernel_names = false;       // /proc/kallsyms tells addresses
+    bool other_users = false;        // their processes may be looked into
+    bool other_files = false;        // that not everybody may read
+    bool replaced_files = false;     // what is mapped can be opened though its path leads elsewhere
     // Why not, where there is more than one reason.
-    std::string uprobes_fault, uprobe_multi_fault, privilege_fault;
+    std::string uprobes_fault, uprobe_multi_fault, privilege_fault, socket_tracepoints_fault;
 
     // `processes` take off what is tried; null: a thread does.
     static Features detect(LinkProcesses* processes = nullptr);

@@ -70,7 +70,8 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
         return system_error("give up", "capabilities");
     auto programs = Programs::load(
         {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
-         features.context_switches, features.task_iterators, features.map_iterators});
+         features.context_switches, features.task_iterators, features.socket_tracepoints,
+         features.map_iterators});
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));

@@ -344,6 +344,7 @@ std::vector<uint64_t> LiveProbes::link_ids() const {
         for (const PlaceGroup& group : probe.groups)
             group.add_link_ids(ids);
     }
+    exchanges_.add_link_ids(ids);
     return ids;
 }
 

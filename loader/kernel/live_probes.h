@@ -6,6 +6,7 @@
 
 #include "loader/base/transaction.h"
 #include "loader/kernel/call_programs.h"
+#include "loader/kernel/exchange_spans.h"
 #include "loader/kernel/exit_chooser.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/hit_costs.h"
@@ -114,6 +115,7 @@ class LiveProbes {
 
     // Some span may be open.
     bool has_spans() const;
+    bool has_exchanges() const { return !exchanges_.empty(); }
 
   private:
     // Ids of points: no user's probe has them.
@@ -211,6 +213,7 @@ class LiveProbes {
     TimedFunctions functions_{specs_, call_programs_};
     ProbeStatistics statistics_{programs_, specs_, sink_};
     PointerCalls pointer_calls_;
+    ExchangeSpans exchanges_{programs_, features_};
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     uint32_t next_point_ = first_point;

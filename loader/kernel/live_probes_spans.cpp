@@ -167,6 +167,11 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         const ProbeId id = probe.info.id;
         probes_.insert_or_assign(id, std::move(probe));
     }
+    if (span.span.exchanges)
+        if (auto watched = exchanges_.add(span.info.id, specs_.cookie(span.places.front().spec),
+                                          *span.span.exchanges);
+            !watched)
+            return give_up(watched.error());
     std::ranges::stable_partition(report.places, [](const ProbePlace& place) {
         return place.function.starts_with(role_text(SpanPoint::Role::from));
     });
@@ -176,6 +181,7 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
 void LiveProbes::remove_points(const Probe& span) {
     if (span.span.empty())
         return;
+    exchanges_.remove(span.info.id);
     std::erase_if(probes_, [&](const auto& entry) {
         const Probe& probe = entry.second;
         if (!probe.point || probe.point->span != span.info.id)

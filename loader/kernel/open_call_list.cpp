@@ -173,10 +173,14 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
         if (is_new)
             if (auto known = comm_of(static_cast<pid_t>(span.tid)))
                 comm->second = std::move(*known);
-        open.thread = {span.key.tgid, span.tid, comm->second};
+        open.thread = {span.tgid, span.tid, comm->second};
         open.no_thread = true;
-        const std::string key = fmt::format("key {:#x}: ", span.key.key);
-        if (span.flags & WIRE_SPAN_IS_QUEUED)
+        const bool exchange = span.flags & WIRE_SPAN_IS_EXCHANGE;
+        const std::string key = exchange ? fmt::format("connection {}: ", span.key.key)
+                                         : fmt::format("key {:#x}: ", span.key.key);
+        if (span.flags & WIRE_SPAN_IS_ANSWERED)
+            open.wait = key + "something has been sent, perhaps all";
+        else if (span.flags & WIRE_SPAN_IS_QUEUED)
             open.wait = key + "queued, no thread has worked for it yet";
         else if (span.attached_since_ns)
             open.wait = key + "the thread works for it";

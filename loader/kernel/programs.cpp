@@ -132,6 +132,11 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         bpf_program__set_autoload(skeleton.progs.call_session, false);
     bpf_program__set_autoload(skeleton.progs.off_cpu_switch, options.off_cpu);
     bpf_program__set_autoload(skeleton.progs.off_cpu_waking, options.off_cpu);
+    for (bpf_program* program :
+         {skeleton.progs.exchange_receive, skeleton.progs.exchange_send,
+          skeleton.progs.exchange_arrival, skeleton.progs.exchange_state,
+          skeleton.progs.exchange_wait})
+        bpf_program__set_autoload(program, options.socket_tracepoints);
     bpf_program__set_autoload(skeleton.progs.list_open_calls, options.task_iterators);
     bpf_program__set_autoload(skeleton.progs.list_goroutine_calls, options.map_iterators);
 
@@ -202,6 +207,16 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.span_point);
     case ProgramKind::sweep_spans:
         return bpf_program__fd(programs.sweep_spans);
+    case ProgramKind::exchange_receive:
+        return bpf_program__fd(programs.exchange_receive);
+    case ProgramKind::exchange_send:
+        return bpf_program__fd(programs.exchange_send);
+    case ProgramKind::exchange_arrival:
+        return bpf_program__fd(programs.exchange_arrival);
+    case ProgramKind::exchange_state:
+        return bpf_program__fd(programs.exchange_state);
+    case ProgramKind::exchange_wait:
+        return bpf_program__fd(programs.exchange_wait);
     case ProgramKind::sampler:
         return bpf_program__fd(programs.take_sample);
     case ProgramKind::off_cpu_switch:
@@ -253,6 +268,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.goroutine_calls);
     case MapKind::spans:
         return bpf_map__fd(maps.spans);
+    case MapKind::exchange_spans:
+        return bpf_map__fd(maps.exchange_spans);
     case MapKind::unwind_cells:
         return bpf_map__fd(maps.unwind_cells);
     case MapKind::unwind_processes:
@@ -355,8 +372,16 @@ SpanCounts Programs::span_counts(uint32_t spec) const {
     for_each_cpu_value<wire_span_counts>(
         bpf_map__fd(state_->skeleton->maps.span_counts), spec, state_->cpus,
         [&](const wire_span_counts& one) {
-            sum += {one.expired,   one.stray,      one.attached_ns, one.queued_ns,
-                    one.parked_ns, one.watched_ns, one.blocked_ns,  one.runnable_ns};
+            sum += {one.expired,
+                    one.stray,
+                    one.attached_ns,
+                    one.queued_ns,
+                    one.parked_ns,
+                    one.watched_ns,
+                    one.blocked_ns,
+                    one.runnable_ns,
+                    {one.ambiguous[WIRE_AMBIGUOUS_EARLY], one.ambiguous[WIRE_AMBIGUOUS_UNASKED],
+                     one.ambiguous[WIRE_AMBIGUOUS_TLS], one.ambiguous[WIRE_AMBIGUOUS_HTTP2]}};
         });
     return sum;
 }

@@ -22,6 +22,7 @@ struct ProgramsOptions {
     bool uprobe_session = true; // load the tracker for session links too
     bool off_cpu = true;        // load the off-CPU sampler
     bool task_iterators = true; // load the program that lists open calls
+    bool socket_tracepoints = false; // load what watches connections
     bool map_iterators = false; // ... and, where the kernel allows it, the one for goroutines'
 };
 
@@ -36,6 +37,11 @@ enum class ProgramKind {
     line_reached,
     span_point,
     sweep_spans,
+    exchange_receive,
+    exchange_send,
+    exchange_arrival,
+    exchange_state,
+    exchange_wait,
     sampler,
     off_cpu_switch,
     off_cpu_waking,
@@ -61,6 +67,7 @@ enum class MapKind {
     go_runtimes,
     goroutine_calls,
     spans,
+    exchange_spans,
     unwind_cells,
     unwind_processes,
 };

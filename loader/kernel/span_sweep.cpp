@@ -10,13 +10,14 @@ namespace auger {
 namespace {
 
 constexpr uint64_t interval_ns = 1'000'000'000;
+constexpr uint64_t interval_of_exchanges_ns = 100'000'000;
 
 } // namespace
 
 void SpanSweep::update(uint64_t now_ns) {
     if (now_ns < next_ns_)
         return;
-    next_ns_ = now_ns + interval_ns;
+    next_ns_ = now_ns + (probes_.has_exchanges() ? interval_of_exchanges_ns : interval_ns);
     const bool has_spans = probes_.has_spans();
     // Once more for those of a span that was deleted.
     if (has_spans || had_spans_)

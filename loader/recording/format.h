@@ -20,10 +20,10 @@ namespace auger::recording {
 // The first byte is not text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 6;
+inline constexpr uint32_t version = 7;
 // The oldest that can be read: without marks, gates and values; 3 is without the machine, 4 without
 // the ends of calls that `only` leaves out, probes that are off, and what observing costs; 5 is
-// without spans.
+// without spans, 6 without exchanges that are ambiguous.
 inline constexpr uint32_t oldest_version = 2;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;

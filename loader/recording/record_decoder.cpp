@@ -285,9 +285,13 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
         event.filtered = in_.varint();
     }
     event.span = {};
-    if (has_spans() && in_.boolean())
+    if (has_spans() && in_.boolean()) {
         for (const auto member : SpanCounts::members())
             event.span.*member = in_.varint();
+        if (has_exchanges())
+            for (const auto member : AmbiguousCounts::members())
+                event.span.ambiguous.*member = in_.varint();
+    }
     if (!in_.failed())
         sink.on_stats(event);
 }

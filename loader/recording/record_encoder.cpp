@@ -312,6 +312,9 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
     if (of_span)
         for (const auto member : SpanCounts::members())
             out_.varint(event.span.*member);
+    if (of_span)
+        for (const auto member : AmbiguousCounts::members())
+            out_.varint(event.span.ambiguous.*member);
 }
 
 void RecordEncoder::put_overhead(const LedgerEvent& event) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +32,25 @@ struct SpanPoint {
     friend bool operator==(const SpanPoint&, const SpanPoint&) = default;
 };
 
+// What is asked and answered on accepted TCP connections.
+struct ExchangeDefinition {
+    static constexpr uint64_t default_quiet_ns = 500'000'000;
+
+    uint16_t port = 0; // of this side; 0: any
+    // After a send, when nobody works for it: the send was the last one.
+    uint64_t quiet_ns = default_quiet_ns;
+    friend bool operator==(const ExchangeDefinition&, const ExchangeDefinition&) = default;
+};
+
 struct SpanDefinition {
     static constexpr uint64_t default_limit_ns = 600'000'000'000;
 
-    std::vector<SpanPoint> points{};      // a `from` and a `to` at least; empty: it is no span
+    std::vector<SpanPoint> points{};                // a `from` and a `to` at least, or ...
+    std::optional<ExchangeDefinition> exchanges{};  // ... this; else it is no span
     uint64_t limit_ns = default_limit_ns; // it is given up as `expired` when it is open for longer
     std::string text{};                   // "from f key arg0 to g key arg0"
 
-    bool empty() const { return points.empty(); }
+    bool empty() const { return points.empty() && !exchanges; }
     friend bool operator==(const SpanDefinition&, const SpanDefinition&) = default;
 };
 

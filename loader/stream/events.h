@@ -218,6 +218,9 @@ struct ProbeInfo {
     CallConditions conditions{};
     bool off = false;   // nothing is attached for it; what was collected stays
     std::string span{}; // what the span is from and to, as typed; empty: it is none
+
+    // Its calls end with the last send, which is known later: what is sampled meanwhile is in none.
+    bool is_exchanges() const { return span.starts_with("exchanges"); }
 };
 
 // A yes-or-no fact that is watched of calls: a line was executed in them, or a predicate held. Its
@@ -284,6 +287,21 @@ struct OnlyInfo {
     friend bool operator==(const OnlyInfo&, const OnlyInfo&) = default;
 };
 
+// Exchanges that do not count, since what was asked by what cannot be told from the socket; in
+// StatsEvent::filtered.
+struct AmbiguousCounts {
+    uint64_t early = 0;   // data came before what had been asked was answered
+    uint64_t unasked = 0; // the connection sends without being asked
+    uint64_t tls = 0;
+    uint64_t http2 = 0;
+
+    static constexpr auto members() {
+        return std::array{&AmbiguousCounts::early, &AmbiguousCounts::unasked, &AmbiguousCounts::tls,
+                          &AmbiguousCounts::http2};
+    }
+    friend bool operator==(const AmbiguousCounts&, const AmbiguousCounts&) = default;
+};
+
 // What is counted of a span beside its calls. Times are of spans that returned: their duration is
 // attached + queued + parked.
 struct SpanCounts {
@@ -296,7 +314,9 @@ struct SpanCounts {
     uint64_t watched_ns = 0;
     uint64_t blocked_ns = 0;
     uint64_t runnable_ns = 0;
+    AmbiguousCounts ambiguous{};
 
+    // But for what is ambiguous.
     static constexpr auto members() {
         return std::array{&SpanCounts::expired,     &SpanCounts::stray,
                           &SpanCounts::attached_ns, &SpanCounts::queued_ns,
@@ -306,12 +326,16 @@ struct SpanCounts {
     SpanCounts& operator+=(const SpanCounts& other) {
         for (const auto member : members())
             this->*member += other.*member;
+        for (const auto member : AmbiguousCounts::members())
+            ambiguous.*member += other.ambiguous.*member;
         return *this;
     }
     SpanCounts operator-(const SpanCounts& other) const {
         SpanCounts difference = *this;
         for (const auto member : members())
             difference.*member -= other.*member;
+        for (const auto member : AmbiguousCounts::members())
+            difference.ambiguous.*member -= other.ambiguous.*member;
         return difference;
     }
     friend bool operator==(const SpanCounts&, const SpanCounts&) = default;

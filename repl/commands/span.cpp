@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// span: what begins at one probe and ends at another is counted and timed like a call.
+// span: what begins at one probe and ends at another, or is asked and answered on a connection, is
+// counted and timed like a call.
 #include "repl/commands/commands.h"
 #include "repl/language/probe_arguments.h"
 #include "repl/language/script.h"
@@ -149,9 +150,10 @@ CommandRow span_command() {
         .group = "Calls",
         .usage = "span NAME from PROBE [if PREDICATE] [key EXPRESSION] [queued] [keep] "
                  "to PROBE [if PREDICATE] [key EXPRESSION] [park PROBE] [resume PROBE key "
-                 "EXPRESSION] [limit DURATION]   or   span auto",
+                 "EXPRESSION] [limit DURATION]   or   span NAME exchanges [port PORT] [quiet "
+                 "DURATION] [limit DURATION]   or   span auto",
         .summary = "time what begins at one probe and ends at another: requests of event loops, "
-                   "pools, queues",
+                   "pools, queues; or what is asked and answered on connections",
         .details = R"help(
 A span begins where `from` is reached and ends where `to` is reached with the same key, on whatever
 thread. Its name is then a PROBE everywhere: `hist`, `split`, `slow`, `only`, `calls`, `open`,
@@ -175,6 +177,16 @@ and nothing begins. What is open for longer than `limit` (10m) is given up: `exp
 shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,
 queued.
 
+`exchanges` needs no probes: each thing that is asked and answered on a TCP connection that the
+target has accepted is a span, in whatever language. It begins when what is asked arrives, is queued
+until it is first received, and ends with the last send before the next receive; that is known at
+the next receive, when the connection is closed, or when nobody works for it and nothing was sent for
+`quiet` (500ms). `port` is the one where the server listens; without it all connections count. Where
+a thread serves one connection at a time, samples are exact; an event loop works for the connection
+that it received or sent something on last. What cannot be told from the socket is counted as
+ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends
+that nobody asked for, TLS, HTTP/2.
+
 `span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
 redis-server; mariadbd's commands are calls), and those that programs mark themselves with
 AUGER_SPAN_BEGIN(NAME, id) of auger.h, and says what they are from and to.)help",
@@ -184,9 +196,10 @@ span request from accept_request key arg0 to send_reply%return key arg0
 span job from enqueue key arg1 queued to finish_job key arg0 resume run_job key arg0
 span tx from usdt:postgresql:transaction__start to usdt:postgresql:transaction__commit
 span query from begin_query keep to end_query limit 10s
+span http exchanges port 8080
 span auto)help",
         .arguments = {{.words = "auto"},
-                      {.words = "from"},
+                      {.words = "from exchanges"},
                       {.function = true},
                       {.after = "from", .function = true},
                       {.after = "to", .function = true},
@@ -195,6 +208,8 @@ span auto)help",
                       {.after = "key", .words = "arg0 arg1 arg2 ret thread"},
                       {.after = "if", .words = "arg0 arg1 arg2 ret"},
                       {.after = "limit", .words = "10s 1m 10m"},
+                      {.after = "quiet", .words = "100ms 500ms 2s"},
+                      {.after = "port", .words = "80 8080"},
                       {.words = span_words}},
         .parse = parse_span_command,
     };

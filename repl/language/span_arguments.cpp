@@ -12,13 +12,16 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
+#include <utility>
 
 namespace auger {
 namespace {
 
 constexpr std::string_view return_suffix = "%return";
 constexpr std::string_view thread_key = "thread";
+constexpr std::string_view exchanges_word = "exchanges";
 
 bool of_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -58,6 +61,13 @@ std::string spell_span(const SpanDefinition& span) {
     std::string text;
     for (const SpanPoint& point : span.points)
         text += (text.empty() ? "" : " ") + spell_point(point);
+    if (span.exchanges) {
+        text = exchanges_word;
+        if (span.exchanges->port)
+            text += fmt::format(" port {}", span.exchanges->port);
+        if (span.exchanges->quiet_ns != ExchangeDefinition::default_quiet_ns)
+            text += " quiet " + spell_duration(span.exchanges->quiet_ns);
+    }
     if (span.limit_ns != SpanDefinition::default_limit_ns)
         text += " limit " + spell_duration(span.limit_ns);
     return text;
@@ -69,6 +79,8 @@ class SpanParser {
         : arguments_(arguments), words_(std::move(words)) {}
 
     Parsed<SpanDefinition> run() {
+        if (!words_.front().quoted && words_.front().text == exchanges_word)
+            return read_exchanges();
         while (next_ < words_.size())
             if (auto read = read_clause(); !read)
                 return read.complaint();
@@ -93,6 +105,56 @@ class SpanParser {
                 Error::Kind::usage};
     }
 
+    Parsed<SpanDefinition> read_exchanges() {
+        ExchangeDefinition& exchanges = span_.exchanges.emplace();
+        bool has_port = false;
+        for (next_ = 1; next_ < words_.size();) {
+            const Word word = words_[next_++];
+            Parsed<void> read;
+            if (word.text == "port" && !std::exchange(has_port, true))
+                read = read_port(word, exchanges.port);
+            else if (word.text == "quiet")
+                read = read_duration(word, exchanges.quiet_ns);
+            else if (word.text == "limit")
+                read = read_duration(word, span_.limit_ns);
+            else
+                read = misplaced(word, fmt::format("\"{}\" is too much here", word.text),
+                                 "of exchanges there are `port PORT`, `quiet DURATION` and `limit "
+                                 "DURATION`");
+            if (!read)
+                return read.complaint();
+        }
+        span_.text = spell_span(span_);
+        return span_;
+    }
+
+    Parsed<void> read_port(const Word& keyword, uint16_t& port) {
+        if (next_ == words_.size())
+            return misplaced(keyword, "a number is missing after \"port\"");
+        const Word& word = words_[next_++];
+        const auto [end, error] =
+            std::from_chars(word.text.data(), word.text.data() + word.text.size(), port);
+        if (error != std::errc{} || end != word.text.data() + word.text.size() || port == 0)
+            return misplaced(word, fmt::format("\"{}\" is no port", word.text),
+                             "1 to 65535: where the server listens");
+        return {};
+    }
+
+    Parsed<void> read_duration(const Word& keyword, uint64_t& ns) {
+        if (next_ == words_.size())
+            return misplaced(keyword,
+                             fmt::format("a duration is missing after \"{}\"", keyword.text));
+        auto duration = duration_of(words_[next_++]);
+        if (!duration)
+            return duration.complaint();
+        if (*duration == 0)
+            return misplaced(words_[next_ - 1], keyword.text == "limit"
+                                                    ? "a span that may take no time is none"
+                                                    : "every send would be the last one");
+        ns = *duration;
+        return {};
+    }
+
     Parsed<void> read_clause() {
         const Word word = words_[next_++];
         for (const auto role : {SpanPoint::Role::from, SpanPoint::Role::to, SpanPoint::Role::park,
@@ -102,7 +164,7 @@ class SpanParser {
         if (!is_keyword(word))
             return misplaced(word, fmt::format("\"{}\" is too much here", word.text));
         if (word.text == "limit")
-            return read_limit(word);
+            return read_duration(word, span_.limit_ns);
         if (span_.points.empty())
             return misplaced(word, fmt::format("\"{}\" belongs to a point: it stands behind `from "
                                                "PROBE`, `to PROBE` and the like",
@@ -137,18 +199,6 @@ class SpanParser {
             return misplaced(raw, "a probe cannot be empty");
         span_.points.push_back(std::move(point));
         at_.push_back(raw.span);
-        return {};
-    }
-
-    Parsed<void> read_limit(const Word& keyword) {
-        if (next_ == words_.size())
-            return misplaced(keyword, "a duration is missing after \"limit\"");
-        auto limit = duration_of(words_[next_++]);
-        if (!limit)
-            return limit.complaint();
-        if (*limit == 0)
-            return misplaced(words_[next_ - 1], "a span that may take no time is none");
-        span_.limit_ns = *limit;
         return {};
     }
 
@@ -225,7 +275,7 @@ bool is_span_name(std::string_view text) {
 
 Parsed<SpanDefinition> parse_span(Arguments& arguments) {
     if (arguments.at_end())
-        return arguments.missing("`from PROBE`");
+        return arguments.missing("`from PROBE`, or `exchanges`,");
     auto words = raw_words(arguments.line(), arguments.rest(), Grouping::whole);
     if (!words)
         return words.complaint();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a span is from and to: `from PROBE key ret to PROBE key arg0 park PROBE limit 10s`.
+// What a span is from and to: `from PROBE key ret to PROBE key arg0 park PROBE limit 10s`; or
+// `exchanges port 8080`.
 #pragma once
 
 #include "loader/settings/span_definition.h"
@@ -17,6 +18,7 @@ SpanDefinition span_of(std::string_view text);
 // Letters, digits, - and _, not beginning with a digit or -.
 bool is_span_name(std::string_view text);
 
-inline constexpr std::string_view span_words = "from to park resume if key queued keep limit";
+inline constexpr std::string_view span_words =
+    "from to park resume if key queued keep exchanges port quiet limit";
 
 } // namespace auger

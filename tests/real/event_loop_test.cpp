@@ -108,5 +108,56 @@ TEST_F(EventLoop, RedisCommandsAreThoseThatItCounts) {
     EXPECT_EQ(redis.stop(), 0);
 }
 
+// Without a symbol: seen at the sockets alone.
+TEST_F(EventLoop, NginxExchangesAreTheRequestsThatItLogs) {
+    if (!has<Nginx>())
+        GTEST_SKIP() << "install " << Nginx::packages;
+    Nginx nginx;
+    LiveAuger auger({"-p", std::to_string(nginx.pid())});
+    auger.run({"overhead off", "sample 999", "span http exchanges"});
+    const auto begin = std::chrono::steady_clock::now();
+    const uint64_t asked = nginx.load();
+    const std::chrono::duration<double, std::nano> loaded =
+        std::chrono::steady_clock::now() - begin;
+    auger.run({"wait until calls http >= " + std::to_string(asked) + " for 60s"});
+    const json hist = auger.ask("hist http");
+    expect_account(hist, asked);
+    EXPECT_EQ(hist["filtered"], 0u);
+    EXPECT_EQ(nginx.logged_requests(), asked);
+    // As above; here nothing but the end of a send may come behind the client's.
+    double least = 0;
+    for (const json& bucket : hist["buckets"])
+        least += bucket[0].get<double>() * bucket[2].get<double>();
+    EXPECT_LE(least, 1.1 * Nginx::clients * loaded.count());
+    // Whoever comes while a large file is compressed is slow, too, but has no samples: it is
+    // queued.
+    EXPECT_GT(hist["span"]["times"]["queued"], 0);
+    auger.run({"split http > p50"});
+    const json flame = auger.ask("flame");
+    EXPECT_GE(share(flame, "slow", "libz"), 0.8);
+    EXPECT_LE(share(flame, "fast", "libz"), 0.2);
+    nginx.expect_answer();
+    EXPECT_EQ(nginx.stop(), 0);
+}
+
+TEST_F(EventLoop, RedisExchangesAreTheCommandsThatItCounts) {
+    if (!has<Redis>())
+        GTEST_SKIP() << "install " << Redis::packages;
+    Redis redis;
+    LiveAuger auger({"-p", std::to_string(redis.pid())});
+    auger.run({"overhead off", "sample 999", "span command exchanges"});
+    const uint64_t before = redis.commands();
+    redis.load();
+    const uint64_t carried_out = redis.commands() - before + 1;
+    auger.run({"wait until calls command >= " + std::to_string(carried_out) + " for 60s"});
+    const json hist = auger.ask("hist command");
+    expect_account(hist, carried_out);
+    EXPECT_EQ(hist["filtered"], 0u);
+    // Others wait in the queue of the socket while a script runs.
+    EXPECT_GT(hist["span"]["times"]["queued"], 0);
+    redis.expect_answer();
+    EXPECT_EQ(redis.stop(), 0);
+}
+
 } // namespace
 } // namespace auger::test

@@ -157,9 +157,12 @@ void Transcript::on_stats(const StatsEvent& event) {
     for (const StatsEvent::MarkCount& count : event.marked)
         line += fmt::format(" mark {} {}+{}", count.bit, count.taken, count.not_taken);
     line += event.filtered ? fmt::format(" filtered {}", event.filtered) : "";
-    if (event.span != SpanCounts{})
+    if (event.span != SpanCounts{}) {
         for (const auto member : SpanCounts::members())
             line += fmt::format(" {}", event.span.*member);
+        for (const auto member : AmbiguousCounts::members())
+            line += fmt::format(" {}", event.span.ambiguous.*member);
+    }
     lines.push_back(line);
 }
 void Transcript::on_ledger(const LedgerEvent& event) {
@@ -370,9 +373,12 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
                 if (number(8) == 0)
                     stats.marked.push_back({bit, wide(), wide()});
             stats.filtered = wide();
-            if (number(2))
+            if (number(2)) {
                 for (const auto member : SpanCounts::members())
                     stats.span.*member = wide();
+                for (const auto member : AmbiguousCounts::members())
+                    stats.span.ambiguous.*member = wide();
+            }
             sink.on_stats(stats);
             break;
         }

@@ -38,11 +38,42 @@ TEST(SpanCommand, PointsWithKeysAndPredicates) {
     EXPECT_EQ(span_of("from f to g").limit_ns, 600'000'000'000u);
 }
 
+TEST(SpanCommand, Exchanges) {
+    const SpanDefinition all = span_of("exchanges");
+    ASSERT_TRUE(all.exchanges);
+    EXPECT_FALSE(all.empty());
+    EXPECT_EQ(*all.exchanges, ExchangeDefinition{});
+    EXPECT_EQ(all.text, "exchanges");
+    const SpanDefinition some = span_of("exchanges limit 1m quiet 2s port 8080");
+    ASSERT_TRUE(some.exchanges);
+    EXPECT_EQ(some.exchanges->port, 8080);
+    EXPECT_EQ(some.exchanges->quiet_ns, 2'000'000'000u);
+    EXPECT_EQ(some.limit_ns, 60'000'000'000u);
+    EXPECT_EQ(some.text, "exchanges port 8080 quiet 2s limit 60s");
+    EXPECT_EQ(span_of(some.text), some);
+    // A function of that name is a point as any.
+    EXPECT_FALSE(span_of("from exchanges to port").exchanges);
+}
+
+TEST(SpanCommand, MistakesInExchangesHaveTheirPlace) {
+    EXPECT_THAT(wrong("span x exchanges port"), HasSubstr("18: a number is missing"));
+    EXPECT_THAT(wrong("span x exchanges port 0"), HasSubstr("23: \"0\" is no port"));
+    EXPECT_THAT(wrong("span x exchanges port 65536"), HasSubstr("23: \"65536\" is no port"));
+    EXPECT_THAT(wrong("span x exchanges port 80x"), HasSubstr("23: \"80x\" is no port"));
+    EXPECT_THAT(wrong("span x exchanges port 80 port 81"), HasSubstr("26: \"port\" is too much"));
+    EXPECT_THAT(wrong("span x exchanges 8080"), HasSubstr("18: \"8080\" is too much"));
+    EXPECT_THAT(wrong("span x exchanges quiet"), HasSubstr("18: a duration is missing"));
+    EXPECT_THAT(wrong("span x exchanges quiet 0s"), HasSubstr("24: every send would be"));
+    EXPECT_THAT(wrong("span x exchanges limit 0s"), HasSubstr("24: a span that may take no time"));
+    EXPECT_THAT(wrong("span x exchanges from f"), HasSubstr("18: \"from\" is too much"));
+    EXPECT_THAT(wrong("span x from f exchanges"), HasSubstr("15: \"exchanges\" is too much"));
+}
+
 TEST(SpanCommand, MistakesHaveTheirPlace) {
     EXPECT_THAT(wrong("span"), HasSubstr("a name is missing"));
     EXPECT_THAT(wrong("span 5 from f to g"), HasSubstr("6: \"5\" is no name"));
     EXPECT_THAT(wrong("span libc:f from f to g"), HasSubstr("6: \"libc:f\" is no name"));
-    EXPECT_THAT(wrong("span r"), HasSubstr("`from PROBE` is missing"));
+    EXPECT_THAT(wrong("span r"), HasSubstr("`from PROBE`, or `exchanges`, is missing"));
     EXPECT_THAT(wrong("span r from f"), HasSubstr("`to PROBE` is missing"));
     EXPECT_THAT(wrong("span r to g"), HasSubstr("`from PROBE` is missing"));
     EXPECT_THAT(wrong("span r from to g"), HasSubstr("8: a probe is missing"));

@@ -3,6 +3,7 @@
 #include "loader/stats/histogram.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/account.h"
+#include "views/model/classifier.h"
 #include "views/text/views.h"
 
 #include <gmock/gmock.h>
@@ -57,6 +58,88 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
         model.probe_statistics(ProbeId{1}, {Window::Kind::last, 10 * ms, 5000 * ms});
     EXPECT_EQ(late.expired, 0);
     EXPECT_EQ(late.span.attached, 0);
+}
+
+// Of exchanges what is ambiguous is in the account, and why.
+TEST(HistView, SaysWhyExchangesAreAmbiguous) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    const SpecId spec = stream.probe(1, "http");
+    ProbeInfo info = *model.find_probe(ProbeId{1});
+    info.span = "exchanges port 80";
+    model.on_probe(info);
+    StatsEvent event;
+    event.time_ns = 1000 * ms;
+    event.spec = spec;
+    event.entries = 20;
+    event.returns = 6;
+    event.unwound = 3;
+    event.open = 1;
+    event.sum_ns = 60 * ms;
+    event.min_ns = event.max_ns = 10 * ms;
+    event.buckets = {{bucket_of(10 * ms), 6}};
+    event.filtered = 10;
+    event.span.ambiguous = {.early = 4, .unasked = 3, .tls = 2, .http2 = 1};
+    model.on_stats(event);
+    ViewOptions options;
+    options.width = 160;
+    const auto canvas = hist_view(model, options, ProbeId{1});
+    ASSERT_TRUE(canvas);
+    const std::string text = to_text(*canvas);
+    EXPECT_THAT(text, HasSubstr("20 exchanges: 6 ended, 3 unanswered, 0 expired, 1 open now, 0 "
+                                "dropped, 10 ambiguous; 0 stray ends"));
+    EXPECT_THAT(text, HasSubstr("ambiguous: 4 asked before the answer (pipelines), 3 on "
+                                "connections that send unasked, 2 in TLS, 1 in HTTP/2"));
+    EXPECT_TRUE(make_account(model).calls_add_up);
+}
+
+// An exchange ends with its last send, which is told later: what was sampled meanwhile is in none.
+TEST(Classifier, LeavesOutWhatCameBehindTheLastSend) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    const SpecId spec = stream.probe(1, "http");
+    const auto classes = [&] {
+        const Classifier classify(model);
+        const SampleStore& samples = model.samples();
+        std::vector<CallClass> all;
+        for (size_t i = 0; i < samples.size(); i++)
+            all.push_back(classify(samples.calls()[i], samples.times()[i]));
+        return all;
+    };
+    using enum CallClass;
+    ProbeInfo info = *model.find_probe(ProbeId{1});
+    stream.split(1, SyntheticStream::fixed(100 * ms));
+    CallKey call = stream.call(spec, 1000 * ms);
+    call.sequence |= CallKey::no_thread_bit;
+    const StackId stack = stream.stack({"main", "work"});
+    for (const uint64_t time : {1010, 1020, 1021, 1500})
+        stream.sample(time * ms, 1, stack, {call});
+    const auto end = [&](bool is_exchange) {
+        info.span = is_exchange ? "exchanges" : "from f to g";
+        model.on_probe(info);
+        CallEndEvent event;
+        event.time_ns = 1020 * ms;
+        event.duration_ns = 20 * ms;
+        event.thread = stream.thread(1);
+        event.call = call;
+        event.samples = 4;
+        model.on_call_end(event);
+    };
+    end(true);
+    EXPECT_EQ(classes(), (std::vector{fast, fast, outside, outside}));
+    stream.split(1, SyntheticStream::fixed(10 * ms));
+    EXPECT_EQ(classes(), (std::vector{slow, slow, outside, outside}));
+    ClassFilter range;
+    range.range = DurationRange{10 * ms, 50 * ms};
+    const Classifier classify(model);
+    const ClassTest test(model, classify, range);
+    EXPECT_TRUE(test(model.samples().calls()[1], 1020 * ms));
+    EXPECT_FALSE(test(model.samples().calls()[2], 1021 * ms));
+    // Of others an end is known when it comes.
+    end(false);
+    EXPECT_EQ(classes(), (std::vector{slow, slow, slow, slow}));
 }
 
 } // namespace

@@ -63,6 +63,11 @@ static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
     return {{"definition", escape_untrusted(probe.span)},
             {"expired", number(calls.expired)},
             {"stray_ends", number(calls.stray)},
+            {"ambiguous", probe.is_exchanges() ? Line{{"early", number(calls.ambiguous.early)},
+                                                      {"unasked", number(calls.ambiguous.unasked)},
+                                                      {"tls", number(calls.ambiguous.tls)},
+                                                      {"http2", number(calls.ambiguous.http2)}}
+                                               : Line(nullptr)},
             {"times",
              {{"on_thread", nanoseconds(times.attached)},
               {"watched", nanoseconds(times.watched)},

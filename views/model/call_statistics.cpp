@@ -14,6 +14,11 @@ SpanTimes times_of(const SpanCounts& counts) {
             static_cast<double>(counts.blocked_ns),  static_cast<double>(counts.runnable_ns)};
 }
 
+Ambiguous ambiguous_of(const AmbiguousCounts& counts) {
+    return {static_cast<double>(counts.early), static_cast<double>(counts.unasked),
+            static_cast<double>(counts.tls), static_cast<double>(counts.http2)};
+}
+
 void add_event(CallStatistics& sum, const StatsEvent& event, double weight) {
     sum.entries += weight * static_cast<double>(event.entries);
     sum.returns += weight * static_cast<double>(event.returns);
@@ -24,6 +29,7 @@ void add_event(CallStatistics& sum, const StatsEvent& event, double weight) {
     sum.expired += weight * static_cast<double>(event.span.expired);
     sum.stray += weight * static_cast<double>(event.span.stray);
     sum.span.add(times_of(event.span), weight);
+    sum.ambiguous.add(ambiguous_of(event.span.ambiguous), weight);
     for (const StatsEvent::Bucket& bucket : event.buckets)
         sum.durations.add_bucket(bucket.index, weight * static_cast<double>(bucket.count));
 }
@@ -53,6 +59,13 @@ void SpanTimes::add(const SpanTimes& other, double weight) {
     runnable += weight * other.runnable;
 }
 
+void Ambiguous::add(const Ambiguous& other, double weight) {
+    early += weight * other.early;
+    unasked += weight * other.unasked;
+    tls += weight * other.tls;
+    http2 += weight * other.http2;
+}
+
 double CallStatistics::quantile(double q) const {
     if (durations.total() <= 0)
         return 0;
@@ -75,6 +88,7 @@ void CallStatistics::merge(const CallStatistics& other) {
     expired += other.expired;
     stray += other.stray;
     span.add(other.span, 1);
+    ambiguous.add(other.ambiguous, 1);
     open += other.open;
     durations.merge(other.durations);
     from_ns = std::max(from_ns, other.from_ns);

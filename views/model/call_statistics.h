@@ -24,6 +24,16 @@ struct SpanTimes {
     void add(const SpanTimes& other, double weight);
 };
 
+// Exchanges that do not count, by why: see AmbiguousCounts.
+struct Ambiguous {
+    double early = 0;
+    double unasked = 0;
+    double tls = 0;
+    double http2 = 0;
+
+    void add(const Ambiguous& other, double weight);
+};
+
 // Calls in a window. Fractional only under an ewma window. Outside of ewma windows
 // entries = returns + unwound + dropped + filtered + expired + (open now - open when the window
 // began).
@@ -32,7 +42,8 @@ struct CallStatistics {
     double returns = 0;
     double unwound = 0;
     double dropped = 0;
-    double filtered = 0; // `only PROBE if ...` did not hold
+    double filtered = 0; // `only PROBE if ...` did not hold, or the exchange is ambiguous
+    Ambiguous ambiguous{};
     double expired = 0;  // spans that were open for longer than their limit
     SpanTimes span{};    // of returned spans
     double stray = 0;    // ends that found no span to end

@@ -37,7 +37,7 @@ ClassTable tabulate_classes(const Model& model, const Classifier& classify, cons
         }
         CallClass duration = classify(call, time);
         table.by_duration[duration] += sum;
-        CallIndex outer = classify.outermost(call);
+        CallIndex outer = classify.outermost(call, time);
         if (outer == no_call)
             continue;
         std::optional<bool> taken = classify.taken(outer);

@@ -196,7 +196,10 @@ size_t ClassedSamples::decide_group(const Decider& decide, uint32_t index) {
     if (decide.classify.is_filtered(group.call))
         return decide_filtered(decide, group);
     group.open = decide.classify.is_open(group.call);
-    if (verdict.shown == group.shown && verdict.call_class == group.call_class && !split_.so_far)
+    // Some of its samples may turn out to have come behind its end.
+    const bool has_ended = was_open && !group.open && decide.classify.told_late();
+    if (verdict.shown == group.shown && verdict.call_class == group.call_class &&
+        !split_.so_far && !has_ended)
         return 1;
     if (split_.so_far && !was_open)
         return 1;

@@ -48,6 +48,8 @@ Classifier::Classifier(const Model& model, For use)
     : model_(model), split_(model.split().active), so_far_(model.split().so_far),
       by_lines_(!model.only().line_clauses.empty()), state_(model.split_state()) {
     if (split_) {
+        const ProbeInfo* probe = model.find_probe(model.split().probe);
+        told_late_ = probe && probe->is_exchanges();
         is_probe_.resize(model.specs().size());
         for (size_t i = 0; i < is_probe_.size(); i++)
             is_probe_[i] = model.specs()[i].probe == model.split().probe;

@@ -20,7 +20,7 @@ class Classifier {
     // The class by duration of a sample taken at `time_ns` in `call` (its innermost one, or
     // no_call).
     CallClass operator()(CallIndex call, uint64_t time_ns) const {
-        CallIndex outer = outermost(call);
+        CallIndex outer = outermost(call, time_ns);
         if (outer == no_call)
             return CallClass::outside;
         return so_far_ ? class_so_far(outer, time_ns) : class_of_call(outer);
@@ -30,6 +30,11 @@ class Classifier {
         if (call == no_call || !split_)
             return no_call;
         return decided_ ? outermost_[call.index()] : find_outermost(call).call;
+    }
+    // Of what happened at a time: it is in no call that had ended by then.
+    CallIndex outermost(CallIndex call, uint64_t time_ns) const {
+        const CallIndex outer = outermost(call);
+        return outer != no_call && told_late_ && had_ended(outer, time_ns) ? no_call : outer;
     }
     // The class of that call itself.
     CallClass class_of_call(CallIndex outer) const {
@@ -58,6 +63,8 @@ class Classifier {
     bool is_filtered(CallIndex decisive) const {
         return model_.calls()[decisive].state == CallRecord::State::filtered;
     }
+    // Whether calls of the split's probe end before that is known.
+    bool told_late() const { return told_late_; }
     // Whether that call can still change what is said of a sample in it (while the split stays).
     bool is_open(CallIndex decisive) const;
     // True when a call of the probe was seen inside another one of it.
@@ -68,6 +75,10 @@ class Classifier {
         CallIndex call = no_call;
         bool recursive = false; // another one of the probe is inside
     };
+    bool had_ended(CallIndex outer, uint64_t time_ns) const {
+        const CallRecord& call = model_.calls()[outer];
+        return call.state != CallRecord::State::open && time_ns > call.start_ns + call.duration_ns;
+    }
     CallClass class_so_far(CallIndex outer, uint64_t time_ns) const;
     Outermost find_outermost(CallIndex) const;
     CallClass decide_class(CallIndex outer) const;
@@ -76,6 +87,7 @@ class Classifier {
     const Model& model_;
     bool split_ = false;
     bool so_far_ = false;
+    bool told_late_ = false; // see ProbeInfo::is_exchanges()
     bool recursive_ = false;
     bool by_lines_ = false;
     bool decided_ = false;
@@ -100,7 +112,7 @@ class ClassTest {
     bool operator()(CallIndex call, uint64_t time_ns) const {
         return classify_.kept(call) &&
                (!filter_.duration || *filter_.duration == classify_(call, time_ns)) &&
-               (by_duration_class_ || fits(classify_.outermost(call)));
+               (by_duration_class_ || fits(classify_.outermost(call, time_ns)));
     }
     // Of a call of the split's probe as a whole.
     bool of_call(CallIndex outer) const {

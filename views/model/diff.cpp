@@ -185,8 +185,8 @@ class DiffPass::Comparison {
     bool pick(size_t most) {
         const SampleStore& samples = model_.samples();
         return pass_.walk(most, [&](size_t i, CallIndex call) {
-            CallIndex outer = pass_.classifier().outermost(call);
             uint64_t time = samples.times()[i];
+            CallIndex outer = pass_.classifier().outermost(call, time);
             if (outer == no_call || time < diff_.from_ns || time > diff_.to_ns)
                 return;
             if (estimated_ && durations_[outer.index()]) // each once

@@ -43,7 +43,7 @@ size_t count_left_out(const Model& model, const Classifier& classify, const Wind
 }
 
 ClassFilter class_of(const Model& model, const Classifier& classify, const SlowCall& call) {
-    CallIndex outer = classify.outermost(call.call);
+    CallIndex outer = classify.outermost(call.call, call.end.time_ns);
     ClassFilter of;
     if (model.split().threshold.kind != Threshold::Kind::none || outer == no_call)
         of.duration = classify(call.call, call.end.time_ns);

@@ -80,15 +80,33 @@ void draw_rows(Canvas& canvas, const ViewOptions& options, const CallStatistics&
     }
 }
 
+void add_ambiguous(Canvas& canvas, const Ambiguous& ambiguous) {
+    std::string text;
+    const auto part = [&](double count, const char* why) {
+        if (count > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "ambiguous: " : ", ", format_count(count),
+                                why);
+    };
+    part(ambiguous.early, "asked before the answer (pipelines)");
+    part(ambiguous.unasked, "on connections that send unasked");
+    part(ambiguous.tls, "in TLS");
+    part(ambiguous.http2, "in HTTP/2");
+    if (!text.empty())
+        canvas.add_line(text, Style::warning);
+}
+
 // The account of a span, and where its time went.
 void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics& calls) {
     canvas.add_line(escape_untrusted(probe.span), Style::dim);
-    canvas.add_line(fmt::format("{} spans: {} ended, {} unended, {} expired, {} open now, {} "
-                                "dropped; {} stray ends",
-                                format_count(calls.entries), format_count(calls.returns),
-                                format_count(calls.unwound), format_count(calls.expired),
-                                format_count(static_cast<double>(calls.open)),
-                                format_count(calls.dropped), format_count(calls.stray)));
+    canvas.add_line(fmt::format(
+        "{} {}: {} ended, {} {}, {} expired, {} open now, {} dropped{}; {} stray ends",
+        format_count(calls.entries), probe.is_exchanges() ? "exchanges" : "spans",
+        format_count(calls.returns), format_count(calls.unwound),
+        probe.is_exchanges() ? "unanswered" : "unended", format_count(calls.expired),
+        format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
+        probe.is_exchanges() ? fmt::format(", {} ambiguous", format_count(calls.filtered)) : "",
+        format_count(calls.stray)));
+    add_ambiguous(canvas, calls.ambiguous);
     const SpanTimes& times = calls.span;
     const double all = times.attached + times.queued + times.parked;
     if (all <= 0)

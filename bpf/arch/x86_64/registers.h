@@ -70,6 +70,33 @@ static __always_inline u64 syscall_argument(const struct pt_regs___kernel* regs)
     return regs->di;
 }
 
+/* Whether it waits for one of several things to happen. */
+static __always_inline bool waits_for_events(const struct pt_regs___kernel* regs) {
+    enum {
+        POLL = 7,
+        SELECT = 23,
+        EPOLL_WAIT = 232,
+        PSELECT6 = 270,
+        PPOLL = 271,
+        EPOLL_PWAIT = 281,
+        IO_URING_ENTER = 426,
+        EPOLL_PWAIT2 = 441,
+    };
+
+    switch (regs->orig_ax) {
+    case POLL:
+    case SELECT:
+    case EPOLL_WAIT:
+    case PSELECT6:
+    case PPOLL:
+    case EPOLL_PWAIT:
+    case IO_URING_ENTER:
+    case EPOLL_PWAIT2:
+        return true;
+    }
+    return false;
+}
+
 static __always_inline bool is_exec(const struct pt_regs___kernel* regs) {
     enum { EXECVE = 59, EXECVEAT = 322 };
 
@@ -81,6 +108,31 @@ static __always_inline bool is_compat(const struct pt_regs___kernel* regs) {
     enum { COMPAT_CS = 0x23 }; // its code segment
 
     return regs->cs == COMPAT_CS;
+}
+
+enum { SYS_READ = 0, SYS_READV = 19, SYS_RECVFROM = 45, SYS_RECVMSG = 47, MSG_IOV = 16 };
+
+/* Whether its system call receives something by the descriptor that is its first argument. */
+static __always_inline bool receives(const struct pt_regs___kernel* regs) {
+    s64 number = regs->orig_ax;
+
+    return !is_compat(regs) && (number == SYS_READ || number == SYS_READV ||
+                                number == SYS_RECVFROM || number == SYS_RECVMSG);
+}
+
+/* Where such a system call puts it; 0: not known. */
+static __always_inline u64 receive_buffer(const struct pt_regs___kernel* regs) {
+    u64 address = regs->si;
+
+    if (!receives(regs))
+        return 0;
+    if (regs->orig_ax == SYS_READ || regs->orig_ax == SYS_RECVFROM)
+        return address;
+    if (regs->orig_ax == SYS_RECVMSG &&
+        bpf_probe_read_user(&address, sizeof(address), (void*)address + MSG_IOV))
+        return 0;
+    // Of the first iovec.
+    return bpf_probe_read_user(&address, sizeof(address), (void*)address) ? 0 : address;
 }
 
 /* The registers that walks follow: into the members ip, sp, bp and bx of *to. */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// TCP connections as exchanges see them: whether it was accepted, whose turn it is, and what its
+// first bytes are. Of the call tracker alone.
+#ifndef AUGER_CONNECTIONS_H
+#define AUGER_CONNECTIONS_H
+
+#include "maps.h"
+
+#include ARCH(registers.h)
+
+/* The exchanges that are asked for. Written by user space, read by the tracker. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct wire_exchange_spans);
+} exchange_spans SEC(".maps");
+
+enum connection_phase {
+    PHASE_NEW,      /* nothing has been received or sent */
+    PHASE_RECEIVED, /* what was done last */
+    PHASE_SENT,
+};
+
+enum connection_fact {
+    CONNECTED = 1,    /* not accepted: nobody asks here */
+    JOINED_LATE = 2,  /* it was seen first in the middle of what may be an exchange */
+    SPOKE_FIRST = 4,  /* this side sent something before it had received anything */
+    SPEAKS_TLS = 8,   /* what is said is not known */
+    SPEAKS_HTTP2 = 16 /* several exchanges at once */
+};
+
+struct connection {
+    u64 epoch; /* of wire_exchange_spans; another one: nothing of this is true any more */
+    u64 sent_ns;
+    u64 arrived_ns; /* the first data that has not been received, when it is the peer's turn; 0 */
+    u32 written;    /* how much had been sent in all when something was received the last time */
+    u16 phase;
+    u16 facts;
+    u16 unasked; /* by exchange span, a bit each: it has sent without having been asked */
+    u16 turn;    /* 1: what has come since the last receive came upon what had been sent */
+    u16 behind;  /* 1: at the last send the peer had not got what was sent before it */
+    u16 padding[3];
+};
+
+/* Made and written by the tracker alone; gone with the socket. */
+struct {
+    __uint(type, BPF_MAP_TYPE_SK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct connection);
+} connections SEC(".maps");
+
+enum {
+    FAMILY_IPV4 = 2,
+    FAMILY_IPV6 = 10,
+    TCP_STATE_ESTABLISHED = 1,
+    TCP_STATE_SYN_RECEIVED = 3,
+    TCP_STATE_FIN_WAIT_1 = 4,
+    TCP_STATE_CLOSE = 7,
+    TCP_STATE_CLOSE_WAIT = 8,
+    TCP_STATE_LAST_ACK = 9,
+    TCP_STATE_CLOSING = 11,
+    PEEK = 2, /* MSG_PEEK */
+    /* What the peer may not have got yet and still keep up. */
+    BEHIND_BYTES = 65536,
+};
+
+static __always_inline struct wire_exchange_spans* exchange_spans_now(void) {
+    u32 zero = 0;
+
+    return bpf_map_lookup_elem(&exchange_spans, &zero);
+}
+
+/* Which exchange spans are of connections with this port: bits. */
+static __always_inline u32 exchanges_of_port(const struct wire_exchange_spans* spans, u16 port) {
+    u32 of = 0;
+
+#pragma unroll
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (spans->of[i].generation && (!spans->of[i].port || spans->of[i].port == port))
+            of |= 1u << i;
+    }
+    return of;
+}
+
+static __always_inline u32 exchanges_of_socket(const struct wire_exchange_spans* spans,
+                                               const struct sock* sk) {
+    u16 family = sk->__sk_common.skc_family;
+
+    return family == FAMILY_IPV4 || family == FAMILY_IPV6
+               ? exchanges_of_port(spans, sk->__sk_common.skc_num)
+               : 0;
+}
+
+/* Whether the peer has said that nothing more will come: that counts as a byte. (Or has refused
+ * more, perhaps after that.) */
+static __always_inline bool has_peer_finished(const struct sock* sk) {
+    u8 state = sk->__sk_common.skc_state;
+
+    return state == TCP_STATE_CLOSE_WAIT || state == TCP_STATE_LAST_ACK ||
+           state == TCP_STATE_CLOSING || state == TCP_STATE_CLOSE;
+}
+
+static __always_inline bool has_unread(const struct sock* sk, const struct tcp_sock* tcp) {
+    return (int)(tcp->rcv_nxt - tcp->copied_seq - has_peer_finished(sk)) > 0;
+}
+
+/* How much the program has received in all. */
+static __always_inline u64 received_bytes(const struct tcp_sock* tcp) {
+    return tcp->bytes_received - (u32)(tcp->rcv_nxt - tcp->copied_seq);
+}
+
+/* What a connection is that is seen for the first time: `received` just now, 0: it sent. Ports that
+ * connect() chooses are marked as such; an accepted connection has that of the listening socket. */
+static __always_inline void begin_connection(struct connection* connection,
+                                             const struct tcp_sock* tcp, u64 epoch, u32 received) {
+    const struct inet_bind_bucket* port = tcp->inet_conn.icsk_bind_hash;
+
+    __builtin_memset(connection, 0, sizeof(*connection));
+    connection->epoch = epoch;
+    if (!port || port->fastreuse < 0)
+        connection->facts = CONNECTED;
+    else if (received_bytes(tcp) != received) {
+        connection->facts = JOINED_LATE;
+        connection->phase = PHASE_RECEIVED;
+        // What has come already is the peer's turn if it has all that was sent by now.
+        connection->turn =
+            !received && tcp->rcv_nxt != tcp->copied_seq && tcp->snd_una == tcp->write_seq;
+    }
+}
+
+/* What the first bytes that a connection receives say of it. They stand in the buffer of the system
+ * call, where that is a usual one. */
+static __always_inline u16 facts_of_first_bytes(u32 received) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    const u64 http2 = 0x5448202a20495250; /* PRI * HT */
+    u64 address = receive_buffer(regs), bytes = 0;
+
+    if (!address || bpf_probe_read_user(&bytes, sizeof(bytes), (void*)address))
+        return 0;
+    /* A handshake, of version 3 and what comes behind the point. */
+    if (received >= 3 && (bytes & 0xffff) == 0x0316 && (bytes >> 16 & 0xff) <= 4)
+        return SPEAKS_TLS;
+    return received >= sizeof(bytes) && bytes == http2 ? SPEAKS_HTTP2 : 0;
+}
+
+#endif

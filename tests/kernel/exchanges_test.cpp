@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Exchanges: what is asked and answered on accepted connections, seen at the socket. The server
+// knows for each of them two times that it lies between, by the same clock.
+#include "loader/kernel/features.h"
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "views/model/classifier.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace auger::test {
+namespace {
+
+constexpr uint64_t ms = 1'000'000;
+using Arguments = std::vector<std::string>;
+
+void expect_account(const CallStatistics& exchanges) {
+    EXPECT_EQ(exchanges.entries, exchanges.returns + exchanges.unwound + exchanges.expired +
+                                     exchanges.dropped + exchanges.filtered +
+                                     static_cast<double>(exchanges.open));
+    const Ambiguous& ambiguous = exchanges.ambiguous;
+    EXPECT_EQ(exchanges.filtered,
+              ambiguous.early + ambiguous.unasked + ambiguous.tls + ambiguous.http2);
+}
+
+class Exchanges : public KernelTest {
+  protected:
+    void SetUp() override {
+        KernelTest::SetUp();
+        if (!IsSkipped() && !Features::detect().socket_tracepoints)
+            GTEST_SKIP() << "this kernel has no tracepoints of sockets";
+    }
+    static ProbeId add(Session& session, ExchangeDefinition definition = {}, Threshold slow = {}) {
+        const ProbeId id{100};
+        SpanDefinition span;
+        span.exchanges = definition;
+        span.text = "exchanges";
+        session.report = must(session.backend().add_probe({id, "exchange", slow, {}, span}));
+        return id;
+    }
+    static CallStatistics settled(Session& session, ProbeId id, double seen) {
+        EXPECT_TRUE(session.pump_until([&] {
+            const CallStatistics now = session.model().probe_statistics(id);
+            return now.returns + now.filtered + now.unwound >= seen && now.open == 0;
+        }));
+        const CallStatistics exchanges = session.model().probe_statistics(id);
+        expect_account(exchanges);
+        return exchanges;
+    }
+    // The server runs to its end, but stays; what came of its exchanges.
+    struct Run {
+        nlohmann::json truth;
+        CallStatistics exchanges;
+    };
+    static Run run(const Arguments& arguments, double expected,
+                   ExchangeDefinition definition = {}) {
+        Arguments all = {"--wait", "--linger"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        Program program("exchanges", all);
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        const ProbeId id = add(session, definition);
+        program.go();
+        Run run;
+        run.truth = program.account();
+        EXPECT_TRUE(run.truth["ok"].get<bool>());
+        run.exchanges = settled(session, id, expected);
+        program.go();
+        EXPECT_EQ(program.wait_exit(), 0);
+        return run;
+    }
+};
+
+void expect_times(const CallStatistics& exchanges, const nlohmann::json& truth) {
+    EXPECT_EQ(exchanges.returns, truth["served"].get<double>());
+    EXPECT_EQ(exchanges.entries, exchanges.returns);
+    EXPECT_GE(exchanges.sum_ns, truth["inside_ns"].get<double>());
+    EXPECT_LE(exchanges.sum_ns, truth["around_ns"].get<double>());
+    EXPECT_LE(exchanges.max_ns, truth["longest_around_ns"].get<uint64_t>());
+    const SpanTimes& times = exchanges.span;
+    EXPECT_DOUBLE_EQ(times.attached + times.queued + times.parked, exchanges.sum_ns);
+    EXPECT_GT(times.queued, 0);
+}
+
+TEST_F(Exchanges, AreCountedAndTimedAsTheServerDoes) {
+    const Run threads = run({"--calls", "300"}, 1200);
+    expect_times(threads.exchanges, threads.truth);
+    // A thread works for one all the time.
+    EXPECT_EQ(threads.exchanges.span.parked, 0);
+    const Run loop = run({"--calls", "300", "--loop"}, 1200);
+    expect_times(loop.exchanges, loop.truth);
+}
+
+// Each by itself, from the shortest to the longest.
+TEST_F(Exchanges, LieBetweenWhatTheServerKnowsOfEach) {
+    Program program("exchanges", {"--calls", "40", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, {}, {Threshold::Kind::fixed, 1, 0});
+    program.go();
+    const nlohmann::json truth = program.account();
+    settled(session, id, 160);
+    ASSERT_TRUE(session.pump_until([&] { return session.log.slow_calls.size() == 160; }));
+    std::vector<uint64_t> seen, inside, around;
+    for (const StreamLog::SlowCall& call : session.log.slow_calls) {
+        seen.push_back(call.end.duration_ns);
+        EXPECT_EQ(call.end.time_ns, call.end.call.start_ns + call.end.duration_ns);
+    }
+    for (const auto& times : truth["times"]) {
+        inside.push_back(times[0]);
+        around.push_back(times[1]);
+    }
+    ASSERT_EQ(inside.size(), seen.size());
+    for (std::vector<uint64_t>* all : {&seen, &inside, &around})
+        std::ranges::sort(*all);
+    for (size_t i = 0; i < seen.size(); i++) {
+        EXPECT_GE(seen[i], inside[i]);
+        EXPECT_LE(seen[i], around[i]);
+    }
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(Exchanges, OfConnectionsFromBeforeAreThoseThatBeginNow) {
+    // What is received first on a connection that had data may be the rest of something.
+    const Run used = run({"--calls", "20", "--before", "3"}, 4 * 16);
+    EXPECT_EQ(used.exchanges.returns, 4 * 16);
+    EXPECT_EQ(used.exchanges.stray, 4);
+    EXPECT_EQ(used.exchanges.entries, 4 * 16);
+}
+
+TEST_F(Exchanges, OfOtherPortsAreNone) {
+    Program program("exchanges", {"--calls", "50", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId all = add(session), other{101};
+    SpanDefinition span;
+    span.exchanges = {.port = 1};
+    must(session.backend().add_probe({other, "other", {}, {}, span}));
+    program.go();
+    const nlohmann::json truth = program.account();
+    settled(session, all, 4 * 50);
+    EXPECT_EQ(session.model().probe_statistics(other).entries, 0);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// The samples in a function, by the class of the exchange that they are in.
+std::map<std::string, double> classes_of(Session& session, const std::string& function) {
+    const Model& model = session.model();
+    const Classifier classify(model);
+    const SampleStore& samples = model.samples();
+    std::map<std::string, double> classes;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const std::vector<std::string> names = session.stack_names(samples.stacks()[i]);
+        if (std::ranges::find(names, function) == names.end())
+            continue;
+        classes[std::string(to_string(classify(samples.calls()[i], samples.times()[i])))]++;
+        classes["all"]++;
+    }
+    return classes;
+}
+
+void expect_purity(const Arguments& arguments, bool is_loop,
+                   const std::function<ProbeId(Session&)>& add) {
+    Arguments all = {"--wait", "--linger", "--calls", "1000"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    Program program("exchanges", all);
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session);
+    SplitInfo split;
+    split.active = true;
+    split.probe = id;
+    split.threshold = {Threshold::Kind::fixed, 2 * ms, 0};
+    must(session.backend().set_split(split));
+    session.sample(997);
+    program.go();
+    const nlohmann::json truth = program.account();
+    ASSERT_TRUE(session.pump_until([&] {
+        return session.calls(id).returns >= truth["served"].get<uint64_t>() &&
+               session.backend().symbol_progress().pending == 0;
+    }));
+    auto hard = classes_of(session, "think_hard"), light = classes_of(session, "think");
+    SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
+    ASSERT_GE(hard["all"], 100);
+    ASSERT_GE(light["all"], 50);
+    // A difficult exchange is slow; a plain one may be, where the machine is busy.
+    EXPECT_GE(hard["slow"], 0.99 * hard["all"]);
+    EXPECT_GE(light["slow"] + light["fast"], 0.99 * light["all"]);
+    if (!is_loop) {
+        auto between = classes_of(session, "think_between"),
+             afterwards = classes_of(session, "think_afterwards");
+        SCOPED_TRACE(testing::PrintToString(between) + testing::PrintToString(afterwards));
+        ASSERT_GE(between["all"], 50);
+        ASSERT_GE(afterwards["all"], 100);
+        EXPECT_GE(between["slow"] + between["fast"], 0.99 * between["all"]);
+        // What comes behind the last send is in none.
+        EXPECT_GE(afterwards["outside"], 0.99 * afterwards["all"]);
+    }
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(Exchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
+    expect_purity({}, false, [](Session& session) { return add(session); });
+}
+
+TEST_F(Exchanges, HoldTheSamplesOfAnEventLoop) {
+    expect_purity({"--loop", "--connections", "32", "--calls", "200"}, true,
+                  [](Session& session) { return add(session); });
+}
+
+TEST_F(Exchanges, ThatNobodyCanTellAreCountedApart) {
+    Run all = run({"--calls", "20", "--greet"}, 4 * 21);
+    EXPECT_EQ(all.exchanges.returns, 0);
+    EXPECT_EQ(all.exchanges.ambiguous.unasked, 4 * 21);
+    EXPECT_EQ(all.truth["greetings"], 4);
+    all = run({"--calls", "20", "--pipeline"}, 4 * 200);
+    EXPECT_EQ(all.exchanges.returns, 0);
+    EXPECT_EQ(all.exchanges.ambiguous.early, 4 * 200);
+    all = run({"--calls", "20", "--first-bytes", "tls"}, 4 * 20);
+    EXPECT_EQ(all.exchanges.returns, 0);
+    EXPECT_EQ(all.exchanges.ambiguous.tls, 4 * 20);
+    all = run({"--calls", "20", "--first-bytes", "http2"}, 4 * 20);
+    EXPECT_EQ(all.exchanges.returns, 0);
+    EXPECT_EQ(all.exchanges.ambiguous.http2, 4 * 20);
+}
+
+// The one before the first push is one.
+TEST_F(Exchanges, AreNoSendsThatNobodyAskedFor) {
+    const Run all = run({"--calls", "1", "--push", "3"}, 4 * 4, {.quiet_ns = 100 * ms});
+    EXPECT_EQ(all.truth["pushes"], 4 * 3);
+    EXPECT_EQ(all.exchanges.returns, 4);
+    EXPECT_EQ(all.exchanges.ambiguous.unasked, 4 * 3);
+    EXPECT_LE(all.exchanges.max_ns, all.truth["longest_around_ns"].get<uint64_t>());
+}
+
+TEST_F(Exchanges, OfClientsThatAreKilledAreAccountedFor) {
+    Program program("exchanges", {"--calls", "2000", "--connections", "32", "--kill-after", "500",
+                                  "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session);
+    session.sample(997);
+    program.go();
+    const nlohmann::json truth = program.account();
+    const CallStatistics exchanges = settled(session, id, truth["served"].get<double>());
+    // Of an answer in two parts the first may have been all that could be sent.
+    EXPECT_GE(exchanges.returns, truth["served"].get<double>());
+    EXPECT_LE(exchanges.entries, truth["served"].get<double>() + 32);
+    EXPECT_EQ(exchanges.filtered, 0);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(Exchanges, OfTenThousandConnectionsAreAllCounted) {
+    const Run all = run({"--calls", "1", "--connections", "10000", "--loop"}, 10'000);
+    EXPECT_EQ(all.exchanges.returns, 10'000);
+    EXPECT_EQ(all.exchanges.entries, 10'000);
+}
+
+TEST_F(Exchanges, OfAServerThatExitsEndWithIt) {
+    Program program("exchanges",
+                    {"--calls", "0", "--connections", "16", "--exit-after", "500", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session);
+    session.sample(997);
+    program.go();
+    session.pump_to_end();
+    const CallStatistics exchanges = session.model().probe_statistics(id);
+    EXPECT_GE(exchanges.returns, 500);
+    EXPECT_LE(exchanges.entries, 500 + 16);
+    EXPECT_EQ(exchanges.open, 0);
+    expect_account(exchanges);
+}
+
+TEST_F(Exchanges, AreWatchedWhileASpanAsksForThem) {
+    Program program("exchanges", {"--calls", "0"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const size_t links = session.backend().links().size();
+    const ProbeId id = add(session);
+    EXPECT_GT(session.backend().links().size(), links);
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(id).returns > 100; }));
+    must(session.backend().set_attached(id, false));
+    EXPECT_EQ(session.backend().links().size(), links);
+    const Calls off = session.calls(id);
+    must(session.backend().set_attached(id, true));
+    // What was sent in between is not known to be so.
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(id).returns > off.returns + 100; }));
+    EXPECT_EQ(session.calls(id).filtered, 0);
+    must(session.backend().remove_probe(id));
+    EXPECT_EQ(session.backend().links().size(), links);
+}
+
+} // namespace
+} // namespace auger::test
