@@ -48,7 +48,8 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
         send_end(calls);
     if (!(how & TOLD_SLOW))
         return 0;
-    trace_slow_call(calls, values, how & TOLD_IN_CALLER, !(how & (TOLD_IN_CALLER | TOLD_EARLY)));
+    trace_slow_call(calls, calls, values, how & TOLD_IN_CALLER,
+                    !(how & (TOLD_IN_CALLER | TOLD_EARLY)));
     return 0;
 }
 
@@ -107,7 +108,7 @@ static __always_inline void reach_returned_point(struct open_calls* calls,
         }
         key = calls->end.label_value;
     }
-    reach_span_point(calls, calls->ending.spec, key);
+    reach_point_of_span(calls, calls->ending.spec, key);
 }
 
 // Whether the exit is before the instruction that returns.

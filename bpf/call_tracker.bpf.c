@@ -9,6 +9,7 @@
 #include "call_entry.h"
 #include "call_exit.h"
 #include "span_sweep.h"
+#include "tracepoint_hit.h"
 
 // Weak: the program that asks is loaded only where the kernel has it (6.13 and later).
 extern bool bpf_session_is_return(void) __ksym __weak;
@@ -95,9 +96,24 @@ int span_point(struct pt_regs* ctx) {
     }
     __sync_fetch_and_add(&counters->returns, 1);
     if (spec->point.role != WIRE_SPAN_NONE)
-        reach_span_point(calls, spec_index(cookie), key);
+        reach_point_of_span(calls, spec_index(cookie), key);
     return 0;
 }
+
+// As span_point, at a tracepoint of the kernel's. To one tracepoint the kernel attaches one program
+// once, so there are several for several probes there.
+#define TRACEPOINT_PROGRAM(number)                                                                 \
+    SEC("tracepoint")                                                                              \
+    int tracepoint_hit_##number(void* record) {                                                    \
+        return hit_tracepoint(record);                                                             \
+    }
+
+TRACEPOINT_PROGRAM(1)
+TRACEPOINT_PROGRAM(2)
+TRACEPOINT_PROGRAM(3)
+TRACEPOINT_PROGRAM(4)
+TRACEPOINT_PROGRAM(5)
+TRACEPOINT_PROGRAM(6)
 
 // Ends spans whose time is up, those of a process that ended (the first argument) or ran another
 // program before a time (the second), and those of specs that are gone. Run by user space.
@@ -222,8 +238,13 @@ __noinline int leave_all_of(struct open_calls* calls) {
     if (!calls)
         return 0;
     now = bpf_ktime_get_ns();
-    if (calls->attached)
+    if (calls->attached) {
+        *(volatile u32*)&calls->spans_busy = 1;
+        barrier();
         detach_all_spans(calls, now);
+        barrier();
+        *(volatile u32*)&calls->spans_busy = 0;
+    }
     depth = calls->depth;
     calls->depth = 0;
     calls->own_stack_end = 0; // a new program has a new one

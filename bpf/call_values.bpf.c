@@ -27,20 +27,25 @@ static __always_inline struct wire_call_program* program_of(const struct open_ca
 
 static __always_inline void note_registers(struct thread_values* thread, struct pt_regs* ctx,
                                            u64 cfa) {
-    u64* registers = thread->registers;
+    u64* registers = thread->registers.value;
 
     note_dwarf_registers(registers, ctx);
     registers[REGISTER_CFA] = cfa;
     registers[REGISTER_THREAD] = bpf_get_current_task_btf()->THREAD_POINTER;
 }
 
-static __always_inline u64 register_of(const struct thread_values* thread,
+static __always_inline bool lies_in_record(const struct wire_fetch* fetch) {
+    return fetch->base == WIRE_BASE_RECORD || fetch->base == WIRE_BASE_DATA_LOC;
+}
+
+static __always_inline u64 register_of(const struct probe_registers* registers,
                                        const struct wire_fetch* fetch) {
     u32 number = fetch->base == WIRE_BASE_CFA      ? REGISTER_CFA
                  : fetch->base == WIRE_BASE_THREAD ? REGISTER_THREAD
+                 : lies_in_record(fetch)           ? REGISTER_RECORD
                                                    : fetch->number;
 
-    return thread->registers[number & (REGISTERS - 1)];
+    return registers->value[number & (REGISTERS - 1)];
 }
 
 static __always_inline u64 compute(u32 operation, u64 a, u64 b) {
@@ -87,12 +92,19 @@ static __always_inline bool compute_base(const struct wire_fetch* fetch,
     return true;
 }
 
-static __always_inline bool find_base(const struct thread_values* thread,
+static __always_inline bool find_base(const struct probe_registers* registers,
                                       const struct wire_fetch* fetch,
                                       const struct wire_values* values, u64* value) {
     if (fetch->base == WIRE_BASE_COMPUTED)
         return compute_base(fetch, values, value);
-    *value = fetch->base == WIRE_BASE_CONSTANT ? fetch->constant : register_of(thread, fetch);
+    *value = fetch->base == WIRE_BASE_CONSTANT ? fetch->constant : register_of(registers, fetch);
+    if (fetch->base == WIRE_BASE_DATA_LOC) {
+        u32 place = 0; /* the lower half: where it is from the record's beginning */
+
+        if (bpf_probe_read_kernel(&place, sizeof(place), (void*)(*value + fetch->constant)))
+            return false;
+        *value += place & 0xffff;
+    }
     return true;
 }
 
@@ -103,22 +115,30 @@ static __always_inline u64 extend(u64 value, u32 bits, bool is_signed) {
     return is_signed ? (u64)((s64)(value << unused) >> unused) : value << unused >> unused;
 }
 
-static __always_inline bool read_number(const struct wire_fetch* fetch, u64 address, u64* value) {
+static __always_inline long read_memory(void* to, u32 size, u64 address, bool in_kernel) {
+    return in_kernel ? bpf_probe_read_kernel(to, size, (void*)address)
+                     : bpf_probe_read_user(to, size, (void*)address);
+}
+
+static __always_inline bool read_number(const struct wire_fetch* fetch, u64 address, u64* value,
+                                        bool in_kernel) {
     *value = 0;
     switch (fetch->flags & WIRE_FETCH_STRING ? sizeof(u64) : fetch->size) {
     case 1:
-        return !bpf_probe_read_user(value, 1, (void*)address);
+        return !read_memory(value, 1, address, in_kernel);
     case 2:
-        return !bpf_probe_read_user(value, 2, (void*)address);
+        return !read_memory(value, 2, address, in_kernel);
     case 4:
-        return !bpf_probe_read_user(value, 4, (void*)address);
+        return !read_memory(value, 4, address, in_kernel);
     default:
-        return !bpf_probe_read_user(value, 8, (void*)address);
+        return !read_memory(value, 8, address, in_kernel);
     }
 }
 
 // A value that cannot be read leaves the address that was tried.
 static __always_inline bool find_value(const struct wire_fetch* fetch, u64* value) {
+    bool in_kernel = lies_in_record(fetch);
+
     for (u32 i = 0; i < WIRE_MAX_OFFSETS; i++) {
         u64 address;
 
@@ -126,26 +146,32 @@ static __always_inline bool find_value(const struct wire_fetch* fetch, u64* valu
         if (i + 1 >= fetch->offsets)
             break;
         address = *value;
-        if (bpf_probe_read_user(value, sizeof(*value), (void*)address)) {
+        if (read_memory(value, sizeof(*value), address, in_kernel)) {
             *value = address;
             return false;
         }
+        in_kernel = false;
     }
     return true;
 }
 
-__noinline int fetch_value(const struct thread_values* thread, const struct wire_fetch* fetch,
+__noinline int fetch_value(const struct probe_registers* registers, const struct wire_fetch* fetch,
                            struct wire_values* values, u32 index) {
     u64 value, address;
-    bool readable;
+    bool readable, in_kernel;
 
-    if (!thread || !fetch || !values)
+    if (!registers || !fetch || !values)
         return 0;
-    readable = find_base(thread, fetch, values, &value) && find_value(fetch, &value);
+    // What one step leads to; further ones go through pointers, into the process.
+    in_kernel = lies_in_record(fetch) && fetch->offsets <= 1;
+    readable = find_base(registers, fetch, values, &value) && find_value(fetch, &value);
     address = value;
-    if (readable && (fetch->flags & WIRE_FETCH_IN_MEMORY) && !read_number(fetch, address, &value)) {
-        value = address;
-        readable = false;
+    if (readable && (fetch->flags & WIRE_FETCH_IN_MEMORY)) {
+        if (!read_number(fetch, address, &value, in_kernel)) {
+            value = address;
+            readable = false;
+        }
+        in_kernel = false;
     }
     if (readable && (fetch->flags & WIRE_FETCH_STRING)) {
         char* string = values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
@@ -155,7 +181,8 @@ __noinline int fetch_value(const struct thread_values* thread, const struct wire
             size = WIRE_STRING;
         // What lies behind the NUL is compared, too.
         __builtin_memset(string, 0, WIRE_STRING);
-        readable = bpf_probe_read_user_str(string, size, (void*)value) >= 0;
+        readable = (in_kernel ? bpf_probe_read_kernel_str(string, size, (void*)value)
+                              : bpf_probe_read_user_str(string, size, (void*)value)) >= 0;
     } else if (readable && fetch->bit_size) {
         value = extend(value >> (fetch->bit_shift & 63), fetch->bit_size,
                        fetch->flags & WIRE_FETCH_SIGNED);
@@ -169,15 +196,16 @@ __noinline int fetch_value(const struct thread_values* thread, const struct wire
 }
 
 // Those that are read at the end of a call, or else at its beginning.
-__noinline int fetch_values(struct thread_values* thread, const struct wire_call_program* program,
-                            struct wire_values* values, bool at_end) {
-    if (!thread || !program || !values)
+__noinline int fetch_values(const struct probe_registers* registers,
+                            const struct wire_call_program* program, struct wire_values* values,
+                            bool at_end) {
+    if (!registers || !program || !values)
         return 0;
     for (u32 i = 0; i < WIRE_MAX_VALUES; i++) {
         if (i >= program->fetches)
             break;
         if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) == !at_end)
-            fetch_value(thread, &program->fetch[i], values, i);
+            fetch_value(registers, &program->fetch[i], values, i);
     }
     return 0;
 }
@@ -361,7 +389,7 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     own->version = program->version;
     own->readable = 0;
     note_registers(thread, ctx, cfa);
-    fetch_values(thread, program, own, false);
+    fetch_values(&thread->registers, program, own, false);
     return judge(program, own, call, false);
 }
 
@@ -399,23 +427,47 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     if (!own || own->version != program->version)
         return judge_unknown(program);
     note_registers(thread, ctx, 0);
-    fetch_values(thread, program, own, true);
+    fetch_values(&thread->registers, program, own, true);
     note_label(program, own, end);
     return judge(program, own, call, true);
 }
 
-__noinline int read_key(const struct open_call* call, u64* key) {
-    struct wire_call_program* program;
-    struct wire_values* own;
+static __always_inline int key_among(const struct wire_call_program* program,
+                                     const struct wire_values* own, u64* key) {
     u32 index;
 
-    if (!call || !key)
-        return 0;
-    program = program_of(call);
-    own = values_of(call);
     if (!program || !own || own->version != program->version || program->label >= WIRE_MAX_VALUES)
         return 0;
     index = program->label & (WIRE_MAX_VALUES - 1);
     *key = own->value[index];
     return own->readable >> index & 1;
+}
+
+__noinline int read_key(const struct open_call* call, u64* key) {
+    if (!call || !key)
+        return 0;
+    return key_among(program_of(call), values_of(call), key);
+}
+
+__noinline int read_record(struct record_values* record, struct open_call* call) {
+    struct wire_call_program* program;
+    struct wire_values* own;
+
+    if (!record || !call)
+        return 0;
+    program = program_of(call);
+    if (!program)
+        return 0;
+    own = &record->own.values;
+    own->version = program->version;
+    own->readable = 0;
+    fetch_values(&record->registers, program, own, false);
+    return judge(program, own, call, false);
+}
+
+__noinline int read_record_key(const struct record_values* record, const struct open_call* call,
+                               u64* key) {
+    if (!record || !call || !key)
+        return 0;
+    return key_among(program_of(call), &record->own.values, key);
 }

@@ -8,8 +8,13 @@
 
 #include "maps.h"
 
-/* The registers that values begin with: DWARF's numbers, and two more. */
-enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTERS = 32 };
+/* The registers that values begin with: DWARF's numbers, and three more. */
+enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTER_RECORD = 19, REGISTERS = 32 };
+
+/* Of the probe that runs just now. */
+struct probe_registers {
+    u64 value[REGISTERS];
+};
 
 /* Of one open call. */
 struct call_values {
@@ -20,12 +25,18 @@ struct call_values {
 };
 
 struct thread_values {
-    u64 registers[REGISTERS]; /* of the probe that runs just now */
+    struct probe_registers registers;
     /* By open_call.value_slot: a slot is a call's until this ends. (But of a goroutine's, which may
      * find itself on another thread, or its slot taken by another goroutine: then nothing is
      * known.)
      */
     struct call_values calls[WIRE_MAX_OPEN_CALLS];
+};
+
+/* Of a tracepoint that is hit. */
+struct record_values {
+    struct probe_registers registers;
+    struct call_values own;
 };
 
 /* Written and read by the tracker alone, for threads with such calls. A failed creation leaves
@@ -57,6 +68,10 @@ int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end
 
 /* A point of a span, behind begin_values(): its key, which is a number; 0: it could not be read. */
 int read_key(const struct open_call* call, u64* key);
+
+/* A tracepoint is hit, whose record is in REGISTER_RECORD: as begin_values() and read_key(). */
+int read_record(struct record_values* record, struct open_call* call);
+int read_record_key(const struct record_values* record, const struct open_call* call, u64* key);
 
 static __always_inline struct wire_values* find_values(struct thread_values* thread,
                                                        const struct open_call* call) {

@@ -236,7 +236,7 @@ __noinline int begin_exchange(struct open_calls* calls, const struct connection*
     }
     note_interleaving(calls, name_of_spec(key.spec, key.generation));
     arrived = connection->arrived_ns;
-    if (!enter_span(calls, &key, spec->limit_ns, arrived ? WIRE_SPAN_QUEUED : 0,
+    if (!enter_span(calls, false, &key, spec->limit_ns, arrived ? WIRE_SPAN_QUEUED : 0,
                     exchanges->quiet_ns, arrived ? arrived : now)) {
         __sync_fetch_and_add(&counters->dropped, 1);
         return 0;

@@ -157,6 +157,10 @@ struct open_calls {
     struct attached_span spans[WIRE_ATTACHED_SPANS];
     u32 attached;      /* how many of them there are */
     u32 next_attached; /* which one goes when there are too many */
+    /* 1 while the thread is at a point of a span, where an interrupt's tracepoint must not change
+     * what it works for. Tracker only. */
+    u32 spans_busy;
+    u32 more_padding;
     /* Of a span that ends just now. Tracker only. */
     struct {
         u64 attached_ns;

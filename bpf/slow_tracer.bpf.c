@@ -30,7 +30,7 @@ struct {
 /* What is told of a thread's slow call. It is put together here, not in the ring, since a uprobe
  * may be preempted: nothing behind a record that is not complete can be read. */
 struct slow_report {
-    u32 taken; /* of slow_spares: 1 while a thread puts its report together there */
+    u32 taken; /* 1 while somebody puts a report together there */
     struct stack_walk walk;
     struct wire_slow_call record;
 };
@@ -45,7 +45,8 @@ struct {
 
 /*
  * For a thread's first slow call when its storage cannot be made: bpf_task_storage_get() makes none
- * while it has interrupted somebody on the same CPU who is in it. Not for all reports: a preempted
+ * while it has interrupted somebody on the same CPU who is in it. And for a tracepoint that has
+ * interrupted the thread while it put its own together. Not for all reports: a preempted
  * thread keeps its spare, so whoever starves threads of his own could take them from everybody.
  * Written by the slow-call tracer alone; that none is free is counted as WIRE_LOSS_SLOW_MEMORY.
  */
@@ -57,12 +58,16 @@ struct {
     __type(value, struct slow_report);
 } slow_spares SEC(".maps");
 
+static __always_inline bool take(struct slow_report* report) {
+    return report && __sync_val_compare_and_swap(&report->taken, 0, 1) == 0;
+}
+
 static __noinline struct slow_report* take_spare(void) {
     for (u32 i = 0; i < SLOW_SPARES; i++) {
         u32 at = i;
         struct slow_report* report = bpf_map_lookup_elem(&slow_spares, &at);
 
-        if (report && __sync_val_compare_and_swap(&report->taken, 0, 1) == 0)
+        if (take(report))
             return report;
     }
     return NULL;
@@ -98,18 +103,24 @@ static __always_inline bool within_slow_rate(u64 now) {
 }
 
 // Whether `only` keeps a slow call: judged by itself and the calls around it.
-static __noinline bool is_kept(struct open_calls* calls) {
+static __noinline bool is_kept(struct open_calls* calls, struct open_calls* around) {
     u64 now = calls->end.event.time_ns;
     u32 gate = gate_in_force(WIRE_GATE_ONLY), of_spans = 0;
     struct gate_thread thread;
 
     if (gate == NO_GATE)
         return true;
+    if (!around) {
+        __builtin_memset(&thread, 0, sizeof(thread));
+        thread.pid = calls->span_end.tgid;
+        thread.tid = calls->span_end.tid;
+        return gate_holds(gate, &thread, terms_of_call(&calls->ending, gate, now));
+    }
     if (calls->attached)
         of_spans = terms_of_attached_spans(calls, gate, now);
     describe_thread(bpf_get_current_task_btf(), &thread);
     return gate_holds(gate, &thread,
-                      of_spans | terms_of_calls(calls, gate, now, NULL) |
+                      of_spans | terms_of_calls(around, gate, now, NULL) |
                           terms_of_call(&calls->ending, gate, now));
 }
 
@@ -125,14 +136,14 @@ __noinline int list_enclosing(struct open_call* call, struct wire_call* out) {
     return 1;
 }
 
-static __always_inline u32 list_calls_around(struct open_calls* calls,
+static __always_inline u32 list_calls_around(struct open_calls* calls, struct open_calls* around,
                                              struct wire_slow_call* slow) {
-    u32 depth = calls->depth, listed = calls->attached ? list_spans_around(calls, slow) : 0;
+    u32 depth = around->depth, listed = calls->attached ? list_spans_around(calls, slow) : 0;
 
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth || listed >= WIRE_MAX_OPEN_CALLS)
             break;
-        if (list_enclosing(&calls->calls[i], &slow->call[listed & (WIRE_MAX_OPEN_CALLS - 1)]))
+        if (list_enclosing(&around->calls[i], &slow->call[listed & (WIRE_MAX_OPEN_CALLS - 1)]))
             listed++;
     }
     return listed;
@@ -148,19 +159,20 @@ static __always_inline u32 note_stack(struct slow_report* report, bool at_exit) 
 }
 
 // The calls around it last longer for this. Ticks meanwhile have been charged.
-static __always_inline void charge_slow_call(struct open_calls* calls) {
+static __always_inline void charge_slow_call(const struct open_calls* calls,
+                                             struct open_calls* around) {
     u64 spent_ns = bpf_ktime_get_ns() - calls->end.event.time_ns;
-    u64 charged_ns = calls->own_ns - calls->own_ns_at_end;
+    u64 charged_ns = around->own_ns - calls->own_ns_at_end;
 
     if (spent_ns > charged_ns)
-        charge(calls, without_interruptions(spent_ns - charged_ns));
+        charge(around, without_interruptions(spent_ns - charged_ns));
 }
 
 static __always_inline struct slow_report* take_report(void) {
     struct slow_report* report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(),
                                                       NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-    if (!report)
+    if (!take(report))
         report = take_spare();
     if (!report)
         count_loss(WIRE_LOSS_SLOW_MEMORY);
@@ -219,14 +231,14 @@ __noinline int trace_slow_exchange(struct open_calls* calls) {
     return 0;
 }
 
-__noinline int trace_slow_call(struct open_calls* calls, const struct wire_values* values,
-                               bool from_return, bool at_exit) {
+__noinline int trace_slow_call(struct open_calls* calls, struct open_calls* around,
+                               const struct wire_values* values, bool from_return, bool at_exit) {
     struct slow_report* report;
     struct wire_slow_call* slow;
 
     if (!calls)
         return 0;
-    if (!is_kept(calls)) {
+    if (!is_kept(calls, around)) {
         count_gated_slow_call();
         return 0;
     }
@@ -239,17 +251,21 @@ __noinline int trace_slow_call(struct open_calls* calls, const struct wire_value
         return 0;
     slow = &report->record;
     fill_slow_call(slow, calls);
-    bpf_get_current_comm(slow->comm, sizeof(slow->comm));
+    if (around)
+        bpf_get_current_comm(slow->comm, sizeof(slow->comm));
+    else
+        __builtin_memset(slow->comm, 0, sizeof(slow->comm));
     slow->from_return = from_return;
-    slow->enclosing = list_calls_around(calls, slow);
+    slow->enclosing = around ? list_calls_around(calls, around, slow) : 0;
     if (values)
         slow->values = *values;
     else
         slow->values.version = 0;
-    slow->user_frames = note_stack(report, at_exit);
+    slow->user_frames = around ? note_stack(report, at_exit) : 0;
     if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
         count_loss(WIRE_LOSS_RING_SLOW);
     give_back(report);
-    charge_slow_call(calls);
+    if (around)
+        charge_slow_call(calls, around);
     return 0;
 }

@@ -42,6 +42,15 @@ struct {
     __type(value, struct span);
 } fresh_spans SEC(".maps");
 
+/* The same of tracepoints, which a uprobe's program may be interrupted by: the CPU's, see
+ * tracepoint_hit.h. One element. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct span);
+} fresh_tracepoint_spans SEC(".maps");
+
 enum { CPU_BITS = 13, EEXIST = 17 };
 
 static __always_inline u64 next_span_state(void) {
@@ -187,8 +196,9 @@ __noinline int tell_whole_span(struct open_calls* calls, u64 now) {
     return 0;
 }
 
-static __always_inline void end_span(struct open_calls* calls, const struct wire_span_key* key,
-                                     const struct wire_spec* spec, u64 now) {
+static __always_inline void end_span(struct open_calls* calls, struct open_calls* around,
+                                     const struct wire_span_key* key, const struct wire_spec* spec,
+                                     u32 flags, u64 now) {
     struct wire_call_counters* counters = counters_of(key->spec);
     struct wire_call_histogram* histogram = histogram_of(key->spec);
     struct span* span;
@@ -198,9 +208,14 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
         return;
     span = find_span(key, &state);
     if (!span || !take_span_out(calls, span, state, now)) {
-        count_stray(key->spec);
+        // Anywhere most of what ends is others', who are none of ours.
+        if (!(flags & WIRE_SPAN_ANYWHERE))
+            count_stray(key->spec);
         return;
     }
+    // In an interrupt the thread that is here may have nothing to do with it.
+    if ((flags & WIRE_SPAN_ANYWHERE) && calls->span_end.tid != (u32)bpf_get_current_pid_tgid())
+        around = NULL;
     duration = duration_of(calls, &calls->ending, now);
     note_span_times(calls, duration);
     count_duration(counters, histogram, duration);
@@ -208,7 +223,8 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
     if (spec->counted_marks)
         count_marks(&calls->ending, spec->counted_marks);
     count_return(counters);
-    if (spec->part == WIRE_PART_WHOLE)
+    // At a tracepoint the parts may be those of whom an interrupt came upon.
+    if (spec->part == WIRE_PART_WHOLE && around == calls)
         tell_whole_span(calls, now);
     slow_ns = *(volatile u64*)&spec->slow_ns; // which an edit may change at any time
     if ((!(spec->flags & WIRE_SPEC_TRACE_SLOW) || duration <= slow_ns) &&
@@ -216,6 +232,10 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
         return;
     fill_end(&calls->end, calls, &calls->ending, now);
     add_span_times(&calls->end, calls);
+    if (!around) {
+        calls->end.event.pid = calls->span_end.tgid;
+        calls->end.event.tid = calls->span_end.tid;
+    }
     if (!(spec->flags & WIRE_SPEC_TRACE_SLOW) || duration <= slow_ns) {
         send_end(calls);
         return;
@@ -224,19 +244,26 @@ static __always_inline void end_span(struct open_calls* calls, const struct wire
     calls->end.flags |= WIRE_CALL_SLOW;
     if (is_end_wanted(&calls->ending))
         send_end(calls);
-    trace_slow_call(calls, NULL, false, false);
+    trace_slow_call(calls, around, NULL, false, false);
 }
 
 // Enters a new span; false: there is no room for it.
 // `quiet_ns`: of an exchange; 0: it is none.
-static __always_inline bool enter_span(struct open_calls* calls, const struct wire_span_key* key,
-                                       u64 limit_ns, u32 flags, u64 quiet_ns, u64 now) {
-    struct span* fresh = bpf_task_storage_get(&fresh_spans, bpf_get_current_task_btf(), NULL,
-                                              BPF_LOCAL_STORAGE_GET_F_CREATE);
-    struct span* span;
+static __always_inline bool enter_span(struct open_calls* calls, bool at_tracepoint,
+                                       const struct wire_span_key* key, u64 limit_ns, u32 flags,
+                                       u64 quiet_ns, u64 now) {
+    struct span *span, *fresh;
+    u32 zero = 0;
     u64 state = next_span_state(), entered;
     int error; // before Linux 6.4 the helper leaves the upper half as it was
 
+    // Looked up here: old verifiers take what is entered in a map from the stack and from maps
+    // only.
+    if (at_tracepoint)
+        fresh = bpf_map_lookup_elem(&fresh_tracepoint_spans, &zero);
+    else
+        fresh = bpf_task_storage_get(&fresh_spans, bpf_get_current_task_btf(), NULL,
+                                     BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!fresh) {
         count_loss(WIRE_LOSS_STORAGE);
         return false;
@@ -279,7 +306,8 @@ static __always_inline bool enter_span(struct open_calls* calls, const struct wi
     return true;
 }
 
-static __always_inline void begin_span(struct open_calls* calls, const struct wire_span_key* key,
+static __always_inline void begin_span(struct open_calls* calls, bool at_tracepoint,
+                                       const struct wire_span_key* key,
                                        const struct wire_spec* spec, u32 flags, u64 now) {
     struct wire_call_counters* counters = counters_of(key->spec);
     u64 state;
@@ -287,14 +315,27 @@ static __always_inline void begin_span(struct open_calls* calls, const struct wi
     if (!counters || ((flags & WIRE_SPAN_KEEP) && find_span(key, &state)))
         return;
     __sync_fetch_and_add(&counters->entries, 1);
-    if (enter_span(calls, key, spec->limit_ns, flags, 0, now))
+    if (enter_span(calls, at_tracepoint, key, spec->limit_ns, flags, 0, now))
         __sync_fetch_and_add(&counters->open, 1);
     else
         __sync_fetch_and_add(&counters->dropped, 1);
 }
 
-// The current thread is at a point of a span, whose key is `value` where it has one.
-__noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 value) {
+// Reached by another thread than the one that works for it, or did last.
+static __always_inline void park_elsewhere(struct wire_span* open, u64 now) {
+    if (!open->attached_since_ns)
+        return;
+    open->attached_ns += now - open->attached_since_ns;
+    open->attached_since_ns = 0;
+    open->flags |= WIRE_SPAN_UNWATCHED;
+    open->tid = 0; // so that the thread no longer means it: attached_span()
+}
+
+// The current thread is at a point of a span, whose key is `value` where it has one. At a
+// tracepoint `calls` are the CPU's, and `around` is the thread's (NULL: it is not observed). At all
+// others both are the same.
+__noinline int reach_span_point(struct open_calls* calls, struct open_calls* around,
+                                bool at_tracepoint, u32 point_spec, u64 value) {
     u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), name, state;
     struct wire_spec* spec = bpf_map_lookup_elem(&specs, &point_spec);
     struct wire_span_point point;
@@ -310,7 +351,7 @@ __noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 va
     spec = bpf_map_lookup_elem(&specs, &index);
     if (!spec || (u16)spec->generation != point.generation || !(spec->flags & WIRE_SPEC_ENABLED))
         return 0;
-    key.tgid = id >> 32;
+    key.tgid = point.flags & WIRE_SPAN_ANYWHERE ? 0 : id >> 32;
     key.spec = point.spec;
     key.generation = point.generation;
     key.key = point.flags & WIRE_SPAN_KEYED ? value : (u32)id;
@@ -323,15 +364,17 @@ __noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 va
     }
     switch (point.role) {
     case WIRE_SPAN_BEGIN:
-        begin_span(calls, &key, spec, point.flags, now);
+        begin_span(calls, at_tracepoint, &key, spec, point.flags, now);
         break;
     case WIRE_SPAN_END:
-        end_span(calls, &key, spec, now);
+        end_span(calls, around, &key, spec, point.flags, now);
         break;
     case WIRE_SPAN_PARK:
         span = find_span(&key, &state);
         if (span && span->open.tid == (u32)id)
             detach_spans_of(calls, name, now);
+        else if (span && (point.flags & WIRE_SPAN_ANYWHERE))
+            park_elsewhere(&span->open, now);
         break;
     case WIRE_SPAN_RESUME:
         span = find_span(&key, &state);
@@ -340,6 +383,16 @@ __noinline int reach_span_point(struct open_calls* calls, u32 point_spec, u64 va
         break;
     }
     return 0;
+}
+
+// ... but not at a tracepoint: see tracepoint_hit.h.
+static __always_inline void reach_point_of_span(struct open_calls* calls, u32 point_spec,
+                                                u64 value) {
+    *(volatile u32*)&calls->spans_busy = 1;
+    barrier();
+    reach_span_point(calls, calls, false, point_spec, value);
+    barrier();
+    *(volatile u32*)&calls->spans_busy = 0;
 }
 
 #endif

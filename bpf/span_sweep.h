@@ -76,7 +76,7 @@ static long sweep_span(void* map, struct wire_span_key* key, struct span* span,
         return 0;
     if (span->open.flags & WIRE_SPAN_IS_EXCHANGE)
         sweep_exchange(calls, span, sweep);
-    else if (key->tgid == sweep->tgid && span->open.start_ns < sweep->before_ns)
+    else if (span->open.tgid == sweep->tgid && span->open.start_ns < sweep->before_ns)
         end_unended(calls, span, state, sweep->now);
     else if (span->open.expires_ns && span->open.expires_ns <= sweep->now)
         end_expired(calls, span, state, sweep->now);

@@ -16,6 +16,7 @@
 #include "loader/reports/symbol_progress.h"
 #include "loader/reports/target_status.h"
 #include "loader/reports/unwind_status.h"
+#include "loader/reports/tracepoints.h"
 #include "loader/reports/usdt_probes.h"
 #include "loader/settings/explain_request.h"
 #include "loader/settings/filter_spec.h"
@@ -61,6 +62,8 @@ class Backend {
     virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
     // Of the target's files; `pattern` is PROVIDER:NAME or LIBRARY:PROVIDER:NAME, globs.
     virtual Result<UsdtProbes> find_usdt_probes(const std::string& pattern) = 0;
+    // Of the kernel; `pattern` is CATEGORY:NAME, globs.
+    virtual Result<Tracepoints> list_tracepoints(const std::string& pattern) = 0;
     // Edits the threshold of slow calls (kind none stops tracing them), and what is asked of calls
     // and read of them. Attachments stay.
     virtual Result<void> set_slow(ProbeId, const Threshold&, const CallConditions& = {}) = 0;

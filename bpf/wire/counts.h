@@ -67,6 +67,8 @@ enum wire_loss {
     WIRE_LOSS_PARTS_STACK,  /* a call that would be explained, but for its stack, which is not the
                                thread's own: other calls run between */
     WIRE_LOSS_PARTS_MEMORY, /* no memory to explain a thread's call */
+    WIRE_LOSS_SPAN_INTERRUPTED, /* a tracepoint that is a point of a span, hit in an interrupt while
+                                   the thread was at another point */
     WIRE_LOSSES,
 };
 

@@ -21,6 +21,9 @@ enum wire_span_flag {
     WIRE_SPAN_KEYED = 2,
     WIRE_SPAN_QUEUED = 4, /* of a beginning: no thread works for it until it is resumed */
     WIRE_SPAN_KEEP = 8,   /* of a beginning: a span that is open with this key goes on */
+    /* Keys are the whole machine's, not a process's, since a point of the span is a tracepoint that
+     * may be hit in an interrupt, by whatever thread is there. */
+    WIRE_SPAN_ANYWHERE = 16,
 };
 
 /* Of a spec whose calls are points of a span. */
@@ -34,7 +37,7 @@ struct wire_span_point {
 
 struct wire_span_key {
     __wire_u64 key;
-    __wire_u32 tgid;
+    __wire_u32 tgid; /* 0: WIRE_SPAN_ANYWHERE */
     __wire_u16 spec;
     __wire_u16 generation;
 };
@@ -55,7 +58,7 @@ struct wire_span {
     __wire_u32 sequence;          /* with start_ns names it, as wire_call */
     __wire_u32 tid;               /* of the thread that works for it, or was the last to */
     __wire_u32 flags;             /* wire_open_span_flag */
-    __wire_u32 tgid;              /* of that thread */
+    __wire_u32 tgid;              /* whose it is */
 };
 
 enum wire_open_span_flag {

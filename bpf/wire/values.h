@@ -20,6 +20,11 @@ enum wire_base {
      * with `constant` alone (WIRE_NO_VALUE). Both have lower indices than this one; when one of
      * them could not be read, neither can this. */
     WIRE_BASE_COMPUTED = 4,
+    /* A tracepoint's record, which lies in the kernel's memory; what pointers in it lead to is read
+     * in the process's. */
+    WIRE_BASE_RECORD = 5,
+    /* What lies in the record where its 4 bytes at `constant` say (__data_loc). */
+    WIRE_BASE_DATA_LOC = 6,
 };
 
 /* In 64 bits, which wrap; of the number of bits to shift by the low six. */

@@ -159,6 +159,30 @@ Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uin
     return UniqueFd(link);
 }
 
+Result<UniqueFd> create_tracepoint_link(std::span<const int> programs, uint64_t id, uint64_t cookie,
+                                        const std::string& subject) {
+    perf_event_attr attributes = {};
+    attributes.size = sizeof(attributes);
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = id;
+    // Its program runs on all CPUs.
+    auto event = open_perf_event(attributes, -1, 0, subject);
+    if (!event)
+        return event.error();
+    LIBBPF_OPTS(bpf_link_create_opts, options);
+    options.perf_event.bpf_cookie = cookie;
+    int link = refused() ? -errno : -EEXIST;
+    for (size_t i = 0; link == -EEXIST && i < programs.size(); i++)
+        link = bpf_link_create(programs[i], event->get(), BPF_PERF_EVENT, &options);
+    if (link == -EEXIST)
+        return Error{"attach to", subject,
+                     fmt::format("{} probes are there already, which is the most", programs.size()),
+                     "`delete` ends one"};
+    if (link < 0)
+        return system_error("attach to", subject, link == -EMFILE ? more_files : "", -link);
+    return UniqueFd(link);
+}
+
 Result<UniqueFd> make_link(const LinkRequest& request) {
     // The kernel opens the path itself, so it gets exactly this file.
     const std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);

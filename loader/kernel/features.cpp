@@ -4,6 +4,7 @@
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/uprobe_trial.h"
 #include "loader/process/capabilities.h"
+#include "loader/tracepoints/tracefs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -205,6 +206,11 @@ Features Features::detect(LinkProcesses* processes) {
     features.perf_events_take_admin = features.perf_events && want_admin_for_perf_events();
     features.hardware_cycles = has_hardware_cycles();
     features.kernel_names = shows_kernel_addresses();
+    const Tracefs tracefs = Tracefs::open();
+    features.tracepoints = tracefs.available();
+    if (!features.tracepoints)
+        features.tracepoints_fault = tracefs.fault().cause;
+    features.no_kernel_probes = missing_kernel_probes();
     features.other_users = has_capability(CAP_SYS_PTRACE);
     features.other_files = has_capability(CAP_DAC_READ_SEARCH);
     features.replaced_files =
@@ -261,6 +267,16 @@ std::vector<Capability> Features::describe() const {
                  "return addresses are repaired; `exit auto` may choose the trampoline",
                  "they lack the caller, so `exit auto` always probes the exit instructions",
                  "Linux 6.11 or later repairs them", State::degraded),
+            line("tracepoints", tracepoints, "the kernel's can be counted, and be points of spans",
+                 "`tracepoint:...` and `syscall:...` are no probes here, because " +
+                     tracepoints_fault,
+                 tracefs_remedy, State::degraded),
+            // Not built: a kernel that has them is no better off.
+            {"functions of the kernel", State::degraded,
+             "are not timed" + (no_kernel_probes.empty()
+                                    ? std::string()
+                                    : ", and could not be: the kernel lacks " + no_kernel_probes),
+             "its tracepoints are: `probes tracepoint` lists them, `time syscall:read`"},
             line("hardware cycles", hardware_cycles, "sampling counts cycles",
                  "no hardware counters here: sampling uses the cpu-clock timer",
                  "nothing, for most uses; a virtual machine has them if its host passes them on "

@@ -30,12 +30,16 @@ struct Features {
     bool task_iterators = false;     // a program may visit all threads, to list open calls
     bool map_iterators = false;      // ... and all elements of a map, to list those of goroutines
     bool socket_tracepoints = false; // programs may watch what is sent and received
+    bool tracepoints = false;        // tracefs tells of them
     bool kernel_names = false;       // /proc/kallsyms tells addresses
     bool other_users = false;        // their processes may be looked into
     bool other_files = false;        // that not everybody may read
     bool replaced_files = false;     // what is mapped can be opened though its path leads elsewhere
     // Why not, where there is more than one reason.
-    std::string uprobes_fault, uprobe_multi_fault, privilege_fault, socket_tracepoints_fault;
+    std::string uprobes_fault, uprobe_multi_fault, privilege_fault, socket_tracepoints_fault,
+        tracepoints_fault;
+    // What functions of the kernel could be probed by, and is not there; empty: it is.
+    std::string no_kernel_probes;
 
     // `processes` take off what is tried; null: a thread does.
     static Features detect(LinkProcesses* processes = nullptr);

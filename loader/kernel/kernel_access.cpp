@@ -44,6 +44,8 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
     if (auto started = LinkProcesses::start())
         links = *std::move(started);
     Features features = Features::detect(links.get());
+    // Nobody mounts it later without the right to.
+    Tracefs tracefs = Tracefs::open();
     if (!features.privileged)
         return Error{"observe this machine", "",
                      "tracing programs may not be loaded, " + features.privilege_fault,
@@ -83,9 +85,13 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
     auto guard = FileGuard::make(std::move(links));
     if (!guard)
         return guard.error();
-    return KernelAccess{
-        features,         way, *std::move(programs), *std::move(ring), *std::move(watch),
-        *std::move(guard)};
+    return KernelAccess{features,
+                        way,
+                        *std::move(programs),
+                        *std::move(ring),
+                        *std::move(watch),
+                        *std::move(guard),
+                        std::move(tracefs)};
 }
 
 } // namespace auger

@@ -11,6 +11,7 @@
 #include "loader/kernel/live_backend.h"
 #include "loader/kernel/programs.h"
 #include "loader/process/process_watch.h"
+#include "loader/tracepoints/tracefs.h"
 
 #include <memory>
 
@@ -23,6 +24,7 @@ struct KernelAccess {
     std::unique_ptr<EventRing> ring;
     ProcessWatch watch;
     std::unique_ptr<FileGuard> guard;
+    Tracefs tracefs;
 
     // Fails as make_live_backend() does. Gives up what rights the options say.
     static Result<KernelAccess> open(const LiveOptions& options);

@@ -35,6 +35,7 @@
 #include "loader/recording/recorders.h"
 #include "loader/stream/tee.h"
 #include "loader/symbols/debuginfod.h"
+#include "loader/tracepoints/find_tracepoints.h"
 
 #include <linux/capability.h>
 
@@ -65,7 +66,8 @@ class LiveBackend final : public Backend {
           catalogue_(symbols.readers, options.go_on), target_(programs_, options.starter),
           filter_(programs_), tee_(sink), names_(tee_, options.retention, symbols),
           unwind_(programs_, names_.modules(), names_.mappings(), symbols.readers),
-          probes_(programs_, kernel_.features, catalogue_, *kernel_.guard, tee_, kernel_.way),
+          probes_(programs_, kernel_.features, catalogue_, *kernel_.guard, kernel_.tracefs, tee_,
+                  kernel_.way),
           marks_(programs_, catalogue_.readers(), *kernel_.guard, tee_, kernel_.way) {
         catalogue_.readers().set_time(AnswerTime::of_loop()); // but for commands
         tee_.on_machine(MachineId{}, this_machine());
@@ -82,6 +84,9 @@ class LiveBackend final : public Backend {
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override;
+    Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
+        return probes_.list_tracepoints(pattern);
+    }
     Result<void> remove_probe(ProbeId id) override;
     Result<void> set_attached(ProbeId id, bool attached) override;
     Result<void> set_slow(ProbeId id, const Threshold& threshold,
@@ -364,6 +369,8 @@ UnwindStatus LiveBackend::unwind_status() const {
 
 std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
                                                         size_t limit) const {
+    if (auto names = complete_tracepoints(kernel_.tracefs, prefix, limit); !names.empty())
+        return names;
     const auto asking = wait_for_code();
     return catalogue_.readers().complete(prefix, view_.get().files(), limit);
 }

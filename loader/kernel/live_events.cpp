@@ -156,9 +156,10 @@ void LiveEvents::on_slow_call(const WireSlowCallView& slow) {
     auto pid = static_cast<pid_t>(head.end.event.pid);
     uint64_t time = head.end.event.time_ns;
     SlowCallEvent event;
-    event.end =
-        translate(head.end, *key,
-                  names_.thread(head.end.event.pid, head.end.event.tid, wire_comm(head.comm)));
+    event.end = translate(
+        head.end, *key,
+        head.comm[0] ? names_.thread(head.end.event.pid, head.end.event.tid, wire_comm(head.comm))
+                     : names_.thread(head.end.event.pid, head.end.event.tid));
     event.end.label = label_of(head.end, *key, label_text(head));
     event.threshold_ns = head.threshold_ns;
     event.longest_wait = describe(head.longest_wait, pid, time);

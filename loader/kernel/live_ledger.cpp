@@ -33,6 +33,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     lost_explained_calls,
     explained_on_other_stacks,
     "explained calls: no memory for thread",
+    "spans: a tracepoint was hit in an interrupt while the thread was at another point",
 };
 
 } // namespace
@@ -46,6 +47,8 @@ void LiveLedger::report(uint64_t now_ns) const {
     auto losses = programs_.losses();
     for (size_t cause = 0; cause < losses.size(); cause++)
         ledger.lost[loss_names[cause]] = losses[cause];
+    ledger.lost["tracepoints: hit while another program ran on the CPU"] =
+        programs_.missed_tracepoints();
     ledger.lost["records: malformed"] = ring_.malformed() + watch_.malformed();
     ledger.lost["mapping events: perf ring full"] = watch_.lost();
     ledger.lost["processes: libraries not probed from the start"] = updates_.late();

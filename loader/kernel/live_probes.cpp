@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_probes.h"
 
+#include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/place_kind.h"
 #include "loader/probes/module_name.h"
 
@@ -18,10 +19,10 @@ constexpr size_t most_usdt_sites = 20'000; // that are listed
 } // namespace
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
-                       FileGuard& guard, EventSink& sink, AttachWay way)
+                       FileGuard& guard, const Tracefs& tracefs, EventSink& sink, AttachWay way)
     : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
-      guard_(guard), sink_(sink), way_(way), exits_(features, catalogue, way), specs_(programs),
-      call_programs_(programs), pointer_calls_(programs) {}
+      guard_(guard), tracefs_(tracefs), sink_(sink), way_(way), exits_(features, catalogue, way),
+      specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     if (!request.span.empty())
@@ -40,7 +41,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     if (probe.info.slow.kind != Threshold::Kind::none)
         if (auto checked = check_durations(probe, "trace slow calls"); !checked)
             return checked.error();
-    auto matches = readers_.find(probe.pattern, view.files());
+    auto matches = find(probe.pattern, view);
     if (matches) {
         for (const SkippedPlace& skipped : matches->skipped)
             report.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));
@@ -69,6 +70,8 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
 
 // A library that is not there may still be loaded; a function that is not in it will not come.
 bool LiveProbes::may_come(const ProbePattern& pattern, const TargetView& view) {
+    if (pattern.tracepoint() || pattern.kernel_function())
+        return false;
     const bool library_is_there =
         pattern.library.empty() ||
         std::ranges::any_of(view.modules, [&](const TargetModule& module) {
@@ -151,6 +154,7 @@ void LiveProbes::take_off(Probe& probe, uint64_t now_ns) {
     for (const Place& place : probe.places)
         specs_.disable(place.spec);
     probe.groups.clear();
+    probe.links.clear();
     remove_points(probe);
     for (const Place& place : probe.places) {
         statistics_.read_last(place.spec, now_ns);
@@ -175,7 +179,7 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
         ProbeReport report;
         if (auto made = attach_span(probe, view, report); !made)
             return made;
-    } else if (auto matches = readers_.find(probe.pattern, view.files())) {
+    } else if (auto matches = find(probe.pattern, view)) {
         ProbeReport report;
         if (auto made = attach_new(probe, *matches, view, report); !made)
             return made;
@@ -194,7 +198,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
     std::optional<UnwindProof> proof;
     std::set<std::string> problems;
     for (auto& [id, probe] : probes_) {
-        if (probe.info.off || !probe.span.empty())
+        if (probe.info.off || !probe.span.empty() || probe.pattern.tracepoint())
             continue;
         bool automatic_trampoline = probe.way_out == WayOut::automatic &&
                                     std::ranges::any_of(probe.groups, [](const PlaceGroup& group) {
@@ -343,6 +347,8 @@ std::vector<uint64_t> LiveProbes::link_ids() const {
     for (const auto& [id, probe] : probes_) {
         for (const PlaceGroup& group : probe.groups)
             group.add_link_ids(ids);
+        for (const UniqueFd& link : probe.links)
+            ids.push_back(link_id(link.get()));
     }
     exchanges_.add_link_ids(ids);
     return ids;

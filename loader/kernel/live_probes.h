@@ -20,10 +20,12 @@
 #include "loader/kernel/timed_probe.h"
 #include "loader/reports/call_sites.h"
 #include "loader/reports/probe_report.h"
+#include "loader/reports/tracepoints.h"
 #include "loader/reports/usdt_probes.h"
 #include "loader/settings/explain_request.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/way_out.h"
+#include "loader/tracepoints/tracefs.h"
 
 #include <map>
 #include <optional>
@@ -51,7 +53,7 @@ struct NumberedParts {
 class LiveProbes {
   public:
     LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
-               FileGuard& guard, EventSink& sink, AttachWay way);
+               FileGuard& guard, const Tracefs& tracefs, EventSink& sink, AttachWay way);
 
     // Of probes added from now on.
     void set_way_out(WayOut way_out) { way_out_ = way_out; }
@@ -61,6 +63,8 @@ class LiveProbes {
     Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // `pattern` as a probe's text names them, with or without `usdt:`.
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern, const TargetView& view);
+    // `pattern` likewise, with or without `tracepoint:`.
+    Result<Tracepoints> list_tracepoints(const std::string& pattern) const;
     // Ends the probe; its statistics were read before. Unknown ids are an Error.
     Result<void> remove(ProbeId id);
     // Takes off what is attached, or attaches it anew; what was collected stays.
@@ -143,6 +147,13 @@ class LiveProbes {
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
+    // The kernel's tracepoints, or what files have.
+    Result<ProbeMatches> find(const ProbePattern& pattern, const TargetView& view,
+                              const MatchOptions& options = {});
+    Result<ProbeMatches> find_tracepoints_of(const ProbePattern& pattern) const;
+    // Of tracepoints: likewise.
+    Result<void> attach_tracepoints(Probe& probe, const ProbeMatches& matches,
+                                    const TargetView& view, ProbeReport& report);
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
@@ -203,6 +214,7 @@ class LiveProbes {
     const Features& features_;
     CodeReaders& readers_;
     FileGuard& guard_;
+    const Tracefs& tracefs_;
     EventSink& sink_;
     AttachWay way_;
     ExitChooser exits_;

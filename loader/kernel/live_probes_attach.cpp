@@ -51,6 +51,8 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
 
 Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                     const TargetView& view, ProbeReport& report) {
+    if (probe.pattern.tracepoint())
+        return attach_tracepoints(probe, matches, view, report);
     UnwindProof proof{false, ""};
     if (probe.way_out == WayOut::automatic)
         proof = exits_.prove(view);

@@ -39,6 +39,8 @@ std::string LiveProbes::no_duration(PlaceKind kind) {
                "that it makes (FUNCTION@FILE:LINE)";
     case PlaceKind::usdt:
         return "a USDT probe is counted, and has no duration; a span from one to another has";
+    case PlaceKind::tracepoint:
+        return "a tracepoint is counted, and has no duration; a span from one to another has";
     case PlaceKind::function:
     case PlaceKind::call_site:
         break;
@@ -60,9 +62,10 @@ Result<void> LiveProbes::check_durations(const Probe& probe, const char* operati
     if (counted != probe.places.end())
         kind = counted->match.kind;
     else if (probe.span.empty() && is_place(probe.pattern))
-        kind = probe.pattern.usdt() ? PlaceKind::usdt
-               : probe.pattern.line ? PlaceKind::line
-                                    : PlaceKind::instruction;
+        kind = probe.pattern.usdt()         ? PlaceKind::usdt
+               : probe.pattern.tracepoint() ? PlaceKind::tracepoint
+               : probe.pattern.line         ? PlaceKind::line
+                                            : PlaceKind::instruction;
     else
         return {};
     return Error{operation, probe.info.text, no_duration(kind), {}, Error::Kind::failed};
@@ -83,7 +86,7 @@ Error LiveProbes::unreadable(const PlaceMatch& match) {
 }
 
 bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
-    if (!has_duration(place.match.kind) && !place.match.usdt)
+    if (!has_duration(place.match.kind) && !place.match.usdt && !place.match.tracepoint)
         return false;
     if (place.match.in_go && decides(program))
         return false;
@@ -124,10 +127,10 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
         settings.point.spec = span & WIRE_COOKIE_SPEC_MASK;
         settings.point.generation = static_cast<uint16_t>(span >> WIRE_COOKIE_GENERATION_SHIFT);
         settings.point.role = static_cast<uint8_t>(WIRE_SPAN_BEGIN + static_cast<int>(point.role));
-        settings.point.flags = static_cast<uint8_t>((point.at_return ? WIRE_SPAN_AT_RETURN : 0) |
-                                                    (point.key.empty() ? 0 : WIRE_SPAN_KEYED) |
-                                                    (point.queued ? WIRE_SPAN_QUEUED : 0) |
-                                                    (point.keep ? WIRE_SPAN_KEEP : 0));
+        settings.point.flags = static_cast<uint8_t>(
+            (point.at_return ? WIRE_SPAN_AT_RETURN : 0) |
+            (point.key.empty() ? 0 : WIRE_SPAN_KEYED) | (point.queued ? WIRE_SPAN_QUEUED : 0) |
+            (point.keep ? WIRE_SPAN_KEEP : 0) | (probe.point->anywhere ? WIRE_SPAN_ANYWHERE : 0));
     }
     ThresholdState state = probe.follower.state();
     if (state.in_force())
@@ -137,6 +140,11 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
 
 CalledFunction LiveProbes::values_of(const PlaceMatch& match, const TargetView& view) const {
     CalledFunction called;
+    if (match.tracepoint) {
+        called.name = match.name;
+        called.tracepoint = match.tracepoint->format;
+        return called;
+    }
     called.pids = view.started ? view.pids : std::vector<pid_t>();
     if (!match.site) {
         called.name = match.name;

@@ -5,6 +5,7 @@
 #include "loader/kernel/live_probes.h"
 
 #include "loader/kernel/place_kind.h"
+#include "loader/tracepoints/find_tracepoints.h"
 
 #include <fmt/format.h>
 
@@ -41,9 +42,11 @@ std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& poi
                "follows calls of Go's functions from thread to thread";
     if (match.kind == PlaceKind::function || match.kind == PlaceKind::call_site)
         return {};
+    if (!point.at_entry() && match.kind == PlaceKind::tracepoint)
+        return "a tracepoint returns nothing: its values are its fields (args.FIELD)";
     if (!point.at_entry())
         return "a place inside a function does not return";
-    if (match.kind == PlaceKind::usdt)
+    if (match.kind == PlaceKind::usdt || match.kind == PlaceKind::tracepoint)
         return {};
     if (!point.point.key.empty() || !point.point.only_if.empty())
         return "arguments are known where a function begins, not at a place inside it: leave out "
@@ -95,7 +98,7 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         Probe probe{
             std::move(info), *parsed.pattern, span.way_out, ThresholdFollower(Threshold{}), {}, {}};
         probe.point = {span.info.id, {}, point};
-        auto matches = readers_.find(probe.pattern, view.files());
+        auto matches = find(probe.pattern, view);
         if (!matches && readers_.take_interrupted())
             return matches.error();
         if (!matches && !may_come(probe.pattern, view))
@@ -139,12 +142,18 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         return error;
     };
 
+    // Who issued a request is not who is interrupted when it is done.
+    const bool anywhere = std::ranges::any_of(points, [](const auto& point) {
+        return point.first.pattern.tracepoint() && !point.first.point->point.key.empty() &&
+               !is_of_system_calls(point.first.pattern.category);
+    });
     // The beginnings last: a span that begins meanwhile is seen whole or not at all.
     std::ranges::stable_partition(points, [](const auto& point) {
         return point.first.point->point.role != SpanPoint::Role::from;
     });
     for (auto& [probe, matches] : points) {
         probe.point->spec = span.places.front().spec;
+        probe.point->anywhere = anywhere;
         if (matches) {
             for (const SkippedPlace& skipped : matches->skipped)
                 report.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));

@@ -29,6 +29,8 @@ const char* place_text(PlaceKind kind) {
         return "call";
     case PlaceKind::usdt:
         return "usdt";
+    case PlaceKind::tracepoint:
+        return "tracepoint";
     case PlaceKind::function:
         break;
     }

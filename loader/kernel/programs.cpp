@@ -393,6 +393,27 @@ uint64_t Programs::gated_slow_calls() const {
     return sum;
 }
 
+uint64_t Programs::missed_tracepoints() const {
+    uint64_t sum = 0;
+    for (const int fd : tracepoint_programs()) {
+        bpf_prog_info info = {};
+        uint32_t size = sizeof(info);
+        if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+            sum += info.recursion_misses;
+    }
+    return sum;
+}
+
+std::vector<int> Programs::tracepoint_programs() const {
+    const auto& programs = state_->skeleton->progs;
+    std::vector<int> all;
+    for (const bpf_program* program :
+         {programs.tracepoint_hit_1, programs.tracepoint_hit_2, programs.tracepoint_hit_3,
+          programs.tracepoint_hit_4, programs.tracepoint_hit_5, programs.tracepoint_hit_6})
+        all.push_back(bpf_program__fd(program));
+    return all;
+}
+
 uint32_t Programs::possible_cpus() const {
     return state_->cpus;
 }

@@ -79,6 +79,8 @@ class Programs {
     ~Programs();
 
     int program_fd(ProgramKind kind) const; // -1: not loaded
+    // Of tracepoints: the same program several times, each for one probe at a tracepoint.
+    std::vector<int> tracepoint_programs() const;
     int map_fd(MapKind kind) const;
     // Seen by every program at its next event.
     volatile wire_config& config();
@@ -106,6 +108,9 @@ class Programs {
     uint32_t cpu_ids() const;       // numbers of CPUs are below it; some may be missing
     // [cpu_ids()], written by the sampler and by who calibrates.
     wire_tick_cost* tick_costs() const;
+    // How often a tracepoint was hit while another program was running on its CPU, so that the
+    // kernel did not run ours; before Linux 6.7 nobody counts that.
+    uint64_t missed_tracepoints() const;
     // Of the process tracepoints.
     std::vector<uint64_t> link_ids() const;
 

@@ -49,6 +49,7 @@ struct PointOfSpan {
     ProbeId span;
     SpecId spec; // the span's
     SpanPoint point;
+    bool anywhere = false; // see WIRE_SPAN_ANYWHERE
 
     // Nothing is asked of its calls' ends.
     bool at_entry() const { return !point.at_return; }
@@ -63,6 +64,7 @@ struct TimedProbe {
     std::vector<PlaceGroup> groups; // one a file and way out
     uint32_t terms = 0;             // of gates
     bool being_read = false;        // files in which there may be more
+    std::vector<UniqueFd> links{};  // of tracepoints
     // A span has one place, in no file; its points are probes of which nobody is told but as places
     // of the span.
     SpanDefinition span{};

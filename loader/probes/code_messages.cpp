@@ -57,6 +57,8 @@ std::string request(const Request& request) {
     put_error(out, request.no_error_number);
     out.varint(request.usdt_arguments.has_value());
     put(out, request.usdt_arguments.value_or(""));
+    out.varint(request.tracepoint.has_value());
+    put(out, request.tracepoint.value_or(""));
     return bytes;
 }
 
@@ -88,6 +90,10 @@ std::optional<Request> request(std::string_view bytes) {
     std::string arguments = take_text(in);
     if (is_usdt)
         request.usdt_arguments = std::move(arguments);
+    const bool is_tracepoint = in.boolean();
+    std::string format = take_text(in);
+    if (is_tracepoint)
+        request.tracepoint = std::move(format);
     return whole(in, std::move(request));
 }
 

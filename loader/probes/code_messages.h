@@ -66,7 +66,8 @@ struct Request {
     uint64_t address = 0;
     std::optional<int32_t> error_number{};
     Error no_error_number{};                     // why it is not known
-    std::optional<std::string> usdt_arguments{}; // see CalledFunction
+    // See CalledFunction.
+    std::optional<std::string> usdt_arguments{}, tracepoint{};
 };
 std::string request(const Request& request);
 std::optional<Request> request(std::string_view bytes);

@@ -3,6 +3,7 @@
 
 #include "loader/probes/find_in_files.h"
 
+#include <algorithm>
 #include <set>
 
 namespace auger {
@@ -139,6 +140,7 @@ Result<std::optional<CallProgram>> CodeReaders::compile(const ProgramRequest& pr
     request.text = function.name;
     request.program = program;
     request.usdt_arguments = function.usdt_arguments;
+    request.tracepoint = function.tracepoint;
     request.address = function.address;
     if (error_number)
         request.error_number = *error_number;
@@ -150,7 +152,13 @@ Result<std::optional<CallProgram>> CodeReaders::compile(const ProgramRequest& pr
     if (!answer)
         return answer.error();
     auto compiled = code_messages::program(*answer);
-    if (!compiled)
+    // Of a call there is no record: what would be read is anywhere in the kernel's memory.
+    const auto reads_record = [](const CallProgram& one) {
+        return std::any_of(one.wire.fetch, one.wire.fetch + one.wire.fetches, is_of_record);
+    };
+    const bool is_sound = compiled && (function.tracepoint || !*compiled || !**compiled ||
+                                       !reads_record(***compiled));
+    if (!is_sound)
         return conversations_.nonsense(group);
     return *std::move(compiled);
 }

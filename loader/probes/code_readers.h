@@ -38,6 +38,7 @@ struct CalledFunction {
     uint64_t address = 0;                   // as linked
     std::vector<pid_t> pids{};              // running processes of the target, for errno's place
     std::optional<std::string> usdt_arguments{}; // of a site of a USDT probe, as its note has them
+    std::optional<std::string> tracepoint{};     // of one: the text of its format file
 };
 
 class CodeReaders : public UnwindReader {

@@ -32,6 +32,7 @@ enum class PlaceKind : uint8_t {
     line,        // `FILE:LINE`, where a copy of the line's code begins: no exits
     call_site,   // a call instruction, and where the call comes back to; or a jump
     usdt,        // a site of a USDT probe: no exits
+    tracepoint,  // of the kernel's, in no file: no exits
 };
 
 // Of places without exits it is known how often they are reached, and not how long anything took.
@@ -70,9 +71,16 @@ struct UsdtSite {
     uint64_t semaphore = 0; // its offset in the file, of two bytes; 0: none
 };
 
+// What tracefs says of a tracepoint.
+struct TracepointSite {
+    std::string category, name;
+    std::string format; // the text of its file: event_format.h
+    uint64_t id = 0;    // that perf events name it by
+};
+
 struct PlaceMatch {
     PlaceKind kind;
-    size_t module;        // index into the modules that were searched
+    size_t module;        // index into the modules that were searched; of a tracepoint in none
     std::string name;     // demangled; with `@FILE:LINE in CALLER` for a call site
     std::string mangled;  // the symbol that matched
     uint64_t address;     // first byte, as linked
@@ -80,6 +88,7 @@ struct PlaceMatch {
     uint64_t file_offset; // of the first byte
     std::optional<CallSite> site;
     std::optional<UsdtSite> usdt;
+    std::optional<TracepointSite> tracepoint{};
     EntryPlace entry;
     // Where the arguments can be read, as FunctionCode has it; only of functions.
     std::optional<EntryPlace> argument_entry;

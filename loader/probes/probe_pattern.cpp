@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t text_limit = 4096; // bytes
 constexpr std::string_view usdt_prefix = "usdt:";
+constexpr std::string_view tracepoint_prefix = "tracepoint:";
 
 bool is_glob(std::string_view text) {
     return text.find_first_of("*?[\\") != text.npos;
@@ -210,6 +211,30 @@ ParsedProbe parse_usdt(std::string_view text, size_t start) {
     return {std::move(pattern), std::nullopt};
 }
 
+// "tracepoint:CATEGORY:NAME".
+ParsedProbe parse_tracepoint(std::string_view text, size_t start) {
+    constexpr const char* example = "for example tracepoint:syscalls:sys_enter_openat";
+    const std::string_view rest = text.substr(tracepoint_prefix.size());
+    const auto position = [&](size_t at) { return start + tracepoint_prefix.size() + at; };
+    const size_t colon = rest.find(':');
+    if (colon == rest.npos)
+        return fail(start + text.size(), text, "a tracepoint has a category and a name", example);
+    ProbePattern pattern;
+    pattern.text = text;
+    pattern.category = rest.substr(0, colon);
+    pattern.function = rest.substr(colon + 1);
+    pattern.function_is_glob = is_glob(pattern.function) || is_glob(pattern.category);
+    for (size_t at = 0; at < rest.size(); ++at)
+        if (static_cast<unsigned char>(rest[at]) <= 0x20 || rest[at] == 0x7f || rest[at] == '/' ||
+            (rest[at] == ':' && at != colon))
+            return fail(position(at), text, "no character of a tracepoint's name", example);
+    if (pattern.category.empty())
+        return fail(position(0), text, "no category before the `:`", example);
+    if (pattern.function.empty())
+        return fail(position(rest.size()), text, "no name after the `:`", example);
+    return {std::move(pattern), std::nullopt};
+}
+
 // A function's name or address, with its library. `whole` begins with `text`.
 ParsedProbe parse_function(std::string_view text, std::string_view whole) {
     size_t start = text.find_first_not_of(" \t");
@@ -283,6 +308,8 @@ ParsedProbe parse_probe(std::string_view text) {
     const std::string_view trimmed = text.substr(start, end - std::min(start, end));
     if (trimmed.starts_with(usdt_prefix))
         return parse_usdt(trimmed, start);
+    if (trimmed.starts_with(tracepoint_prefix))
+        return parse_tracepoint(trimmed, start);
     ParsedSourcePlace source = parse_source_place(trimmed, separator(trimmed));
     if (source.error)
         return fail(start + source.error->position, text, source.error->cause, source.error->hint);
@@ -366,14 +393,16 @@ bool glob_match(std::string_view glob, std::string_view text) {
 }
 
 bool is_place(const ProbePattern& pattern) {
-    return pattern.usdt() || pattern.offset || (pattern.line && !pattern.call_site);
+    return pattern.usdt() || pattern.tracepoint() || pattern.offset ||
+           (pattern.line && !pattern.call_site);
 }
 
 Error not_found(const ProbePattern& pattern, std::string cause, std::string hint) {
-    const char* operation = pattern.usdt()      ? "find USDT probe"
-                            : pattern.call_site ? "find call"
-                            : pattern.line      ? "find line"
-                                                : "find function";
+    const char* operation = pattern.usdt()         ? "find USDT probe"
+                            : pattern.tracepoint() ? "find tracepoint"
+                            : pattern.call_site    ? "find call"
+                            : pattern.line         ? "find line"
+                                                   : "find function";
     return {operation, pattern.text, std::move(cause), std::move(hint), Error::Kind::failed};
 }
 

@@ -2,7 +2,8 @@
 // ProbePattern: what a user writes for a probe, taken apart. `recv`, `libc:recv`,
 // `/opt/app/bin/x:handle`, `ns::Class::method`, `ns::f(int, char const*)`, `*parse*`, `f+0x10`,
 // `0x401136`; a call site `recv@main.cc:1312`, or every one of them `recv@*`; a line
-// `main.cc:1290`; a USDT probe `usdt:postgresql:query__start`, `usdt:libc:libc:setjmp`. One colon
+// `main.cc:1290`; a USDT probe `usdt:postgresql:query__start`, `usdt:libc:libc:setjmp`; a
+// tracepoint of the kernel's `tracepoint:block:block_rq_issue`. One colon
 // separates a library from a function, two belong to a name.
 #pragma once
 
@@ -31,7 +32,12 @@ struct ProbePattern {
     std::string provider{};          // of a USDT probe, name or glob; empty: it is none. Its name
                                      // stands in `function`
 
+    std::string category{};          // of a tracepoint, name or glob; likewise
+
     bool usdt() const { return !provider.empty(); }
+    bool tracepoint() const { return !category.empty(); }
+    // `kernel:tcp_sendmsg`
+    bool kernel_function() const { return library == "kernel"; }
 };
 
 // Whether what it means is a place that is reached, as far as the text tells: there are no calls of

@@ -10,6 +10,14 @@ namespace {
 
 constexpr size_t most_names = 1 << 16; // of an enumeration
 
+constexpr int64_t most_record_bytes = 65'536; // of a tracepoint's, as perf bounds it
+
+// The kernel's memory is read there, and nowhere else.
+bool lies_in_record(const wire_fetch& fetch) {
+    return fetch.offset[0] >= 0 && fetch.offset[0] < most_record_bytes &&
+           (fetch.base != WIRE_BASE_DATA_LOC || fetch.constant < most_record_bytes);
+}
+
 // Whoever reads the values that come back finds them by these indices.
 bool holds_together(const CallProgram& program) {
     const wire_call_program& wire = program.wire;
@@ -25,7 +33,9 @@ bool holds_together(const CallProgram& program) {
             (fetch.number >= i || (fetch.operand != WIRE_NO_VALUE && fetch.operand >= i) ||
              fetch.operation > WIRE_SHIFT_RIGHT_SIGNED))
             return false;
-        if (fetch.base > WIRE_BASE_COMPUTED || fetch.number > 16 || fetch.offsets < 1 ||
+        if (is_of_record(fetch) && !lies_in_record(fetch))
+            return false;
+        if (fetch.base > WIRE_BASE_DATA_LOC || fetch.number > 16 || fetch.offsets < 1 ||
             fetch.offsets > WIRE_MAX_OFFSETS || (text && fetch.string >= WIRE_MAX_STRINGS) ||
             (text ? fetch.size > WIRE_STRING : fetch.size > sizeof(uint64_t)) ||
             fetch.bit_shift >= 64 || fetch.bit_size > 64)

@@ -71,6 +71,11 @@ struct CallProgram {
     std::vector<ShownValue> shown;    // in the order asked for
 };
 
+// Of a tracepoint's record, in the kernel's memory.
+inline bool is_of_record(const wire_fetch& fetch) {
+    return fetch.base == WIRE_BASE_RECORD || fetch.base == WIRE_BASE_DATA_LOC;
+}
+
 // Whether there is nothing to compile.
 bool asks_nothing(const ProgramRequest& request);
 // Whether it may need to know where errno is.

@@ -2,6 +2,7 @@
 // probes: what is timed, where, and from which duration on it is slow; and the USDT probes that the
 // target's files have.
 #include "repl/commands/commands.h"
+#include "repl/commands/list_tracepoints.h"
 #include "repl/commands/showing.h"
 #include "repl/language/probe_arguments.h"
 #include "views/escape.h"
@@ -94,6 +95,8 @@ std::string whole_pattern(std::string text) {
 }
 
 Parsed<CommandPtr> parse_probes(Arguments& arguments) {
+    if (!arguments.at_end() && arguments.peek().text == "tracepoint")
+        return parse_list_tracepoints(arguments, arguments.take().span);
     if (arguments.at_end() || arguments.peek().text != "usdt")
         return as_command(std::make_unique<Probes>());
     auto command = std::make_unique<ListUsdt>();
@@ -113,8 +116,8 @@ CommandRow probes_command() {
     return {
         .name = "probes",
         .group = "Views",
-        .usage = "probes   or   probes usdt [PATTERN]",
-        .summary = "the probes, their places and thresholds; the USDT probes that there are",
+        .usage = "probes   or   probes usdt [PATTERN]   or   probes tracepoint [PATTERN]",
+        .summary = "the probes, their places and thresholds; the USDT probes and tracepoints that there are",
         .details = R"help(
 A PROBE is written
   function            in the program; in its libraries when the program has none of that name
@@ -130,18 +133,29 @@ A PROBE is written
                       a USDT probe (statically defined tracing, as <sys/sdt.h> makes it): how often
                       it is reached; usdt:libc:libc:setjmp names the library. Globs are allowed.
                       Its arguments are arg0, arg1 ... in predicates, and keys of a span.
-A place (a line, a USDT probe) has no duration: `slow` and `split` need a function, or a span.
+  tracepoint:block:block_rq_issue
+                      a tracepoint of the kernel's: how often the target's threads hit it. Globs
+                      are allowed. Its values are the fields of its record: args.sector,
+                      str(args.comm).
+  syscall:read        the calls of read(2): a span from tracepoint:syscalls:sys_enter_read to
+                      tracepoint:syscalls:sys_exit_read, with durations
+A place (a line, a USDT probe, a tracepoint) has no duration: `slow` and `split` need a function, or a span.
 `probes usdt` lists the USDT probes of the target's files: their sites, whether they have a semaphore
 (by which the program knows that somebody listens; it is on while the probe is attached), and where
 their arguments lie at the first site: bytes, negative with a sign, @, and an operand as assemblers
 write it. PATTERN is a glob of names, PROVIDER:NAME or LIBRARY:PROVIDER:NAME.
+`probes tracepoint` lists the kernel's tracepoints and their fields; PATTERN is a glob of names, or
+CATEGORY:NAME. While one of `syscalls` or `raw_syscalls` is attached every system call of every
+process takes longer, some 50 to 100 ns. Functions of the kernel (`kernel:tcp_sendmsg`) are not timed.
 Functions of the C++ library are found where it is named: libstdc++:get, std::sort. What cannot be
 probed without harm is refused, with the reason.)help",
         .examples = R"help(probes
 probes usdt
 probes usdt query*
-probes usdt libc:libc:*)help",
-        .arguments = {{.words = "usdt"}, {}},
+probes usdt libc:libc:*
+probes tracepoint block*
+probes tracepoint syscalls:sys_enter_*)help",
+        .arguments = {{.words = "usdt tracepoint"}, {.function = true}},
         .parse = parse_probes,
     };
 }

@@ -159,10 +159,10 @@ A span begins where `from` is reached and ends where `to` is reached with the sa
 thread. Its name is then a PROBE everywhere: `hist`, `split`, `slow`, `only`, `calls`, `open`,
 `threshold`, exports.
 
-A point is a function (where it begins; `f%return`: where it returns), a call site, FILE:LINE or a
-USDT probe ("help probes"). There may be several of each kind. `if` chooses among its calls. `key` is
+A point is a function (where it begins; `f%return`: where it returns), a call site, FILE:LINE, a
+USDT probe or a tracepoint ("help probes"). There may be several of each kind. `if` chooses among its calls. `key` is
 a number that tells the spans apart that are open at once: a pointer to the request, an id ("help
-expressions"); of a USDT probe, one of its arguments. `ret` and `errno` are known at the return, so a
+expressions"); of a USDT probe, one of its arguments; of a tracepoint, one of its fields. `ret` and `errno` are known at the return, so a
 point that asks for them is there. Without `key` (or with `key thread`) a span belongs to the thread
 on which it begins, and a point other than `from` means the span that the thread works for at that
 moment.
@@ -186,6 +186,10 @@ a thread serves one connection at a time, samples are exact; an event loop works
 that it received or sent something on last. What cannot be told from the socket is counted as
 ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends
 that nobody asked for, TLS, HTTP/2.
+A tracepoint is hit in interrupts, too: a block request is done in whatever thread was running. So a
+span begins at one only on a thread of the target's; it ends, and is parked, at a tracepoint with a
+key whoever is there. Keys of such a span (unless all its tracepoints are of `syscalls`) are of the
+whole machine, and ends without a beginning are not counted as stray.
 
 `span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
 redis-server; mariadbd's commands are calls), and those that programs mark themselves with
@@ -195,6 +199,7 @@ AUGER_SPAN_BEGIN(NAME, id) of auger.h, and says what they are from and to.)help"
 span request from accept_request key arg0 to send_reply%return key arg0
 span job from enqueue key arg1 queued to finish_job key arg0 resume run_job key arg0
 span tx from usdt:postgresql:transaction__start to usdt:postgresql:transaction__commit
+span io from tracepoint:block:block_rq_issue key args.sector to tracepoint:block:block_rq_complete key args.sector
 span query from begin_query keep to end_query limit 10s
 span http exchanges port 8080
 span auto)help",

@@ -10,7 +10,7 @@
 namespace auger {
 namespace {
 
-// A place that is reached, such as a line or a USDT probe.
+// A place that is reached, such as a line, a USDT probe or a tracepoint.
 bool is_counted(const std::string& probe) {
     const ParsedProbe parsed = parse_probe(probe);
     return parsed.pattern && is_place(*parsed.pattern);
@@ -67,8 +67,9 @@ CommandRow time_command() {
         .details = R"help(
 "help probes" explains PROBE. What matched is listed; `hist PROBE` shows the durations, `functions
 PROBE` those of each function that a glob matches. The number that `probes` shows stands for the probe
-in other commands. A line, a USDT probe, any place inside a function is counted; `only PROBE if arg1 >
-0` counts some of a USDT probe by its arguments.
+in other commands. A line, a USDT probe, a tracepoint of the kernel's, any place inside a function is
+counted; `only PROBE if arg1 > 0` counts some of a USDT probe by its arguments, `if args.bytes > 4096`
+some of a tracepoint by its fields. syscall:read times a system call by its tracepoints.
 
 At a terminal, files of other users that take long to be read are not waited for: they are named,
 and what matches there is timed when they have been read. A script waits.
@@ -82,6 +83,8 @@ time libc:recv
 time recv@main.cc:1312
 time main.cc:1290
 time usdt:postgresql:query__start
+time tracepoint:block:block_rq_issue
+time syscall:read
 time 'ns::Cache::*')help",
         .arguments = {probe_or_function, {.words = "off"}},
         .parse = parse_time,

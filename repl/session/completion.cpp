@@ -43,6 +43,27 @@ const ArgumentKind& kind_behind(const CommandRow& row, const std::vector<Word>& 
     return kinds[std::min(words.size(), places) - 1];
 }
 
+// Values of the tracepoint that was named last: what `text`, which ends in "args." and perhaps a
+// beginning, may become.
+std::vector<std::string> fields_of(const std::vector<Word>& words, const std::string& text,
+                                   const CompletionSource& source) {
+    constexpr std::string_view of_record = "args.", of_kernel = "tracepoint:";
+    std::vector<std::string> all;
+    const size_t at = text.rfind(of_record);
+    if (at == std::string::npos || !source.fields)
+        return all;
+    const auto named = std::ranges::find_if(words.rbegin(), words.rend(), [&](const Word& word) {
+        return word.text.starts_with(of_kernel);
+    });
+    if (named == words.rend())
+        return all;
+    const std::string before = text.substr(0, at + of_record.size());
+    for (const std::string& field : source.fields(named->text))
+        if ((before + field).starts_with(text))
+            all.push_back(before + field);
+    return all;
+}
+
 // Whole characters that all of them begin with.
 std::string common_beginning(const std::vector<std::string>& texts) {
     if (texts.empty())
@@ -123,6 +144,8 @@ Completion complete(const CommandTable& table, std::string_view line,
         const auto row = table.find(text.words.front());
         if (!row || (*row)->arguments.empty())
             return completion;
+        for (const std::string& field : fields_of(text.words, last.text, source))
+            found.insert(field);
         const ArgumentKind& kind = kind_behind(**row, text.words);
         add_words(kind.words, last.text, found);
         if (kind.command) {

@@ -16,6 +16,8 @@ struct CompletionSource {
     std::function<std::vector<std::string>()> probes; // texts
     std::function<std::vector<std::string>(std::string_view)> functions;
     std::function<std::vector<std::string>(std::string_view)> files; // folders end in '/'
+    // Of a tracepoint: names.
+    std::function<std::vector<std::string>(const std::string&)> fields{};
 };
 
 struct Completion {

@@ -18,9 +18,9 @@ std::string report_lines(const ProbeReport& report, size_t limit) {
             break;
         }
         const ProbePlace& place = report.places[i];
-        out +=
-            fmt::format("  {}  {}+0x{:x}  {}", escape_untrusted(place.function),
-                        escape_untrusted(place.module), place.offset, escape_untrusted(place.kind));
+        out += fmt::format(
+            "  {}  {}{}  {}", escape_untrusted(place.function), escape_untrusted(place.module),
+            place.offset ? fmt::format("+{:#x}", place.offset) : "", escape_untrusted(place.kind));
         if (!place.note.empty())
             out += fmt::format("  ({})", escape_untrusted(place.note));
         out += '\n';

@@ -116,6 +116,13 @@ Completion Session::complete(std::string_view line) const {
         return backend_.complete_function(prefix, limit);
     };
     source.files = complete_file;
+    source.fields = [this](const std::string& tracepoint) {
+        std::vector<std::string> names;
+        if (const auto found = backend_.list_tracepoints(tracepoint))
+            for (const TracepointInfo::Field& field : found->tracepoints.front().fields)
+                names.push_back(field.name);
+        return names;
+    };
     return auger::complete(commands_, line, source);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/session/setting.h"
 
+#include "repl/language/syscall_probe.h"
 #include "repl/session/spelling.h"
 #include "views/spell.h"
 
@@ -14,10 +15,11 @@ namespace {
 void spell(const ProbeSetting& probe, std::vector<std::string>& lines) {
     const std::string name = spell_probe(probe.text);
     const CallConditions& conditions = probe.conditions;
-    if (!probe.span.empty())
+    const bool one_word = is_syscall_probe(probe.text);
+    if (!probe.span.empty() && !one_word)
         lines.push_back(fmt::format("span {} {}", name, probe.span.text));
     if (probe.slow.kind == Threshold::Kind::none) {
-        if (probe.span.empty())
+        if (probe.span.empty() || one_word)
             lines.push_back("time " + name);
     } else {
         std::string line = fmt::format("slow {} > {}", name, spell_threshold(probe.slow));

@@ -2,6 +2,7 @@
 #include "repl/session/settings_edit.h"
 
 #include "repl/language/suggest.h"
+#include "repl/language/syscall_probe.h"
 #include "views/model/function_match.h"
 
 #include <fmt/format.h>
@@ -47,7 +48,14 @@ Parsed<ProbeId> SettingsEdit::id_of(const ProbeRef& ref) {
     ProbeId id = context.fresh;
     while (settings.find(id))
         id.value++;
-    settings.probes.push_back({id, ref.text, {}});
+    ProbeSetting made{id, ref.text, {}};
+    if (is_syscall_probe(ref.text)) {
+        auto span = syscall_span(ref.text, ref.at);
+        if (!span)
+            return span.complaint();
+        made.span = std::move(*span);
+    }
+    settings.probes.push_back(std::move(made));
     return id;
 }
 

@@ -11,6 +11,8 @@ namespace auger::test {
 // The first byte says which kind of section the others are.
 void fuzz_unwind_section(const uint8_t* data, size_t size);
 void fuzz_usdt(const uint8_t* data, size_t size);
+// What tracefs says of a tracepoint's record.
+void fuzz_event_format(const uint8_t* data, size_t size);
 // The machine code of a function.
 void fuzz_code_frames(const uint8_t* data, size_t size);
 // A whole ELF file: its headers, symbols, notes and call frame information.

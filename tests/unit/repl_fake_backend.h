@@ -106,6 +106,17 @@ class FakeBackend final : public Backend {
               "call+return (stepped)"}},
             {"it: is a tail call"}};
     }
+    Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
+        auto done = act("tracepoint " + pattern);
+        if (!done)
+            return done.error();
+        return Tracepoints{{{"syscalls",
+                             "sys_enter_read",
+                             {{"int", "__syscall_nr"}, {"unsigned int", "fd"}, {"char *", "buf"}},
+                             "sys_exit_read",
+                             ""},
+                            {"syscalls", "sys_exit_read", {{"long", "ret"}}, "", ""}}};
+    }
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override {
         auto done = act("usdt " + pattern);
         if (!done)

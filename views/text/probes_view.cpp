@@ -56,11 +56,11 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
                          is_point                      ? ""
                          : calls.durations.total() > 0 ? format_duration(calls.quantile(0.99))
                                                        : "-");
-        std::string place =
-            spec.way_out.kind() == ObservedExit::Kind::span
-                ? "span"
-                : escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
-                      fmt::format("+{:#x} {}", spec.offset, escape_untrusted(spec.way_out.text()));
+        std::string place = spec.way_out.kind() == ObservedExit::Kind::span
+                                ? "span"
+                                : escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
+                                      (spec.offset ? fmt::format("+{:#x} ", spec.offset) : " ") +
+                                      escape_untrusted(spec.way_out.text());
         size_t room = canvas.width() - 38;
         size_t for_place = std::min(text_width(place), room / 2);
         std::string name = elide_middle(escape_untrusted(spec.function), room - for_place - 2,

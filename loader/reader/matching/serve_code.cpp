@@ -123,6 +123,7 @@ std::optional<std::string> CodeServer::compile(const Request& request) {
     ValueScope scope{request.text};
     scope.address = request.address;
     scope.usdt_arguments = request.usdt_arguments;
+    scope.tracepoint = request.tracepoint;
     if (request.error_number)
         scope.error_number = *request.error_number;
     else

@@ -28,6 +28,8 @@ struct ValueScope {
     Result<int32_t> error_number = Error{{}, {}, "its location is not known", {}};
     // Of a site of a USDT probe, which is at the address, as its note has them: its only values.
     std::optional<std::string> usdt_arguments{};
+    // Of a tracepoint, the text of its format file: it has these fields and no other values.
+    std::optional<std::string> tracepoint{};
 };
 
 // Values that are read when a call begins are those at the function's first byte: its entry probe

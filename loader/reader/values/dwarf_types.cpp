@@ -210,7 +210,7 @@ ValueType pointee(const ValueType& pointer) {
     return pointer.target ? *pointer.target : type_of(pointer.die);
 }
 ValueType element(const ValueType& array) {
-    return type_of(array.die);
+    return array.target ? *array.target : type_of(array.die);
 }
 
 ValueType pointer_to(const ValueType& target) {

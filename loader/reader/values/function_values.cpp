@@ -5,6 +5,7 @@
 #include "loader/reader/values/dwarf_types.h"
 #include "loader/reader/values/named_type.h"
 #include "loader/reader/values/names.h"
+#include "loader/reader/values/tracepoint_values.h"
 #include "loader/reader/values/usdt_values.h"
 
 #include <fmt/format.h>
@@ -59,6 +60,10 @@ FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
             no_dwarf_ = dwarf.error();
         return;
     }
+    if (scope.tracepoint) {
+        no_dwarf_ = no_values("it does not describe tracepoints");
+        return;
+    }
     if (!scope.file || is_c_library(*scope.file))
         known_ = known_function(scope.function);
     if (!scope.debug || !scope.address) {
@@ -111,6 +116,8 @@ std::vector<std::pair<std::string, Result<FunctionValue>>> FunctionValues::param
 }
 
 Result<FunctionValue> FunctionValues::position(unsigned number) const {
+    if (scope_.tracepoint)
+        return no_tracepoint_value(scope_);
     if (scope_.usdt_arguments) {
         auto argument = usdt_argument(scope_, number);
         if (!argument)
@@ -126,7 +133,16 @@ Result<FunctionValue> FunctionValues::position(unsigned number) const {
     return FunctionValue{place};
 }
 
+Result<FunctionValue> FunctionValues::field(const std::string& name) const {
+    auto place = tracepoint_field(scope_, name);
+    if (!place)
+        return place.error();
+    return FunctionValue{*std::move(place)};
+}
+
 Result<FunctionValue> FunctionValues::named(const std::string& name) const {
+    if (scope_.tracepoint)
+        return no_tracepoint_value(scope_);
     if (scope_.usdt_arguments)
         return no_values(fmt::format("the arguments of {} have no names", scope_.function),
                          "by position they work: arg0, str(arg1)");
@@ -180,6 +196,8 @@ bool FunctionValues::returns_nothing() const {
 }
 
 Result<FunctionValue> FunctionValues::result() const {
+    if (scope_.tracepoint)
+        return no_tracepoint_value(scope_);
     if (scope_.usdt_arguments)
         return no_values("a USDT probe is a place, which returns nothing");
     if (returns_nothing())
@@ -204,6 +222,8 @@ Result<FunctionValue> FunctionValues::result() const {
 }
 
 Result<FunctionValue> FunctionValues::error_number() const {
+    if (scope_.tracepoint)
+        return no_tracepoint_value(scope_);
     if (scope_.usdt_arguments)
         return no_values("it is known where a call returns, and a USDT probe is a place");
     if (!scope_.error_number)

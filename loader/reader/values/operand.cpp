@@ -49,7 +49,9 @@ Error no_number(const ValueType& type) {
     case Kind::structure:
         return failure(fmt::format("is a {}", type.name), instead_of(type));
     case Kind::array:
-        return failure(fmt::format("is an array ({})", type.name), "name an element: items[0]");
+        return failure(fmt::format("is an array ({})", type.name),
+                       is_text_unit(element(type)) ? "as text it is str(...)"
+                                                   : "name an element: items[0]");
     case Kind::floating:
         return failure(
             fmt::format("is a floating-point number ({}), which cannot be read", type.name));

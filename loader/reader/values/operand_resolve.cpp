@@ -101,6 +101,13 @@ Result<FunctionValue> OperandReader::resolve_name(const Expression& expression) 
 
 Result<FunctionValue> OperandReader::resolve_member(const Expression& expression) const {
     const Expression& owner = *expression.operands[0];
+    if (values_.has_fields() && owner.kind == Expression::Kind::name && owner.text == "args") {
+        auto field = values_.field(expression.text);
+        if (!field)
+            return expression_error(text_, expression.name_at, field.error().cause,
+                                    field.error().hint);
+        return field;
+    }
     auto value = resolve(owner);
     if (!value)
         return value;

@@ -10,6 +10,7 @@ namespace auger {
 namespace {
 
 constexpr uint64_t register_bits = 64;
+constexpr int64_t most_record_bytes = 65'536;
 
 bool is_whole_register(const Place& place) {
     return !place.in_memory && place.register_shift == 0 && place.type.size == 8;
@@ -126,6 +127,9 @@ Objection to_fetch(const Place& place, bool string, uint8_t string_size, wire_fe
                                        (string ? WIRE_FETCH_STRING : 0) |
                                        (place.type.is_signed && !string ? WIRE_FETCH_SIGNED : 0) |
                                        (place.at_end ? WIRE_FETCH_AT_END : 0));
+    if ((place.base == WIRE_BASE_RECORD || place.base == WIRE_BASE_DATA_LOC) &&
+        (place.offsets.front() < 0 || place.offsets.front() >= most_record_bytes))
+        return "lies outside of the tracepoint's record";
     std::vector<int64_t> offsets = place.offsets;
     if (place.bits && place.in_memory) {
         if (Objection objection = place_bits(*place.bits, offsets.back(), fetch))

@@ -31,7 +31,7 @@ Result<wire_fetch> ProgramBuilder::with_operands(const Operand& operand) {
         return fetch;
     const Computation& computation = *operand.computation;
     fetch.constant = computation.constant;
-    if (fetch.base == WIRE_BASE_CONSTANT)
+    if (fetch.base == WIRE_BASE_CONSTANT || fetch.base == WIRE_BASE_DATA_LOC)
         return fetch;
     auto left = add_value(computation.left);
     if (!left)

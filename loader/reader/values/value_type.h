@@ -30,7 +30,7 @@ struct ValueType {
     std::string name{}; // for messages: "struct request"
     // Without typedefs and qualifiers; used only by what reads DWARF. No `addr`: there is none.
     Dwarf_Die die{};
-    // Of a pointer that stands in no debug information.
+    // Of a pointer, or an array's element, that stands in no debug information.
     std::shared_ptr<const ValueType> target{};
 
     // Whether a number can be made of it.
