@@ -54,6 +54,15 @@ struct {
     __type(value, struct wire_go_runtime);
 } go_runtimes SEC(".maps");
 
+/* By spec. Elements are made by user space, which reads them; counted by the tracker. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+    __uint(max_entries, WIRE_MAX_SPECS);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, u32);
+    __type(value, struct wire_go_counts);
+} go_counts SEC(".maps");
+
 /* Of lines and goroutines' ends, by what wire.h says; tracker writes, user space reads. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -8,6 +8,7 @@
 #include "call_settlement.h"
 #include "call_target.h"
 #include "call_values.h"
+#include "goroutine_waits.h"
 
 // A Go function that begins again is the call that began before; 0: it has not begun before.
 __noinline int is_begun_again(struct open_calls* calls, u64 sp, u64 cookie, bool once_more) {
@@ -74,6 +75,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     u32 place = PT_REGS_IP(ctx);
     struct wire_spec* spec = spec_of_cookie(cookie);
     bool begins_again = false;
+    u32 go_epoch = 0;
     struct goroutine owner;
     struct wire_call_counters* counters;
     struct open_calls* calls;
@@ -108,6 +110,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         if (begins_again && (spec->program || (calls && calls->depth >= WIRE_MAX_OPEN_CALLS)))
             return 0;
         calls = calls_of_goroutine(&owner, runtime, counters);
+        go_epoch = runtime->has_switches ? config.go_epoch : 0;
     } else {
         // A task's fields cost less than another helper's call.
         calls = calls_of_observed(bpf_get_current_task_btf(), counters);
@@ -161,8 +164,9 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         }
     }
     __sync_fetch_and_add(&counters->open, 1);
-    // While a goroutine waits, no thread does: it is not known how long it was off the CPU.
-    call->wall_epoch = in_go ? 0 : config.wall_epoch;
+    call->wall_epoch = in_go ? go_epoch : config.wall_epoch;
+    if (in_go && call->wall_epoch)
+        begin_goroutine_waits(calls, call);
     call->blocked_ns = calls->blocked_ns;
     call->runnable_ns = calls->runnable_ns;
     call->longest_wait.blocked_ns = 0;

@@ -8,6 +8,7 @@
 #include "call_settlement.h"
 #include "call_target.h"
 #include "call_values.h"
+#include "goroutine_waits.h"
 #include "slow_tracer.h"
 #include "span_points.h"
 
@@ -35,6 +36,7 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
     label = end->label;
     label_value = end->label_value;
     fill_end(end, calls, call, now);
+    tell_goroutine_waits(calls, end);
     if (values && label) {
         end->label = label;
         end->label_value = label_value;
@@ -163,6 +165,8 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
         end_part(calls, spec->part, duration, now);
     if (spec->counted_marks)
         count_marks(call, spec->counted_marks);
+    if (in_go)
+        end_goroutine_waits(calls, duration);
     count_return(counters);
     // Of Go's functions none is a point: see LiveProbes::no_point().
     if (!in_go && spec->point.role) {

@@ -40,7 +40,7 @@ static __always_inline struct open_calls* calls_of_goroutine(const struct gorout
                                                              const struct wire_go_runtime* runtime,
                                                              struct wire_call_counters* counters) {
     // All zero: a new value for the map.
-    static const struct open_calls none;
+    static const struct goroutine_state none;
     struct open_calls* calls = bpf_map_lookup_elem(&goroutine_calls, &owner->key);
     u32 tgid = owner->key.tgid;
 
@@ -50,6 +50,9 @@ static __always_inline struct open_calls* calls_of_goroutine(const struct gorout
     if (!calls) {
         bpf_map_update_elem(&goroutine_calls, &owner->key, &none, BPF_NOEXIST);
         calls = bpf_map_lookup_elem(&goroutine_calls, &owner->key);
+        // Goroutines that wait equally long must not be sampled alike.
+        if (calls)
+            ((struct goroutine_state*)calls)->waits.clock_ns = bpf_get_prandom_u32();
     }
     if (!calls) {
         __sync_fetch_and_add(&counters->dropped, 1);

@@ -10,11 +10,54 @@
 
 /* Where things lie, in bytes; of the goroutine's descriptor (g) and the thread's (m). */
 struct wire_go_runtime {
-    __wire_s32 thread_g;   /* from the thread pointer: the g whose stack the thread is on */
-    __wire_u16 g_m;        /* in a g: its thread */
-    __wire_u16 m_curg;     /* in an m: the goroutine that it works for; 0: none */
-    __wire_u16 g_saved_sp; /* in a g: its stack pointer while its thread is on another stack */
-    __wire_u16 padding[3];
+    __wire_s32 thread_g;     /* from the thread pointer: the g whose stack the thread is on */
+    __wire_u16 g_m;          /* in a g: its thread */
+    __wire_u16 m_curg;       /* in an m: the goroutine that it works for; 0: none */
+    __wire_u16 g_saved_sp;   /* in a g: its stack pointer while its thread is on another stack */
+    __wire_u16 has_switches; /* 1: it is known where goroutines leave threads and come back */
+    __wire_u16 padding[2];
+    __wire_u8 reason[64]; /* wire_go_reason of each number that the runtime has for one */
+};
+
+/* What a parked goroutine waits for, as the runtime names it. Numbers differ between its versions.
+ */
+enum wire_go_reason {
+    WIRE_GO_OTHER = 0,
+    WIRE_GO_IO_WAIT,
+    WIRE_GO_CHAN_RECEIVE,
+    WIRE_GO_CHAN_SEND,
+    WIRE_GO_SELECT,
+    WIRE_GO_SEMACQUIRE,
+    WIRE_GO_MUTEX,
+    WIRE_GO_RWMUTEX_READ,
+    WIRE_GO_RWMUTEX_WRITE,
+    WIRE_GO_COND,
+    WIRE_GO_WAIT_GROUP,
+    WIRE_GO_SLEEP,
+    WIRE_GO_GC_ASSIST,
+    WIRE_GO_GC,
+    WIRE_GO_COROUTINE,
+    WIRE_GO_REASONS = 16, /* there is room for one more */
+};
+
+/* The functions of the runtime in which goroutines leave threads and come back. The cookie of a
+ * probe in one of them. */
+enum wire_go_switch {
+    WIRE_GO_PARK,    /* gopark: the current goroutine, for a reason that is the third argument */
+    WIRE_GO_READY,   /* ready: a parked one, the first argument */
+    WIRE_GO_EXECUTE, /* execute: it gets the current thread */
+    WIRE_GO_YIELD,   /* goschedImpl, goyield_m, exitsyscall0: it is ready, and waits for its turn */
+    WIRE_GO_SWITCHES,
+};
+
+/* Of a Go function's calls that have returned and were watched from beginning to end: duration =
+ * attached + queued + parked. Per CPU; read by user space. */
+struct wire_go_counts {
+    __wire_u64 attached_ns;
+    __wire_u64 queued_ns;
+    __wire_u64 blocked_ns; /* of `attached_ns`, like the next */
+    __wire_u64 runnable_ns;
+    __wire_u64 parked_ns[WIRE_GO_REASONS];
 };
 
 enum wire_go_limit {

@@ -30,6 +30,31 @@ struct goroutines {
     struct goroutine on_stack;
 };
 
+/*
+ * How long a goroutine was on no thread since its first timed call: parked, by what for, and
+ * queued, ready but not executed yet. Written by the program at the runtime's switches, which is
+ * never at work on one goroutine twice at once; `at_entry` by the tracker.
+ */
+struct goroutine_waits {
+    u64 off_since_ns; /* 0: on a thread, or not seen to leave it */
+    u64 ready_ns;     /* since when it waits for its turn; 0: parked */
+    u32 reason;       /* wire_go_reason, of a park */
+    u32 epoch;        /* of wire_config.go_epoch, when it left the thread */
+    u64 clock_ns;     /* how long it has waited before, in all */
+    u64 queued_ns;
+    u64 parked_ns[WIRE_GO_REASONS];
+    /* What these were when a call began, by open_call.waits_at_entry. */
+    struct {
+        u64 queued_ns;
+        u64 parked_ns[WIRE_GO_REASONS];
+    } at_entry[WIRE_MAX_OPEN_CALLS];
+};
+
+struct goroutine_state {
+    struct open_calls calls; /* first: who has one of these has the other */
+    struct goroutine_waits waits;
+};
+
 /* Elements are made and deleted by the tracker, for goroutines with open calls; read, and samples
  * counted, by the samplers. Not LRU: the longest call would be the first to go. Full: the call is
  * dropped, loss counted. */
@@ -38,7 +63,7 @@ struct goroutine_calls_map {
     __uint(max_entries, WIRE_GO_CALLERS);
     __uint(map_flags, BPF_F_NO_PREALLOC);
     __type(key, struct goroutine_key);
-    __type(value, struct open_calls);
+    __type(value, struct goroutine_state);
 };
 
 /* By process id; made by the tracker at the first timed call, deleted at the process's end. Full:
@@ -51,8 +76,21 @@ struct go_processes_map {
     __type(value, struct wire_go_runtime);
 };
 
+static __always_inline bool is_off_thread(const struct goroutine_waits* waits) {
+    return waits->off_since_ns && waits->epoch == config.go_epoch;
+}
+
 extern struct goroutine_calls_map goroutine_calls SEC(".maps");
 extern struct go_processes_map go_processes SEC(".maps");
+
+/* What was done has held a goroutine up, unless that is on no thread: then whatever it waits for
+ * goes on meanwhile. */
+static __always_inline void charge_running_goroutine(const struct goroutine_key* key, u64 own_ns) {
+    struct goroutine_state* state = key->g ? bpf_map_lookup_elem(&goroutine_calls, key) : NULL;
+
+    if (state && !is_off_thread(&state->waits))
+        charge(&state->calls, own_ns);
+}
 
 /* The owner of the stack that the current thread is on at `sp`. Code that runs where Go's runtime
  * does not know of it (a signal's handler that has just begun) is the thread's. */

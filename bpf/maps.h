@@ -61,8 +61,8 @@ struct open_call {
     u32 value_slot;     /* where its values are, in thread_values; NO_VALUE_SLOT: it has none */
     u32 traced_inside;  /* slow calls inside it that were traced: they ask for its end */
     u32 state;          /* call_state. Tracker only. */
-    u32 padding;
-    u64 blocked_ns; /* the thread's totals at entry */
+    u32 waits_at_entry; /* of a goroutine's call: its place there */
+    u64 blocked_ns;     /* the thread's totals at entry */
     u64 runnable_ns;
     u64 own_ns;
     u64 parts_ns; /* in an explained call: what its parts took inside this one. Tracker only. */
@@ -161,13 +161,15 @@ struct open_calls {
      * what it works for. Tracker only. */
     u32 spans_busy;
     u32 more_padding;
-    /* Of a span that ends just now. Tracker only. */
+    /* Of a span or a goroutine's call that ends just now. Tracker only. */
     struct {
         u64 attached_ns;
         u64 queued_ns;
         u64 parked_ns;
         u32 tgid;
-        u32 tid; /* of the thread that worked for it last */
+        u32 tid;        /* of the thread that worked for it last */
+        u32 is_watched; /* of a goroutine's call, which has no other of these but times */
+        u32 padding;
     } span_end;
     struct exchange exchange; /* likewise, of one that is an exchange */
     struct open_call calls[WIRE_MAX_OPEN_CALLS];
@@ -279,6 +281,15 @@ struct spans_map {
     __type(value, struct span);
 };
 
+/* One element; written by who samples waits, of threads and of goroutines, read by user space. */
+struct wait_stats_map {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct wire_wait_stats);
+};
+
+extern struct wait_stats_map wait_stats SEC(".maps");
 extern struct spans_map spans SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");
 extern struct open_calls_map open_calls SEC(".maps");

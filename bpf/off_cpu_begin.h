@@ -9,6 +9,7 @@
 #include "sample.h"
 #include "spans.h"
 #include "unwind.h"
+#include "wait_clock.h"
 
 #include ARCH(registers.h)
 
@@ -42,14 +43,6 @@ struct {
     __type(key, int);
     __type(value, struct wait);
 } waits SEC(".maps");
-
-/* One element; written by the off-CPU sampler, read by user space. */
-struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, u32);
-    __type(value, struct wire_wait_stats);
-} wait_stats SEC(".maps");
 
 /* One element: the off-CPU sampler's walk. Interrupts are off while one is made. */
 struct {
@@ -139,19 +132,6 @@ static __always_inline void note_goroutines(struct wait* wait, u64 sp) {
     wait->in_worked_for = note_goroutine(&goroutines.worked_for, wait);
     wait->on_stack = goroutines.on_stack.key;
     wait->in_on_stack = note_goroutine(&goroutines.on_stack, wait);
-}
-
-// How often the clock has ticked by then: once in each period, at a moment of its own that is as
-// good as random (the finalizer of MurmurHash3, by Austin Appleby), so that it is in step with
-// nothing.
-static __noinline u64 ticks_by(u64 clock_ns, u32 tid, u64 period_ns) {
-    u64 periods = period_ns ? clock_ns / period_ns : 0;
-    u64 moment = periods + ((u64)tid << 32);
-
-    moment = (moment ^ (moment >> 33)) * 0xff51afd7ed558ccd;
-    moment = (moment ^ (moment >> 33)) * 0xc4ceb9fe1a85ec53;
-    moment = ((moment >> 32) * period_ns) >> 32;
-    return periods + (clock_ns - periods * period_ns > moment);
 }
 
 // Whether a sample is to be expected of the wait that begins, so that its stack is worth being

@@ -145,6 +145,16 @@ static __always_inline void charge_thread(struct open_calls* calls, const struct
     charge(calls, without_interruptions(own_ns));
 }
 
+// The same of a goroutine that the thread waited with, unless that had left it already.
+static __always_inline void charge_goroutine(const struct goroutine_key* key,
+                                             const struct wait* wait, u64 blocked_ns,
+                                             u64 runnable_ns) {
+    struct goroutine_state* state = key->g ? bpf_map_lookup_elem(&goroutine_calls, key) : NULL;
+
+    if (state && !is_off_thread(&state->waits))
+        charge_thread(&state->calls, wait, blocked_ns, runnable_ns);
+}
+
 // A thread comes back. Whether it is observed.
 static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
@@ -170,6 +180,8 @@ static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
     if (calls)
         charge_thread(calls, wait, woken - since, now - woken);
+    charge_goroutine(&wait->worked_for, wait, woken - since, now - woken);
+    charge_goroutine(&wait->on_stack, wait, woken - since, now - woken);
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
     period = config.wall_period_ns;
     if (!stats || !period)
@@ -210,12 +222,8 @@ static __always_inline void charge_thread_and_goroutines(struct task_struct* tas
         charge(calls, own_ns);
     if (!wait)
         return;
-    calls = calls_of(&wait->worked_for);
-    if (calls)
-        charge(calls, own_ns);
-    calls = calls_of(&wait->on_stack);
-    if (calls)
-        charge(calls, own_ns);
+    charge_running_goroutine(&wait->worked_for, own_ns);
+    charge_running_goroutine(&wait->on_stack, own_ns);
 }
 
 // What was done for observed threads, whoever was held up by it: a thread that blocks is not, but

@@ -137,6 +137,7 @@ int list_open_calls(struct bpf_iter__task* ctx) {
 SEC("iter/bpf_map_elem")
 int list_goroutine_calls(struct bpf_iter__bpf_map_elem* ctx) {
     const struct goroutine_key* key = ctx->key;
+    const struct goroutine_state* state = ctx->value;
     struct open_calls* calls = ctx->value;
     struct wire_open_call record = {};
     u32 depth;
@@ -148,6 +149,11 @@ int list_goroutine_calls(struct bpf_iter__bpf_map_elem* ctx) {
     record.depth = -1;  // of none yet
     record.running = 1; // it is not known to be below a stack pointer
     record.syscall = WIRE_SYSCALL_NONE;
+    if (is_off_thread(&state->waits)) {
+        record.off_since_ns = state->waits.off_since_ns;
+        record.syscall = state->waits.ready_ns ? WIRE_SYSCALL_QUEUED
+                                               : WIRE_SYSCALL_PARKED + (int)state->waits.reason;
+    }
     depth = *(volatile u32*)&calls->depth;
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth)

@@ -144,18 +144,18 @@ static __always_inline void charge_tick(struct wire_sampler_stats* stats, struct
                                         const struct goroutines* goroutines, u64 since) {
     u64 own_ns = without_interruptions(bpf_ktime_get_ns() - since);
     struct wire_tick_cost* cost = tick_cost();
+    struct goroutine_key key;
 
     if (cost)
         own_ns += cost->entry_ns;
     stats->own_ns += own_ns;
     if (calls)
         charge(calls, own_ns);
-    calls = calls_of(&goroutines->worked_for);
-    if (calls)
-        charge(calls, own_ns);
-    calls = calls_of(&goroutines->on_stack);
-    if (calls)
-        charge(calls, own_ns);
+    // Old verifiers take keys from the stack and from maps only.
+    key = goroutines->worked_for.key;
+    charge_running_goroutine(&key, own_ns);
+    key = goroutines->on_stack.key;
+    charge_running_goroutine(&key, own_ns);
 }
 
 static __always_inline u32 terms_of_goroutine(const struct goroutine* goroutine, u32 gate,

@@ -8,21 +8,11 @@
 #include ARCH(walk_probes.h)
 #include ARCH(registers.h)
 
-__noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
-    struct task_struct* task = bpf_get_current_task_btf();
-    u32 pid = bpf_get_current_pid_tgid() >> 32, stop = WIRE_STOPS;
-    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
-    struct wire_unwind_process* process;
-    const struct uprobe_task* utask;
-    u64 began = bpf_jiffies64();
-    int place = PLACE_KNOWN;
+static __always_inline void begin_walk(struct stack_walk* walk) {
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
 
-    if (!walk)
-        return 0;
     walk->count = 0;
-    if (!task->mm)
-        return 0;
-    TAKE_WALK_REGISTERS(walk, regs);
     walk->bx_state = WIRE_RBX_VALUE;
     walk->exact = 1;
     walk->return_instance = 0;
@@ -31,23 +21,12 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     walk->mapping.end = 0;
     walk->window_start = 0;
     walk->window_end = 0;
-    utask = task->utask;
-    if (utask) {
-        const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);
-
-        walk->return_instance = (u64)instance;
-        if (instance)
-            walk->return_instance_slot = BPF_CORE_READ(instance, stack);
-        place = leave_probe(walk);
-    }
-    process = bpf_map_lookup_elem(&unwind_processes, &pid);
     walk->process.cell = process ? process->cell : 0;
     walk->process.mappings = process ? process->mappings : 0;
-    if (is_compat(regs) || place == PLACE_UNKNOWN) {
-        walk->frames[0] = walk->ip;
-        walk->count = 1;
-        stop = place == PLACE_UNKNOWN ? WIRE_STOP_UNREADABLE : WIRE_STOP_UNSUPPORTED;
-    }
+}
+
+// From the registers on, until it is known why it ends.
+static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, u32 stop) {
     for (u32 i = 0; i < WIRE_MAX_FRAMES && stop == WIRE_STOPS; i++) {
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
         if (walk->ip >> USER_ADDRESS_BITS) {
@@ -58,20 +37,76 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         walk->count = i + 1;
         stop = step(walk, at_return);
     }
-    if (stop == WIRE_STOPS)
-        stop = WIRE_STOP_DEPTH;
+    return stop == WIRE_STOPS ? WIRE_STOP_DEPTH : stop;
+}
+
+static __always_inline u32 check_time(struct stack_walk* walk, u64 began, u32 stop) {
+    // What the walk has read may have been another table's meanwhile.
+    if (bpf_jiffies64() - began <= MAX_WALK_JIFFIES)
+        return stop;
+    walk->count = 1;
+    return WIRE_STOP_LATE;
+}
+
+static __always_inline int end_walk(struct stack_walk* walk, u32 stop) {
+    if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
+        walk->frames[walk->count++] = WIRE_STACK_CUT | stop;
+    return walk->count;
+}
+
+__noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    u32 stop = WIRE_STOPS;
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
+    const struct uprobe_task* utask;
+    u64 began = bpf_jiffies64();
+    int place = PLACE_KNOWN;
+
+    if (!walk)
+        return 0;
+    walk->count = 0;
+    if (!task->mm)
+        return 0;
+    begin_walk(walk);
+    TAKE_WALK_REGISTERS(walk, regs);
+    utask = task->utask;
+    if (utask) {
+        const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);
+
+        walk->return_instance = (u64)instance;
+        if (instance)
+            walk->return_instance_slot = BPF_CORE_READ(instance, stack);
+        place = leave_probe(walk);
+    }
+    if (is_compat(regs) || place == PLACE_UNKNOWN) {
+        walk->frames[0] = walk->ip;
+        walk->count = 1;
+        stop = place == PLACE_UNKNOWN ? WIRE_STOP_UNREADABLE : WIRE_STOP_UNSUPPORTED;
+    }
+    stop = walk_frames(walk, at_return, stop);
     // No thread begins in a function that is probed where it begins.
     if (stop == WIRE_STOP_END && place == PLACE_GUESSED && walk->count == 1)
         stop = WIRE_STOP_NO_MAPPING;
-    // What the walk has read may have been another table's meanwhile.
-    if (bpf_jiffies64() - began > MAX_WALK_JIFFIES) {
-        walk->count = 1;
-        stop = WIRE_STOP_LATE;
-    }
+    stop = check_time(walk, began, stop);
     // A thread that executes another program has no stack for a while: only the kernel's part.
-    if (stop != WIRE_STOP_END && is_exec(regs))
+    if (stop != WIRE_STOP_END && is_exec(regs)) {
         walk->count = 0;
-    else if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
-        walk->frames[walk->count++] = WIRE_STACK_CUT | stop;
-    return walk->count;
+        return 0;
+    }
+    return end_walk(walk, stop);
+}
+
+__noinline int walk_parked_stack(struct stack_walk* walk, u64 ip, u64 sp) {
+    u64 began = bpf_jiffies64();
+
+    if (!walk)
+        return 0;
+    begin_walk(walk);
+    walk->in_kernel = 0;
+    walk->ip = ip;
+    walk->sp = sp;
+    walk->bp = 0; // Go's functions are left by the stack pointer
+    walk->bx = 0;
+    walk->bx_state = WIRE_RBX_LOST;
+    return end_walk(walk, check_time(walk, began, walk_frames(walk, false, WIRE_STOPS)));
 }

@@ -58,6 +58,9 @@ struct stack_copy {
     char stack[WIRE_STACK_COPY + STACK_PAGE];
 };
 
+/* Likewise the stack of a goroutine that is on no thread, from where it will go on. */
+int walk_parked_stack(struct stack_walk* walk, u64 ip, u64 sp);
+
 /*
  * Of a walk of the sampler's that was cut for want of a table or of mappings: copies what user
  * space needs to go on. Returns the bytes written to *copy; 0 of other walks, and beyond

@@ -59,6 +59,9 @@ struct wire_config {
     __wire_u32 explained_every;
     __wire_u32 explained_set; /* another number whenever a wire_spec.part changes */
     __wire_u64 explained_slow_ns;
+    /* As wall_epoch: whether it is watched when goroutines leave threads and come back. */
+    __wire_u32 go_epoch;
+    __wire_u32 padding_at_end;
 };
 
 #endif

@@ -26,6 +26,8 @@ struct wire_event {
 enum wire_no_syscall {
     WIRE_SYSCALL_NONE = -1,    /* not waiting, or preempted in user mode: frames say where */
     WIRE_SYSCALL_STOPPED = -2, /* stopped by a signal or a debugger: of open calls only */
+    WIRE_SYSCALL_QUEUED = -3,  /* a goroutine that waits for its turn */
+    WIRE_SYSCALL_PARKED = -64, /* one that is parked: plus wire_go_reason */
 };
 
 /* A wait of a thread that was blocked, and what for as far as the kernel tells. */
@@ -167,6 +169,7 @@ struct wire_open_call {
      * is in place. */
     __wire_u64 return_slot;
     __wire_u64 return_address;
+    __wire_u64 off_since_ns; /* of a goroutine: on no thread since; 0: it is on one */
 };
 
 enum wire_process_change {
@@ -188,7 +191,7 @@ WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
 WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 104, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_call_parts) == 104 + 16 + WIRE_MAX_PARTS * 16, "wire_call_parts");
-WIRE_ASSERT(sizeof(struct wire_open_call) == 120, "wire_open_call");
+WIRE_ASSERT(sizeof(struct wire_open_call) == 128, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 
 #endif

@@ -29,6 +29,8 @@ std::vector<Part> parts_of(const AttachmentRequest& request) {
                 {ProgramKind::call_entry, bpf_trace_uprobe_multi, request.entries, false}};
     case ExitWay::none:
         return {{ProgramKind::line_reached, bpf_trace_uprobe_multi, request.entries, false}};
+    case ExitWay::go_switches:
+        return {{ProgramKind::goroutine_switch, bpf_trace_uprobe_multi, request.entries, false}};
     case ExitWay::point:
         return {{ProgramKind::span_point, bpf_trace_uprobe_multi, request.entries, false}};
     case ExitWay::caller:

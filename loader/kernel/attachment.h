@@ -48,6 +48,7 @@ enum class ExitWay {
     none,         // no calls: lines, at `entries`
     point,        // likewise places that are counted, and points of spans
     go,           // likewise exit instructions, of functions that goroutines call
+    go_switches,  // no calls: where goroutines leave threads and come back, at `entries`
     caller,       // at `entries`: where functions that end by a jump come back to
 };
 

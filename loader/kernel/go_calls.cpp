@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 
 #include <cerrno>
+#include <vector>
 
 namespace auger {
 
@@ -15,6 +16,9 @@ Result<void> enter_go_runtime(const Programs& programs, uint64_t cookie, const G
     uint32_t spec = cookie & WIRE_COOKIE_SPEC_MASK;
     if (bpf_map_update_elem(programs.map_fd(MapKind::go_runtimes), &spec, &*places.runtime,
                             BPF_ANY) < 0)
+        return system_error("time Go functions", path, "", errno);
+    const std::vector<wire_go_counts> none(programs.possible_cpus());
+    if (bpf_map_update_elem(programs.map_fd(MapKind::go_counts), &spec, none.data(), BPF_ANY) < 0)
         return system_error("time Go functions", path, "", errno);
     return {};
 }

@@ -103,6 +103,8 @@ class LiveBackend final : public Backend {
     }
     Result<void> set_sampling(const SamplingSettings& settings) override {
         auto set = sampling_.set(settings);
+        if (set)
+            probes_.go_switches().set_wanted(sampling_.watches_waits(), view_.get());
         overhead_.begin(clock_ns());
         return set;
     }
@@ -184,12 +186,14 @@ class LiveBackend final : public Backend {
                            updates_,      rates_,  emulators_};
 
     // What goes on in poll().
-    LiveLedger ledger_{programs_, *kernel_.ring, kernel_.watch, catalogue_, names_.mappings(),
-                       updates_,  sampling_,     overhead_,     tee_};
+    LiveLedger ledger_{
+        programs_, *kernel_.ring, kernel_.watch,         catalogue_, names_.mappings(), updates_,
+        sampling_, overhead_,     probes_.go_switches(), tee_};
     Recorders recorders_{tee_};
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
-    PeriodicWork work_{statistics_, names_,   mappings_, updates_, overhead_,
-                       rates_,      members_, spans_,    ledger_,  tee_};
+    PeriodicWork work_{
+        statistics_,           names_,  mappings_, updates_, overhead_, rates_, members_, spans_,
+        probes_.go_switches(), ledger_, tee_};
     PollLoop loop_{{kernel_.ring->fd(), kernel_.watch.fd(), kernel_.guard->fd(),
                     catalogue_.readers().answers_fd()},
                    records_,

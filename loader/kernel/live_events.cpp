@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_events.h"
 
+#include "bpf/go_runtime.h"
 #include "loader/kernel/wait_text.h"
 
 #include <cstring>
@@ -31,6 +32,16 @@ SampleKind kind_of(const wire_sample& sample) {
     }
 }
 
+// What a goroutine waited for, in place of a system call.
+std::optional<uint64_t> goroutine_wait(const wire_sample& sample) {
+    if (sample.syscall == WIRE_SYSCALL_QUEUED)
+        return LiveNames::queued_goroutine;
+    const int reason = sample.syscall - WIRE_SYSCALL_PARKED;
+    if (reason >= 0 && reason < WIRE_GO_REASONS)
+        return LiveNames::first_parked_goroutine + static_cast<uint64_t>(reason);
+    return std::nullopt;
+}
+
 } // namespace
 
 void LiveEvents::note_keys(std::span<const wire_call> calls) {
@@ -48,11 +59,17 @@ void LiveEvents::on_sample(const WireSampleView& sample) {
     SampleEvent event;
     event.time_ns = head.event.time_ns;
     event.weight_ns = head.weight_ns;
-    event.thread = names_.thread(head.event.pid, head.event.tid, wire_comm(head.comm));
+    event.thread =
+        names_.thread(head.event.pid, head.event.tid,
+                      goroutine_wait(head) ? std::string_view("goroutine") : wire_comm(head.comm));
     auto pid = static_cast<pid_t>(head.event.pid);
     event.kind = kind_of(head);
     // A preempted thread waits where it was running. A blocked one waits in the kernel.
-    if (head.syscall >= 0 ? event.kind != SampleKind::cpu : event.kind == SampleKind::blocked) {
+    if (const auto of_goroutine = goroutine_wait(head)) {
+        event.stack =
+            names_.waiting_stack(pid, head.event.time_ns, *of_goroutine, sample.user_frames);
+    } else if (head.syscall >= 0 ? event.kind != SampleKind::cpu
+                                 : event.kind == SampleKind::blocked) {
         std::optional<LiveNames::Waker> waker;
         if (sample.waker)
             waker = {static_cast<pid_t>(sample.waker->pid), wire_comm(sample.waker->comm),

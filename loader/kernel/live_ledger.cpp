@@ -43,6 +43,8 @@ void LiveLedger::report(uint64_t now_ns) const {
     ledger.time_ns = now_ns;
     sampling_.report(ledger);
     ledger.overhead = overhead_.last();
+    ledger.goroutines = go_switches_.state();
+    ledger.goroutine_switches = programs_.goroutine_switches();
     ledger.gated_slow_calls = programs_.gated_slow_calls();
     auto losses = programs_.losses();
     for (size_t cause = 0; cause < losses.size(); cause++)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/kernel/event_ring.h"
+#include "loader/kernel/go_switches.h"
 #include "loader/kernel/live_overhead.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/module_catalogue.h"
@@ -22,10 +23,10 @@ class LiveLedger {
     LiveLedger(const Programs& programs, const EventRing& ring, const ProcessWatch& watch,
                const ModuleCatalogue& catalogue, const ModuleMap& mappings,
                const ProbeUpdates& updates, const LiveSampling& sampling,
-               const LiveOverhead& overhead, EventSink& sink)
+               const LiveOverhead& overhead, const GoSwitches& go_switches, EventSink& sink)
         : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue),
           mappings_(mappings), updates_(updates), sampling_(sampling), overhead_(overhead),
-          sink_(sink) {}
+          go_switches_(go_switches), sink_(sink) {}
 
     // Tells the sink.
     void report(uint64_t now_ns) const;
@@ -43,6 +44,7 @@ class LiveLedger {
     const ProbeUpdates& updates_;
     const LiveSampling& sampling_;
     const LiveOverhead& overhead_;
+    const GoSwitches& go_switches_;
     EventSink& sink_;
 };
 

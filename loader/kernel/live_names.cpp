@@ -42,6 +42,21 @@ LiveNames::LiveNames(EventSink& sink, RetentionOf retention, SymbolizerOptions o
     : sink_(sink), mappings_(modules_), symbolizer_(modules_, std::move(options)),
       interner_(sink, std::move(retention)) {}
 
+namespace {
+
+std::string name_of_wait(uint64_t number) {
+    if (number == LiveNames::no_syscall)
+        return "fault";
+    if (number == LiveNames::queued_goroutine)
+        return "queued";
+    if (number >= LiveNames::first_parked_goroutine)
+        return fmt::format("parked: {}",
+                           park_reason_names[number - LiveNames::first_parked_goroutine]);
+    return syscall_name(number);
+}
+
+} // namespace
+
 LocationId LiveNames::intern(const Location& location) {
     for (; modules_told_ < modules_.size(); modules_told_++) {
         ModuleId id{static_cast<uint32_t>(modules_told_)};
@@ -52,8 +67,7 @@ LocationId LiveNames::intern(const Location& location) {
     if (interner_.locations() != before && location.module == syscall_module) {
         // Nothing to look up. Brackets, as for other frames that are no functions.
         Frame frame;
-        frame.function =
-            location.address == no_syscall ? "[fault]" : "[" + syscall_name(location.address) + "]";
+        frame.function = "[" + name_of_wait(location.address) + "]";
         sink_.on_frames(id, {&frame, 1});
     } else if (interner_.locations() != before) {
         Resolution resolution = symbolizer_.request(location);

@@ -51,6 +51,9 @@ class LiveNames {
                           const std::optional<Waker>& waker = {});
     // Instead of a number: blocked without having asked the kernel for anything.
     static constexpr uint64_t no_syscall = UINT64_MAX;
+    // ... a goroutine: ready, and not executed yet; or parked, plus the number of the reason.
+    static constexpr uint64_t queued_goroutine = UINT64_MAX - 1;
+    static constexpr uint64_t first_parked_goroutine = UINT64_MAX - 1 - park_reasons;
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);

@@ -16,6 +16,7 @@ LiveOverhead::Counters LiveOverhead::read() const {
     Counters now;
     now.samples = programs_.sampler_stats();
     now.waits = programs_.wait_stats();
+    now.go_switches = programs_.goroutine_switches();
     const auto losses = programs_.losses();
     now.lost_samples = losses[WIRE_LOSS_RING_SAMPLE];
     now.lost_wait_samples = losses[WIRE_LOSS_RING_WAIT];
@@ -53,7 +54,10 @@ bool LiveOverhead::update(uint64_t now_ns) {
     };
     add(Kind::samples, {}, now.samples.ticks - before_.samples.ticks,
         now.samples.own_ns - before_.samples.own_ns);
-    add(Kind::waits, {}, overhead.waits, now.waits.own_ns - before_.waits.own_ns);
+    last_go_switches_.switches = now.go_switches - before_.go_switches;
+    last_go_switches_.cost_ns = last_go_switches_.switches * costs_.emulated_ns;
+    add(Kind::waits, {}, overhead.waits,
+        now.waits.own_ns - before_.waits.own_ns + last_go_switches_.cost_ns);
     std::map<ProbeId, Counters::Probe> probes;
     for (const auto& [spec, counted] : now.specs) {
         const auto former = before_.specs.find(spec);

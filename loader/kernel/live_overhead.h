@@ -39,6 +39,11 @@ class LiveOverhead {
     // Ends the span when it is long enough, and begins the next one. Whether it did.
     bool update(uint64_t now_ns);
     const Overhead& last() const { return last_; }
+    // In it: how often goroutines switched, and what that cost. It is part of what waits cost.
+    struct GoSwitchCost {
+        uint64_t switches = 0, cost_ns = 0;
+    };
+    const GoSwitchCost& last_go_switches() const { return last_go_switches_; }
 
   private:
     struct Counters {
@@ -46,6 +51,7 @@ class LiveOverhead {
         wire_wait_stats waits = {};
         uint64_t lost_samples = 0, lost_wait_samples = 0;
         uint64_t line_hits = 0, line_ns = 0;
+        uint64_t go_switches = 0;
         struct Probe {
             ProbeId probe;
             uint64_t hits = 0, cost_ns = 0;
@@ -60,6 +66,7 @@ class LiveOverhead {
     HitCosts costs_;
     TargetClock clock_;
     Overhead last_;
+    GoSwitchCost last_go_switches_;
     uint64_t begin_ns_ = 0; // of the span; 0: none has begun
     Counters before_;
 };

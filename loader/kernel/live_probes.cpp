@@ -22,7 +22,8 @@ LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatal
                        FileGuard& guard, const Tracefs& tracefs, EventSink& sink, AttachWay way)
     : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
       guard_(guard), tracefs_(tracefs), sink_(sink), way_(way), exits_(features, catalogue, way),
-      specs_(programs), call_programs_(programs), pointer_calls_(programs) {}
+      specs_(programs), call_programs_(programs), pointer_calls_(programs),
+      go_switches_(programs, sink) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     if (!request.span.empty())
@@ -145,7 +146,18 @@ Result<void> LiveProbes::remove(ProbeId id) {
     probe.info.deleted = true;
     sink_.on_probe(probe.info);
     probes_.erase(found);
+    forget_go_files();
     return {};
+}
+
+void LiveProbes::forget_go_files() {
+    go_switches_.remove_unless([&](FileIdentity file) {
+        return std::ranges::any_of(probes_, [&](const auto& probe) {
+            return std::ranges::any_of(probe.second.places, [&](const Place& place) {
+                return place.exit == ExitWay::go && place.file == file;
+            });
+        });
+    });
 }
 
 // First the specs, so that what still fires does nothing; then the links; and when nothing fires
@@ -175,6 +187,7 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
         return {};
     if (!attached) {
         take_off(probe, now_ns);
+        forget_go_files();
     } else if (!probe.span.empty()) {
         ProbeReport report;
         if (auto made = attach_span(probe, view, report); !made)
@@ -252,6 +265,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                             is_place(probe.pattern) ? "place" : "function",
                                             report.places.size() == 1 ? "" : "s"));
     }
+    go_switches_.update(view);
     problems_ = std::move(problems);
 }
 
@@ -302,6 +316,7 @@ void LiveProbes::tell_problem(std::set<std::string>& problems, const std::string
 }
 
 void LiveProbes::forget_process(pid_t pid) {
+    go_switches_.forget_process(pid);
     for (auto& [id, probe] : probes_) {
         for (PlaceGroup& group : probe.groups)
             group.forget_process(pid);
@@ -309,6 +324,7 @@ void LiveProbes::forget_process(pid_t pid) {
 }
 
 void LiveProbes::leave_others(const TargetView& view) {
+    go_switches_.leave_others(view);
     for (auto& [id, probe] : probes_) {
         for (PlaceGroup& group : probe.groups)
             group.leave_others(view);
@@ -316,6 +332,7 @@ void LiveProbes::leave_others(const TargetView& view) {
 }
 
 void LiveProbes::forget_withdrawn() {
+    go_switches_.forget_withdrawn();
     for (auto& [id, probe] : probes_) {
         for (const PlaceGroup& group : probe.groups) {
             if (!group.withdrawn())
@@ -351,6 +368,7 @@ std::vector<uint64_t> LiveProbes::link_ids() const {
             ids.push_back(link_id(link.get()));
     }
     exchanges_.add_link_ids(ids);
+    go_switches_.add_link_ids(ids);
     return ids;
 }
 

@@ -9,6 +9,7 @@
 #include "loader/kernel/exchange_spans.h"
 #include "loader/kernel/exit_chooser.h"
 #include "loader/kernel/features.h"
+#include "loader/kernel/go_switches.h"
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/pointer_calls.h"
@@ -121,6 +122,10 @@ class LiveProbes {
     bool has_spans() const;
     bool has_exchanges() const { return !exchanges_.empty(); }
 
+    // What is known of goroutines that wait.
+    GoSwitches& go_switches() { return go_switches_; }
+    const GoSwitches& go_switches() const { return go_switches_; }
+
   private:
     // Ids of points: no user's probe has them.
     static constexpr uint32_t first_point = 0x8000'0000;
@@ -204,6 +209,8 @@ class LiveProbes {
     Result<void> ask(const Probe& probe, Place& place, std::optional<CallProgram> program);
     void remove_spec(SpecId spec);
     void take_off(Probe& probe, uint64_t now_ns);
+    // Where no Go function is timed any more nobody asks for goroutines that wait.
+    void forget_go_files();
     // Tells the kernel what is to be in force of the probe's places.
     Result<void> publish(const Probe& probe, Transaction& edit);
     AttachmentRequest request_for(ExitWay exit) const;
@@ -226,6 +233,7 @@ class LiveProbes {
     ProbeStatistics statistics_{programs_, specs_, sink_};
     PointerCalls pointer_calls_;
     ExchangeSpans exchanges_{programs_, features_};
+    GoSwitches go_switches_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     uint32_t next_point_ = first_point;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <ranges>
 #include <utility>
@@ -61,6 +62,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
     std::vector<PlaceGroup> groups;
     std::set<std::string> reasons;
     TailCallers callers(readers_, view);
+    std::map<size_t, GoPlaces> go_files; // by module
     auto give_up = [&](const Error& error) {
         groups.clear();
         // The last one first: nobody was told of their ids, which must not be missing among those
@@ -176,8 +178,10 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (group == groups.end()) {
             AttachmentRequest attachments = request_for(choice.exit);
             attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
-            if (choice.exit == ExitWay::go)
+            if (choice.exit == ExitWay::go) {
                 add_goroutine_ends(attachments, *go);
+                go_files[match.module] = *go;
+            }
             groups.emplace_back(module, view, std::move(attachments));
             group = std::prev(groups.end());
         }
@@ -192,6 +196,8 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (auto attached = group.attach(programs_, view); !attached)
             return give_up(attached.error());
     }
+    for (const auto& [module, go] : go_files)
+        go_switches_.add(view.modules[module], view, go, request_for(ExitWay::go_switches));
 
     for (Place& place : places) {
         const TargetModule& module = view.modules[place.match.module];
@@ -331,6 +337,7 @@ void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const 
 }
 
 void LiveProbes::withdraw(FileIdentity file, const std::string& why, uint64_t now_ns) {
+    go_switches_.withdraw(file);
     for (auto& [id, probe] : probes_) {
         const size_t gone = std::erase_if(probe.groups, [&](const PlaceGroup& group) {
             return !group.per_process() && group.file() == file;

@@ -40,6 +40,7 @@ class LiveSampling {
 
     // The ledger's account of samples.
     void report(LedgerEvent& ledger) const;
+    bool watches_waits() const { return off_cpu_.has_value(); }
     void add_link_ids(std::vector<uint64_t>& ids) const;
 
   private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/open_call_list.h"
 
+#include "bpf/go_runtime.h"
 #include "loader/base/fd.h"
 #include "loader/kernel/clock.h"
 #include "loader/kernel/wait_text.h"
@@ -119,6 +120,23 @@ std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call
     return stack;
 }
 
+namespace {
+
+// "parked: chan receive, for 12.5 ms; "
+std::string goroutine_wait_text(const wire_open_call& record) {
+    if (!record.off_since_ns)
+        return {};
+    const int reason = record.syscall - WIRE_SYSCALL_PARKED;
+    const std::string what = reason >= 0 && reason < WIRE_GO_REASONS
+                                 ? fmt::format("parked: {}", park_reason_names[reason])
+                                 : "queued";
+    const uint64_t waited =
+        record.now_ns > record.off_since_ns ? record.now_ns - record.off_since_ns : 0;
+    return fmt::format("{}, for {:.1f} ms; ", what, static_cast<double>(waited) / 1e6);
+}
+
+} // namespace
+
 OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
                                        Mappings& mappings) {
     const wire_open_call& record = records.front();
@@ -128,7 +146,8 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
     if (is_goroutine(record)) {
         thread.thread.comm = "goroutine";
         thread.no_thread = true;
-        thread.wait = fmt::format("goroutine {:#x}: its stack is not read", record.argument);
+        thread.wait = fmt::format("goroutine {:#x}: {}its stack is not read", record.argument,
+                                  goroutine_wait_text(record));
         return thread;
     }
     thread.running = record.running;

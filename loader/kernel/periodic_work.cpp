@@ -25,8 +25,13 @@ void PeriodicWork::update(uint64_t now_ns) {
         names_.deliver(TimeSlice(clock_ns, delivery_slice));
     }
     const bool measured = overhead_.update(now_ns);
-    if (measured)
+    if (measured) {
         rates_.count_threads();
+        const Overhead& overhead = overhead_.last();
+        go_switches_.judge(overhead_.last_go_switches().switches,
+                           overhead_.last_go_switches().cost_ns, overhead.target_ns,
+                           overhead.end_ns - overhead.begin_ns);
+    }
     if (measured || now_ns >= next_ledger_ns_)
         report_ledger(now_ns);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/kernel/birth_rates.h"
+#include "loader/kernel/go_switches.h"
 #include "loader/kernel/live_ledger.h"
 #include "loader/kernel/live_mappings.h"
 #include "loader/kernel/live_names.h"
@@ -27,10 +28,11 @@ class PeriodicWork {
   public:
     PeriodicWork(LiveStatistics& statistics, LiveNames& names, LiveMappings& mappings,
                  ProbeUpdates& updates, LiveOverhead& overhead, BirthRates& rates,
-                 TargetMembers& members, SpanSweep& spans, LiveLedger& ledger, EventSink& sink)
+                 TargetMembers& members, SpanSweep& spans, GoSwitches& go_switches,
+                 LiveLedger& ledger, EventSink& sink)
         : statistics_(statistics), names_(names), mappings_(mappings), updates_(updates),
-          overhead_(overhead), rates_(rates), members_(members), spans_(spans), ledger_(ledger),
-          sink_(sink) {}
+          overhead_(overhead), rates_(rates), members_(members), spans_(spans),
+          go_switches_(go_switches), ledger_(ledger), sink_(sink) {}
 
     // What is due.
     void update(uint64_t now_ns);
@@ -48,6 +50,7 @@ class PeriodicWork {
     BirthRates& rates_;
     TargetMembers& members_;
     SpanSweep& spans_;
+    GoSwitches& go_switches_;
     LiveLedger& ledger_;
     EventSink& sink_;
     OwnPriority priority_;

@@ -121,7 +121,8 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         for (bpf_program* program :
              {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return,
               skeleton.progs.line_reached, skeleton.progs.span_point, skeleton.progs.go_call_entry,
-              skeleton.progs.go_call_exit, skeleton.progs.goroutine_end})
+              skeleton.progs.go_call_exit, skeleton.progs.goroutine_end,
+              skeleton.progs.goroutine_switch})
             bpf_program__set_expected_attach_type(
                 program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
     }
@@ -201,6 +202,8 @@ int Programs::program_fd(ProgramKind kind) const {
         return bpf_program__fd(programs.go_call_exit);
     case ProgramKind::goroutine_end:
         return bpf_program__fd(programs.goroutine_end);
+    case ProgramKind::goroutine_switch:
+        return bpf_program__fd(programs.goroutine_switch);
     case ProgramKind::line_reached:
         return bpf_program__fd(programs.line_reached);
     case ProgramKind::span_point:
@@ -264,6 +267,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.call_targets);
     case MapKind::go_runtimes:
         return bpf_map__fd(maps.go_runtimes);
+    case MapKind::go_counts:
+        return bpf_map__fd(maps.go_counts);
     case MapKind::goroutine_calls:
         return bpf_map__fd(maps.goroutine_calls);
     case MapKind::spans:
@@ -383,6 +388,30 @@ SpanCounts Programs::span_counts(uint32_t spec) const {
                     {one.ambiguous[WIRE_AMBIGUOUS_EARLY], one.ambiguous[WIRE_AMBIGUOUS_UNASKED],
                      one.ambiguous[WIRE_AMBIGUOUS_TLS], one.ambiguous[WIRE_AMBIGUOUS_HTTP2]}};
         });
+    return sum;
+}
+
+SpanCounts Programs::go_counts(uint32_t spec) const {
+    SpanCounts sum;
+    for_each_cpu_value<wire_go_counts>(bpf_map__fd(state_->skeleton->maps.go_counts), spec,
+                                       state_->cpus, [&](const wire_go_counts& one) {
+                                           sum.attached_ns += one.attached_ns;
+                                           sum.queued_ns += one.queued_ns;
+                                           sum.blocked_ns += one.blocked_ns;
+                                           sum.runnable_ns += one.runnable_ns;
+                                           for (size_t i = 0; i < park_reasons; i++) {
+                                               sum.parked_ns += one.parked_ns[i];
+                                               sum.parked_for_ns[i] += one.parked_ns[i];
+                                           }
+                                       });
+    sum.watched_ns = sum.attached_ns;
+    return sum;
+}
+
+uint64_t Programs::goroutine_switches() const {
+    uint64_t sum = 0;
+    for_each_cpu_value<uint64_t>(bpf_map__fd(state_->skeleton->maps.go_switches), 0, state_->cpus,
+                                 [&](uint64_t count) { sum += count; });
     return sum;
 }
 

@@ -34,6 +34,7 @@ enum class ProgramKind {
     go_call_entry,
     go_call_exit,
     goroutine_end,
+    goroutine_switch,
     line_reached,
     span_point,
     sweep_spans,
@@ -65,6 +66,7 @@ enum class MapKind {
     call_operands,
     call_targets,
     go_runtimes,
+    go_counts,
     goroutine_calls,
     spans,
     exchange_spans,
@@ -101,6 +103,10 @@ class Programs {
     void visit_spans(const std::function<void(const wire_span&)>& visit) const;
     // Of all spans that this spec has been.
     SpanCounts span_counts(uint32_t spec) const;
+    // Of the Go function that the spec is now.
+    SpanCounts go_counts(uint32_t spec) const;
+    // How often goroutines left threads, got ready and came back.
+    uint64_t goroutine_switches() const;
     // By what wire.h says.
     std::array<uint64_t, WIRE_OTHER_HITS> other_hits() const;
 

@@ -249,6 +249,8 @@ StatsEvent SpecTable::totals(uint16_t slot) const {
     }
     if (slots_[slot].settings.is_span)
         sum.span = programs_.span_counts(slot) - slots_[slot].former_span;
+    if (slots_[slot].settings.is_go)
+        sum.span = programs_.go_counts(slot);
     return sum;
 }
 

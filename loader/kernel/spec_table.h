@@ -27,6 +27,7 @@ struct SpecSettings {
     uint32_t terms = 0;              // of gates; see wire_spec
     uint32_t part = 0;               // of explained calls; see wire_spec
     wire_span_point point = {};      // its calls are points of a span
+    bool is_go = false;              // its calls are goroutines'
     bool is_span = false;            // it is a span's own ...
     uint64_t limit_ns = 0;           // ... which is open for no longer; see wire_spec
 };

@@ -3,10 +3,13 @@
 
 #include "loader/probes/message_parts.h"
 
+#include <algorithm>
+
 namespace auger::code_messages {
 namespace {
 
 constexpr size_t slot_limit = 16; // of a ThreadLocalBlock
+constexpr size_t most_go_switches = 16;
 
 void put_program_request(ByteWriter& out, const ProgramRequest& request) {
     put(out, request.conditions.only_if);
@@ -154,6 +157,11 @@ std::string go(const GoPlaces& go) {
     put_plain(out, go.runtime.value_or(wire_go_runtime{}));
     out.varint(go.goroutine_end.has_value());
     out.varint(go.goroutine_end.value_or(0));
+    out.varint(go.switches.size());
+    for (const GoSwitchPlace& place : go.switches) {
+        out.varint(place.what);
+        out.varint(place.offset);
+    }
     return bytes;
 }
 
@@ -168,6 +176,15 @@ std::optional<GoPlaces> go(std::string_view bytes) {
         go.runtime = runtime;
     if (has_end)
         go.goroutine_end = end;
+    go.switches = take_list(in, most_go_switches, [&] {
+        GoSwitchPlace place{};
+        place.what = static_cast<wire_go_switch>(in.varint_up_to(WIRE_GO_SWITCHES - 1));
+        place.offset = in.varint();
+        return place;
+    });
+    if (go.runtime && std::ranges::any_of(go.runtime->reason,
+                                          [](uint8_t reason) { return reason >= WIRE_GO_REASONS; }))
+        return std::nullopt;
     return whole(in, go);
 }
 

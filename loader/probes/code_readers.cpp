@@ -88,8 +88,11 @@ Result<GoPlaces> CodeReaders::go_places(const File& file) {
         return *places;
     auto told = told_of(file, Kind::go, [&](std::string_view answer) {
         auto found = code_messages::go(answer);
-        const bool is_sound =
-            found && (!found->goroutine_end || file->is_code(*found->goroutine_end));
+        const bool is_sound = found &&
+                              (!found->goroutine_end || file->is_code(*found->goroutine_end)) &&
+                              std::ranges::all_of(found->switches, [&](const GoSwitchPlace& place) {
+                                  return file->is_code(place.offset);
+                              });
         return is_sound ? found : std::nullopt;
     });
     if (told)

@@ -7,12 +7,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace auger {
+
+// Where the runtime takes goroutines off threads and puts them on again.
+struct GoSwitchPlace {
+    wire_go_switch what;
+    uint64_t offset; // in the file
+};
 
 struct GoPlaces {
     std::optional<wire_go_runtime> runtime; // nothing: it is of a version that is not understood
     std::optional<uint64_t> goroutine_end;  // offset in the file
+    std::vector<GoSwitchPlace> switches;    // empty: they are not understood
 };
 
 } // namespace auger

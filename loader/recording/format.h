@@ -23,7 +23,8 @@ inline constexpr std::string_view magic = "\x89"
 inline constexpr uint32_t version = 7;
 // The oldest that can be read: without marks, gates and values; 3 is without the machine, 4 without
 // the ends of calls that `only` leaves out, probes that are off, and what observing costs; 5 is
-// without spans, 6 without exchanges that are ambiguous.
+// without spans, 6 without exchanges that are ambiguous, explained calls, and what goroutines wait
+// for.
 inline constexpr uint32_t oldest_version = 2;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;

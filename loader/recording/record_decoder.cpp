@@ -291,6 +291,10 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
         if (has_exchanges())
             for (const auto member : AmbiguousCounts::members())
                 event.span.ambiguous.*member = in_.varint();
+        for (size_t i = has_parks() ? in_.count(park_reasons) : 0; i > 0 && !in_.failed(); i--) {
+            const uint64_t reason = in_.varint_up_to(park_reasons - 1);
+            event.span.parked_for_ns[reason] = in_.varint();
+        }
     }
     if (!in_.failed())
         sink.on_stats(event);
@@ -340,6 +344,11 @@ void RecordDecoder::ledger(uint64_t time_ns, EventSink& sink) {
     if (has_overhead()) {
         event.waits_hz = in_.varint();
         event.overhead = overhead();
+    }
+    if (has_parks()) {
+        event.goroutines = static_cast<LedgerEvent::Goroutines>(
+            in_.varint_up_to(static_cast<uint64_t>(LedgerEvent::Goroutines::too_often)));
+        event.goroutine_switches = in_.varint();
     }
     const size_t causes = in_.count(recording::max_causes);
     for (size_t i = 0; i < causes; ++i) {

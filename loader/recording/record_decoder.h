@@ -58,6 +58,7 @@ class RecordDecoder {
     bool has_overhead() const { return version_ >= 5; }
     bool has_spans() const { return version_ >= 6; }
     bool has_exchanges() const { return version_ >= 7; }
+    bool has_parks() const { return version_ >= 7; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {

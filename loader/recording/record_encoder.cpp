@@ -309,12 +309,20 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
     out_.varint(event.filtered);
     const bool of_span = event.span != SpanCounts{};
     out_.varint(of_span);
-    if (of_span)
-        for (const auto member : SpanCounts::members())
-            out_.varint(event.span.*member);
-    if (of_span)
-        for (const auto member : AmbiguousCounts::members())
-            out_.varint(event.span.ambiguous.*member);
+    if (!of_span)
+        return;
+    for (const auto member : SpanCounts::members())
+        out_.varint(event.span.*member);
+    for (const auto member : AmbiguousCounts::members())
+        out_.varint(event.span.ambiguous.*member);
+    const auto& parked_for = event.span.parked_for_ns;
+    out_.varint(park_reasons - static_cast<size_t>(std::ranges::count(parked_for, 0u)));
+    for (size_t i = 0; i < park_reasons; i++) {
+        if (!parked_for[i])
+            continue;
+        out_.varint(i);
+        out_.varint(parked_for[i]);
+    }
 }
 
 void RecordEncoder::put_overhead(const LedgerEvent& event) {
@@ -351,6 +359,8 @@ void RecordEncoder::on_ledger(const LedgerEvent& event) {
     out_.varint(event.gated_waits);
     out_.varint(event.gated_slow_calls);
     put_overhead(event);
+    out_.varint(static_cast<uint64_t>(event.goroutines));
+    out_.varint(event.goroutine_switches);
     const size_t causes = std::min(event.lost.size(), recording::max_causes);
     out_.varint(causes);
     auto lost = event.lost.begin();

@@ -9,6 +9,7 @@
 #include "loader/base/ids.h"
 #include "loader/stream/branch.h"
 #include "loader/stream/observed_exit.h"
+#include "loader/stream/park_reason.h"
 
 #include <array>
 #include <cstddef>
@@ -123,9 +124,10 @@ struct CallEndEvent {
     std::optional<LabelId> label{};   // of a split by a value
     bool marks_known = true;          // false: nothing is known of any mark, whenever it began
     bool filtered = false; // `only PROBE if ...` did not hold: nothing counts as being in it
-    // Of a span: no thread worked for it ...
+    // Of a span: no thread worked for it, and before the first one did. Of a goroutine's call: it
+    // was parked, and ready without having a thread.
     uint64_t parked_ns = 0;
-    uint64_t queued_ns = 0; // ... before the first one did
+    uint64_t queued_ns = 0;
 };
 
 // Of a call whose waits were watched.
@@ -302,8 +304,9 @@ struct AmbiguousCounts {
     friend bool operator==(const AmbiguousCounts&, const AmbiguousCounts&) = default;
 };
 
-// What is counted of a span beside its calls. Times are of spans that returned: their duration is
-// attached + queued + parked.
+// What is counted of a span beside its calls, and of a Go function. Times are of spans that
+// returned, or calls that did and whose waits were watched: their duration is attached + queued +
+// parked.
 struct SpanCounts {
     uint64_t expired = 0;     // given up: open for longer than the limit
     uint64_t stray = 0;       // ends that found nothing to end
@@ -315,6 +318,8 @@ struct SpanCounts {
     uint64_t blocked_ns = 0;
     uint64_t runnable_ns = 0;
     AmbiguousCounts ambiguous{};
+    // Of a Go function: what its goroutines were parked for.
+    std::array<uint64_t, park_reasons> parked_for_ns{};
 
     // But for what is ambiguous.
     static constexpr auto members() {
@@ -328,6 +333,8 @@ struct SpanCounts {
             this->*member += other.*member;
         for (const auto member : AmbiguousCounts::members())
             ambiguous.*member += other.ambiguous.*member;
+        for (size_t i = 0; i < park_reasons; i++)
+            parked_for_ns[i] += other.parked_for_ns[i];
         return *this;
     }
     SpanCounts operator-(const SpanCounts& other) const {
@@ -336,6 +343,8 @@ struct SpanCounts {
             difference.*member -= other.*member;
         for (const auto member : AmbiguousCounts::members())
             difference.ambiguous.*member -= other.ambiguous.*member;
+        for (size_t i = 0; i < park_reasons; i++)
+            difference.parked_for_ns[i] -= other.parked_for_ns[i];
         return difference;
     }
     friend bool operator==(const SpanCounts&, const SpanCounts&) = default;
@@ -368,7 +377,7 @@ struct StatsEvent {
     };
     std::vector<MarkCount> marked{};
     uint64_t filtered = 0; // `only PROBE if ...` did not hold; entries = returns + ... + filtered
-    SpanCounts span{};     // of a span: entries = ... + expired, too
+    SpanCounts span{};     // of a span: entries = ... + expired, too; of a Go function times
 };
 
 // Causes in LedgerEvent::lost that others look for.
@@ -414,12 +423,17 @@ struct LedgerEvent {
     // What one sample costs the thread that it hits, on average as measured; taken out of
     // durations. 0: not measured.
     uint64_t sample_gap_ns = 0;
-    uint64_t waits = 0;                   // of sampled threads, that ended
-    uint64_t wait_samples = 0;            // sent to user space: waits in which the clock ticked
-    uint64_t gated_waits = 0;             // samples of waits that a gate kept back
-    uint64_t gated_slow_calls = 0;        // likewise of slow calls
-    bool wall = false;                    // waits are being sampled
-    uint64_t waits_hz = 0;                // at this rate; 0: at `rate_hz`
+    uint64_t waits = 0;            // of sampled threads, that ended
+    uint64_t wait_samples = 0;     // sent to user space: waits in which the clock ticked
+    uint64_t gated_waits = 0;      // samples of waits that a gate kept back
+    uint64_t gated_slow_calls = 0; // likewise of slow calls
+    bool wall = false;             // waits are being sampled
+    uint64_t waits_hz = 0;         // at this rate; 0: at `rate_hz`
+    // Whether it is watched when goroutines leave threads and come back: nobody asks, it is, or it
+    // was too often; and how often they did.
+    enum class Goroutines : uint8_t { unwatched = 0, watched = 1, too_often = 2 };
+    Goroutines goroutines = Goroutines::unwatched;
+    uint64_t goroutine_switches = 0;
     Overhead overhead{};                  // the last one that was measured
     std::map<std::string, uint64_t> lost; // cause -> events; every cause present, also at 0
 };

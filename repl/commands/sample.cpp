@@ -164,6 +164,11 @@ wait. A wait shows up when it ends. With `wakers`, the stack of a blocked thread
 woke it, and from where: [woken by NAME], then the waker's stack from its innermost frame outwards.
 That costs a stack at each wake-up.
 
+Goroutines that are in timed calls are sampled while no thread runs them: [parked: chan receive] and
+the like count as blocked, [queued] as runnable, and `hist` of a Go function has its whole wall clock.
+Where they switch so often that it would cost more than 5 % of the target's CPU time, that ends by
+itself, as `status` says.
+
 `waits RATE` samples waits at a rate of their own, and takes their stacks only where a sample is
 expected. With thousands of threads, or millions of waits a second, that costs a fraction. Each
 sample carries its weight, so shares stay right. A wait much longer than its thread's others may

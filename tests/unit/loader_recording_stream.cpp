@@ -162,6 +162,9 @@ void Transcript::on_stats(const StatsEvent& event) {
             line += fmt::format(" {}", event.span.*member);
         for (const auto member : AmbiguousCounts::members())
             line += fmt::format(" {}", event.span.ambiguous.*member);
+        for (size_t i = 0; i < park_reasons; i++)
+            if (event.span.parked_for_ns[i])
+                line += fmt::format(" parked {}:{}", i, event.span.parked_for_ns[i]);
     }
     lines.push_back(line);
 }
@@ -172,6 +175,9 @@ void Transcript::on_ledger(const LedgerEvent& event) {
     line += fmt::format(" {} {} {} {}", event.sample_gap_ns, event.waits, event.wait_samples,
                         event.wall);
     line += fmt::format(" {} {} {}", event.gated, event.gated_waits, event.gated_slow_calls);
+    if (event.goroutine_switches || event.goroutines != LedgerEvent::Goroutines::unwatched)
+        line += fmt::format(" goroutines {} {}", static_cast<int>(event.goroutines),
+                            event.goroutine_switches);
     for (const auto& [cause, count] : event.lost)
         line += fmt::format(" {}={}", cause, count);
     const Overhead& overhead = event.overhead;
@@ -378,6 +384,8 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
                     stats.span.*member = wide();
                 for (const auto member : AmbiguousCounts::members())
                     stats.span.ambiguous.*member = wide();
+                for (uint64_t& parked : stats.span.parked_for_ns)
+                    parked = number(2) ? wide() : 0;
             }
             sink.on_stats(stats);
             break;
@@ -392,6 +400,8 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
                 *field = wide();
             ledger.rate_achieved_hz = 98.7;
             ledger.wall = number(2);
+            ledger.goroutines = static_cast<LedgerEvent::Goroutines>(number(3));
+            ledger.goroutine_switches = wide();
             for (size_t cause = number(5); cause-- > 0;)
                 ledger.lost[text(20)] = wide();
             for (uint64_t* field :

@@ -142,5 +142,43 @@ TEST(Classifier, LeavesOutWhatCameBehindTheLastSend) {
     EXPECT_EQ(classes(), (std::vector{slow, slow, slow, slow}));
 }
 
+// A Go function's calls, of which half of the time was watched.
+TEST(HistView, SaysWhatGoroutinesWereParkedFor) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    StatsEvent event;
+    event.time_ns = 1000 * ms;
+    event.spec = stream.probe(1, "main.handle");
+    event.entries = event.returns = 4;
+    event.sum_ns = 80 * ms;
+    event.min_ns = event.max_ns = 20 * ms;
+    event.buckets = {{bucket_of(20 * ms), 4}};
+    event.span = {.attached_ns = 10 * ms,
+                  .queued_ns = 2 * ms,
+                  .parked_ns = 28 * ms,
+                  .watched_ns = 10 * ms,
+                  .blocked_ns = 4 * ms,
+                  .runnable_ns = 2 * ms};
+    event.span.parked_for_ns[2] = 8 * ms;
+    event.span.parked_for_ns[11] = 20 * ms;
+    model.on_stats(event);
+    ViewOptions options;
+    options.width = 160;
+    auto canvas = hist_view(model, options, ProbeId{1});
+    ASSERT_TRUE(canvas);
+    EXPECT_THAT(to_text(*canvas),
+                HasSubstr("50.0 % of their time was watched\nof that: cpu 10.0 %, blocked 10.0 %, "
+                          "runnable 5.0 %, parked 70.0 %, queued 5.0 %\nparked for: sleep 50.0 %, "
+                          "chan receive 20.0 %\n"));
+    event.sum_ns = 0; // then all of it
+    event.span = {};
+    event.span.parked_ns = 40 * ms;
+    event.span.parked_for_ns[11] = 40 * ms;
+    model.on_stats(event);
+    canvas = hist_view(model, options, ProbeId{1});
+    EXPECT_THAT(to_text(*canvas), HasSubstr("of their time: cpu"));
+}
+
 } // namespace
 } // namespace auger

@@ -57,9 +57,24 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify,
     put_stack(line, model, model.symbols().stack(call.stack));
 }
 
+static Line times_line(const SpanTimes& times) {
+    return {{"on_thread", nanoseconds(times.attached)}, {"watched", nanoseconds(times.watched)},
+            {"blocked", nanoseconds(times.blocked)},    {"runnable", nanoseconds(times.runnable)},
+            {"parked", nanoseconds(times.parked)},      {"queued", nanoseconds(times.queued)}};
+}
+
+// Of goroutines' calls: where the time went of those that were watched, and what was waited for.
+static Line goroutine_line(const SpanTimes& times) {
+    Line line = times_line(times), parked_for = Line::object();
+    for (size_t i = 0; i < park_reasons; i++)
+        if (times.parked_for[i] > 0)
+            parked_for[std::string(park_reason_names[i])] = nanoseconds(times.parked_for[i]);
+    line["parked_for"] = std::move(parked_for);
+    return line;
+}
+
 // Of a span: its definition, its account beside that of calls, and where its time went.
 static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
-    const SpanTimes& times = calls.span;
     return {{"definition", escape_untrusted(probe.span)},
             {"expired", number(calls.expired)},
             {"stray_ends", number(calls.stray)},
@@ -68,13 +83,7 @@ static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
                                                       {"tls", number(calls.ambiguous.tls)},
                                                       {"http2", number(calls.ambiguous.http2)}}
                                                : Line(nullptr)},
-            {"times",
-             {{"on_thread", nanoseconds(times.attached)},
-              {"watched", nanoseconds(times.watched)},
-              {"blocked", nanoseconds(times.blocked)},
-              {"runnable", nanoseconds(times.runnable)},
-              {"parked", nanoseconds(times.parked)},
-              {"queued", nanoseconds(times.queued)}}}};
+            {"times", times_line(calls.span)}};
 }
 
 void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window) {
@@ -87,6 +96,8 @@ void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const
     line["dropped"] = number(calls.dropped);
     line["filtered"] = number(calls.filtered);
     line["span"] = probe.span.empty() ? Line(nullptr) : span_line(probe, calls);
+    const bool goroutines = probe.span.empty() && calls.span.sum() > 0;
+    line["goroutines"] = goroutines ? goroutine_line(calls.span) : Line(nullptr);
     line["only_if"] = text_or_null(probe.conditions.only_if);
     line["tail"] = text_or_null(tail_advice(model, probe));
     // A place that is counted has none.

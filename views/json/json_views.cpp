@@ -162,6 +162,9 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["rate_achieved"] = number(ledger.rate_achieved_hz);
     line["wall"] = ledger.wall;
     line["waits"] = {{"ended", ledger.waits}, {"samples", ledger.wait_samples}};
+    line["goroutines"] = {{"watched", ledger.goroutines == LedgerEvent::Goroutines::watched},
+                          {"too_often", ledger.goroutines == LedgerEvent::Goroutines::too_often},
+                          {"switches", ledger.goroutine_switches}};
     line["waits_rate"] = ledger.waits_hz ? Line(ledger.waits_hz) : Line(nullptr);
     line["overhead"] = {
         {"share", overhead_share(ledger.overhead, overhead_cost(ledger.overhead))},

@@ -9,9 +9,15 @@ namespace auger {
 namespace {
 
 SpanTimes times_of(const SpanCounts& counts) {
-    return {static_cast<double>(counts.attached_ns), static_cast<double>(counts.queued_ns),
-            static_cast<double>(counts.parked_ns),   static_cast<double>(counts.watched_ns),
-            static_cast<double>(counts.blocked_ns),  static_cast<double>(counts.runnable_ns)};
+    SpanTimes times{static_cast<double>(counts.attached_ns),
+                    static_cast<double>(counts.queued_ns),
+                    static_cast<double>(counts.parked_ns),
+                    static_cast<double>(counts.watched_ns),
+                    static_cast<double>(counts.blocked_ns),
+                    static_cast<double>(counts.runnable_ns),
+                    {}};
+    std::ranges::copy(counts.parked_for_ns, times.parked_for.begin());
+    return times;
 }
 
 Ambiguous ambiguous_of(const AmbiguousCounts& counts) {
@@ -57,6 +63,8 @@ void SpanTimes::add(const SpanTimes& other, double weight) {
     watched += weight * other.watched;
     blocked += weight * other.blocked;
     runnable += weight * other.runnable;
+    for (size_t i = 0; i < park_reasons; i++)
+        parked_for[i] += weight * other.parked_for[i];
 }
 
 void Ambiguous::add(const Ambiguous& other, double weight) {

@@ -7,12 +7,14 @@
 #include "loader/stream/events.h"
 #include "views/model/window.h"
 
+#include <array>
 #include <deque>
 
 namespace auger {
 
-// Where the time of spans went that returned, in nanoseconds: duration = attached + queued +
-// parked, and of what was watched (`watched`, of `attached`) cpu = watched - blocked - runnable.
+// Where the time of spans went that returned, and of goroutines' calls that did and were watched,
+// in nanoseconds: duration = attached + queued + parked, and of what was watched (`watched`, of
+// `attached`) cpu = watched - blocked - runnable.
 struct SpanTimes {
     double attached = 0;
     double queued = 0;
@@ -20,7 +22,10 @@ struct SpanTimes {
     double watched = 0;
     double blocked = 0;
     double runnable = 0;
+    // Of goroutines: what they were parked for; adds up to `parked`.
+    std::array<double, park_reasons> parked_for{};
 
+    double sum() const { return attached + queued + parked; }
     void add(const SpanTimes& other, double weight);
 };
 
@@ -45,7 +50,7 @@ struct CallStatistics {
     double filtered = 0; // `only PROBE if ...` did not hold, or the exchange is ambiguous
     Ambiguous ambiguous{};
     double expired = 0;  // spans that were open for longer than their limit
-    SpanTimes span{};    // of returned spans
+    SpanTimes span{};    // of returned spans, or goroutines' calls
     double stray = 0;    // ends that found no span to end
     double sum_ns = 0;
     int64_t open = 0;    // now, whatever the window

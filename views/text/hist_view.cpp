@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <vector>
 
 namespace auger {
 
@@ -95,23 +97,37 @@ void add_ambiguous(Canvas& canvas, const Ambiguous& ambiguous) {
         canvas.add_line(text, Style::warning);
 }
 
-// The account of a span, and where its time went.
-void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics& calls) {
-    canvas.add_line(escape_untrusted(probe.span), Style::dim);
-    canvas.add_line(fmt::format(
-        "{} {}: {} ended, {} {}, {} expired, {} open now, {} dropped{}; {} stray ends",
-        format_count(calls.entries), probe.is_exchanges() ? "exchanges" : "spans",
-        format_count(calls.returns), format_count(calls.unwound),
-        probe.is_exchanges() ? "unanswered" : "unended", format_count(calls.expired),
-        format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
-        probe.is_exchanges() ? fmt::format(", {} ambiguous", format_count(calls.filtered)) : "",
-        format_count(calls.stray)));
-    add_ambiguous(canvas, calls.ambiguous);
+// What parked goroutines waited for, the most first.
+void add_park_reasons(Canvas& canvas, const SpanTimes& times) {
+    constexpr size_t most = 4;
+    std::vector<size_t> reasons;
+    for (size_t i = 0; i < park_reasons; i++)
+        if (times.parked_for[i] > 0)
+            reasons.push_back(i);
+    std::ranges::stable_sort(reasons, std::ranges::greater(),
+                             [&](size_t i) { return times.parked_for[i]; });
+    std::string text;
+    double rest = 0;
+    for (size_t i = 0; i < reasons.size(); i++) {
+        const double part = times.parked_for[reasons[i]];
+        if (i < most)
+            text += fmt::format("{}{} {}", text.empty() ? "parked for: " : ", ",
+                                park_reason_names[reasons[i]], format_percent(part / times.sum()));
+        else
+            rest += part;
+    }
+    if (rest > 0)
+        text += fmt::format(", others {}", format_percent(rest / times.sum()));
+    if (!text.empty())
+        canvas.add_line(std::move(text));
+}
+
+// Where the time went of spans, or of goroutines' calls.
+void add_times(Canvas& canvas, const CallStatistics& calls, std::string text) {
     const SpanTimes& times = calls.span;
-    const double all = times.attached + times.queued + times.parked;
+    const double all = times.sum();
     if (all <= 0)
         return;
-    std::string text = "of their time: ";
     const auto part = [&](const char* name, double ns) {
         text += fmt::format("{}{} {}", text.ends_with(' ') ? "" : ", ", name,
                             format_percent(std::max(ns, 0.0) / all));
@@ -125,7 +141,32 @@ void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics
         part("on a thread", rest);
     part("parked", times.parked);
     part("queued", times.queued);
-    canvas.add_line(text);
+    canvas.add_line(std::move(text));
+}
+
+// Of calls that were not watched from beginning to end nothing is known.
+void add_goroutine_line(Canvas& canvas, const CallStatistics& calls) {
+    constexpr double all_but = 0.999;
+    const double watched = calls.sum_ns > 0 ? calls.span.sum() / calls.sum_ns : 0;
+    if (watched > 0 && watched < all_but)
+        canvas.add_line(fmt::format("{} of their time was watched", format_percent(watched)));
+    add_times(canvas, calls, watched < all_but ? "of that: " : "of their time: ");
+    add_park_reasons(canvas, calls.span);
+}
+
+// The account of a span, and where its time went.
+void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics& calls) {
+    canvas.add_line(escape_untrusted(probe.span), Style::dim);
+    canvas.add_line(fmt::format(
+        "{} {}: {} ended, {} {}, {} expired, {} open now, {} dropped{}; {} stray ends",
+        format_count(calls.entries), probe.is_exchanges() ? "exchanges" : "spans",
+        format_count(calls.returns), format_count(calls.unwound),
+        probe.is_exchanges() ? "unanswered" : "unended", format_count(calls.expired),
+        format_count(static_cast<double>(calls.open)), format_count(calls.dropped),
+        probe.is_exchanges() ? fmt::format(", {} ambiguous", format_count(calls.filtered)) : "",
+        format_count(calls.stray)));
+    add_ambiguous(canvas, calls.ambiguous);
+    add_times(canvas, calls, "of their time: ");
 }
 
 } // namespace
@@ -152,6 +193,8 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
             calls.filtered > 0 ? fmt::format(", {} filtered", format_count(calls.filtered)) : ""));
     else
         add_span_lines(canvas, *probe, calls);
+    if (!counted && probe->span.empty())
+        add_goroutine_line(canvas, calls);
     if (const std::string tail = tail_advice(model, *probe); !tail.empty())
         canvas.add_line(tail, Style::warning);
     if (!probe->conditions.only_if.empty())

@@ -122,6 +122,18 @@ class StatusDrawing {
                                  format_duration(static_cast<double>(ledger.sample_gap_ns))));
     }
 
+    // What is known of goroutines that wait.
+    std::string goroutine_text() const {
+        using Goroutines = LedgerEvent::Goroutines;
+        const LedgerEvent& ledger = model_.ledger();
+        if (ledger.goroutines == Goroutines::watched)
+            return fmt::format("goroutines are watched while they are parked: {} switches",
+                               count(ledger.goroutine_switches));
+        if (ledger.goroutines == Goroutines::too_often)
+            return "goroutines switch too often to be watched while they are parked";
+        return {};
+    }
+
     void add_samples() {
         const Account& a = account_;
         sum("samples",
@@ -134,6 +146,8 @@ class StatusDrawing {
             line("", fmt::format("{} waits ended, {} samples of them{}",
                                  count(model_.ledger().waits), count(a.wait_samples),
                                  model_.ledger().wall ? "" : " (no longer sampled)"));
+        if (const std::string goroutines = goroutine_text(); !goroutines.empty())
+            line("", goroutines);
         std::string classes;
         if (model_.split().active && model_.split().threshold.kind == Threshold::Kind::none)
             classes =

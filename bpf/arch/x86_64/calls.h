@@ -52,6 +52,16 @@ static __always_inline u64 go_argument(struct pt_regs* ctx) {
     return ctx->rax;
 }
 
+/* ... its third one, of an integer's low half. */
+static __always_inline u32 go_third_argument(struct pt_regs* ctx) {
+    return (u32)ctx->rcx;
+}
+
+/* The current goroutine, where a Go function begins. */
+static __always_inline u64 go_current(struct pt_regs* ctx) {
+    return ctx->r14;
+}
+
 // Whether a conditional jump will be taken, from the flags it is about to test. (Intel's manual,
 // volume 1, appendix B: the low bit of the condition negates.)
 static __noinline bool condition_holds(u32 condition, u64 flags) {

@@ -5,6 +5,7 @@
 
 #include "bpf/go_runtime.h"
 #include "loader/reader/elf/elf_file.h"
+#include "loader/reader/elf/go_table.h"
 
 #include <optional>
 
@@ -17,6 +18,10 @@ std::optional<wire_go_runtime> read_go_runtime(const ElfFile& file);
 // return address at the stack pointer, up to its `ret`. In between the runtime forgets the stack
 // pointer that the goroutine had left. Nothing as above.
 std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file);
+
+// Whether the function gets its arguments, and the goroutine that calls it, in registers: since Go
+// 1.17. It is one that looks whether its stack is large enough.
+bool has_register_arguments(const ElfFile& file, const GoFunction& function);
 
 // Whether the function at the address was compiled by Go (a program may hold C, too).
 bool is_go_code(const ElfFile& file, uint64_t address);

@@ -127,6 +127,13 @@ std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file) {
     return way ? std::optional(function->begin + way->restored) : std::nullopt;
 }
 
+// cmp DISPLACEMENT(%r14),%rsp: r14 holds the g, in which the stack's guard stands.
+bool has_register_arguments(const ElfFile& file, const GoFunction& function) {
+    const std::vector<std::byte> code = file.read_code(function.begin, 4);
+    ByteCursor begin(code);
+    return take(begin, {0x49, 0x3b, 0x66}) && !begin.failed();
+}
+
 bool is_go_code(const ElfFile& file, uint64_t address) {
     const GoTable* table = file.go_table();
     return table && table->containing(address);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/go_switches.h"
+
+#include "loader/kernel/clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace auger {
+
+static_assert(park_reasons == WIRE_GO_REASONS);
+
+namespace {
+
+// Differs from all numbers of sampling of waits; see wire_config.
+constexpr uint32_t epoch_bit = 0x8000'0000;
+
+// Less of a CPU is nobody's harm.
+constexpr double least_load = 0.01;
+
+} // namespace
+
+GoSwitches::~GoSwitches() {
+    programs_.config().go_epoch = 0;
+}
+
+bool GoSwitches::is_on() const {
+    return programs_.config().go_epoch != 0;
+}
+
+void GoSwitches::add(const TargetModule& module, const TargetView& view, const GoPlaces& places,
+                     AttachmentRequest request) {
+    if (std::ranges::find(files_, module.identity(), &PlaceGroup::file) == files_.end()) {
+        if (places.switches.empty()) {
+            sink_.on_notice(clock_ns(),
+                            fmt::format("{}: how long goroutines are parked is not known: where "
+                                        "this version of the Go runtime does it is not understood",
+                                        module.path));
+            return;
+        }
+        request.exit = ExitWay::go_switches;
+        request.subject = fmt::format("switches of goroutines in {}", module.path);
+        for (const GoSwitchPlace& place : places.switches)
+            request.entries.add(place.offset, place.what);
+        files_.emplace_back(module, view, std::move(request));
+    }
+    if (!wanted_)
+        return;
+    too_often_ = false; // somebody asks anew
+    if (!is_on())
+        begin(view);
+    else if (auto attached = attach_all(view); !attached)
+        give_up(attached.error());
+}
+
+void GoSwitches::remove_unless(const std::function<bool(FileIdentity)>& is_timed) {
+    std::erase_if(files_, [&](const PlaceGroup& file) { return !is_timed(file.file()); });
+    if (files_.empty())
+        end();
+}
+
+void GoSwitches::set_wanted(bool wanted, const TargetView& view) {
+    if (wanted == std::exchange(wanted_, wanted))
+        return;
+    too_often_ = false;
+    if (wanted)
+        begin(view);
+    else
+        end();
+}
+
+Result<void> GoSwitches::attach_all(const TargetView& view) {
+    for (PlaceGroup& file : files_)
+        if (auto attached = file.attach(programs_, view); !attached)
+            return attached;
+    return {};
+}
+
+// Calls count as watched from the number on, when all is attached.
+void GoSwitches::begin(const TargetView& view) {
+    if (files_.empty())
+        return;
+    if (auto attached = attach_all(view); !attached) {
+        give_up(attached.error());
+        return;
+    }
+    programs_.config().go_epoch = epoch_bit | ++epochs_;
+}
+
+void GoSwitches::end() {
+    programs_.config().go_epoch = 0;
+    for (PlaceGroup& file : files_)
+        file = PlaceGroup(file, file.request());
+}
+
+void GoSwitches::give_up(const Error& error) {
+    end();
+    sink_.on_notice(clock_ns(), fmt::format("how long goroutines are parked is not known: {}",
+                                            error.message()));
+}
+
+void GoSwitches::update(const TargetView& view) {
+    if (!is_on())
+        return;
+    for (PlaceGroup& file : files_)
+        if (!file.reason_to_widen(view).empty())
+            if (auto widened = file.widen_in_place(programs_, view); !widened) {
+                give_up(widened.error());
+                return;
+            }
+    if (auto attached = attach_all(view); !attached)
+        give_up(attached.error());
+}
+
+void GoSwitches::forget_process(pid_t pid) {
+    for (PlaceGroup& file : files_)
+        file.forget_process(pid);
+}
+
+void GoSwitches::leave_others(const TargetView& view) {
+    for (PlaceGroup& file : files_)
+        file.leave_others(view);
+}
+
+void GoSwitches::forget_withdrawn() {
+    std::erase_if(files_, [](const PlaceGroup& file) { return file.withdrawn(); });
+}
+
+void GoSwitches::withdraw(FileIdentity withdrawn) {
+    std::erase_if(files_, [&](const PlaceGroup& file) {
+        return !file.per_process() && file.file() == withdrawn;
+    });
+}
+
+void GoSwitches::add_link_ids(std::vector<uint64_t>& ids) const {
+    for (const PlaceGroup& file : files_)
+        file.add_link_ids(ids);
+}
+
+void GoSwitches::judge(uint64_t switches, uint64_t cost_ns, uint64_t target_ns, uint64_t span_ns) {
+    const auto cost = static_cast<double>(cost_ns), span = static_cast<double>(span_ns);
+    if (!is_on() || span <= 0 || cost < least_load * span ||
+        cost <= most_share * static_cast<double>(target_ns))
+        return;
+    end();
+    too_often_ = true;
+    sink_.on_notice(
+        clock_ns(),
+        fmt::format("goroutines switch {:.0f} times a second, and to watch it took {:.0f} % of the "
+                    "target's CPU time: how long they are parked is no longer known; `sample "
+                    "RATE`, then `sample wall RATE` begins anew",
+                    static_cast<double>(switches) / span * 1e9,
+                    100 * cost / std::max(static_cast<double>(target_ns), cost)));
+}
+
+LedgerEvent::Goroutines GoSwitches::state() const {
+    return is_on()      ? LedgerEvent::Goroutines::watched
+           : too_often_ ? LedgerEvent::Goroutines::too_often
+                        : LedgerEvent::Goroutines::unwatched;
+}
+
+} // namespace auger

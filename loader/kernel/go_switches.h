@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// GoSwitches: probes where Go's runtime takes goroutines off threads and puts them on again, in the
+// files that have timed functions. They cost every goroutine, timed or not, so they are there only
+// while waits are sampled, and go by themselves where goroutines switch too often.
+#pragma once
+
+#include "loader/kernel/place_group.h"
+#include "loader/kernel/programs.h"
+#include "loader/kernel/target_view.h"
+#include "loader/probes/go_places.h"
+#include "loader/stream/events.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace auger {
+
+class GoSwitches {
+  public:
+    // More of the target's CPU time than this is too much.
+    static constexpr double most_share = 0.05;
+
+    GoSwitches(Programs& programs, EventSink& sink) : programs_(programs), sink_(sink) {}
+    ~GoSwitches();
+
+    // A function of the module is about to be timed. `request`: how probes are attached. What fails
+    // is told, and then it is not known how long goroutines are parked.
+    void add(const TargetModule& module, const TargetView& view, const GoPlaces& places,
+             AttachmentRequest request);
+    // Files in which nothing is timed any more.
+    void remove_unless(const std::function<bool(FileIdentity)>& is_timed);
+
+    // Waits are sampled, or no longer.
+    void set_wanted(bool wanted, const TargetView& view);
+    // These are as those of LiveProbes.
+    void update(const TargetView& view);
+    void forget_process(pid_t pid);
+    void leave_others(const TargetView& view);
+    void forget_withdrawn();
+    void withdraw(FileIdentity file);
+    void add_link_ids(std::vector<uint64_t>& ids) const;
+
+    // What switches have cost the target, while it had so much CPU time.
+    void judge(uint64_t switches, uint64_t cost_ns, uint64_t target_ns, uint64_t span_ns);
+    LedgerEvent::Goroutines state() const;
+
+  private:
+    bool is_on() const;
+    void begin(const TargetView& view);
+    void end();
+    Result<void> attach_all(const TargetView& view);
+    void give_up(const Error& error);
+
+    Programs& programs_;
+    EventSink& sink_;
+    std::vector<PlaceGroup> files_; // attached while it is on
+    bool wanted_ = false;
+    bool too_often_ = false;
+    uint32_t epochs_ = 0;
+};
+
+} // namespace auger
