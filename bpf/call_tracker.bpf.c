@@ -174,10 +174,13 @@ int exchange_wait(u64* ctx) {
         return 0;
     regs = (void*)bpf_task_pt_regs(prev);
     for_events = waits_for_events(regs);
-    if (for_events && calls->interleaves)
-        leave_exchanges(calls, bpf_ktime_get_ns());
-    else
+    if (!for_events || !calls->interleaves) {
         note_idle_exchanges(calls, receives(regs) ? syscall_argument(regs) : NO_FD, for_events);
+        return 0;
+    }
+    keep_tracepoints_out(calls);
+    leave_exchanges(calls, bpf_ktime_get_ns());
+    let_tracepoints_in(calls);
     return 0;
 }
 
@@ -239,11 +242,9 @@ __noinline int leave_all_of(struct open_calls* calls) {
         return 0;
     now = bpf_ktime_get_ns();
     if (calls->attached) {
-        *(volatile u32*)&calls->spans_busy = 1;
-        barrier();
+        keep_tracepoints_out(calls);
         detach_all_spans(calls, now);
-        barrier();
-        *(volatile u32*)&calls->spans_busy = 0;
+        let_tracepoints_in(calls);
     }
     depth = calls->depth;
     calls->depth = 0;

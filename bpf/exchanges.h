@@ -429,6 +429,7 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     begins = connection->phase != PHASE_RECEIVED;
     if (connection->phase == PHASE_NEW)
         connection->facts |= facts_of_first_bytes(received);
+    keep_tracepoints_out(calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
         if (!(exchanges >> i & 1))
@@ -438,6 +439,7 @@ static __always_inline void receive(struct sock* sk, u32 received) {
         else
             go_on_with_exchange(calls, i, cookie, now);
     }
+    let_tracepoints_in(calls);
     connection->phase = PHASE_RECEIVED;
     connection->written = tcp->write_seq;
     connection->turn = 0;
@@ -483,11 +485,13 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         facts |= SEND_IS_EARLY;
     if ((int)(tcp->write_seq - tcp->snd_una - sent) > BEHIND_BYTES)
         facts |= SEND_IS_BEHIND;
+    keep_tracepoints_out(calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
         if (exchanges >> i & 1)
             answer_exchange(calls, connection, facts | i << SEND_FACT_BITS, cookie, now);
     }
+    let_tracepoints_in(calls);
     connection->facts &= ~JOINED_LATE;
     connection->phase = PHASE_SENT;
     connection->behind = (facts & SEND_IS_BEHIND) != 0;

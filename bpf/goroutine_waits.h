@@ -58,12 +58,24 @@ __noinline int begin_goroutine_waits(struct open_calls* calls, struct open_call*
     return 0;
 }
 
+static __always_inline u64 parked_for(const struct goroutine_state* state, u32 place, u32 reason) {
+    return state->waits.parked_ns[reason] - state->waits.at_entry[place].parked_ns[reason];
+}
+
+// As much of `ns` as there is to take off.
+static __always_inline u64 take_off(u64* excess, u64 ns) {
+    u64 taken = *excess < ns ? *excess : ns;
+
+    *excess -= taken;
+    return taken;
+}
+
 // calls->ending has returned: what it waited is left in calls->span_end, and counted.
 __noinline int end_goroutine_waits(struct open_calls* calls, u64 duration) {
     struct goroutine_state* state;
     struct wire_go_counts* counts;
     struct open_call* call;
-    u64 queued, parked = 0;
+    u64 queued, parked = 0, excess;
     u32 place, index;
 
     if (!calls)
@@ -78,19 +90,25 @@ __noinline int end_goroutine_waits(struct open_calls* calls, u64 duration) {
     if (!state || !counts)
         return 0;
     place = call->waits_at_entry & (WIRE_MAX_OPEN_CALLS - 1);
+    for (u32 i = 0; i < WIRE_GO_REASONS; i++)
+        parked += parked_for(state, place, i);
+    queued = state->waits.queued_ns - state->waits.at_entry[place].queued_ns;
+    // What observing took is in no duration, and was partly while the goroutine waited.
+    excess = parked + queued > duration ? parked + queued - duration : 0;
+    queued -= take_off(&excess, queued);
+    parked = 0;
     for (u32 i = 0; i < WIRE_GO_REASONS; i++) {
-        u64 ns = state->waits.parked_ns[i] - state->waits.at_entry[place].parked_ns[i];
+        u64 ns = parked_for(state, place, i);
 
+        ns -= take_off(&excess, ns);
         if (ns)
             __sync_fetch_and_add(&counts->parked_ns[i], ns);
         parked += ns;
     }
-    queued = state->waits.queued_ns - state->waits.at_entry[place].queued_ns;
     calls->span_end.is_watched = 1;
     calls->span_end.parked_ns = parked;
     calls->span_end.queued_ns = queued;
-    if (duration > parked + queued)
-        __sync_fetch_and_add(&counts->attached_ns, duration - parked - queued);
+    __sync_fetch_and_add(&counts->attached_ns, duration - parked - queued);
     __sync_fetch_and_add(&counts->queued_ns, queued);
     __sync_fetch_and_add(&counts->blocked_ns, calls->blocked_ns - call->blocked_ns);
     __sync_fetch_and_add(&counts->runnable_ns, calls->runnable_ns - call->runnable_ns);

@@ -385,14 +385,23 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
     return 0;
 }
 
-// ... but not at a tracepoint: see tracepoint_hit.h.
-static __always_inline void reach_point_of_span(struct open_calls* calls, u32 point_spec,
-                                                u64 value) {
+// While the spans that a thread works for are changed: see tracepoint_hit.h.
+static __always_inline void keep_tracepoints_out(struct open_calls* calls) {
     *(volatile u32*)&calls->spans_busy = 1;
     barrier();
-    reach_span_point(calls, calls, false, point_spec, value);
+}
+
+static __always_inline void let_tracepoints_in(struct open_calls* calls) {
     barrier();
     *(volatile u32*)&calls->spans_busy = 0;
+}
+
+// ... but not at a tracepoint.
+static __always_inline void reach_point_of_span(struct open_calls* calls, u32 point_spec,
+                                                u64 value) {
+    keep_tracepoints_out(calls);
+    reach_span_point(calls, calls, false, point_spec, value);
+    let_tracepoints_in(calls);
 }
 
 #endif

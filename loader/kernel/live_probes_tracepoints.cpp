@@ -152,7 +152,7 @@ Result<void> LiveProbes::attach_tracepoints(Probe& probe, const ProbeMatches& ma
         shown.spec = place.spec;
         shown.function = place.match.name;
         shown.module = of_the_kernel;
-        shown.kind = place_kind(place.match, place.exit);
+        shown.kind = place_kind(place.match, place.exit, place.exits());
         if (probe.point)
             shown.function =
                 fmt::format("{} {}", role_text(probe.point->point.role), shown.function);

@@ -20,7 +20,7 @@ std::string_view words_of(std::string_view type) {
     if (type == "DIR")
         return "COMPREPLY=($(compgen -d -- \"$current\"))";
     if (type == "WAY")
-        return "COMPREPLY=($(compgen -W \"auto ret trampoline multi perf\" -- \"$current\"))";
+        return "COMPREPLY=($(compgen -W \"auto cheap ret trampoline multi perf\" -- \"$current\"))";
     return "COMPREPLY=()";
 }
 

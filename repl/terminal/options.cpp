@@ -155,7 +155,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             ->envname("AUGER_SERVE")
             ->expected(1);
     serve_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--exit", exit, "How exits of functions are seen: auto, ret or trampoline")
+    app.add_option("--exit", exit,
+                   "How exits of functions are seen: auto, cheap, ret or trampoline")
         ->type_name("WAY");
     app.add_option("--overhead", overhead,
                    "How much of the target's CPU time observing may take, in percent (default 50); "

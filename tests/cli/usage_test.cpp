@@ -47,7 +47,7 @@ const std::vector<Wrong> options{
     {"ReplayWithDebuginfod", {"--replay", "x", "--debuginfod"}, 2, {"--debuginfod makes no sense"}},
     {"ReplayOfNothing", {"--replay", ""}, 2, {"--replay needs a file"}},
     {"UnknownAttach", {"--attach", "somehow"}, 2, {"somehow", "multi"}},
-    {"UnknownExit", {"--batch", "--exit", "bogus"}, 2, {"\"bogus\" is not", "auto, ret, tramp"}},
+    {"UnknownExit", {"--batch", "--exit", "bogus"}, 2, {"\"bogus\" is not", "auto, cheap, ret, tramp"}},
     {"StoreTooSmall", {"--store-samples", "3"}, 2, {"--store-samples", "1000"}},
     {"StoreNoNumber", {"--store-samples", "many"}, 2, {"--store-samples", "many"}},
     {"MemoryTooSmall", {"--store-memory", "3k"}, 2, {"--store-memory", "1048576"}},

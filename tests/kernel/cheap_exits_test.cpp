@@ -131,12 +131,13 @@ TEST_F(CheapExits, OfNewProbesAreNotUsedEither) {
     EXPECT_THAT(kind(), HasSubstr("(cheap)"));
 }
 
-// From one kind to the other and back, while calls run: none is lost or counted twice.
-TEST_F(CheapExits, TakeTurnsWithRetsAndLoseNothing) {
-    observe({"--function", "leaves_again", "--calls", "400000", "--pause-us", "200"});
+// From one kind to the other and back, while a million calls a second run.
+TEST_F(CheapExits, TakeTurnsWithRets) {
+    observe({"--function", "leaves_again", "--calls", "0", "--pause-us", "200"});
     const ProbeId probe = session_.time("leaves_again");
     program_->go();
-    for (int turn = 0; turn < 20; turn++) {
+    constexpr unsigned turns = 20;
+    for (unsigned turn = 0; turn < turns; turn++) {
         CallConditions conditions;
         conditions.show_default = false;
         if (turn % 2 == 0)
@@ -151,8 +152,13 @@ TEST_F(CheapExits, TakeTurnsWithRetsAndLoseNothing) {
     session_.pump_to_end();
     const nlohmann::json account = program_->account();
     const Calls calls = session_.calls(probe);
-    EXPECT_EQ(calls.entries, account["functions"]["leaves_again"]["calls"].get<uint64_t>());
-    EXPECT_EQ(calls.returns, calls.entries);
+    const auto own = account["functions"]["leaves_again"]["calls"].get<double>();
+    // Both sets of entry probes stand on one instruction for a moment. A turn that falls between
+    // their two programs, of the one call that the thread begins just then, has neither count it,
+    // or both; the latter finds the call open already: unwound.
+    EXPECT_NEAR(static_cast<double>(calls.entries), own, turns);
+    EXPECT_LE(calls.unwound, turns);
+    EXPECT_EQ(calls.returns + calls.unwound, calls.entries);
 }
 
 } // namespace

@@ -29,6 +29,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -295,6 +296,7 @@ static void prepare(void) {
     client = fork();
     if (client == 0) {
         truth_in_child();
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever kills the server does not know of it
         be_clients();
     }
     if (connected_before) {
