@@ -187,10 +187,11 @@ HitCosts measure(Measurement& measurement, const Features& features, AttachWay w
         taken[i] = less(measurement.ns_per_probed_call(functions[i]), taken[i]);
     if (!taken[0])
         return costs;
-    // Two hits of one kind; then one of it with one of another.
+    // Two hits of one kind, and of another; then one with one that is as dear: what is left of
+    // much, less nearly as much, may be nothing at all.
     costs.stepped_ns = taken[0] / 2;
-    costs.emulated_ns = less(taken[1], costs.stepped_ns);
-    costs.optimised_ns = multi ? less(taken[2], costs.stepped_ns) : costs.emulated_ns;
+    costs.emulated_ns = taken[1] / 2;
+    costs.optimised_ns = multi ? less(taken[2], costs.emulated_ns) : costs.emulated_ns;
     costs.return_ns = returns ? less(taken[3], costs.emulated_ns) : costs.stepped_ns;
     costs.measured = true;
     return costs;

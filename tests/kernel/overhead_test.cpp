@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The share of a program's CPU time that goes into probes, as it is estimated, against the
 // program's own count of what it gets done in a second of that time with and without them.
+#include "loader/kernel/features.h"
+#include "loader/kernel/hit_costs.h"
+#include "loader/kernel/programs.h"
+#include "loader/kernel/spec_table.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/median.h"
 #include "tests/support/wait.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <thread>
+#include <vector>
 
 namespace auger::test {
 namespace {
@@ -69,6 +81,53 @@ TEST_F(OverheadTest, OfProbesIsWhatTheProgramLoses) {
     EXPECT_LT(off, (plain + probed) / 2);
     must(session.backend().set_attached(probe, true));
     EXPECT_TRUE(session.pump_until([&] { return session.calls(probe).entries > entries; }));
+}
+
+// By a process of its own: the links of the measurement before may still be there, but not for it.
+HitCosts measure_in_child(Programs& programs, const Features& features) {
+    SpecTable specs(programs);
+    int result[2];
+    if (pipe(result) != 0)
+        return {};
+    const pid_t child = fork();
+    if (child == 0) {
+        const HitCosts costs =
+            measure_hit_costs(programs, specs, features,
+                              features.uprobe_multi ? AttachWay::multi : AttachWay::perf, nullptr);
+        _exit(write(result[1], &costs, sizeof costs) == sizeof costs ? 0 : 1);
+    }
+    HitCosts costs;
+    close(result[1]);
+    const bool whole = read(result[0], &costs, sizeof costs) == sizeof costs;
+    close(result[0]);
+    waitpid(child, nullptr, 0);
+    return whole ? costs : HitCosts();
+}
+
+// Neighbours make a hit dearer, and what is taken off. It may be off by half, as is documented, and
+// is never for nothing: who hits emulated places a million times a second would never be noticed.
+TEST_F(KernelTest, WhatAHitCostsIsKnownOnABusyMachine) {
+    std::atomic<bool> enough = false;
+    std::vector<std::jthread> neighbours;
+    for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); i++)
+        neighbours.emplace_back([&] {
+            while (!enough)
+                ;
+        });
+    const Features features = Features::detect();
+    const auto programs = must(Programs::load(
+        {.uprobe_multi = features.uprobe_multi, .uprobe_session = features.uprobe_session}));
+    std::vector<double> emulated, stepped;
+    for (int round = 0; round < 15; round++) {
+        const HitCosts costs = measure_in_child(*programs, features);
+        EXPECT_TRUE(costs.measured);
+        emulated.push_back(static_cast<double>(costs.emulated_ns));
+        stepped.push_back(static_cast<double>(costs.stepped_ns));
+    }
+    enough = true;
+    for (const std::vector<double>& costs : {emulated, stepped})
+        EXPECT_GE(std::ranges::min(costs), median(costs) / 2) << testing::PrintToString(costs);
+    EXPECT_LT(median(emulated), median(stepped));
 }
 
 } // namespace

@@ -243,6 +243,31 @@ TEST_P(ParkedGoroutines, AreWatchedOnlyWhileWaitsAreSampled) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
+// Two goroutines that do nothing but wake each other.
+TEST_P(ParkedGoroutines, ThatSwitchTooOftenAreNotWatched) {
+    Program program(GetParam(), {"--calls", "3", "--pingpong", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId handle = session.time("main.handle");
+    const size_t timed = session.backend().links().size();
+    must(session.backend().set_sampling(waits()));
+    const size_t watched = session.backend().links().size();
+    EXPECT_GT(watched, timed);
+    ASSERT_TRUE(session.pump_until([&] { return session.noticed("goroutines switch "); }));
+    EXPECT_LT(session.backend().links().size(), watched);
+    ASSERT_TRUE(session.pump_until(
+        [&] { return session.model().ledger().goroutines == LedgerEvent::Goroutines::too_often; }));
+    EXPECT_GT(session.model().ledger().goroutine_switches, 0u);
+    program.go();
+    const nlohmann::json account = program.account();
+    ASSERT_TRUE(account["ok"].get<bool>()) << account;
+    EXPECT_TRUE(session.pump_until([&] { return session.calls(handle).returns == 24; }));
+    EXPECT_EQ(session.model().probe_statistics(handle).span.sum(), 0);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Linked, ParkedGoroutines,
                          testing::Values("parked", "parked_pie", "parked_stripped"),
                          [](const auto& info) { return std::string(info.param); });

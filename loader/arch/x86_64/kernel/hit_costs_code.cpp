@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Machine code by which the cost of probes is measured.
 
-// Four functions that differ in the instruction that they begin with: one that the kernel emulates,
-// one that it executes elsewhere in a single step, a 5-byte nop, which newer kernels turn into a
-// call; and one more of the first kind, for return probes. All leave by `ret`, which is stepped.
+// Four functions that differ in the instructions at which they are entered and left: two that the
+// kernel emulates; two that it executes elsewhere in a single step; a 5-byte nop, which newer
+// kernels turn into a call, and an emulated one; and once more the first, for return probes. At
+// their `_exit` the stack pointer is back at the return address.
 asm(R"(
     .pushsection .text
-    .macro auger_hit_function name, first:vararg
+    .macro auger_hit_function name, last, first:vararg
     .globl auger_hit_\name, auger_hit_\name\()_exit
     .type auger_hit_\name, @function
     .balign 16
@@ -15,12 +16,13 @@ auger_hit_\name:
     push %rbp
     pop %rbp
 auger_hit_\name\()_exit:
+    \last
     ret
     .size auger_hit_\name, . - auger_hit_\name
     .endm
-    auger_hit_function emulated, nop
-    auger_hit_function stepped, mov %rdi, %rax
-    auger_hit_function optimised, .byte 0x0f, 0x1f, 0x44, 0, 0
-    auger_hit_function returns, nop
+    auger_hit_function emulated, nop, nop
+    auger_hit_function stepped, cld, cld
+    auger_hit_function optimised, nop, .byte 0x0f, 0x1f, 0x44, 0, 0
+    auger_hit_function returns, nop, nop
     .popsection
 )");
