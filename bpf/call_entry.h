@@ -12,7 +12,7 @@
 
 // A Go function that begins again is the call that began before; 0: it has not begun before.
 __noinline int is_begun_again(struct open_calls* calls, u64 sp, u64 cookie, bool once_more) {
-    u32 depth, spec = spec_index(cookie), generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT;
+    u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
 
     if (!calls)
         return 0;

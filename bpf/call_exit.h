@@ -194,7 +194,7 @@ static __always_inline bool is_leaving(struct pt_regs* ctx, u64 cookie) {
 // Whether the call at `sp` ends at this probe of WIRE_COOKIE_TAIL: not at a jump when its end will
 // be seen in the caller, and only then in the caller.
 __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool in_caller) {
-    u32 depth, spec = spec_index(cookie), generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT;
+    u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
 
     if (!calls)
         return 0;

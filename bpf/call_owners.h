@@ -9,29 +9,50 @@
 #include "goroutine.h"
 #include "open_calls.h"
 
-// The open calls of a thread that is observed, and NULL when it is not. Observed threads are asked
-// once in a scope: the look-ups cost more than all else here.
-static __always_inline struct open_calls* calls_of_observed(struct task_struct* task,
-                                                            struct wire_call_counters* counters) {
+// What became of it when somebody asked for the open calls of a thread.
+enum thread_calls {
+    THREAD_IS_OBSERVED,
+    THREAD_IS_NOT_OBSERVED,
+    THREAD_HAS_NO_ROOM, // counted as lost
+};
+
+// The open calls of a thread that is observed, and NULL when there are none. Observed threads are
+// asked once in a scope: the look-ups cost more than all else here.
+static __always_inline struct open_calls* calls_of_thread(struct task_struct* task,
+                                                          enum thread_calls* found) {
     struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
     // Read before the target and the filters, since it changes after them.
     u32 scope = *(volatile u32*)&config.scope;
 
-    if (calls && scope && calls->scope == scope) {
-        __sync_fetch_and_add(&counters->entries, 1);
+    *found = THREAD_IS_OBSERVED;
+    if (calls && scope && calls->scope == scope)
         return calls;
-    }
-    if (!is_observed(task->tgid, task->pid))
+    if (!is_observed(task->tgid, task->pid)) {
+        *found = THREAD_IS_NOT_OBSERVED;
         return NULL;
-    __sync_fetch_and_add(&counters->entries, 1);
+    }
     if (!calls)
         calls = bpf_task_storage_get(&open_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!calls) {
-        __sync_fetch_and_add(&counters->dropped, 1);
+        *found = THREAD_HAS_NO_ROOM;
         count_loss(WIRE_LOSS_STORAGE);
         return NULL;
     }
     calls->scope = scope;
+    return calls;
+}
+
+// ... at an entry, which is counted.
+static __always_inline struct open_calls* calls_of_observed(struct task_struct* task,
+                                                            struct wire_call_counters* counters) {
+    enum thread_calls found;
+    struct open_calls* calls = calls_of_thread(task, &found);
+
+    if (found == THREAD_IS_NOT_OBSERVED)
+        return NULL;
+    __sync_fetch_and_add(&counters->entries, 1);
+    if (found == THREAD_HAS_NO_ROOM)
+        __sync_fetch_and_add(&counters->dropped, 1);
     return calls;
 }
 

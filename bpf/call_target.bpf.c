@@ -70,7 +70,7 @@ static __noinline int lose_call(void) {
 // Whether `address` is one of the targets of a cookie's spec. Negative: that cannot be told now.
 __noinline int find_target(u64 cookie, u64 from, u64 address, bool other_files) {
     struct wire_call_target target = {.spec = cookie & WIRE_COOKIE_SPEC_MASK,
-                                      .generation = cookie >> WIRE_COOKIE_GENERATION_SHIFT,
+                                      .generation = (u16)(cookie >> WIRE_COOKIE_GENERATION_SHIFT),
                                       .offset = address - from};
     struct find_code code = {};
     long error;

@@ -8,6 +8,7 @@
 // `unwound`.
 #include "call_entry.h"
 #include "call_exit.h"
+#include "exchange_sockets.h"
 #include "span_sweep.h"
 #include "tracepoint_hit.h"
 
@@ -174,13 +175,10 @@ int exchange_wait(u64* ctx) {
         return 0;
     regs = (void*)bpf_task_pt_regs(prev);
     for_events = waits_for_events(regs);
-    if (!for_events || !calls->interleaves) {
+    if (for_events && calls->interleaves)
+        leave_exchanges(calls, bpf_ktime_get_ns());
+    else
         note_idle_exchanges(calls, receives(regs) ? syscall_argument(regs) : NO_FD, for_events);
-        return 0;
-    }
-    keep_tracepoints_out(calls);
-    leave_exchanges(calls, bpf_ktime_get_ns());
-    let_tracepoints_in(calls);
     return 0;
 }
 

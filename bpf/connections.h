@@ -40,7 +40,8 @@ struct connection {
     u16 unasked; /* by exchange span, a bit each: it has sent without having been asked */
     u16 turn;    /* 1: what has come since the last receive came upon what had been sent */
     u16 behind;  /* 1: at the last send the peer had not got what was sent before it */
-    u16 padding[3];
+    u16 port;    /* of this side */
+    u16 padding[2];
 };
 
 /* Made and written by the tracker alone; gone with the socket. */
@@ -114,11 +115,13 @@ static __always_inline u64 received_bytes(const struct tcp_sock* tcp) {
 /* What a connection is that is seen for the first time: `received` just now, 0: it sent. Ports that
  * connect() chooses are marked as such; an accepted connection has that of the listening socket. */
 static __always_inline void begin_connection(struct connection* connection,
-                                             const struct tcp_sock* tcp, u64 epoch, u32 received) {
+                                             const struct tcp_sock* tcp, u16 own_port, u64 epoch,
+                                             u32 received) {
     const struct inet_bind_bucket* port = tcp->inet_conn.icsk_bind_hash;
 
     __builtin_memset(connection, 0, sizeof(*connection));
     connection->epoch = epoch;
+    connection->port = own_port;
     if (!port || port->fastreuse < 0)
         connection->facts = CONNECTED;
     else if (received_bytes(tcp) != received) {

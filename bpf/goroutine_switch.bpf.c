@@ -80,6 +80,7 @@ static __noinline bool is_kept(struct open_calls* calls, struct stack_place* her
     return gate_holds(gate, &thread, terms_of_calls(calls, gate, now, here));
 }
 
+// A uprobe's program may be preempted by another that counts here.
 static __always_inline void send_part(struct sample_buffer* buffer, struct wire_wait_stats* stats,
                                       u32 kind, int what, u64 end_ns, u64 ticks) {
     struct wire_sample* sample = &buffer->sample;
@@ -104,7 +105,7 @@ static __always_inline void send_part(struct sample_buffer* buffer, struct wire_
     if (bpf_ringbuf_output(&events, buffer, size, wakeup_flags()))
         count_loss(WIRE_LOSS_RING_WAIT);
     else
-        stats->samples++;
+        __sync_fetch_and_add(&stats->samples, 1);
 }
 
 __noinline u32 note_parked_stack(struct park_sample* place, u64 ip, u64 sp) {
@@ -136,7 +137,7 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     bpf_probe_read_user(left, sizeof(left), (void*)(wait->g + runtime->g_saved_sp));
     here.sp = left[0] - stack[1];
     if (!is_kept(calls, &here, wait->now)) {
-        stats->gated++;
+        __sync_fetch_and_add(&stats->gated, 1);
         return 0;
     }
     place = bpf_task_storage_get(&park_samples, bpf_get_current_task_btf(), NULL,
@@ -199,7 +200,7 @@ static __always_inline void end_goroutine_wait(struct goroutine_state* state, u6
     charge(&state->calls, without_interruptions(own_ns));
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
     if (stats)
-        stats->own_ns += own_ns;
+        __sync_fetch_and_add(&stats->own_ns, own_ns);
 }
 
 static __always_inline void begin_goroutine_wait(struct goroutine_waits* waits, u64 now) {

@@ -4,7 +4,8 @@
 #ifndef AUGER_SPAN_SWEEP_H
 #define AUGER_SPAN_SWEEP_H
 
-#include "exchanges.h"
+#include "exchange_ends.h"
+#include "exchange_waits.h"
 
 /* What a sweep looks for. */
 struct span_sweep {

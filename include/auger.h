@@ -20,8 +20,8 @@
 // In auger `span auto` makes a span of each name; a mark is the probe usdt:auger:cache_miss.
 //
 // An id tells the spans of one name apart that are open at once: a number, or a pointer. Values are
-// whole numbers and pointers. Both are evaluated only while somebody has attached to the point, as
-// the operand of assert() is only sometimes.
+// whole numbers and pointers. Both are evaluated only while a tracer is attached to the point, so,
+// as with assert(), they must have no side effects.
 //
 // Each point is a USDT probe (provider `auger`, NAME__begin, NAME__end, NAME__park, NAME__resume,
 // or the mark's name), a one-byte nop behind the test of a 2-byte counter (its semaphore), which
@@ -231,8 +231,8 @@ typename size<is_signed<T, __is_enum(T)>::value>::type& sign(T);
 
 namespace auger {
 
-// A span from its making to its end(), which its destructor says at the latest. `Points` has what
-// AUGER_SPAN_TYPE makes.
+// A span from its construction to end(), which the destructor calls if nobody has. `Points` has
+// what AUGER_SPAN_TYPE makes.
 template <class Points>
 class Span {
   public:

@@ -176,8 +176,8 @@ Result<UniqueFd> create_tracepoint_link(std::span<const int> programs, uint64_t 
         link = bpf_link_create(programs[i], event->get(), BPF_PERF_EVENT, &options);
     if (link == -EEXIST)
         return Error{"attach to", subject,
-                     fmt::format("{} probes are there already, which is the most", programs.size()),
-                     "`delete` ends one"};
+                     fmt::format("it already has {} probes, the most it can have", programs.size()),
+                     "`delete` one of them"};
     if (link < 0)
         return system_error("attach to", subject, link == -EMFILE ? more_files : "", -link);
     return UniqueFd(link);

@@ -267,7 +267,7 @@ std::vector<Capability> Features::describe() const {
                  "return addresses are repaired; `exit auto` may choose the trampoline",
                  "they lack the caller, so `exit auto` always probes the exit instructions",
                  "Linux 6.11 or later repairs them", State::degraded),
-            line("tracepoints", tracepoints, "the kernel's can be counted, and be points of spans",
+            line("tracepoints", tracepoints, "can be counted, and used as points of spans",
                  "`tracepoint:...` and `syscall:...` are no probes here, because " +
                      tracepoints_fault,
                  tracefs_remedy, State::degraded),
@@ -276,7 +276,8 @@ std::vector<Capability> Features::describe() const {
              "are not timed" + (no_kernel_probes.empty()
                                     ? std::string()
                                     : ", and could not be: the kernel lacks " + no_kernel_probes),
-             "its tracepoints are: `probes tracepoint` lists them, `time syscall:read`"},
+             "use its tracepoints: `probes tracepoint` lists them, `time syscall:read` times a "
+             "system call"},
             line("hardware cycles", hardware_cycles, "sampling counts cycles",
                  "no hardware counters here: sampling uses the cpu-clock timer",
                  "nothing, for most uses; a virtual machine has them if its host passes them on "

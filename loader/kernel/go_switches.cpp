@@ -125,13 +125,22 @@ void GoSwitches::leave_others(const TargetView& view) {
 }
 
 void GoSwitches::forget_withdrawn() {
-    std::erase_if(files_, [](const PlaceGroup& file) { return file.withdrawn(); });
+    if (std::erase_if(files_, [](const PlaceGroup& file) { return file.withdrawn(); }) > 0)
+        begin_anew();
 }
 
 void GoSwitches::withdraw(FileIdentity withdrawn) {
-    std::erase_if(files_, [&](const PlaceGroup& file) {
+    const auto is_it = [&](const PlaceGroup& file) {
         return !file.per_process() && file.file() == withdrawn;
-    });
+    };
+    if (std::erase_if(files_, is_it) > 0)
+        begin_anew();
+}
+
+// Calls that are open in a file whose switches are no longer seen have not been watched whole.
+void GoSwitches::begin_anew() {
+    if (is_on())
+        programs_.config().go_epoch = files_.empty() ? 0 : epoch_bit | ++epochs_;
 }
 
 void GoSwitches::add_link_ids(std::vector<uint64_t>& ids) const {
@@ -148,9 +157,9 @@ void GoSwitches::judge(uint64_t switches, uint64_t cost_ns, uint64_t target_ns, 
     too_often_ = true;
     sink_.on_notice(
         clock_ns(),
-        fmt::format("goroutines switch {:.0f} times a second, and to watch it took {:.0f} % of the "
-                    "target's CPU time: how long they are parked is no longer known; `sample "
-                    "RATE`, then `sample wall RATE` begins anew",
+        fmt::format("goroutines switch {:.0f} times a second, and watching that took {:.0f} % of "
+                    "the target's CPU time, so it has ended: how long they are parked is no longer "
+                    "known; `sample RATE`, then `sample wall RATE` tries again",
                     static_cast<double>(switches) / span * 1e9,
                     100 * cost / std::max(static_cast<double>(target_ns), cost)));
 }

@@ -51,6 +51,7 @@ class GoSwitches {
     bool is_on() const;
     void begin(const TargetView& view);
     void end();
+    void begin_anew();
     Result<void> attach_all(const TargetView& view);
     void give_up(const Error& error);
 

@@ -130,7 +130,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         if (!choice.why.empty())
             reasons.insert(fmt::format(
                 "exit probes: {}, because {}",
-                is_trampoline(choice.exit) ? "uretprobe" : "ret instructions", choice.why));
+                is_trampoline(choice.exit) ? "uretprobe" : "exit instructions", choice.why));
         Place fresh{{}, match, module.identity(), choice.exit};
         fresh.values = values_of(match, view);
         if (is_without_tail(fresh) &&
@@ -331,7 +331,7 @@ void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const 
                                                 renewed.error().message()));
         return !renewed.ok();
     });
-    sink_.on_notice(now_ns, fmt::format("{}: ret instructions instead of the uretprobe, "
+    sink_.on_notice(now_ns, fmt::format("{}: exit instructions instead of the uretprobe, "
                                         "because {}",
                                         probe.info.text, reason));
 }

@@ -8,6 +8,17 @@
 
 namespace auger {
 
+namespace {
+
+bool ends_at_tracepoint(const SpanDefinition& span) {
+    return std::ranges::any_of(span.points, [](const SpanPoint& point) {
+        const ParsedProbe probe = parse_probe(point.probe);
+        return point.role == SpanPoint::Role::to && probe.pattern && probe.pattern->tracepoint();
+    });
+}
+
+} // namespace
+
 Result<NumberedParts> LiveProbes::number_parts(const ExplainRequest& wanted) {
     const auto whole = wanted.active ? probes_.find(wanted.probe) : probes_.end();
     if (whole != probes_.end()) {
@@ -15,11 +26,17 @@ Result<NumberedParts> LiveProbes::number_parts(const ExplainRequest& wanted) {
         if (auto checked = check_durations(probe, "explain"); !checked)
             return checked.error();
         if (std::ranges::any_of(probe.places, [](const Place& place) { return place.match.in_go; }))
-            return Error{
-                "explain", probe.info.text,
-                "a goroutine goes on on other threads, and what it does there is not known "
-                "call by call",
-                "`split` and `diff` show what its slow calls do", Error::Kind::failed};
+            return Error{"explain", probe.info.text,
+                         "a goroutine moves between threads, so what each call did cannot be told "
+                         "apart",
+                         "`split` and `diff` show what its slow calls do", Error::Kind::failed};
+        if (probe.span.exchanges || ends_at_tracepoint(probe.span))
+            return Error{"explain", probe.info.text,
+                         probe.span.exchanges
+                             ? "an exchange's end is found out afterwards"
+                             : "a span that ends at a tracepoint may end in an interrupt",
+                         "`hist` shows where its time went, `split` and `diff` what slow ones do",
+                         Error::Kind::failed};
     }
     NumberedParts numbered;
     const auto part_of = [&](ProbeId id, const Probe& probe, const Place& place) -> uint32_t {

@@ -36,6 +36,15 @@ bool LiveProbes::has_spans() const {
                                [](const auto& probe) { return !probe.second.span.empty(); });
 }
 
+namespace {
+
+// Tracepoints that are hit while a lock is held, which may be any, or the allocator's.
+bool holds_locks(const std::string& category) {
+    return category == "lock" || category == "kmem";
+}
+
+} // namespace
+
 std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& point) {
     if (match.in_go)
         return "a goroutine may go on on another thread than it was on at this point; `time` "
@@ -46,6 +55,10 @@ std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& poi
         return "a tracepoint returns nothing: its values are its fields (args.FIELD)";
     if (!point.at_entry())
         return "a place inside a function does not return";
+    // Before Linux 6.16 and 6.4, telling of a span and remembering it take locks of their own.
+    if (match.tracepoint && holds_locks(match.tracepoint->category))
+        return "the kernel may hold a lock there that what happens to a span needs; `time` counts "
+               "it";
     if (match.kind == PlaceKind::usdt || match.kind == PlaceKind::tracepoint)
         return {};
     if (!point.point.key.empty() || !point.point.only_if.empty())

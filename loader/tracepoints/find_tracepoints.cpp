@@ -48,14 +48,14 @@ Error no_such(const Tracefs& tracefs, const ProbePattern& pattern) {
                 close.push_back(fmt::format("{}{}:{}", prefix, category, pattern.function));
         if (close.empty())
             close = near(pattern.category, tracefs.categories());
-        return not_found(pattern,
-                         fmt::format("the kernel has no tracepoints \"{}\"", pattern.category),
-                         hint(close));
+        return not_found(
+            pattern, fmt::format("the kernel has no tracepoint category \"{}\"", pattern.category),
+            hint(close));
     }
-    return not_found(pattern,
-                     fmt::format("there is no \"{}\" among the tracepoints \"{}\"",
-                                 pattern.function, pattern.category),
-                     hint(near(pattern.function, tracefs.names(pattern.category))));
+    return not_found(
+        pattern,
+        fmt::format("no tracepoint \"{}\" in category \"{}\"", pattern.function, pattern.category),
+        hint(near(pattern.function, tracefs.names(pattern.category))));
 }
 
 // Suffixes of begin and end, of which the first that is there counts.
@@ -74,19 +74,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> pairs{{
     {"_queue", "_complete"},
 }};
 
-} // namespace
-
-bool is_of_system_calls(std::string_view category) {
-    return category == calls || category == "raw_syscalls";
-}
-
-Result<std::vector<TracepointName>> find_tracepoints(const Tracefs& tracefs,
-                                                     const ProbePattern& pattern, size_t limit) {
-    if (!tracefs.available()) {
-        Error error = tracefs.fault();
-        error.subject = pattern.text;
-        return error;
-    }
+std::vector<TracepointName> look_up(const Tracefs& tracefs, const ProbePattern& pattern) {
     std::vector<TracepointName> found;
     if (!pattern.function_is_glob) {
         if (contains(tracefs.names(pattern.category), pattern.function))
@@ -100,11 +88,33 @@ Result<std::vector<TracepointName>> find_tracepoints(const Tracefs& tracefs,
                     found.push_back({category, name});
         }
     }
+    return found;
+}
+
+} // namespace
+
+bool is_of_system_calls(std::string_view category) {
+    return category == calls || category == "raw_syscalls";
+}
+
+Result<std::vector<TracepointName>> find_tracepoints(const Tracefs& tracefs,
+                                                     const ProbePattern& pattern, size_t limit) {
+    if (!tracefs.available()) {
+        Error error = tracefs.fault();
+        error.subject = pattern.text;
+        return error;
+    }
+    std::vector<TracepointName> found = look_up(tracefs, pattern);
+    // A module may have brought it meanwhile.
+    if (found.empty()) {
+        tracefs.forget();
+        found = look_up(tracefs, pattern);
+    }
     if (found.empty())
         return no_such(tracefs, pattern);
     if (found.size() > limit)
         return not_found(
-            pattern, fmt::format("matches {} tracepoints, and {} is the most", found.size(), limit),
+            pattern, fmt::format("matches {} tracepoints; the limit is {}", found.size(), limit),
             "write more of the name");
     return found;
 }
@@ -150,6 +160,9 @@ std::optional<TracepointName> end_of_pair(const Tracefs& tracefs, const Tracepoi
             return TracepointName{begin.category, other};
         return std::nullopt;
     }
+    // LiveProbes::no_point() refuses them.
+    if (begin.category == "lock" || begin.category == "kmem")
+        return std::nullopt;
     for (const auto& [first, last] : pairs) {
         if (!begin.name.ends_with(first))
             continue;

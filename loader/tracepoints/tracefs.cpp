@@ -71,27 +71,23 @@ bool is_plain(const std::string& name) {
 Tracefs Tracefs::open() {
     Tracefs tracefs;
     int why = ENOENT;
-    for (const char* path : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
-        const UniqueFd mounted = open_folder(AT_FDCWD, path);
+    const auto look_into = [&](const UniqueFd& mounted) {
         if (mounted && is_tracefs(mounted.get()))
             tracefs.events_ = open_folder(mounted.get(), "events");
         else if (!mounted && errno != ENOENT)
             why = errno;
-        if (tracefs.events_)
-            return tracefs;
-    }
-    if (const UniqueFd mounted = mount_unseen())
-        tracefs.events_ = open_folder(mounted.get(), "events");
-    else if (why == ENOENT)
-        why = errno;
-    if (!tracefs.events_)
-        tracefs.fault_ = {
-            "find tracepoints", "",
-            fmt::format("tracefs cannot be read: {}", why == ENODEV   ? "this kernel has none"
-                                                      : why == ENOENT ? "it is not mounted"
-                                                                      : std::strerror(why)),
-            why == EACCES || why == EPERM ? "run as root" : tracefs_remedy,
-            Error::Kind::unsupported};
+        return bool(tracefs.events_);
+    };
+    // The last one stays mounted once somebody has looked there.
+    if (look_into(open_folder(AT_FDCWD, "/sys/kernel/tracing")) || look_into(mount_unseen()) ||
+        look_into(open_folder(AT_FDCWD, "/sys/kernel/debug/tracing")))
+        return tracefs;
+    tracefs.fault_ = {
+        "find tracepoints", "",
+        fmt::format("tracefs cannot be read: {}", why == ENODEV   ? "this kernel has none"
+                                                  : why == ENOENT ? "it is not mounted"
+                                                                  : std::strerror(why)),
+        why == EACCES || why == EPERM ? "run as root" : tracefs_remedy, Error::Kind::unsupported};
     return tracefs;
 }
 
@@ -112,10 +108,18 @@ const std::vector<std::string>& Tracefs::categories() const {
 }
 
 const std::vector<std::string>& Tracefs::names(const std::string& category) const {
-    std::vector<std::string>& known = names_[category];
-    if (known.empty() && events_ && is_plain(category))
-        known = entries(events_.get(), category.c_str());
-    return known;
+    static const std::vector<std::string> none;
+    if (const auto known = names_.find(category); known != names_.end())
+        return known->second;
+    std::vector<std::string> found;
+    if (events_ && is_plain(category))
+        found = entries(events_.get(), category.c_str());
+    return found.empty() ? none : names_.emplace(category, std::move(found)).first->second;
+}
+
+void Tracefs::forget() const {
+    categories_.clear();
+    names_.clear();
 }
 
 Result<std::string> Tracefs::format_text(const std::string& category,

@@ -34,10 +34,12 @@ class Tracefs {
     // The file itself, without how it is printed.
     Result<std::string> format_text(const std::string& category, const std::string& name) const;
 
+    // Those of the kernel's modules come and go: lists are read anew when they are asked for next.
+    void forget() const;
+
   private:
     UniqueFd events_;
     Error fault_;
-    // Those of the kernel's modules come and go: looked at again when one is not found.
     mutable std::vector<std::string> categories_;
     mutable std::map<std::string, std::vector<std::string>> names_;
 };

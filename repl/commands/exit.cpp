@@ -72,11 +72,12 @@ CommandRow exit_command() {
         .summary = "how the end of a timed function is probed; without an argument, quit",
         .details = R"help(
   ret         a probe on every instruction by which the function exits: ret, and jumps out of it.
-              Safe whatever the target does. Each is single-stepped, the dearest kind of probe.
-  cheap       as ret, but where nothing but a ret can follow a jump, as behind the check of the
-              stack protector, the probe is on the jump, which costs a twentieth. The at most 16
-              instructions after it are not in the duration. Where the result or errno is asked
-              for, and while lines are watched, the ret is probed all the same.
+              Safe whatever the target does, but a ret is single-stepped, the dearest kind of
+              probe.
+  cheap       as ret, but where a jump can lead only to a ret (the stack protector's check, say)
+              the probe is on the jump, at about a twentieth of the cost. The instructions after
+              it, at most 16, are not in the duration. The ret is probed after all where the result
+              or errno is read, and while lines are watched.
   trampoline  a uretprobe. Cheaper, but it replaces return addresses: exceptions, Go, and code
               that switches stacks crash under it.
   auto        (the default) a uretprobe where that is proven safe, else cheap; says which, and why.
@@ -85,6 +86,7 @@ stacks, and nothing loads further code (dlopen, a JIT). When that changes, auto 
 With -a and -n it is cheap, as processes come that nobody has read. Applies to probes that are added
 from now on.)help",
         .examples = R"help(exit auto
+exit cheap
 exit ret)help",
         .arguments = {{.words = "auto cheap ret trampoline"}, {}},
         .parse = parse_exit,

@@ -2,6 +2,7 @@
 // explain: which of the functions within a function's calls make some of them take longer.
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
+#include "repl/language/syscall_probe.h"
 #include "repl/session/edit_command.h"
 #include "repl/session/probe_report.h"
 #include "repl/session/spelling.h"
@@ -218,6 +219,11 @@ struct Explain final : Command {
             return picking;
         std::vector<ProbeId> ids;
         for (const PartCandidate& candidate : candidates.functions) {
+            if (candidate.probe.empty() || is_syscall_probe(candidate.probe)) {
+                picking.skipped.emplace_back(
+                    "a function whose name means something else as a probe");
+                continue;
+            }
             SettingsEdit edit(session.edit_context());
             auto added = edit.find_or_add(ProbeRef{candidate.probe, {}, {}});
             if (!added)
@@ -420,11 +426,11 @@ CommandRow explain_command() {
         .usage = "explain [PROBE [by FUNCTION, FUNCTION ... | auto]] [-n ROWS]   or   explain off",
         .summary = "which of the functions within a call make some calls take longer",
         .details = R"help(
-From `explain PROBE` on, each call of PROBE is told with the time that every timed function took in
-it; asked again, it shows the table. Functions are timed as by `time`; where none is, those are picked
-from the samples that matter to the duration of the calls, the innermost that do, and timed: up to
-eight, none that is called more than 20,000 times a second. `auto` picks more of them, by what was sampled since; `by` names them.
-`explain off` ends it; probes stay.
+The first `explain PROBE` starts recording, for each call of PROBE, the time that every timed
+function took in it; repeat it to see the table. The functions are those timed with `time`. If there
+are none, explain picks up to eight from the samples (the innermost ones that matter to the duration
+of the calls) and times them; any called more than 20,000 times a second is taken off again. `auto`
+picks more, from what was sampled since; `by` names them. `explain off` ends it; the probes stay.
 
 A call's duration is the sum of its parts: the own time of each function (without that of other parts
 that it called) and the rest, which is PROBE's own and that of what is not timed. So is its variance
@@ -440,10 +446,11 @@ the sum of the parts' covariances with the duration:
 With `sample wall` a second table has the same for running, waiting blocked and waiting for a CPU. A
 span has that table alone, with parked and queued time.
 
-What comes more often than some 1,000 times a second is told in part, at random, the longest calls all;
-each counts for those that it stands for. Calls are left out, and counted, in which a call ended
-without being seen (exceptions, longjmp, tail calls between timed functions) or that run on another
-stack than the thread's. A call of PROBE within a call of it is part of that one.)help",
+Above some 1,000 calls a second only the longest calls are all recorded; of the others a random share
+is, each weighted for those that it stands for. Left out, and counted, are calls in which another
+timed call's end was not seen (exceptions, longjmp, tail calls between timed functions), and calls on
+a stack other than the thread's own. A recursive call of PROBE is part of the outer one. Exchanges,
+spans that end at a tracepoint and Go functions cannot be explained.)help",
         .examples = R"help(explain handle
 explain handle by parse, lookup, 'reply_*'
 explain handle auto

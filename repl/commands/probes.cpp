@@ -145,8 +145,8 @@ A place (a line, a USDT probe, a tracepoint) has no duration: `slow` and `split`
 their arguments lie at the first site: bytes, negative with a sign, @, and an operand as assemblers
 write it. PATTERN is a glob of names, PROVIDER:NAME or LIBRARY:PROVIDER:NAME.
 `probes tracepoint` lists the kernel's tracepoints and their fields; PATTERN is a glob of names, or
-CATEGORY:NAME. While one of `syscalls` or `raw_syscalls` is attached every system call of every
-process takes longer, some 50 to 100 ns. Functions of the kernel (`kernel:tcp_sendmsg`) are not timed.
+CATEGORY:NAME. While one of `syscalls` or `raw_syscalls` is attached, every system call of every
+process takes a little longer. Functions of the kernel (`kernel:tcp_sendmsg`) are not timed.
 Functions of the C++ library are found where it is named: libstdc++:get, std::sort. What cannot be
 probed without harm is refused, with the reason.)help",
         .examples = R"help(probes

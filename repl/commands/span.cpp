@@ -185,11 +185,13 @@ the next receive, when the connection is closed, or when nobody works for it and
 a thread serves one connection at a time, samples are exact; an event loop works for the connection
 that it received or sent something on last. What cannot be told from the socket is counted as
 ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends
-that nobody asked for, TLS, HTTP/2.
-A tracepoint is hit in interrupts, too: a block request is done in whatever thread was running. So a
-span begins at one only on a thread of the target's; it ends, and is parked, at a tracepoint with a
-key whoever is there. Keys of such a span (unless all its tracepoints are of `syscalls`) are of the
-whole machine, and ends without a beginning are not counted as stray.
+that nobody asked for, TLS, HTTP/2. An exchange whose connection closes before anything is sent is
+`unanswered` in `hist`, which shows how many were ambiguous, and why.
+
+Tracepoints also fire in interrupts: a block request completes on whatever thread is running. So a
+span begins at a tracepoint only on a thread of the target, but a `to` or `park` tracepoint with a
+key applies on any thread. Keys of such a span hold for the whole machine (unless all its
+tracepoints are system calls'), and ends without a beginning are not counted as stray.
 
 `span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
 redis-server; mariadbd's commands are calls), and those that programs mark themselves with

@@ -265,11 +265,12 @@ class SpanParser {
 } // namespace
 
 bool is_span_name(std::string_view text) {
+    // In ASCII, whatever the locale: marks of programs are names, too.
     const auto letter = [](char c) {
-        return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
     return !text.empty() && letter(text.front()) && std::ranges::all_of(text, [&](char c) {
-        return letter(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '-';
+        return letter(c) || (c >= '0' && c <= '9') || c == '-';
     });
 }
 

@@ -41,7 +41,7 @@ MarkedSpans marked_spans(const UsdtProbes& probes) {
             leave_out(fmt::format("there is no usdt:auger:{}__{}", name,
                                   has.contains("begin") ? "end" : "begin"));
         } else if (found.spans.size() == most_marked_spans) {
-            leave_out(fmt::format("{} spans are enough", most_marked_spans));
+            leave_out(fmt::format("only the first {} spans are made", most_marked_spans));
         } else {
             std::string definition = point("from", "begin") + " " + point("to", "end");
             for (const char* role : {"park", "resume"})

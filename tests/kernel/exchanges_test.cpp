@@ -266,6 +266,21 @@ TEST_F(Exchanges, OfClientsThatAreKilledAreAccountedFor) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
+// Also those of one port: the kernel has taken that from the socket by the time it tells of it.
+TEST_F(Exchanges, OfConnectionsThatAreResetAreUnanswered) {
+    const Arguments arguments = {"--calls", "20", "--connections", "8", "--reset"};
+    for (const uint16_t port : {uint16_t{0}, uint16_t{18'412}}) {
+        SCOPED_TRACE(port);
+        Arguments all = arguments;
+        all.insert(all.end(), {"--port", std::to_string(port)});
+        const Run resets = run(all, 8 * 21, {.port = port});
+        EXPECT_EQ(resets.truth["unanswered"], 8);
+        EXPECT_EQ(resets.exchanges.returns, 8 * 20);
+        EXPECT_EQ(resets.exchanges.unwound, 8);
+        EXPECT_EQ(resets.exchanges.entries, 8 * 21);
+    }
+}
+
 TEST_F(Exchanges, OfTenThousandConnectionsAreAllCounted) {
     const Run all = run({"--calls", "1", "--connections", "10000", "--loop"}, 10'000);
     EXPECT_EQ(all.exchanges.returns, 10'000);

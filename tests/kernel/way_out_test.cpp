@@ -43,7 +43,7 @@ TEST_F(ExitAuto, ChoosesReturnProbesWhereNothingUnwindsAndStays) {
     EXPECT_EQ(session.calls(probe).entries, 20'000u);
     EXPECT_EQ(session.calls(probe).returns, 20'000u);
     EXPECT_EQ(session.backend().links(), links);
-    EXPECT_FALSE(session.noticed("ret instructions"));
+    EXPECT_FALSE(session.noticed("exit instructions"));
 }
 
 TEST_F(ExitAuto, ProbesExitInstructionsWhereReturnProbesBreakStacks) {
@@ -102,7 +102,7 @@ TEST_P(Switches, LiveUnderTheDefault) {
     EXPECT_THAT(session.report.places.at(0).kind, HasSubstr("+ret"));
     if (stacks_are_whole_under_return_probes()) {
         EXPECT_THAT(session.report.notes,
-                    Contains(AllOf(HasSubstr("exit probes: ret instructions, because"),
+                    Contains(AllOf(HasSubstr("exit probes: exit instructions, because"),
                                    HasSubstr(expected.reason))));
     }
     program.go();
@@ -204,10 +204,10 @@ TEST_F(ExitAuto, FallsBackWithoutLosingCalls) {
     ASSERT_TRUE(session.report.places.at(0).kind.ends_with("+trampoline"));
     program.go();
     ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns > 10'000; }));
-    EXPECT_FALSE(session.noticed("ret instructions"));
+    EXPECT_FALSE(session.noticed("exit instructions"));
 
     session.observe({program.pid(), thrower.pid()});
-    EXPECT_TRUE(session.noticed("ret instructions instead of the uretprobe, because"));
+    EXPECT_TRUE(session.noticed("exit instructions instead of the uretprobe, because"));
     Calls before = session.calls(probe);
     ASSERT_TRUE(
         session.pump_until([&] { return session.calls(probe).returns > before.returns + 10'000; }));

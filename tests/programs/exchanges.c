@@ -46,7 +46,7 @@ enum {
 };
 
 struct request {
-    uint32_t kind; // 1: difficult
+    uint32_t kind; // 1: difficult; 2: has no answer, since the client resets the connection
     uint32_t id;
     uint64_t before_ns;
     char rest[48];
@@ -61,7 +61,7 @@ struct times {
 };
 
 static uint64_t connections = 4, port, before, push, kill_after, exit_after;
-static bool loop, greet, pipeline;
+static bool loop, greet, pipeline, reset;
 static const char* first_bytes = "";
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
@@ -69,6 +69,8 @@ static uint64_t served, difficult, pushes, greetings, longest_around_ns;
 static uint64_t inside_ns, around_ns;
 static struct times* times;
 static uint64_t most_times;
+// Of requests that have no answer, how many the server has: shared with the clients.
+static uint64_t* unanswered;
 
 TIMED void think(void) {
     truth_spin_us(light_us);
@@ -117,6 +119,12 @@ static bool serve(int fd) {
     if (!receive_whole(fd, &request, sizeof request))
         return false;
     const uint64_t received = truth_now();
+    if (request.kind == 2) {
+        struct pollfd gone = {.fd = fd, .events = 0};
+        truth_count(unanswered);
+        poll(&gone, 1, -1);
+        return false;
+    }
     if (request.kind == 1)
         think_hard();
     else
@@ -229,8 +237,27 @@ static void ask_all_on(int fd) {
             exit(1);
 }
 
+// The server has received the request when the connection is reset.
+static void ask_and_reset(int fd) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const struct request request = {.kind = 2};
+    const struct linger at_once = {.l_onoff = 1};
+    pthread_mutex_lock(&lock);
+    const uint64_t former = truth_read(unanswered);
+    if (!send_whole(fd, &request, sizeof request))
+        exit(1);
+    while (truth_read(unanswered) == former)
+        truth_sleep_us(100);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(fd);
+    pthread_mutex_unlock(&lock);
+}
+
 static void* be_client(void* number) {
-    ask_all_on(connection_of[(uintptr_t)number]);
+    const int fd = connection_of[(uintptr_t)number];
+    ask_all_on(fd);
+    if (reset)
+        ask_and_reset(fd);
     return 0;
 }
 
@@ -273,6 +300,12 @@ static void accept_all(uint64_t answered) {
 }
 
 static void prepare(void) {
+    unanswered =
+        mmap(0, sizeof *unanswered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (unanswered == MAP_FAILED) {
+        perror("exchanges");
+        exit(1);
+    }
     socklen_t size = sizeof address;
     const struct rlimit files = {most_connections + 100, most_connections + 100};
     const int one = 1;
@@ -309,9 +342,9 @@ static void report(FILE* out) {
     fprintf(out,
             ",\"port\":%d,\"served\":%" PRIu64 ",\"difficult\":%" PRIu64 ",\"pushes\":%" PRIu64
             ",\"greetings\":%" PRIu64 ",\"inside_ns\":%" PRIu64 ",\"around_ns\":%" PRIu64
-            ",\"longest_around_ns\":%" PRIu64 ",\"times\":[",
+            ",\"longest_around_ns\":%" PRIu64 ",\"unanswered\":%" PRIu64 ",\"times\":[",
             ntohs(address.sin_port), served, difficult, pushes, greetings, inside_ns, around_ns,
-            longest_around_ns);
+            longest_around_ns, truth_read(unanswered));
     for (uint64_t i = 0; i < most_times && i < truth_read(&served); ++i)
         fprintf(out, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", times[i].inside_ns,
                 times[i].around_ns);
@@ -327,6 +360,7 @@ int main(int argc, char** argv) {
         {"pipeline", TRUTH_FLAG, &pipeline, "each request is ten"},
         {"push", TRUTH_NUMBER, &push, "sends behind each answer that nobody has asked for"},
         {"first-bytes", TRUTH_TEXT, &first_bytes, "tls or http2"},
+        {"reset", TRUTH_FLAG, &reset, "the last request of each connection has no answer"},
         {"before", TRUTH_NUMBER, &before, "requests of a connection that are over before `ready`"},
         {"kill-after", TRUTH_NUMBER, &kill_after, "requests, the clients are killed"},
         {"exit-after", TRUTH_NUMBER, &exit_after, "requests, the server exits"},

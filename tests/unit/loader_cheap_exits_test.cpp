@@ -139,6 +139,24 @@ TEST(CheapExits, LeaveLittleOut) {
     EXPECT_EQ(cheap({0x53, 0x39, 0xc1, 0x75, 0x04, 0xf3, 0xaa, 0x5b, 0xc3, 0x0f, 0x0b}), All());
 }
 
+// A jump's probe is hit by those that go on, too.
+TEST(CheapExits, AreNotManyForOneRet) {
+    const auto with = [](int count) {
+        // push; `count` times je to the pop; nop; pop; ret
+        std::vector<std::byte> code{std::byte{0x53}};
+        for (int i = count; i > 0; i--)
+            code.insert(code.end(), {std::byte{0x74}, static_cast<std::byte>(2 * i - 1)});
+        for (const int value : {0x90, 0x5b, 0xc3})
+            code.push_back(static_cast<std::byte>(value));
+        return analyse_function({base, code}, {},
+                                [](uint64_t, size_t) { return std::vector<std::byte>(); })
+            ->cheap_exits.size();
+    };
+    EXPECT_EQ(with(3), 4u);
+    EXPECT_EQ(with(4), 0u);
+    EXPECT_EQ(with(50), 0u);
+}
+
 TEST(CheapExits, AreNotWhereAJumpMayLeadAnywhere) {
     // push; cmp; jne +2; pop; ret; jmp *%rax, with the stack as it is
     EXPECT_EQ(cheap({0x53, 0x39, 0xc1, 0x75, 0x02, 0x5b, 0xc3, 0xff, 0xe0}), All());

@@ -53,6 +53,22 @@ TEST(ExplainCommand, WhatCannotBeTimedIsNotPicked) {
     EXPECT_TRUE(test.session.settings().explain.active);
 }
 
+// Names come from a target's files. None of these may become another probe than that function's.
+TEST(ExplainCommand, NamesThatMeanSomethingElseAreNotPicked) {
+    for (const char* name :
+         {"tracepoint:raw_syscalls:sys_enter", "syscall:futex", "usdt:libc:libc:setjmp",
+          "libc:malloc", "/usr/lib/libc.so.6:malloc", "*alloc*", "malloc@*", "malloc@main.cc:1",
+          "main.cc:12", "0x401136", "malloc+0x10", "kernel:tcp_sendmsg", "m[a-z]lloc"}) {
+        SCOPED_TRACE(name);
+        TestSession test;
+        test.backend.slow_callee = name;
+        test.run("target 4711; sample 99; time handle; wait 1s");
+        EXPECT_THAT(test.run("explain handle"), HasSubstr("whose name means something else"));
+        EXPECT_EQ(test.failure, std::nullopt);
+        EXPECT_EQ(test.session.settings().probes.size(), 1u);
+    }
+}
+
 // Twenty calls every 20 ms are too few for that; a million are not.
 TEST(ExplainCommand, WhatIsCalledTooOftenIsTakenOffAgain) {
     TestSession test;

@@ -41,7 +41,8 @@ class FakeBackend final : public Backend {
     uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
     std::vector<std::string> functions{"handle", "hand_over", "ns::f(int, char)"};
 
-    size_t calls_a_round = 20; // of every probe
+    std::string slow_callee = "rebuild"; // as its file names it
+    size_t calls_a_round = 20;           // of every probe
     uint64_t clock() const { return clock_; }
     std::set<uint32_t> ids_seen;
 
@@ -76,7 +77,7 @@ class FakeBackend final : public Backend {
         announce(request.id.value, false);
         ProbeReport report;
         report.places = {{spec, request.text, "/usr/bin/ser\tvice", 0x1000, "entry+ret", ""}};
-        report.notes = {"exit probes: ret instructions"};
+        report.notes = {"exit probes: exit instructions"};
         return report;
     }
     Result<void> remove_probe(ProbeId id) override {
@@ -280,7 +281,7 @@ class FakeBackend final : public Backend {
         const CallKey fast = stream_.call(probe.spec, clock_),
                       slow = stream_.call(probe.spec, clock_ + ms);
         const StackId in_parse = stream_.stack({"main", probe.text, "ns::parse(int)"});
-        const StackId in_rebuild = stream_.stack({"main", probe.text, "rebuild"});
+        const StackId in_rebuild = stream_.stack({"main", probe.text, slow_callee});
         stream_.sample(clock_ + 1, 1, in_parse, {fast});
         stream_.end(1, fast, ms, false, 0, stream_.label("small"));
         for (uint64_t i = 0; i < 3; ++i)

@@ -24,7 +24,7 @@ TEST(Session, TimesAndSaysWhatMatched) {
     const std::string said = test.run("time handle");
     EXPECT_THAT(said, HasSubstr("timing handle (probe 1)\n"));
     EXPECT_THAT(said, HasSubstr("+0x1000  entry+ret"));
-    EXPECT_THAT(said, HasSubstr("exit probes: ret instructions"));
+    EXPECT_THAT(said, HasSubstr("exit probes: exit instructions"));
     EXPECT_THAT(said, HasSubstr("\"hist 1\" shows its durations"));
     EXPECT_THAT(test.run("time handle"), HasSubstr("handle (probe 1) is timed already"));
     EXPECT_THAT(test.backend.log, ElementsAre("target 1", "add 1 handle"));

@@ -243,7 +243,7 @@ TEST_F(ExplanationTest, APartThatIsNotInEveryCall) {
     EXPECT_DOUBLE_EQ(found.functions[0].calls, 0.5);
     EXPECT_DOUBLE_EQ(found.functions[0].share.mean, 1 * ms);
     EXPECT_FALSE(found.functions[0].share.interval);
-    EXPECT_THAT(to_text(explain_view(model, {}, ProbeId{1})), HasSubstr("Few calls"));
+    EXPECT_THAT(to_text(explain_view(model, {}, ProbeId{1})), HasSubstr("Too few calls"));
 }
 
 TEST_F(ExplanationTest, EqualDurationsHaveNothingToExplain) {

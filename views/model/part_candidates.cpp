@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/part_candidates.h"
 
+#include "loader/probes/probe_pattern.h"
+
 #include "views/model/frame_kind.h"
 #include "views/model/function_probe.h"
 #include "views/short_name.h"
@@ -64,7 +66,8 @@ class Candidates {
             if (sums.samples < least_samples || probe_of(model_, function) ||
                 (candidate.variance < least_variance && candidate.duration < least_duration))
                 continue;
-            candidate.probe = probe_text_of(model_, function);
+            if (std::string text = probe_text_of(model_, function); means_function(text, function))
+                candidate.probe = std::move(text);
             found_.functions.push_back(std::move(candidate));
         }
         std::ranges::sort(found_.functions, [](const PartCandidate& a, const PartCandidate& b) {
@@ -81,6 +84,19 @@ class Candidates {
     }
 
   private:
+    // Names are whatever a target's files say: `tracepoint:...`, `libc:malloc`, a glob.
+    bool means_function(const std::string& text, FunctionId id) const {
+        const std::string_view name = model_.symbols().name(id);
+        const ParsedProbe parsed = parse_probe(text);
+        if (!parsed.pattern)
+            return false;
+        const ProbePattern& probe = *parsed.pattern;
+        const std::string library = text.size() > name.size() && text.ends_with(name)
+                                        ? text.substr(0, text.size() - name.size() - 1)
+                                        : "";
+        return !is_place(probe) && !probe.call_site && !probe.address && !probe.function_is_glob &&
+               !probe.kernel_function() && probe.library == library;
+    }
     bool is_of_probe(FunctionId id) const {
         const std::string_view name = model_.symbols().name(id);
         return std::ranges::any_of(functions_of_probe_, [&](const std::string& function) {

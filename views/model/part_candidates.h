@@ -20,7 +20,7 @@ namespace auger {
 
 struct PartCandidate {
     FunctionId function; // as found
-    std::string probe;   // as `time` takes it
+    std::string probe;   // as `time` takes it; empty: its name would mean something else there
     double variance = 0; // share of the variance that is its own and not its callees', estimated
     double duration = 0; // likewise, of the duration
 };

@@ -139,12 +139,12 @@ void add_doubts(Canvas& canvas, const Explanation& found) {
     if (found.functions.front().share.variance == std::nullopt)
         add_note(canvas, "All of them took equally long: there is nothing to explain.", Style::dim);
     else if (found.calls < least_explained_calls)
-        add_note(canvas, fmt::format("Few calls: with less than {} such shares say little.",
+        add_note(canvas, fmt::format("Too few calls: with fewer than {} these shares say little.",
                                      least_explained_calls));
     else if (found.effective_calls < least_effective_calls)
         add_note(canvas,
-                 fmt::format("The variance rests on about {}: the next one may tell "
-                             "otherwise.",
+                 fmt::format("The variance rests on about {}: one more may change the "
+                             "picture.",
                              plural(size_t(std::lround(found.effective_calls)), "very long call")));
     add_incomplete(canvas, found);
 }

@@ -70,6 +70,13 @@ static __always_inline u64 syscall_argument(const struct pt_regs___kernel* regs)
     return regs->di;
 }
 
+/* Whether the thread runs a 32-bit program. */
+static __always_inline bool is_compat(const struct pt_regs___kernel* regs) {
+    enum { COMPAT_CS = 0x23 }; // its code segment
+
+    return regs->cs == COMPAT_CS;
+}
+
 /* Whether it waits for one of several things to happen. */
 static __always_inline bool waits_for_events(const struct pt_regs___kernel* regs) {
     enum {
@@ -83,6 +90,8 @@ static __always_inline bool waits_for_events(const struct pt_regs___kernel* regs
         EPOLL_PWAIT2 = 441,
     };
 
+    if (is_compat(regs))
+        return false; // its numbers are others
     switch (regs->orig_ax) {
     case POLL:
     case SELECT:
@@ -101,13 +110,6 @@ static __always_inline bool is_exec(const struct pt_regs___kernel* regs) {
     enum { EXECVE = 59, EXECVEAT = 322 };
 
     return regs->orig_ax == EXECVE || regs->orig_ax == EXECVEAT;
-}
-
-/* Whether the thread runs a 32-bit program. */
-static __always_inline bool is_compat(const struct pt_regs___kernel* regs) {
-    enum { COMPAT_CS = 0x23 }; // its code segment
-
-    return regs->cs == COMPAT_CS;
 }
 
 enum { SYS_READ = 0, SYS_READV = 19, SYS_RECVFROM = 45, SYS_RECVMSG = 47, MSG_IOV = 16 };

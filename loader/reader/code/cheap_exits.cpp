@@ -186,6 +186,8 @@ std::optional<std::vector<CodeExit>> Search::before_ret(size_t ret) const {
         if (!jumps)
             return {};
         places.insert(places.end(), jumps->begin(), jumps->end());
+        if (places.size() > most_places)
+            return {};
         const bool reached = !jumps->empty();
         // Nobody is known to come to its first instruction: somebody unknown does.
         if ((!may_follow(at) && !reached) || code_[at].address == function_.begin)
@@ -231,7 +233,8 @@ std::vector<CodeExit> cheap_exits(const CodeToLeave& function, std::span<const C
                 ? search.before_ret(static_cast<size_t>(instruction - function.code.begin()))
                 : std::nullopt;
         const bool agree =
-            places && std::ranges::all_of(*places, [&](const CodeExit& place) {
+            places && places->size() <= most_places &&
+            std::ranges::all_of(*places, [&](const CodeExit& place) {
                 const auto known = found.find(place.address);
                 return known == found.end() ||
                        (known->second.frame_distance == place.frame_distance &&

@@ -18,6 +18,9 @@ namespace auger {
 // No more instructions than that come after the place, up to the `ret` and with it.
 inline constexpr size_t most_left_out = 16;
 
+// Of one `ret`: a jump's probe is hit also by those that do not jump.
+inline constexpr size_t most_places = 4;
+
 struct CodeToLeave {
     std::span<const Instruction> code;                                   // ascending
     std::function<std::span<const std::byte>(const Instruction&)> bytes; // of an instruction

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// What happens on sockets, as the steps of exchanges. Of the call tracker alone.
+#ifndef AUGER_EXCHANGE_SOCKETS_H
+#define AUGER_EXCHANGE_SOCKETS_H
+
+#include "call_owners.h"
+#include "exchanges.h"
+
+/* What is at hand when something is received or sent. */
+struct socket_use {
+    struct open_calls* calls;
+    struct connection* connection;
+    struct tcp_sock* tcp;
+    u32 exchanges; /* which spans are of this connection: bits */
+    u64 cookie;
+    u64 now;
+};
+
+// False: there is nothing to do. `received`: how much just now.
+static __always_inline bool begin_use(struct sock* sk, u32 received, struct socket_use* use) {
+    struct wire_exchange_spans* all = exchange_spans_now();
+    struct connection* connection;
+    enum thread_calls found;
+
+    use->exchanges = all ? exchanges_of_socket(all, sk) : 0;
+    if (!use->exchanges)
+        return false;
+    use->tcp = bpf_skc_to_tcp_sock(sk);
+    if (!use->tcp)
+        return false;
+    use->calls = calls_of_thread(bpf_get_current_task_btf(), &found);
+    if (!use->calls)
+        return false;
+    connection = bpf_sk_storage_get(&connections, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!connection) {
+        count_loss(WIRE_LOSS_STORAGE);
+        return false;
+    }
+    if (connection->epoch != all->epoch)
+        begin_connection(connection, use->tcp, sk->__sk_common.skc_num, all->epoch, received);
+    use->connection = connection;
+    if (connection->facts & CONNECTED)
+        return false;
+    use->now = bpf_ktime_get_ns();
+    use->cookie = bpf_get_socket_cookie(sk);
+    note_own_time(use->calls);
+    return true;
+}
+
+static __always_inline void receive(struct sock* sk, u32 received) {
+    struct connection* connection;
+    struct socket_use use;
+    bool begins;
+
+    if (!begin_use(sk, received, &use))
+        return;
+    connection = use.connection;
+    begins = connection->phase != PHASE_RECEIVED;
+    if (connection->phase == PHASE_NEW)
+        connection->facts |= facts_of_first_bytes(received);
+    keep_tracepoints_out(use.calls);
+#pragma unroll
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (!(use.exchanges >> i & 1))
+            continue;
+        if (begins)
+            begin_exchange(use.calls, connection, i, use.cookie, use.now);
+        else
+            go_on_with_exchange(use.calls, i, use.cookie, use.now);
+        // What came before a reset is received after it.
+        if (sk->__sk_common.skc_state == TCP_STATE_CLOSE)
+            close_exchange(i, use.cookie);
+    }
+    let_tracepoints_in(use.calls);
+    connection->phase = PHASE_RECEIVED;
+    connection->written = use.tcp->write_seq;
+    connection->turn = 0;
+    connection->arrived_ns = 0;
+}
+
+static __always_inline void send(struct sock* sk, u32 sent) {
+    struct connection* connection;
+    struct socket_use use;
+    u32 facts = 0;
+
+    if (!begin_use(sk, 0, &use))
+        return;
+    connection = use.connection;
+    if (connection->phase == PHASE_NEW) {
+        connection->facts |= SPOKE_FIRST;
+        facts = SEND_IS_UNASKED;
+    }
+    if (connection->phase == PHASE_SENT)
+        facts |= SEND_GOES_ON;
+    if (connection->facts & JOINED_LATE)
+        facts |= SEND_IS_UNCLEAR;
+    if (has_unread(sk, use.tcp) && !connection->turn)
+        facts |= SEND_IS_EARLY;
+    if ((int)(use.tcp->write_seq - use.tcp->snd_una - sent) > BEHIND_BYTES)
+        facts |= SEND_IS_BEHIND;
+    keep_tracepoints_out(use.calls);
+#pragma unroll
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (use.exchanges >> i & 1)
+            answer_exchange(use.calls, connection, facts | i << SEND_FACT_BITS, use.cookie,
+                            use.now);
+    }
+    let_tracepoints_in(use.calls);
+    connection->facts &= ~JOINED_LATE;
+    connection->phase = PHASE_SENT;
+    connection->behind = (facts & SEND_IS_BEHIND) != 0;
+    connection->sent_ns = use.now;
+}
+
+// Something has come, in an interrupt mostly. It is the peer's turn when it has all that was sent,
+// and something was sent since it was heard of.
+static __always_inline void arrive(struct sock* sk) {
+    struct connection* connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
+    struct tcp_sock* tcp;
+
+    if (!connection || connection->turn || (connection->facts & CONNECTED))
+        return;
+    tcp = bpf_skc_to_tcp_sock(sk);
+    if (!tcp || tcp->snd_una != tcp->write_seq)
+        return;
+    if (connection->phase == PHASE_RECEIVED && connection->written == tcp->write_seq)
+        return;
+    connection->arrived_ns = bpf_ktime_get_ns();
+    connection->turn = 1;
+}
+
+// A connection's state changes, in an interrupt perhaps: nothing of the current thread's is at
+// hand. One that is reset has lost its port by then.
+static __always_inline void change_state(struct sock* sk, int before, int after) {
+    struct wire_exchange_spans* all = exchange_spans_now();
+    struct connection* connection;
+    struct tcp_sock* tcp;
+    u32 exchanges;
+    u64 cookie;
+
+    if (!all)
+        return;
+    if (before == TCP_STATE_SYN_RECEIVED && after == TCP_STATE_ESTABLISHED) {
+        tcp = exchanges_of_socket(all, sk) ? bpf_skc_to_tcp_sock(sk) : NULL;
+        connection =
+            tcp ? bpf_sk_storage_get(&connections, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
+        if (connection && connection->epoch != all->epoch)
+            begin_connection(connection, tcp, sk->__sk_common.skc_num, all->epoch,
+                             received_bytes(tcp));
+        return;
+    }
+    if (after != TCP_STATE_FIN_WAIT_1 && after != TCP_STATE_LAST_ACK && after != TCP_STATE_CLOSE)
+        return;
+    connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
+    if (!connection)
+        return;
+    exchanges = exchanges_of_port(all, connection->port);
+    cookie = bpf_get_socket_cookie(sk);
+#pragma unroll
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (exchanges >> i & 1)
+            close_exchange(i, cookie);
+    }
+}
+
+#endif

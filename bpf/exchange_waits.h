@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// When a thread works for an exchange no longer, though that has not ended. Of the call tracker and
+// its sweep alone.
+#ifndef AUGER_EXCHANGE_WAITS_H
+#define AUGER_EXCHANGE_WAITS_H
+
+#include "span_points.h"
+
+// Whether nobody works for it any more, so that what is sent after a while is something else.
+static __always_inline bool is_idle(const struct span* span) {
+    return span->exchange.idle || !span->open.attached_since_ns;
+}
+
+__noinline int leave_if_exchange(struct open_calls* calls, struct attached_span* attached,
+                                 u64 now) {
+    struct span* span = calls && attached ? attached_span(attached) : NULL;
+
+    if (span && (span->open.flags & WIRE_SPAN_IS_EXCHANGE))
+        detach_span(calls, attached, now);
+    return 0;
+}
+
+__noinline int note_if_idle(const struct attached_span* attached, u32 fd, bool for_events) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    if (span && (span->open.flags & WIRE_SPAN_IS_EXCHANGE))
+        span->exchange.idle = for_events || (fd != NO_FD && fd == span->exchange.fd);
+    return 0;
+}
+
+// The thread waits: for what comes next on a connection, or for something else.
+__noinline int note_idle_exchanges(struct open_calls* calls, u32 fd, bool for_events) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        note_if_idle(&calls->spans[i], fd, for_events);
+    return 0;
+}
+
+__noinline int leave_exchanges(struct open_calls* calls, u64 now) {
+    if (!calls)
+        return 0;
+    keep_tracepoints_out(calls);
+    note_own_time(calls);
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        leave_if_exchange(calls, &calls->spans[i], now);
+    let_tracepoints_in(calls);
+    return 0;
+}
+
+#endif
