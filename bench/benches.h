@@ -19,5 +19,6 @@ void bench_attach(const Features& features);     // 1,000 functions on and off
 void bench_off_cpu(const Features& features);    // a context switch whose wait is watched
 void bench_sampling(const Features& features); // what sampling costs the target, beside perf record
 void bench_stacks(const Features& features);   // a sample's stack by tables, and by frame pointers
+void bench_python(const Features& features);   // ... with frames of Python
 
 } // namespace auger::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // bench_kernel
-// [calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans|exchanges]...:
-// what observing costs, on this machine, as Markdown. Needs root; without arguments, everything.
-// Exits with 1 when something could not be measured, with 4 when an aim was missed.
+// [calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|stacks|spans|exchanges|
+// python]...: what observing costs, on this machine, as Markdown. Needs root; without arguments,
+// everything. Exits with 1 when something could not be measured, with 4 when an aim was missed.
 #include "bench/benches.h"
 #include "bench/report.h"
 
@@ -28,6 +28,7 @@ constexpr Bench benches[] = {
     {"attach", auger::bench::bench_attach},     {"off-cpu", auger::bench::bench_off_cpu},
     {"sampling", auger::bench::bench_sampling}, {"stacks", auger::bench::bench_stacks},
     {"spans", auger::bench::bench_spans},       {"exchanges", auger::bench::bench_exchanges},
+    {"python", auger::bench::bench_python},
 };
 
 } // namespace
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
     if (chosen.empty()) {
         fmt::print(stderr, "usage: bench_kernel "
                            "[calls|exits|peers|split|values|call-sites|attach|off-cpu|sampling|"
-                           "stacks|spans]...\n");
+                           "stacks|spans|exchanges|python]...\n");
         return 2;
     }
     int status = 0;

@@ -5,6 +5,7 @@
 #include "bench/child.h"
 #include "bench/perf_record.h"
 #include "bench/probing.h"
+#include "bench/program_cost.h"
 #include "bench/report.h"
 #include "bench/scratch_folder.h"
 
@@ -35,35 +36,6 @@ constexpr int rounds = 9;
 constexpr uint64_t milliseconds = 300;
 constexpr uint32_t rate_hz = 4'999;
 constexpr uint32_t perf_rate_hz = 999;
-
-// What the kernel says of a program while its statistics are on.
-struct Runs {
-    uint64_t count = 0;
-    uint64_t ns = 0;
-};
-
-Runs runs_of(int program_fd) {
-    bpf_prog_info info = {};
-    uint32_t size = sizeof(info);
-    if (bpf_obj_get_info_by_fd(program_fd, &info, &size))
-        throw std::runtime_error("read a BPF program's statistics");
-    return {info.run_cnt, info.run_time_ns};
-}
-
-// The youngest program of the name: ours, since it was just loaded.
-UniqueFd find_bpf_program(const std::string& name) {
-    UniqueFd found;
-    for (uint32_t id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
-        UniqueFd program(bpf_prog_get_fd_by_id(id));
-        bpf_prog_info info = {};
-        uint32_t size = sizeof(info);
-        if (program && !bpf_obj_get_info_by_fd(program.get(), &info, &size) && name == info.name)
-            found = std::move(program);
-    }
-    if (!found)
-        throw std::runtime_error("find the BPF program " + name);
-    return found;
-}
 
 // The peer, switched on and off.
 class FramePointerSampler {
@@ -129,11 +101,7 @@ template <typename Drain>
 double sample_cost(Called& called, int frames, int program_fd, Drain drain) {
     const Runs before = runs_of(program_fd);
     work(called, frames, drain);
-    const Runs after = runs_of(program_fd);
-    if (after.count == before.count)
-        throw std::runtime_error("no samples were taken");
-    return static_cast<double>(after.ns - before.ns) /
-           static_cast<double>(after.count - before.count);
+    return cost_of_run(before, runs_of(program_fd));
 }
 
 std::unique_ptr<Backend> observe(const Called& called, Model& model) {
@@ -150,9 +118,7 @@ void beside_frame_pointers() {
                 "ns a run of the sampler, beside one whose stacks the kernel walks by frame "
                 "pointers; the program has both.",
                 "auger", "frame pointers");
-    UniqueFd statistics(bpf_enable_stats(BPF_STATS_RUN_TIME));
-    if (!statistics)
-        throw std::runtime_error("switch on the statistics of BPF programs");
+    const UniqueFd statistics = program_statistics();
     Called called;
     Model model;
     auto backend = observe(called, model);

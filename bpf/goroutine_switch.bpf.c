@@ -88,9 +88,7 @@ static __always_inline void send_part(struct sample_buffer* buffer, struct wire_
 
     if (!ticks)
         return;
-    size =
-        sizeof(*sample) +
-        (words_of_calls(sample) + (sample->user_frames & (2 * WIRE_STACK_WORDS - 1))) * sizeof(u64);
+    size = sizeof(*sample) + words_of_frames(sample) * sizeof(u64);
     if (size > sizeof(*buffer))
         return;
     sample->event.kind = WIRE_SAMPLE;

@@ -64,7 +64,7 @@ static __always_inline void note_waker(void* ctx, struct wait* wait) {
         waker->tid = task->pid;
         __builtin_memcpy(waker->comm, task->comm, sizeof(waker->comm));
         if (task->mm)
-            waker->frames = note_user_stack(wait, offset + WAKER_WORDS);
+            waker->frames = note_user_stack(wait, offset + WAKER_WORDS, WAKER_FRAMES);
     }
     wait->waker = WAKER_WORDS + waker->frames;
 }

@@ -52,15 +52,16 @@ struct {
     __type(value, struct stack_walk);
 } off_cpu_walk SEC(".maps");
 
-// Writes the current thread's user stack behind the first `offset` words, and returns its length.
-static __always_inline u32 note_user_stack(struct wait* wait, u32 offset) {
+// Writes the current thread's user stack behind the first `offset` words, where there is room for
+// `most`, and returns its length.
+static __always_inline u32 note_user_stack(struct wait* wait, u32 offset, u32 most) {
     u32 zero = 0, frames;
     struct stack_walk* walk = bpf_map_lookup_elem(&off_cpu_walk, &zero);
 
-    if (!walk || offset > SAMPLE_WORDS - WIRE_STACK_WORDS)
+    if (!walk || offset > SAMPLE_WORDS - most)
         return 0;
-    frames = walk_user_stack(walk, false);
-    if (frames > WIRE_STACK_WORDS)
+    frames = cut_walk(walk, walk_user_stack(walk, false), most);
+    if (frames > most)
         return 0;
     bpf_probe_read_kernel(&wait->buffer.words[offset], frames * sizeof(u64), walk->frames);
     return frames;
@@ -189,8 +190,9 @@ static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool
         sample->syscall = WIRE_SYSCALL_NONE;
     wait->argument = syscall_argument(regs);
     offset = words_of_calls(sample);
-    sample->user_frames =
-        is_stack_wanted(wait, task->pid) ? note_user_stack(wait, offset) : note_cut(wait, offset);
+    sample->user_frames = is_stack_wanted(wait, task->pid)
+                              ? note_user_stack(wait, offset, WIRE_STACK_WORDS)
+                              : note_cut(wait, offset);
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
     wait->own_ns = bpf_ktime_get_ns() - now;

@@ -8,11 +8,6 @@
 #include "gate.h"
 #include "off_cpu_begin.h"
 
-// How many words calls and the waiting thread's own frames take.
-static __always_inline u32 words_of_frames(const struct wire_sample* sample) {
-    return words_of_calls(sample) + (sample->user_frames & (2 * WIRE_STACK_WORDS - 1));
-}
-
 static __always_inline void send_wait(struct task_struct* task, struct wait* wait, u64 end_ns,
                                       u64 ticks, u32 kind, struct wire_wait_stats* stats) {
     struct wire_sample* sample = &wait->buffer.sample;
@@ -22,7 +17,7 @@ static __always_inline void send_wait(struct task_struct* task, struct wait* wai
         return;
     sample->with_waker = kind == WIRE_SAMPLE_BLOCKED && wait->waker;
     size = sizeof(*sample) + (words_of_frames(sample) +
-                              (sample->with_waker ? wait->waker & (2 * WIRE_STACK_WORDS - 1) : 0)) *
+                              (sample->with_waker ? wait->waker & (2 * WAKER_FRAMES - 1) : 0)) *
                                  sizeof(u64);
     if (size > sizeof(wait->buffer))
         return;

@@ -10,7 +10,8 @@
  */
 enum {
     WAKER_WORDS = sizeof(struct wire_waker) / sizeof(u64),
-    SAMPLE_WORDS = 2 * (WIRE_MAX_FRAMES + 1) + 4 * WIRE_MAX_OPEN_CALLS + WAKER_WORDS,
+    WAKER_FRAMES = WIRE_MAX_FRAMES + 1, /* words of its stack */
+    SAMPLE_WORDS = WIRE_STACK_WORDS + (WIRE_MAX_FRAMES + 1) + 4 * WIRE_MAX_OPEN_CALLS + WAKER_WORDS,
 };
 
 struct sample_buffer {
@@ -27,6 +28,13 @@ int list_open_call(struct open_call* call, struct sample_buffer* buffer, struct 
 /* Where the frames begin. (The mask is for the verifier.) */
 static __always_inline u32 words_of_calls(const struct wire_sample* sample) {
     return 2 * (sample->calls & (2 * WIRE_MAX_OPEN_CALLS - 1));
+}
+
+/* Where they end. */
+static __always_inline u32 words_of_frames(const struct wire_sample* sample) {
+    u32 frames = *(volatile u16*)&sample->user_frames;
+
+    return words_of_calls(sample) + (frames > WIRE_STACK_WORDS ? WIRE_STACK_WORDS : frames);
 }
 
 #endif

@@ -3,6 +3,7 @@
 // information, and by frame pointers where code has none. What cannot be proven is not guessed: the
 // stack ends there and says why. Each step is a function of its own, so that the verifier looks at
 // it once and not at every turn of the loop.
+#include "python.h"
 #include "unwind_steps.h"
 
 #include ARCH(walk_probes.h)
@@ -23,19 +24,31 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->window_end = 0;
     walk->process.cell = process ? process->cell : 0;
     walk->process.mappings = process ? process->mappings : 0;
+    walk->process.python = process ? process->python : 0;
+    walk->process.python_layout = process ? process->python_layout : 0;
+    walk->python.boundary = 0;
+    walk->python.count = 0;
+    walk->python.placed = 0;
 }
 
 // From the registers on, until it is known why it ends.
 static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, u32 stop) {
-    for (u32 i = 0; i < WIRE_MAX_FRAMES && stop == WIRE_STOPS; i++) {
+    for (u32 i = 0; i < WIRE_MAX_USER_FRAMES && stop == WIRE_STOPS; i++) {
+        u32 at = walk->count;
+        u64 sp = walk->sp;
+
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
         if (walk->ip >> USER_ADDRESS_BITS) {
             stop = WIRE_STOP_STUCK;
             break;
         }
-        walk->frames[i] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
-        walk->count = i + 1;
+        if (at >= WIRE_STACK_WORDS - 1)
+            break;
+        walk->frames[at] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
+        walk->count = at + 1;
         stop = step(walk, at_return);
+        if (has_python_frames(walk, sp))
+            place_python_frames(walk, sp);
     }
     return stop == WIRE_STOPS ? WIRE_STOP_DEPTH : stop;
 }
@@ -49,8 +62,17 @@ static __always_inline u32 check_time(struct stack_walk* walk, u64 began, u32 st
 }
 
 static __always_inline int end_walk(struct stack_walk* walk, u32 stop) {
-    if (stop != WIRE_STOP_END && walk->count < WIRE_STACK_WORDS)
-        walk->frames[walk->count++] = WIRE_STACK_CUT | stop;
+    u32 at;
+
+    if (stop == WIRE_STOP_END)
+        return walk->count;
+    if (walk->python.boundary)
+        append_python_frames(walk);
+    at = walk->count;
+    if (at < WIRE_STACK_WORDS) {
+        walk->frames[at] = WIRE_STACK_CUT | stop;
+        walk->count = at + 1;
+    }
     return walk->count;
 }
 
@@ -69,6 +91,8 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         return 0;
     begin_walk(walk);
     TAKE_WALK_REGISTERS(walk, regs);
+    if (walk->process.python)
+        read_python_frames(walk);
     utask = task->utask;
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);

@@ -11,6 +11,22 @@ enum {
     STACK_PAGE = 4096,
     STACK_WINDOW_WORDS = 128,
     STACK_WINDOW = STACK_WINDOW_WORDS * sizeof(u64),
+    PYTHON_BYTES = 256,
+};
+
+/* CPython's frames of the thread that a walk is of. */
+struct python_walk {
+    u64 boundary;       /* of the next piece of the chain that has no place yet; 0: there is none */
+    volatile u32 count; /* of the chain, in pairs of words */
+    volatile u32 placed; /* of them */
+    u64 thread_pointer;
+    u64 interpreter; /* of the search for the thread */
+    u64 thread;
+    u64 frame;                             /* the next one */
+    u64 cframe;                            /* of the loop that runs it: WIRE_PYTHON_CFRAME */
+    u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */
+    /* Leaf first: the words of frames; WIRE_FRAME_PYTHON and an address are a boundary. */
+    u64 chain[WIRE_STACK_WORDS];
 };
 
 /* A walk of the current thread's user stack, and what came of it. Too big for the BPF stack: each
@@ -43,6 +59,7 @@ struct stack_walk {
     u64 window_start;
     u64 window_end;
     u64 window[STACK_WINDOW_WORDS];
+    struct python_walk python;
 };
 
 /*
@@ -51,6 +68,17 @@ struct stack_walk {
  * returns their number, at most WIRE_STACK_WORDS; 0 of a kernel thread.
  */
 int walk_user_stack(struct stack_walk* walk, bool at_return);
+
+/* Cuts what walk_user_stack() has returned to `most` words, and returns how many are left. */
+static __always_inline u32 cut_walk(struct stack_walk* walk, u32 words, u32 most) {
+    if (words <= most)
+        return words;
+    // A frame of a runtime may lose its second word only with its first.
+    walk->frames[most - 1] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
+    if (walk->frames[most - 2] & WIRE_FRAME_RUNTIME)
+        walk->frames[most - 2] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
+    return most;
+}
 
 /* Room for a copy: the last piece of a page is read to where it may begin. */
 struct stack_copy {

@@ -22,6 +22,7 @@
 #define AUGER_UNWIND_TABLE_H
 
 #include "wire.h"
+#include "wire/python.h"
 
 /* What is replaced in cells and tables is left alone for so long: a walk that began before is over
  * by then, or knows that it was held up. */
@@ -125,6 +126,9 @@ enum wire_mapping_kind {
 struct wire_unwind_process {
     __wire_u32 cell;
     __wire_u32 mappings;
+    __wire_u64 python;        /* address of _PyRuntime; 0: it is none of CPython's */
+    __wire_u32 python_layout; /* number of its wire_python_layout */
+    __wire_u32 padding;
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -173,6 +177,10 @@ enum wire_rbx_state {
 /* Set in the address of a frame that did not call, but was interrupted by a signal: the address is
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
+/* The first of the two words that a frame of a runtime takes, behind the native frame that runs it:
+ * see wire/python.h. */
+#define WIRE_FRAME_RUNTIME 0x1000000000000000ull
+#define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

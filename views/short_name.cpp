@@ -32,6 +32,21 @@ size_t receiver_at(std::string_view name, size_t at) {
     return end != name.npos && name.substr(end + 1).starts_with('.') ? end + 1 - at : 0;
 }
 
+// What Python writes in angle brackets: a part of a qualified name,
+// "Service.run.<locals>.<lambda>".
+std::string_view python_part_at(std::string_view name, size_t at) {
+    constexpr std::array<std::string_view, 7> parts = {
+        "<module>", "<lambda>", "<locals>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"};
+    if (at > 0 && name[at - 1] != '.')
+        return {};
+    for (const std::string_view part : parts) {
+        const std::string_view rest = name.substr(at);
+        if (rest.starts_with(part) && (rest.size() == part.size() || rest[part.size()] == '.'))
+            return part;
+    }
+    return {};
+}
+
 } // namespace
 
 std::string short_name(std::string_view name) {
@@ -41,6 +56,8 @@ std::string short_name(std::string_view name) {
         bool shown = angles == 0 && rounds == 0;
         std::string_view rest = name.substr(i);
         std::string_view whole = rest.starts_with(anonymous) ? anonymous : operator_at(rest);
+        if (whole.empty())
+            whole = python_part_at(name, i);
         if (!whole.empty()) {
             if (shown)
                 result += whole;

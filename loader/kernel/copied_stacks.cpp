@@ -13,6 +13,41 @@ namespace {
 // every look: so much of each second.
 constexpr uint64_t patience_ns = 250 * millisecond_ns;
 
+// Of a stack's words those up to its last native frame; behind them are frames of runtimes that
+// have no place yet.
+size_t words_to_last_native(std::span<const uint64_t> words) {
+    size_t end = 0;
+    for (size_t i = 0; i < words.size(); i++) {
+        if (words[i] & WIRE_FRAME_RUNTIME)
+            i++;
+        else
+            end = i + 1;
+    }
+    return end;
+}
+
+// Puts pieces of a runtime's frames, each followed by its boundary, behind the native frames that
+// hold those. `frames`: from `first` on native; the one before begins at `begin`, they at `begins`.
+void place_runtime_frames(std::vector<uint64_t>& frames, size_t first, uint64_t begin,
+                          std::span<const uint64_t> begins, std::span<const uint64_t> pieces) {
+    std::vector<uint64_t> placed;
+    size_t at = 0; // in pieces
+    for (size_t i = 0; i < begins.size(); i++) {
+        size_t end = at;
+        while (end + 1 < pieces.size() && pieces[end] != WIRE_FRAME_PYTHON)
+            end += 2;
+        const uint64_t from = i ? begins[i - 1] : begin;
+        if (end + 1 < pieces.size() && pieces[end + 1] >= from && pieces[end + 1] < begins[i]) {
+            placed.insert(placed.end(), pieces.begin() + at, pieces.begin() + end);
+            at = end + 2;
+        }
+        placed.push_back(frames[first + i]);
+    }
+    placed.insert(placed.end(), pieces.begin() + at, pieces.end());
+    frames.resize(first);
+    frames.insert(frames.end(), placed.begin(), placed.end());
+}
+
 } // namespace
 
 bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
@@ -21,7 +56,12 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     impatient_ = impatient_ && !unwind_.settled();
     const wire_stack_copy& copy = *sample.copy;
     // Behind the last frame stands why the walk ended.
-    frames_.assign(sample.user_frames.begin(), sample.user_frames.end() - 1);
+    const auto words = sample.user_frames.first(sample.user_frames.size() - 1);
+    const size_t natives = words_to_last_native(words);
+    if (natives == 0)
+        return true;
+    frames_.assign(words.begin(), words.begin() + natives);
+    begins_.clear();
     const uint64_t last = frames_.back();
     const StackFrame frame{last & ~WIRE_FRAME_EXACT,
                            copy.sp,
@@ -32,8 +72,8 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     const auto mappings = unwind_.mappings(static_cast<pid_t>(sample.head->event.pid),
                                            sample.head->event.time_ns, now_ns);
     const auto find = [&](uint64_t code) { return unwind_.find_rule(mappings, code); };
-    const wire_unwind_stop stop =
-        walk_copied_stack(frame, {copy.start, sample.copied}, find, WIRE_MAX_FRAMES, frames_);
+    const wire_unwind_stop stop = walk_copied_stack(frame, {copy.start, sample.copied}, find,
+                                                    WIRE_STACK_WORDS - 1, frames_, &begins_);
     if (stop == WIRE_STOP_PENDING && !impatient_) {
         if (!waiting_since_ns_)
             waiting_since_ns_ = now_ns;
@@ -48,6 +88,8 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     if (waiting_since_ns_)
         waited_ns_ += now_ns - waiting_since_ns_;
     waiting_since_ns_ = 0;
+    if (const auto pieces = words.subspan(natives); !pieces.empty())
+        place_runtime_frames(frames_, natives, copy.sp, begins_, pieces);
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);
     sample.user_frames = frames_;

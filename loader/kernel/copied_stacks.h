@@ -26,6 +26,7 @@ class CopiedStacks {
   private:
     LiveUnwind& unwind_;
     std::vector<uint64_t> frames_;
+    std::vector<uint64_t> begins_;  // of frames that were walked here
     uint64_t waiting_since_ns_ = 0; // 0: not
     uint64_t second_begin_ns_ = 0;  // in which they were waited for
     uint64_t waited_ns_ = 0;        // of it

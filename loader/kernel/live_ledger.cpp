@@ -36,6 +36,13 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "spans: a tracepoint was hit in an interrupt while the thread was at another point",
 };
 
+// In the order of PythonNames::Missing.
+constexpr std::array<const char*, PythonNames::causes> unnamed_python = {
+    "Python frames without a name: unreadable",
+    "Python frames without a name: gone before it was read",
+    "Python frames without a name: memory that could not be read in time",
+};
+
 } // namespace
 
 void LiveLedger::report(uint64_t now_ns) const {
@@ -59,6 +66,8 @@ void LiveLedger::report(uint64_t now_ns) const {
                             ModuleMap::Limits{}.mappings_per_image)] = mappings_.refused_mappings();
     ledger.lost[fmt::format("mappings: of a user with more than {} files",
                             ModuleTable::Limits{}.of_user)] = mappings_.modules().left_out();
+    for (size_t cause = 0; cause < unnamed_python.size(); cause++)
+        ledger.lost[unnamed_python[cause]] = python_.missing()[cause];
     sink_.on_ledger(ledger);
 }
 

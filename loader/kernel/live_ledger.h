@@ -10,6 +10,7 @@
 #include "loader/kernel/module_catalogue.h"
 #include "loader/kernel/probe_updates.h"
 #include "loader/kernel/programs.h"
+#include "loader/kernel/python_names.h"
 #include "loader/process/process_watch.h"
 #include "loader/stream/events.h"
 #include "loader/symbols/module_map.h"
@@ -22,11 +23,11 @@ class LiveLedger {
   public:
     LiveLedger(const Programs& programs, const EventRing& ring, const ProcessWatch& watch,
                const ModuleCatalogue& catalogue, const ModuleMap& mappings,
-               const ProbeUpdates& updates, const LiveSampling& sampling,
+               const PythonNames& python, const ProbeUpdates& updates, const LiveSampling& sampling,
                const LiveOverhead& overhead, const GoSwitches& go_switches, EventSink& sink)
         : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue),
-          mappings_(mappings), updates_(updates), sampling_(sampling), overhead_(overhead),
-          go_switches_(go_switches), sink_(sink) {}
+          mappings_(mappings), python_(python), updates_(updates), sampling_(sampling),
+          overhead_(overhead), go_switches_(go_switches), sink_(sink) {}
 
     // Tells the sink.
     void report(uint64_t now_ns) const;
@@ -41,6 +42,7 @@ class LiveLedger {
     const ProcessWatch& watch_;
     const ModuleCatalogue& catalogue_;
     const ModuleMap& mappings_;
+    const PythonNames& python_;
     const ProbeUpdates& updates_;
     const LiveSampling& sampling_;
     const LiveOverhead& overhead_;

@@ -23,7 +23,7 @@ constexpr size_t most_notes = 100;
 std::string_view stack_cut_cause(uint64_t cause) {
     constexpr std::array<std::string_view, WIRE_STOPS> causes = {
         "whole",
-        "deeper than 127 frames",
+        "deeper than can be kept",
         "unknown mapping",
         "unwind table not ready",
         "no call frame information",
@@ -57,11 +57,15 @@ std::string name_of_wait(uint64_t number) {
 
 } // namespace
 
-LocationId LiveNames::intern(const Location& location) {
+void LiveNames::tell_modules() {
     for (; modules_told_ < modules_.size(); modules_told_++) {
         ModuleId id{static_cast<uint32_t>(modules_told_)};
         sink_.on_module(id, modules_.info(id));
     }
+}
+
+LocationId LiveNames::intern(const Location& location) {
+    tell_modules();
     size_t before = interner_.locations();
     LocationId id = interner_.location(location);
     if (interner_.locations() != before && location.module == syscall_module) {
@@ -117,6 +121,16 @@ LocationId LiveNames::intern_cut(uint64_t cause) {
     return id;
 }
 
+LocationId LiveNames::intern_python(const PythonNames::Name& name) {
+    const ModuleId module = modules_.python_module(name.file);
+    tell_modules();
+    const size_t before = interner_.locations();
+    const LocationId id = interner_.location({module, name.address, false});
+    if (interner_.locations() != before)
+        sink_.on_frames(id, {&name.frame, 1});
+    return id;
+}
+
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
                                  std::span<const uint64_t> user_frames,
                                  const std::optional<Waker>& waker) {
@@ -151,6 +165,13 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
         const uint64_t word = user_frames[i];
         if (word & WIRE_STACK_CUT) {
             stack_.push_back(intern_cut(word & ~WIRE_STACK_CUT));
+            continue;
+        }
+        if (word & WIRE_FRAME_RUNTIME) {
+            // A frame of a runtime has two words; one without an address is a boundary, of a stack
+            // that was cut.
+            if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON)
+                stack_.push_back(intern_python(python_.name(pid, word, user_frames[i])));
             continue;
         }
         const bool is_return = (i > 0 && !(word & WIRE_FRAME_EXACT)) || leaf_is_return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/base/time_slice.h"
+#include "loader/kernel/python_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
 #include "loader/symbols/module_map.h"
@@ -28,6 +29,7 @@ class LiveNames {
 
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }
+    PythonNames& python() { return python_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -79,9 +81,11 @@ class LiveNames {
   private:
     bool begin_sweep(); // false: nothing has changed since the last one began
     void deliver_one();
+    void tell_modules();
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
+    LocationId intern_python(const PythonNames::Name& name);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
 
@@ -89,6 +93,7 @@ class LiveNames {
     ModuleTable modules_;
     ModuleMap mappings_;
     Symbolizer symbolizer_;
+    PythonNames python_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began

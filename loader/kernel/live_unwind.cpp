@@ -42,10 +42,11 @@ uint64_t base_of(const ElfSegment& segment) {
 } // namespace
 
 LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-                       std::shared_ptr<ConfinedProcesses> readers)
+                       PythonNames& python, std::shared_ptr<ConfinedProcesses> readers)
     : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
       mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
-      tables_(programs.unwind_tables()), worker_(std::move(readers)) {}
+      tables_(programs.unwind_tables()), python_(programs.map_fd(MapKind::python_layouts), python),
+      worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
     // Before numbers run out: a file that changes all the time takes a new one at every look.
@@ -179,8 +180,13 @@ RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t co
 void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     const std::vector<wire_unwind_mapping> described = mappings(pid, now_ns, now_ns);
     Process process;
-    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns))
+    wire_unwind_process entry{};
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
+        find_python(pid, mapping, entry);
+    }
+    if (!entry.python)
+        python_.forget(pid);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
@@ -189,7 +195,8 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
         process.cells = *place;
         cells_.write(place->first, cells);
     }
-    const wire_unwind_process entry{process.cells.first, static_cast<uint32_t>(described.size())};
+    entry.cell = process.cells.first;
+    entry.mappings = static_cast<uint32_t>(described.size());
     if (!place || bpf_map_update_elem(processes_fd_, &key, &entry, BPF_ANY) < 0) {
         refused_processes_++;
         cells_.release(process.cells, now_ns);
@@ -199,9 +206,45 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     cells_.release(std::exchange(processes_[pid], std::move(process)).cells, now_ns);
 }
 
+// Where the first executable segment is mapped tells where the rest is.
+void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto known = known_.find(mapping.module.value);
+    if (known == known_.end() || !known->second.python || entry.python)
+        return;
+    const auto& [runtime, layout] = *known->second.python;
+    for (const Segment& one : known->second.segments) {
+        const ElfSegment& segment = one.segment;
+        if (mapping.offset + (mapping.end - mapping.start) <= segment.offset ||
+            mapping.offset >= segment.offset + segment.file_size)
+            continue;
+        const uint64_t linked = segment.address + mapping.offset - segment.offset;
+        entry.python = runtime + mapping.start - linked;
+        entry.python_layout = layout;
+        python_.set(pid, mappings_.image_began(pid), layout);
+        return;
+    }
+}
+
+void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,
+                                uint64_t now_ns) {
+    const auto layout = python_.enter(file);
+    if (!layout) {
+        module.note = layout.error().message();
+        return;
+    }
+    module.python = {file.runtime, *layout};
+    std::vector<pid_t> running;
+    for (const auto& [pid, process] : processes_)
+        if (std::ranges::find(process.modules, id) != process.modules.end())
+            running.push_back(pid);
+    for (const pid_t pid : running)
+        install_process(pid, now_ns);
+}
+
 void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
+    python_.forget(pid);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
         return;
@@ -243,6 +286,8 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
     module.pending = false;
     if (!tables)
         module.note = tables.error().message();
+    else if (tables->python && !module.python)
+        install_python(id, module, *tables->python, now_ns);
     for (Segment& segment : module.segments) {
         if (!segment.table || tables_[segment.table].state == WIRE_UNWIND_READY)
             continue;

@@ -6,6 +6,7 @@
 
 #include "bpf/unwind_table.h"
 #include "loader/kernel/programs.h"
+#include "loader/kernel/python_processes.h"
 #include "loader/kernel/unwind_cells.h"
 #include "loader/kernel/unwind_worker.h"
 #include "loader/reports/unwind_status.h"
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -25,7 +27,7 @@ namespace auger {
 class LiveUnwind {
   public:
     LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-               std::shared_ptr<ConfinedProcesses> readers);
+               PythonNames& python, std::shared_ptr<ConfinedProcesses> readers);
 
     // Takes in what has changed: mappings of processes, tables that are done.
     void update(uint64_t now_ns);
@@ -52,6 +54,12 @@ class LiveUnwind {
         std::vector<Segment> segments;
         bool pending = true;
         std::string note; // why there is no table, or what is missing in it
+        // Of CPython: where _PyRuntime is, and the number of its layout.
+        struct Python {
+            uint64_t runtime;
+            uint32_t layout;
+        };
+        std::optional<Python> python{};
     };
     struct Process {
         CellRange cells;
@@ -63,6 +71,8 @@ class LiveUnwind {
     RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
     wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns);
     void install_process(pid_t pid, uint64_t now_ns);
+    void install_python(ModuleId id, Module& module, const PythonFile& file, uint64_t now_ns);
+    void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void forget_process(pid_t pid, uint64_t now_ns);
     // False when there was no room, but will be.
     bool install_tables(ModuleId id, const Result<UnwindTables>& tables, uint64_t now_ns);
@@ -75,6 +85,7 @@ class LiveUnwind {
     ModuleMap& mappings_;
     UnwindCells cells_;
     wire_unwind_table* tables_; // by number
+    PythonProcesses python_;
     UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id
     std::unordered_map<pid_t, Process> processes_;

@@ -114,7 +114,7 @@ std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call
         return {record.ip, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
     ProcessMemory memory(pid);
     auto stack = read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true},
-                            memory, replaced, find, size_t{WIRE_MAX_FRAMES});
+                            memory, replaced, find, size_t{WIRE_MAX_USER_FRAMES});
     if (memory.late())
         late_.insert(process_id);
     return stack;

@@ -279,6 +279,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.unwind_cells);
     case MapKind::unwind_processes:
         return bpf_map__fd(maps.unwind_processes);
+    case MapKind::python_layouts:
+        return bpf_map__fd(maps.python_layouts);
     }
     return -1;
 }

@@ -72,6 +72,7 @@ enum class MapKind {
     exchange_spans,
     unwind_cells,
     unwind_processes,
+    python_layouts,
 };
 
 class Programs {

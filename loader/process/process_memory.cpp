@@ -19,6 +19,12 @@ constexpr uint64_t page_bytes = 4096;
 
 ProcessMemory::ProcessMemory(pid_t pid) : tid_(living_thread(pid)) {}
 
+bool copy_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size) {
+    const iovec here{bytes, size};
+    const iovec there{reinterpret_cast<void*>(address), size};
+    return process_vm_readv(tid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+}
+
 MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size) {
     struct Read {
         std::vector<std::byte> bytes;
@@ -27,10 +33,7 @@ MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t 
     const auto read = std::make_shared<Read>();
     read->bytes.resize(size);
     const bool done = run_in_time([read, tid, address] {
-        const iovec here{read->bytes.data(), read->bytes.size()};
-        const iovec there{reinterpret_cast<void*>(address), read->bytes.size()};
-        read->whole = process_vm_readv(tid, &here, 1, &there, 1, 0) ==
-                      static_cast<ssize_t>(read->bytes.size());
+        read->whole = copy_process_memory(tid, address, read->bytes.data(), read->bytes.size());
     });
     if (!done)
         return MemoryRead::late;

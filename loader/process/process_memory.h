@@ -21,6 +21,9 @@ enum class MemoryRead {
 // Of the process that the thread is of.
 MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size);
 
+// The same without a bound of time: for work of run_in_time().
+bool copy_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size);
+
 class ProcessMemory final : public Memory {
   public:
     // Of a process that is gone nothing can be read.

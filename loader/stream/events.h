@@ -31,6 +31,7 @@ enum class ModuleKind : uint8_t {
     syscall = 5, // not code: the address is the number of a system call that a thread waits in
     waker = 6,   // not code: the address stands for the name of a thread that ended a wait
     cut = 7,     // not code: the address stands for why a stack ends here (wire_unwind_stop)
+    python = 8,  // a file of Python's; the address stands for a function and a line
 };
 
 struct ModuleInfo {

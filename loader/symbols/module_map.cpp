@@ -261,6 +261,13 @@ bool ModuleMap::exited(pid_t pid) const {
     return process != processes_.end() && process->second.exited;
 }
 
+uint64_t ModuleMap::image_began(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    return process == processes_.end() || process->second.images.empty()
+               ? 0
+               : process->second.images.back().from;
+}
+
 std::vector<pid_t> ModuleMap::processes() const {
     std::vector<pid_t> pids;
     for (const auto& [pid, process] : processes_)

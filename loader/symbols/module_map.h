@@ -57,6 +57,8 @@ class ModuleMap {
     std::vector<ModuleMapping> mappings(pid_t pid, uint64_t time) const;
     bool knows(pid_t pid) const { return processes_.contains(pid); }
     bool exited(pid_t pid) const;
+    // When the process has executed its program; 0: before it was looked at, or it is unknown.
+    uint64_t image_began(pid_t pid) const;
     // The processes whose mappings have changed since the last call, and those that have exited.
     std::set<pid_t> take_changed() { return std::exchange(changed_, {}); }
     std::vector<pid_t> processes() const;

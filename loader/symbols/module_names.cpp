@@ -139,6 +139,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::syscall: // have names from the start
     case ModuleKind::waker:
     case ModuleKind::cut:
+    case ModuleKind::python:
         break;
     }
     return std::make_shared<NoNames>();

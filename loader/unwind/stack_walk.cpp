@@ -20,8 +20,10 @@ class Walk {
          const ReturnAddresses* replaced)
         : frame_(frame), memory_(memory), find_(find), replaced_(replaced) {}
 
-    // Appends the callers, until there are `most` frames. Returns why it ended.
-    wire_unwind_stop append_callers(size_t most, std::vector<uint64_t>& frames);
+    // Appends the callers, until there are `most` frames, and where each begins. Returns why it
+    // ended.
+    wire_unwind_stop append_callers(size_t most, std::vector<uint64_t>& frames,
+                                    std::vector<uint64_t>* begins = nullptr);
 
   private:
     // To the caller. WIRE_STOPS: there is one.
@@ -190,7 +192,8 @@ wire_unwind_stop Walk::step() {
     return !frame_.exact && !frame_.bp ? WIRE_STOP_END : WIRE_STOP_NO_TABLE;
 }
 
-wire_unwind_stop Walk::append_callers(size_t most, std::vector<uint64_t>& frames) {
+wire_unwind_stop Walk::append_callers(size_t most, std::vector<uint64_t>& frames,
+                                      std::vector<uint64_t>* begins) {
     for (;;) {
         if (const wire_unwind_stop stop = step(); stop != WIRE_STOPS)
             return stop;
@@ -199,6 +202,8 @@ wire_unwind_stop Walk::append_callers(size_t most, std::vector<uint64_t>& frames
         if (frames.size() >= most)
             return WIRE_STOP_DEPTH;
         frames.push_back(frame_.ip | (frame_.exact ? WIRE_FRAME_EXACT : 0));
+        if (begins)
+            begins->push_back(frame_.sp);
     }
 }
 
@@ -214,8 +219,9 @@ std::optional<uint64_t> StackPiece::word(uint64_t address) {
 }
 
 wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, const FindRule& find,
-                                   size_t most, std::vector<uint64_t>& frames) {
-    return Walk(frame, stack, find, nullptr).append_callers(most, frames);
+                                   size_t most, std::vector<uint64_t>& frames,
+                                   std::vector<uint64_t>* begins) {
+    return Walk(frame, stack, find, nullptr).append_callers(most, frames, begins);
 }
 
 std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,

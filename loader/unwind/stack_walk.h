@@ -51,9 +51,11 @@ using FindRule = std::function<RuleAnswer(uint64_t code)>;
 
 // Appends the callers of `frame`, as the kernel side writes frames (WIRE_FRAME_EXACT), until there
 // are `most` of them in all. Returns why it ended; WIRE_STOP_END: the stack is whole.
-// Nothing but this stack can be read: in code without rules the walk ends.
+// Nothing but this stack can be read: in code without rules the walk ends. `begins`: where each of
+// the frames appended begins, its stack pointer.
 wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, const FindRule& find,
-                                   size_t most, std::vector<uint64_t>& frames);
+                                   size_t most, std::vector<uint64_t>& frames,
+                                   std::vector<uint64_t>* begins = nullptr);
 
 // The stack of a thread that waits, with its registers, from the memory of its process. As the
 // kernel side writes it: at most `most` frames (at least one), leaf first, and the word that says

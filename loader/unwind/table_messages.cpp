@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t problem_limit = 1 << 10;
 constexpr size_t build_id_limit = 128; // digits
+constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -41,6 +42,7 @@ std::string tables(const Tables& tables) {
     std::string bytes;
     ByteWriter out(bytes);
     out.string(std::string_view(tables.problem).substr(0, problem_limit));
+    out.string(tables.python ? encode_python_file(*tables.python) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -50,6 +52,9 @@ std::optional<Tables> tables(std::string_view bytes) {
     ByteReader in(bytes);
     Tables tables;
     tables.problem = in.string(problem_limit);
+    const std::string_view python = in.string(python_limit);
+    if (!python.empty() && !(tables.python = decode_python_file(python)))
+        return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())
         return std::nullopt;

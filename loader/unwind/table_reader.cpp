@@ -86,6 +86,7 @@ Result<UnwindTables> Conversation::tables(int file, const UnwindCache* cache) {
     auto tables = decode_unwind_file(answer->cached ? Bytes(known) : answer->file);
     if (!tables)
         return nonsense();
+    tables->python = answer->python;
     // Of two contents, one before and one while it was read, nothing is kept.
     const auto content = FileContent::of(file);
     if (cache && !answer->cached && content && *content == content_ && !content_.just_changed())

@@ -3,11 +3,13 @@
 // worth. Plain data; made by compile_unwind_tables().
 #pragma once
 
+#include "loader/runtimes/python/python_file.h"
 #include "loader/unwind/unwind_table.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace auger {
@@ -38,6 +40,7 @@ struct UnwindTables {
     // frame information.
     std::vector<UnwindTable> tables;
     UnwindStatistics statistics;
+    std::optional<PythonFile> python{}; // of a file that is CPython; not cached
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

@@ -37,6 +37,8 @@ void fuzz_debug_files(const uint8_t* data, size_t size);
 void fuzz_demangle(const uint8_t* data, size_t size);
 // What a user writes of a call's values.
 void fuzz_expression(const uint8_t* data, size_t size);
+// What a file and a process claim of CPython: layout, functions and lines.
+void fuzz_python(const uint8_t* data, size_t size);
 // The records of a recording.
 void fuzz_recording(const uint8_t* data, size_t size);
 // What /proc says of a process: its mappings, state and control group.

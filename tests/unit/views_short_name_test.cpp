@@ -7,6 +7,13 @@
 namespace auger {
 namespace {
 
+TEST(ShortName, OfPythonKeepsWhatStandsInAngleBrackets) {
+    for (const char* name :
+         {"<module>", "Service.run.<locals>.<lambda>", "find.<locals>.<genexpr>"})
+        EXPECT_EQ(short_name(name), name);
+    EXPECT_EQ(short_name("lookup<module>"), "lookup<>");
+}
+
 TEST(ShortName, DropsArgumentsOfFunctionsAndTemplates) {
     EXPECT_EQ(short_name("handle(Worker&, int)"), "handle");
     EXPECT_EQ(short_name("std::sort<std::vector<int>, L>(It, It)"), "std::sort<>");

@@ -83,6 +83,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "no function: who ended a wait";
     case ModuleKind::cut:
         return "no function: why a stack ends there";
+    case ModuleKind::python:
+        return "a Python function, which the interpreter runs";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

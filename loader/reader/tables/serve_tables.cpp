@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The confined side of read_unwind_tables().
 #include "loader/process/message.h"
+#include "loader/reader/runtimes/read_python.h"
 #include "loader/reader/services.h"
 #include "loader/reader/tables/unwind_compiler.h"
 #include "loader/reader/tables/unwind_origin.h"
@@ -12,12 +13,12 @@ namespace {
 
 table_messages::Tables compile(const ElfFile& file, Bytes cached, std::vector<std::byte>& bytes) {
     if (is_unwind_file_of(cached, file))
-        return {{}, true, {}};
+        return {{}, true, {}, {}};
     const auto tables = compile_unwind_tables(file);
     if (!tables)
-        return {tables.error().cause, false, {}};
+        return {tables.error().cause, false, {}, {}};
     bytes = encode_unwind_file(*tables, file);
-    return {{}, false, bytes};
+    return {{}, false, bytes, {}};
 }
 
 } // namespace
@@ -35,7 +36,8 @@ void serve_tables(int socket) {
     if (!cached)
         return;
     std::vector<std::byte> bytes;
-    const auto tables = compile(**file, std::as_bytes(std::span(cached->bytes)), bytes);
+    auto tables = compile(**file, std::as_bytes(std::span(cached->bytes)), bytes);
+    tables.python = read_python(**file);
     send_message(socket, table_messages::tables(tables));
 }
 

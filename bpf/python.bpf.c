@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// CPython's frames of the current thread. One native frame of the interpreter's loop executes many
+// of them; that it does is known by what the loop keeps in its native frame, the boundary: see
+// wire_python_boundary. All that is read may be anything: it is the process's.
+#include "python.h"
+#include "kernel_types.h"
+#include "maps.h"
+
+#include ARCH(registers.h)
+
+/* By number. Written by user space, read by walks. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_PYTHON_LAYOUTS);
+    __type(key, u32);
+    __type(value, struct wire_python_layout);
+} python_layouts SEC(".maps");
+
+struct python_thread {
+    u64 runtime; /* of the process: threads' numbers are used again */
+    u64 state;   /* address of the thread state; 0: the thread had none at `jiffies` */
+    u64 jiffies;
+};
+
+/* By thread. Written and read by walks; what falls out of it is looked for again. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 8192);
+    __type(key, u32);
+    __type(value, struct python_thread);
+} python_threads SEC(".maps");
+
+enum {
+    FRAMES_OF_CHAIN = WIRE_STACK_WORDS / 2,
+    SEARCH_AGAIN_JIFFIES = 25, /* 25 to 250 ms, by the kernel's configuration */
+};
+
+// Members of what was read last.
+static __always_inline u64 word_of(const struct stack_walk* walk, u32 offset) {
+    return walk->python.words[(offset & (PYTHON_BYTES - 1)) / sizeof(u64)];
+}
+
+static __always_inline u32 half_of(const struct stack_walk* walk, u32 offset) {
+    const u32* halves = (const void*)walk->python.words;
+
+    return halves[(offset & (PYTHON_BYTES - 1)) / sizeof(u32)];
+}
+
+static __always_inline u8 byte_of(const struct stack_walk* walk, u32 offset) {
+    const u8* bytes = (const void*)walk->python.words;
+
+    return bytes[offset & (PYTHON_BYTES - 1)];
+}
+
+static __always_inline bool read_word(u64 address, u64* word) {
+    return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
+}
+
+static __always_inline bool read_thread(struct stack_walk* walk, u64 state) {
+    return state &&
+           !bpf_probe_read_user(walk->python.words, WIRE_PYTHON_THREAD_BYTES, (void*)state);
+}
+
+// Looks at one more thread of the list. Whether to go on.
+__noinline int look_at_python_thread(struct stack_walk* walk,
+                                     const struct wire_python_layout* layout) {
+    if (!walk || !layout)
+        return 0;
+    if (!walk->python.thread) {
+        if (!read_word(walk->python.interpreter + layout->interpreter_next,
+                       &walk->python.interpreter) ||
+            !walk->python.interpreter)
+            return 0;
+        return read_word(walk->python.interpreter + layout->interpreter_threads,
+                         &walk->python.thread);
+    }
+    if (!read_thread(walk, walk->python.thread)) {
+        walk->python.thread = 0;
+        return 0;
+    }
+    if (word_of(walk, layout->thread_id) == walk->python.thread_pointer)
+        return 0;
+    walk->python.thread = word_of(walk, layout->thread_next);
+    return 1;
+}
+
+// The state of the current thread, in all interpreters of its process; 0: it has none.
+static __always_inline u64 search_thread(struct stack_walk* walk,
+                                         const struct wire_python_layout* layout) {
+    int more = 1;
+
+    walk->python.thread = 0;
+    if (!read_word(walk->process.python + layout->runtime_interpreters,
+                   &walk->python.interpreter) ||
+        !walk->python.interpreter ||
+        !read_word(walk->python.interpreter + layout->interpreter_threads, &walk->python.thread))
+        return 0;
+    for (u32 i = 0; i < WIRE_PYTHON_THREADS && more; i++)
+        more = look_at_python_thread(walk, layout);
+    return more ? 0 : walk->python.thread;
+}
+
+// Reads the current thread's state into walk->python.words. False: it has none.
+__noinline int find_python_thread(struct stack_walk* walk,
+                                  const struct wire_python_layout* layout) {
+    u32 tid = (u32)bpf_get_current_pid_tgid();
+    struct python_thread* known = bpf_map_lookup_elem(&python_threads, &tid);
+    struct python_thread found = {};
+    u64 now = bpf_jiffies64();
+
+    if (!walk || !layout)
+        return 0;
+    if (known && known->runtime == walk->process.python) {
+        if (!known->state && now - known->jiffies < SEARCH_AGAIN_JIFFIES)
+            return 0;
+        if (read_thread(walk, known->state) &&
+            word_of(walk, layout->thread_id) == walk->python.thread_pointer)
+            return 1;
+    }
+    found.runtime = walk->process.python;
+    found.state = search_thread(walk, layout);
+    found.jiffies = now;
+    bpf_map_update_elem(&python_threads, &tid, &found, BPF_ANY);
+    return found.state != 0;
+}
+
+// Its bounds stand in memory, and are read anew each time: the compiler would keep what it knows of
+// them from the verifier.
+static __always_inline u64* pair_of_chain(struct stack_walk* walk, u32 at) {
+    return &walk->python.chain[2 * (at & (FRAMES_OF_CHAIN - 1))];
+}
+
+static __always_inline void add_to_chain(struct stack_walk* walk, u64 first, u64 second) {
+    u32 at = walk->python.count;
+    u64* pair = pair_of_chain(walk, at);
+
+    if (at >= FRAMES_OF_CHAIN)
+        return;
+    pair[0] = WIRE_FRAME_PYTHON | first;
+    pair[1] = second;
+    walk->python.count = at + 1;
+}
+
+// A function's frame: what its code object is known by, and where in it.
+static __always_inline bool add_frame(struct stack_walk* walk,
+                                      const struct wire_python_layout* layout, u64 code,
+                                      u64 instruction) {
+    u64 offset = instruction - code - layout->code_instructions;
+    u32 cookie;
+
+    if (bpf_probe_read_user(walk->python.words, WIRE_PYTHON_CODE_BYTES, (void*)code))
+        return false;
+    cookie = wire_python_cookie(half_of(walk, layout->code_line), word_of(walk, layout->code_file),
+                                word_of(walk, layout->code_name));
+    if (offset > WIRE_PYTHON_NO_OFFSET)
+        offset = WIRE_PYTHON_NO_OFFSET;
+    add_to_chain(walk, code, offset << 32 | cookie);
+    return true;
+}
+
+// From walk->python.frame to its caller's. Whether to go on.
+__noinline int read_python_frame(struct stack_walk* walk, const struct wire_python_layout* layout) {
+    u64 frame, code, instruction;
+    bool ends;
+    u8 owner;
+
+    if (!walk || !layout)
+        return 0;
+    frame = walk->python.frame;
+    if (!frame || bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
+        return 0;
+    walk->python.frame = word_of(walk, layout->frame_previous);
+    code = word_of(walk, layout->frame_code) & ~7ull;
+    instruction = word_of(walk, layout->frame_instruction);
+    owner = byte_of(walk, layout->frame_owner);
+    if (layout->boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER) {
+        add_to_chain(walk, 0, frame);
+        return 1;
+    }
+    if (code >> USER_ADDRESS_BITS || !add_frame(walk, layout, code, instruction))
+        return 0;
+    ends = layout->boundary == WIRE_PYTHON_CFRAME && owner;
+    if (!ends)
+        return 1;
+    add_to_chain(walk, 0, walk->python.cframe);
+    return read_word(walk->python.cframe + layout->cframe_previous, &walk->python.cframe);
+}
+
+// Finds the next boundary from walk->python.placed on; 0: there is none.
+__noinline int find_python_boundary(struct stack_walk* walk) {
+    if (!walk)
+        return 0;
+    walk->python.boundary = 0;
+    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
+        u32 at = walk->python.placed + i;
+        const u64* pair = pair_of_chain(walk, at);
+
+        if (at >= walk->python.count)
+            break;
+        if (pair[0] != WIRE_FRAME_PYTHON)
+            continue;
+        walk->python.boundary = pair[1];
+        break;
+    }
+    return 0;
+}
+
+__noinline int read_python_frames(struct stack_walk* walk) {
+    struct wire_python_layout* layout;
+    u32 number;
+
+    if (!walk)
+        return 0;
+    number = walk->process.python_layout;
+    layout = bpf_map_lookup_elem(&python_layouts, &number);
+    if (!layout)
+        return 0;
+    walk->python.thread_pointer = bpf_get_current_task_btf()->THREAD_POINTER;
+    if (!find_python_thread(walk, layout))
+        return 0;
+    walk->python.frame = word_of(walk, layout->thread_frame);
+    if (layout->has_cframe) {
+        walk->python.cframe = walk->python.frame;
+        if (!read_word(walk->python.cframe + layout->cframe_frame, &walk->python.frame))
+            return 0;
+    }
+    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
+        if (!read_python_frame(walk, layout))
+            break;
+    }
+    return find_python_boundary(walk);
+}
+
+// Whether there was one more, and room for it and the word that says why a stack is cut.
+static __always_inline bool copy_frame(struct stack_walk* walk) {
+    u32 from = walk->python.placed, to = *(volatile u32*)&walk->count;
+    const u64* pair = pair_of_chain(walk, from);
+
+    if (from >= walk->python.count || to >= WIRE_STACK_WORDS - 2)
+        return false;
+    walk->frames[to] = pair[0];
+    walk->frames[to + 1] = pair[1];
+    walk->count = to + 2;
+    walk->python.placed = from + 1;
+    return true;
+}
+
+__noinline int place_python_frames(struct stack_walk* walk, u64 from) {
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
+        u32 at = walk->python.placed;
+
+        if (at < walk->python.count && *pair_of_chain(walk, at) == WIRE_FRAME_PYTHON) {
+            walk->python.placed = at + 1;
+            break;
+        }
+        if (!copy_frame(walk))
+            break;
+    }
+    return find_python_boundary(walk);
+}
+
+__noinline int append_python_frames(struct stack_walk* walk) {
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
+        if (!copy_frame(walk))
+            break;
+    }
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* CPython: where its structures have what a walk reads of them, and how its frames are told. */
+#ifndef AUGER_WIRE_PYTHON_H
+#define AUGER_WIRE_PYTHON_H
+
+#include "types.h"
+
+/* How the frames of one run of the interpreter's loop, of which a native frame holds many, end. */
+enum wire_python_boundary {
+    WIRE_PYTHON_SHIM = 0,   /* by a frame that is no function's, in the native frame of the loop:
+                               its owner is WIRE_PYTHON_SHIM_OWNER or more; since 3.12 */
+    WIRE_PYTHON_CFRAME = 1, /* by a frame whose owner byte (is_entry) is not 0; the native frame of
+                               the loop holds the thread's cframe; 3.11 */
+};
+
+enum wire_python_limit {
+    WIRE_PYTHON_SHIM_OWNER = 3,         /* FRAME_OWNED_BY_CSTACK, or FRAME_OWNED_BY_INTERPRETER */
+    WIRE_PYTHON_LAYOUTS = 64,           /* versions that are observed at once */
+    WIRE_PYTHON_NO_OFFSET = 0x0fffffff, /* of an instruction that lies elsewhere */
+    WIRE_PYTHON_THREADS = 512, /* of a process, that are looked through for the one that runs */
+};
+
+/* Offsets in bytes, as one version of CPython was compiled. */
+struct wire_python_layout {
+    __wire_u32 runtime_interpreters; /* in _PyRuntime: the address of the first interpreter */
+    __wire_u32 interpreter_next;
+    __wire_u32 interpreter_threads; /* the address of its first thread state */
+    __wire_u32 thread_next;
+    __wire_u32 thread_id;    /* the word pthread_self() returns: glibc's thread pointer */
+    __wire_u32 thread_frame; /* address of the innermost frame; or of the cframe, see has_cframe */
+    __wire_u32 has_cframe;   /* 1: thread_frame leads to a cframe, which leads to the frame */
+    __wire_u32 cframe_frame;
+    __wire_u32 cframe_previous;
+    __wire_u32 boundary;          /* wire_python_boundary */
+    __wire_u32 frame_code;        /* address of the code object; since 3.14 with tags in low bits */
+    __wire_u32 frame_previous;    /* the caller's frame; 0: there is none */
+    __wire_u32 frame_instruction; /* address of the last instruction begun, in the code object */
+    __wire_u32 frame_owner;       /* a byte: see wire_python_boundary */
+    __wire_u32 code_line;         /* co_firstlineno */
+    __wire_u32 code_file;         /* address of co_filename */
+    __wire_u32 code_name;         /* address of co_qualname */
+    __wire_u32 code_lines;        /* address of co_linetable, a bytes object */
+    __wire_u32 code_instructions; /* where the instructions begin in the code object */
+    __wire_u32 version;           /* 0x030b: 3.11; 0: there is no layout */
+};
+
+/* All of these lie in so many bytes from the beginning of each: they are read at once. */
+enum wire_python_size {
+    WIRE_PYTHON_THREAD_BYTES = 256,
+    WIRE_PYTHON_FRAME_BYTES = 96,
+    WIRE_PYTHON_CODE_BYTES = 160,
+};
+
+/*
+ * A frame of Python is two words of a stack: WIRE_FRAME_PYTHON | the address of its code object,
+ * and the offset of the instruction in it (bytes, upper half) with what the code object was known
+ * by when the stack was taken (lower half): objects die, and their memory becomes others'.
+ */
+static inline __wire_u32 wire_python_cookie(__wire_u32 first_line, __wire_u64 file,
+                                            __wire_u64 name) {
+    return first_line ^ (__wire_u32)(file >> 4) * 0x9e3779b1u ^
+           (__wire_u32)(name >> 4) * 0x85ebca6bu;
+}
+
+WIRE_ASSERT(sizeof(struct wire_python_layout) == 80, "wire_python_layout");
+
+#endif

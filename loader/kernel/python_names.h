@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// PythonNames: from the words that a walk has of CPython's frames to functions, files and lines,
+// which are read out of the process at once: functions die, and their memory becomes others'.
+#pragma once
+
+#include "loader/runtimes/python/code_reader.h"
+#include "loader/stream/events.h"
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace auger {
+
+class PythonNames {
+  public:
+    struct Name {
+        std::string file;     // the module's path; "[python]" where `frame` says what is missing
+        uint64_t address = 0; // in it: another one for each other function and line
+        Frame frame;
+    };
+    // Why frames have no names.
+    enum class Missing : uint8_t { unreadable, gone, late };
+    static constexpr size_t causes = 3;
+
+    // The process runs a CPython of this layout since it has executed its program.
+    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const PythonLayout> layout);
+    void forget(pid_t pid) { processes_.erase(pid); }
+
+    // Of a frame's two words: see bpf/wire/python.h. Until the next call.
+    const Name& name(pid_t pid, uint64_t first, uint64_t second);
+    // Frames without names, by Missing.
+    const std::array<uint64_t, causes>& missing() const { return missing_; }
+
+  private:
+    struct Key {
+        uint64_t first, second;
+        friend bool operator==(const Key&, const Key&) = default;
+    };
+    struct KeyHash {
+        size_t operator()(const Key& key) const noexcept;
+    };
+    struct Process {
+        uint64_t executed_ns = 0;
+        std::shared_ptr<const PythonLayout> layout;
+        std::unordered_map<Key, PythonCode, KeyHash> codes; // by address and cookie
+        std::unordered_map<Key, Name, KeyHash> names;       // by a frame's words
+        // Of one that let us wait: until when it is not asked again, and how long that is.
+        uint64_t spared_until_ns = 0;
+        uint64_t spared_ns = 0;
+    };
+
+    const Name& unnamed(Missing cause);
+    const PythonCode* code_of(Process& process, pid_t pid, uint64_t address, uint32_t cookie,
+                              Missing& missing);
+
+    std::unordered_map<pid_t, Process> processes_;
+    std::array<uint64_t, causes> missing_{};
+};
+
+} // namespace auger

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// PythonProcesses: which processes run which CPython: what walks need of it, in the kernel, and
+// what names need.
+#pragma once
+
+#include "loader/base/result.h"
+#include "loader/kernel/python_names.h"
+#include "loader/runtimes/python/python_file.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace auger {
+
+class PythonProcesses {
+  public:
+    PythonProcesses(int layouts_fd, PythonNames& names) : layouts_fd_(layouts_fd), names_(names) {}
+
+    // The number under which walks find the layout of a file's CPython. Fails when it is of a
+    // version that is not known.
+    Result<uint32_t> enter(const PythonFile& file);
+    // The process runs it since it has executed its program.
+    void set(pid_t pid, uint64_t executed_ns, uint32_t number) {
+        names_.set_layout(pid, executed_ns, layouts_[number]);
+    }
+    void forget(pid_t pid) { names_.forget(pid); }
+
+  private:
+    int layouts_fd_;
+    PythonNames& names_;
+    std::vector<std::shared_ptr<const PythonLayout>> layouts_; // by number
+};
+
+} // namespace auger

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loader/reader/elf/elf_file.h"
+#include "loader/runtimes/python/python_file.h"
+
+#include <optional>
+
+namespace auger {
+
+// Nothing when the file does not hold CPython: one look at the names of its sections.
+std::optional<PythonFile> read_python(const ElfFile& file);
+
+} // namespace auger

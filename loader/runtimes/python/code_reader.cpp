@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/runtimes/python/code_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace auger {
+namespace {
+
+constexpr uint64_t name_limit = 1024;         // characters
+constexpr uint64_t lines_limit = 1024 * 1024; // bytes
+constexpr size_t header_limit = 256;          // bytes: what python_layout() allows
+
+template <typename Number>
+Number number_at(std::span<const std::byte> bytes, size_t offset) {
+    Number number{};
+    if (offset <= bytes.size() && sizeof number <= bytes.size() - offset)
+        std::memcpy(&number, bytes.data() + offset, sizeof number);
+    return number;
+}
+
+void append_utf8(std::string& text, uint32_t character) {
+    constexpr uint32_t replacement = 0xfffd;
+    if ((character >= 0xd800 && character < 0xe000) || character > 0x10ffff)
+        character = replacement;
+    const auto put = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+    const auto put_rest = [&](unsigned shift) { put(0x80 | (character >> shift & 0x3f)); };
+    if (character < 0x80) {
+        put(character);
+    } else if (character < 0x800) {
+        put(0xc0 | character >> 6);
+        put_rest(0);
+    } else if (character < 0x10000) {
+        put(0xe0 | character >> 12);
+        put_rest(6);
+        put_rest(0);
+    } else {
+        put(0xf0 | character >> 18);
+        put_rest(12);
+        put_rest(6);
+        put_rest(0);
+    }
+}
+
+// What is read of the code object itself.
+struct Fields {
+    uint32_t first_line;
+    uint64_t file;
+    uint64_t name;
+    uint64_t lines;
+
+    uint32_t cookie() const { return wire_python_cookie(first_line, file, name); }
+};
+
+class CodeReader {
+  public:
+    CodeReader(const ReadMemory& read, const PythonLayout& layout) : read_(read), layout_(layout) {}
+
+    std::optional<Fields> fields(uint64_t address) {
+        std::array<std::byte, WIRE_PYTHON_CODE_BYTES> bytes;
+        if (!fill(address, bytes))
+            return std::nullopt;
+        const wire_python_layout& at = layout_.frames;
+        return Fields{
+            number_at<uint32_t>(bytes, at.code_line), number_at<uint64_t>(bytes, at.code_file),
+            number_at<uint64_t>(bytes, at.code_name), number_at<uint64_t>(bytes, at.code_lines)};
+    }
+
+    std::optional<std::string> text(uint64_t address) {
+        const PythonObjects& at = layout_.objects;
+        std::array<std::byte, header_limit> bytes;
+        const std::span<std::byte> header = std::span(bytes).first(at.text_ascii);
+        if (!fill(address, header))
+            return std::nullopt;
+        const uint64_t length = number_at<uint64_t>(header, at.text_length);
+        const uint32_t state = number_at<uint32_t>(header, at.text_state);
+        const unsigned width = state >> 2 & 7;
+        const bool compact = state & 1u << 5, ascii = state & 1u << 6;
+        if (!compact || (width != 1 && width != 2 && width != 4) || (ascii && width != 1))
+            return std::nullopt;
+        std::vector<std::byte> characters(std::min(length, name_limit) * width);
+        if (!fill(address + (ascii ? at.text_ascii : at.text_wide), characters))
+            return std::nullopt;
+        std::string text;
+        for (size_t i = 0; i < characters.size(); i += width)
+            append_utf8(text, width == 1   ? number_at<uint8_t>(characters, i)
+                              : width == 2 ? number_at<uint16_t>(characters, i)
+                                           : number_at<uint32_t>(characters, i));
+        return length > name_limit ? text + "..." : text;
+    }
+
+    std::optional<std::vector<std::byte>> lines(uint64_t address) {
+        const PythonObjects& at = layout_.objects;
+        uint64_t length;
+        if (!fill(address + at.bytes_length, std::as_writable_bytes(std::span(&length, 1))))
+            return std::nullopt;
+        std::vector<std::byte> table(length <= lines_limit ? length : 0);
+        if (!fill(address + at.bytes_data, table))
+            return std::nullopt;
+        return table;
+    }
+
+    bool late() const { return late_; }
+
+  private:
+    bool fill(uint64_t address, std::span<std::byte> bytes) {
+        if (late_)
+            return false;
+        if (bytes.empty())
+            return true;
+        const MemoryRead read = read_(address, bytes.data(), bytes.size());
+        late_ = read == MemoryRead::late;
+        return read == MemoryRead::whole;
+    }
+
+    const ReadMemory& read_;
+    const PythonLayout& layout_;
+    bool late_ = false;
+};
+
+} // namespace
+
+std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& read,
+                                                             const PythonLayout& layout,
+                                                             uint64_t address, uint32_t cookie) {
+    CodeReader reader(read, layout);
+    const auto unread = [&] {
+        return reader.late() ? PythonCodeProblem::late : PythonCodeProblem::unreadable;
+    };
+    const auto before = reader.fields(address);
+    if (!before)
+        return unread();
+    if (before->cookie() != cookie)
+        return PythonCodeProblem::gone;
+    auto function = reader.text(before->name);
+    auto file = reader.text(before->file);
+    auto lines = reader.lines(before->lines);
+    // What died in the meantime may have had texts that were read, and others that were not.
+    const auto after = reader.fields(address);
+    if (!after)
+        return unread();
+    if (after->cookie() != cookie || after->lines != before->lines)
+        return PythonCodeProblem::gone;
+    if (!function || !file || !lines)
+        return unread();
+    return PythonCode{std::move(*function), std::move(*file), before->first_line,
+                      std::move(*lines)};
+}
+
+} // namespace auger

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A function of a Python program, read out of its process: names and the table of lines. Code
+// objects die, and their memory becomes others'; the cookie tells.
+#pragma once
+
+#include "loader/process/process_memory.h"
+#include "loader/runtimes/python/layout.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace auger {
+
+struct PythonCode {
+    std::string function; // co_qualname, UTF-8
+    std::string file;     // co_filename
+    uint32_t first_line = 0;
+    std::vector<std::byte> lines; // see line_table.h; empty: none, or too large a table
+};
+
+enum class PythonCodeProblem {
+    unreadable,
+    gone, // another one is there, or something else
+    late, // see MemoryRead
+};
+
+using ReadMemory = std::function<MemoryRead(uint64_t address, void* bytes, size_t size)>;
+
+// `cookie`: wire_python_cookie() as the stack was taken.
+std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& read,
+                                                             const PythonLayout& layout,
+                                                             uint64_t address, uint32_t cookie);
+
+} // namespace auger

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/runtimes/python/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <string>
+
+namespace auger {
+namespace {
+
+constexpr uint32_t oldest_minor = 11, newest_minor = 15;
+constexpr uint32_t first_candidate = 0xc; // of a version's level; below are alphas and betas
+
+// A layout's values are told by tables; those of what may be anywhere are bounded all the same.
+constexpr uint64_t large_limit = 16 << 20; // of _PyRuntime, and of an interpreter
+constexpr uint64_t code_limit = 4096;      // before the instructions of a code object
+constexpr uint64_t object_limit = 256;     // before the data of a str or bytes
+
+// The same in all versions, see PyUnicodeObject: behind the part that all strings have, one has the
+// address of its characters when these are not in the object.
+constexpr uint64_t text_tail = sizeof(uint64_t);
+
+constexpr PythonLayout layout_311 = {
+    .frames = {.runtime_interpreters = 40,
+               .interpreter_next = 0,
+               .interpreter_threads = 16,
+               .thread_next = 8,
+               .thread_id = 152,
+               .thread_frame = 56,
+               .has_cframe = 1,
+               .cframe_frame = 8,
+               .cframe_previous = 16,
+               .boundary = WIRE_PYTHON_CFRAME,
+               .frame_code = 32,
+               .frame_previous = 48,
+               .frame_instruction = 56,
+               .frame_owner = 68,
+               .code_line = 72,
+               .code_file = 112,
+               .code_name = 128,
+               .code_lines = 136,
+               .code_instructions = 184,
+               .version = 0x030b},
+    .objects = {.text_length = 16,
+                .text_state = 32,
+                .text_ascii = 48,
+                .text_wide = 72,
+                .bytes_length = 16,
+                .bytes_data = 32},
+};
+
+constexpr PythonLayout layout_312 = {
+    .frames = {.runtime_interpreters = 40,
+               .interpreter_next = 0,
+               .interpreter_threads = 72,
+               .thread_next = 8,
+               .thread_id = 136,
+               .thread_frame = 56,
+               .has_cframe = 1,
+               .cframe_frame = 0,
+               .cframe_previous = 8,
+               .boundary = WIRE_PYTHON_SHIM,
+               .frame_code = 0,
+               .frame_previous = 8,
+               .frame_instruction = 56,
+               .frame_owner = 70,
+               .code_line = 68,
+               .code_file = 112,
+               .code_name = 128,
+               .code_lines = 136,
+               .code_instructions = 192,
+               .version = 0x030c},
+    .objects = {.text_length = 16,
+                .text_state = 32,
+                .text_ascii = 40,
+                .text_wide = 56,
+                .bytes_length = 16,
+                .bytes_data = 32},
+};
+
+// _Py_DebugOffsets is a row of words: this is which of them says what.
+enum {
+    word_cookie = 0,
+    word_version = 1,
+    word_free_threaded = 2,
+};
+struct Words {
+    uint8_t interpreters_head, interpreter_next, threads_head;
+    uint8_t thread_next, current_frame, thread_id;
+    uint8_t previous, executable, instr_ptr, owner;
+    uint8_t filename, qualname, linetable, firstlineno, co_code_adaptive;
+    uint8_t bytes_ob_size, bytes_ob_sval;
+    uint8_t unicode_size, unicode_state, unicode_length, asciiobject_size;
+};
+constexpr Words words_313 = {5,  8,  9,  21, 23, 24, 29, 30, 31, 33, 35,
+                             37, 38, 39, 43, 65, 66, 67, 68, 69, 70};
+constexpr Words words_314 = {5,  8,  9,  24, 26, 27, 32, 33, 34, 36, 40,
+                             42, 43, 44, 48, 75, 76, 77, 78, 79, 80};
+constexpr Words words_315 = {5,  8,  9,  24, 26, 30, 40, 41, 42, 44, 48,
+                             50, 51, 52, 56, 87, 88, 89, 90, 91, 92};
+constexpr const Words* words_of[] = {&words_313, &words_314, &words_315};
+constexpr uint32_t first_of_words = 13;
+
+std::string version_text(uint32_t version) {
+    const uint32_t level = version >> 4 & 15;
+    std::string text =
+        fmt::format("{}.{}.{}", version >> 24, version >> 16 & 255, version >> 8 & 255);
+    if (level != 0xf)
+        text += fmt::format("{}{}", level < 0xb ? "a" : level < 0xc ? "b" : "rc", version & 15);
+    return text;
+}
+
+Error unknown(uint32_t version, std::string cause) {
+    return {"show Python's functions",
+            version ? "of CPython " + version_text(version) : "of a CPython before 3.11",
+            std::move(cause), "the interpreter's own functions are shown instead",
+            Error::Kind::unsupported};
+}
+
+class DebugOffsets {
+  public:
+    explicit DebugOffsets(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+    std::optional<uint64_t> word(size_t index) const {
+        uint64_t word;
+        if (bytes_.size() / sizeof word <= index)
+            return std::nullopt;
+        std::memcpy(&word, bytes_.data() + index * sizeof word, sizeof word);
+        return word;
+    }
+    // Where a field of `size` bytes lies, all of it below `limit`. Fails once, for all.
+    uint32_t field(size_t index, size_t size, uint64_t limit) {
+        const auto offset = word(index);
+        if (offset && size <= limit && *offset <= limit - size)
+            return static_cast<uint32_t>(*offset);
+        failed_ = true;
+        return 0;
+    }
+    bool failed() const { return failed_; }
+
+  private:
+    std::span<const std::byte> bytes_;
+    bool failed_ = false;
+};
+
+std::optional<PythonLayout> layout_by_words(uint32_t minor, DebugOffsets offsets) {
+    const Words& at = *words_of[minor - first_of_words];
+    constexpr size_t pointer = 8;
+    const auto address = [&](size_t index, uint64_t limit) {
+        return offsets.field(index, pointer, limit);
+    };
+    PythonLayout layout{};
+    wire_python_layout& frames = layout.frames;
+    frames.runtime_interpreters = address(at.interpreters_head, large_limit);
+    frames.interpreter_next = address(at.interpreter_next, large_limit);
+    frames.interpreter_threads = address(at.threads_head, large_limit);
+    frames.thread_next = address(at.thread_next, WIRE_PYTHON_THREAD_BYTES);
+    frames.thread_id = address(at.thread_id, WIRE_PYTHON_THREAD_BYTES);
+    frames.thread_frame = address(at.current_frame, WIRE_PYTHON_THREAD_BYTES);
+    frames.boundary = WIRE_PYTHON_SHIM;
+    frames.frame_code = address(at.executable, WIRE_PYTHON_FRAME_BYTES);
+    frames.frame_previous = address(at.previous, WIRE_PYTHON_FRAME_BYTES);
+    frames.frame_instruction = address(at.instr_ptr, WIRE_PYTHON_FRAME_BYTES);
+    frames.frame_owner = offsets.field(at.owner, 1, WIRE_PYTHON_FRAME_BYTES);
+    frames.code_line = offsets.field(at.firstlineno, 4, WIRE_PYTHON_CODE_BYTES);
+    frames.code_file = address(at.filename, WIRE_PYTHON_CODE_BYTES);
+    frames.code_name = address(at.qualname, WIRE_PYTHON_CODE_BYTES);
+    frames.code_lines = address(at.linetable, WIRE_PYTHON_CODE_BYTES);
+    frames.code_instructions = offsets.field(at.co_code_adaptive, 0, code_limit);
+    frames.version = 3 << 8 | minor;
+    PythonObjects& objects = layout.objects;
+    objects.text_ascii = offsets.field(at.asciiobject_size, 0, object_limit);
+    objects.text_wide = offsets.field(at.unicode_size, 0, object_limit) - uint32_t{text_tail};
+    // What comes before the characters is read at once.
+    objects.text_length = address(at.unicode_length, objects.text_ascii);
+    objects.text_state = offsets.field(at.unicode_state, 4, objects.text_ascii);
+    objects.bytes_data = offsets.field(at.bytes_ob_sval, 0, object_limit);
+    objects.bytes_length = address(at.bytes_ob_size, object_limit);
+    if (offsets.failed() || objects.text_wide > object_limit)
+        return std::nullopt;
+    return layout;
+}
+
+} // namespace
+
+Result<PythonLayout> python_layout(uint32_t hex_version, std::span<const std::byte> debug_offsets) {
+    const uint32_t minor = hex_version >> 16 & 255;
+    if (hex_version >> 24 != 3 || minor < oldest_minor || minor > newest_minor)
+        return unknown(hex_version, fmt::format("auger knows the frames of 3.{} to 3.{}",
+                                                oldest_minor, newest_minor));
+    if ((hex_version >> 4 & 15) < first_candidate)
+        return unknown(hex_version, "its frames may not be those of the release");
+    if (minor < first_of_words)
+        return minor == oldest_minor ? layout_311 : layout_312;
+
+    const DebugOffsets offsets(debug_offsets);
+    uint64_t cookie;
+    std::memcpy(&cookie, "xdebugpy", sizeof cookie);
+    const auto version = offsets.word(word_version), threaded = offsets.word(word_free_threaded);
+    if (offsets.word(word_cookie) != cookie || !version || !threaded)
+        return unknown(hex_version, "it does not say where its frames are (_Py_DebugOffsets)");
+    if (*version != hex_version)
+        return unknown(hex_version, "it says where the frames of another version are");
+    if (*threaded)
+        return unknown(hex_version, "it is a free-threaded build, whose frames are others");
+    if (const auto layout = layout_by_words(minor, offsets))
+        return *layout;
+    return unknown(hex_version, "where it says that its frames are, they cannot be");
+}
+
+} // namespace auger

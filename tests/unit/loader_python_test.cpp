@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// CPython's layouts, functions and lines as hostile files and processes claim them.
+#include "loader/reader/runtimes/read_python.h"
+#include "loader/runtimes/python/code_reader.h"
+#include "loader/runtimes/python/layout.h"
+#include "loader/runtimes/python/line_table.h"
+#include "loader/runtimes/python/python_file.h"
+
+#include "loader/process/safe_open.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auger {
+namespace {
+
+std::vector<std::byte> bytes_of(std::initializer_list<unsigned> values) {
+    std::vector<std::byte> bytes;
+    for (const unsigned value : values)
+        bytes.push_back(static_cast<std::byte>(value));
+    return bytes;
+}
+
+// As 3.14's: what it says is looked up by position, so all the words are told apart.
+class Offsets {
+  public:
+    explicit Offsets(uint32_t version) : words_(128) {
+        std::memcpy(words_.data(), "xdebugpy", 8);
+        words_[1] = version;
+        const std::map<size_t, uint64_t> of_314 = {
+            {5, 808},  {8, 7272}, {9, 7344}, {24, 8},   {26, 72},  {27, 152}, {32, 8},
+            {33, 0},   {34, 56},  {36, 74},  {40, 112}, {42, 128}, {43, 136}, {44, 68},
+            {48, 208}, {75, 16},  {76, 32},  {77, 64},  {78, 32},  {79, 16},  {80, 40}};
+        for (const auto& [index, value] : of_314)
+            words_[index] = value;
+    }
+    uint64_t& operator[](size_t index) { return words_[index]; }
+    std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)); }
+
+  private:
+    std::vector<uint64_t> words_;
+};
+
+TEST(PythonLayout, IsToldByTablesAndFrom313OnByTheFile) {
+    const auto old = python_layout(0x030b02f0, {});
+    ASSERT_TRUE(old.ok());
+    EXPECT_EQ(old->frames.boundary, WIRE_PYTHON_CFRAME);
+    EXPECT_EQ(old->frames.version, 0x030bu);
+    const auto next = python_layout(0x030c01f0, {});
+    ASSERT_TRUE(next.ok());
+    EXPECT_EQ(next->frames.code_instructions, 192u);
+    Offsets offsets(0x030e06f0);
+    const auto told = python_layout(0x030e06f0, offsets.bytes());
+    ASSERT_TRUE(told.ok()) << told.error().message();
+    EXPECT_EQ(told->frames.interpreter_next, 7272u);
+    EXPECT_EQ(told->frames.frame_owner, 74u);
+    EXPECT_EQ(told->frames.code_instructions, 208u);
+    EXPECT_EQ(told->objects.text_wide, 56u);
+}
+
+TEST(PythonLayout, SaysWhatItDoesNotKnow) {
+    const auto message = [](uint32_t version, std::span<const std::byte> bytes) {
+        const auto layout = python_layout(version, bytes);
+        return layout.ok() ? "known" : layout.error().message();
+    };
+    EXPECT_EQ(message(0x030a0df0, {}),
+              "show Python's functions of CPython 3.10.13: auger knows the frames of 3.11 to 3.15 "
+              "(the interpreter's own functions are shown instead)");
+    EXPECT_NE(message(0, {}).find("before 3.11"), std::string::npos);
+    EXPECT_NE(message(0x031000f0, {}).find("3.16.0:"), std::string::npos);
+    EXPECT_NE(message(0x020700f0, {}).find("2.7.0:"), std::string::npos);
+    EXPECT_NE(message(0x030f00b2, {}).find("3.15.0b2: its frames may not"), std::string::npos);
+    EXPECT_NE(message(0x030e06f0, {}).find("does not say"), std::string::npos);
+    Offsets offsets(0x030e05f0);
+    EXPECT_NE(message(0x030e06f0, offsets.bytes()).find("another version"), std::string::npos);
+    offsets[1] = 0x030e06f0;
+    EXPECT_EQ(message(0x030e06f0, offsets.bytes()), "known");
+    EXPECT_NE(message(0x030e06f0, offsets.bytes().first(80 * 8)).find("cannot be"),
+              std::string::npos);
+    offsets[2] = 1;
+    EXPECT_NE(message(0x030e06f0, offsets.bytes()).find("free-threaded"), std::string::npos);
+}
+
+TEST(PythonLayout, IsBounded) {
+    // The greatest of each that may be.
+    const std::map<size_t, uint64_t> greatest = {{5, (16 << 20) - 8},
+                                                 {8, (16 << 20) - 8},
+                                                 {9, (16 << 20) - 8},
+                                                 {24, 248},
+                                                 {26, 248},
+                                                 {27, 248},
+                                                 {32, 88},
+                                                 {33, 88},
+                                                 {34, 88},
+                                                 {36, 95},
+                                                 {40, 152},
+                                                 {42, 152},
+                                                 {43, 152},
+                                                 {44, 156},
+                                                 {48, 4096},
+                                                 {75, 248},
+                                                 {76, 256},
+                                                 {77, 256},
+                                                 {78, 36},
+                                                 {79, 32}};
+    for (const auto& [index, value] : greatest) {
+        Offsets offsets(0x030e06f0);
+        offsets[index] = value;
+        EXPECT_TRUE(python_layout(0x030e06f0, offsets.bytes()).ok()) << index;
+        for (const uint64_t more : {value + 1, value + (uint64_t{1} << 32), UINT64_MAX}) {
+            offsets[index] = more;
+            EXPECT_FALSE(python_layout(0x030e06f0, offsets.bytes()).ok()) << index;
+        }
+    }
+    for (const auto& [index, value] : {std::pair{77, 7}, std::pair{80, 35}, std::pair{80, 257}}) {
+        Offsets offsets(0x030e06f0);
+        offsets[static_cast<size_t>(index)] = static_cast<uint64_t>(value);
+        EXPECT_FALSE(python_layout(0x030e06f0, offsets.bytes()).ok()) << index << ' ' << value;
+    }
+}
+
+TEST(PythonLines, AllKindsOfEntries) {
+    // Two units on the line before; one on the next; five lines up; none; 40 lines down.
+    const auto table =
+        bytes_of({0x81, 0x00, 0xd8, 0, 0, 0xe8, 0x0b, 0xf8, 0xf0, 0x50, 0x01, 0, 0, 0});
+    const uint32_t lines[] = {10, 10, 11, 6, 0, 46, 0};
+    for (uint32_t unit = 0; unit < std::size(lines); unit++) {
+        EXPECT_EQ(python_line(table, 10, unit * 2), lines[unit]) << unit;
+        EXPECT_EQ(python_line(table, 10, unit * 2 + 1), lines[unit]) << unit;
+    }
+    EXPECT_EQ(python_line(table, 10, static_cast<uint32_t>(-2)), 10u);
+    EXPECT_EQ(python_line({}, 10, 0), 0u);
+}
+
+TEST(PythonLines, HostileTables) {
+    // Numbers that have no end, are too large, or lead out of all lines.
+    std::vector<std::byte> endless(1000, std::byte{0x7f});
+    endless[0] = std::byte{0xe8};
+    EXPECT_EQ(python_line(endless, 10, 0), 0u);
+    EXPECT_EQ(python_line(bytes_of({0xe8}), 10, 0), 10u);
+    EXPECT_EQ(python_line(bytes_of({0xe8, 0x3f}), 10, 0), 0u); // 31 lines up
+    EXPECT_EQ(python_line(bytes_of({0xe8, 0x02}), INT32_MAX, 0), 0u);
+    EXPECT_EQ(python_line(bytes_of({0x00, 0x00}), 10, 0), 10u);
+}
+
+// Memory at made-up addresses, of which each read is counted.
+struct FakeMemory {
+    std::map<uint64_t, std::vector<std::byte>> pieces;
+    size_t reads = 0;
+    MemoryRead answer = MemoryRead::unreadable; // where nothing is
+    std::function<void(size_t)> before = [](size_t) {};
+
+    MemoryRead read(uint64_t address, void* bytes, size_t size) {
+        before(reads++);
+        const auto next = pieces.upper_bound(address);
+        if (next == pieces.begin())
+            return answer;
+        const auto& [start, content] = *std::prev(next);
+        if (address - start > content.size() || size > content.size() - (address - start))
+            return answer;
+        std::memcpy(bytes, content.data() + (address - start), size);
+        return MemoryRead::whole;
+    }
+    template <typename Number>
+    void put(uint64_t piece, size_t offset, Number number) {
+        auto& content = pieces[piece];
+        content.resize(std::max(content.size(), offset + sizeof number));
+        std::memcpy(content.data() + offset, &number, sizeof number);
+    }
+};
+
+class PythonCodeOf : public testing::Test {
+  protected:
+    static constexpr uint64_t code = 0x10000, name = 0x20000, file = 0x30000, lines = 0x40000;
+    const PythonLayout layout = *python_layout(0x030c01f0, {});
+    FakeMemory memory;
+
+    PythonCodeOf() {
+        memory.put(code, WIRE_PYTHON_CODE_BYTES - 8, uint64_t{0});
+        memory.put(code, layout.frames.code_line, uint32_t{7});
+        memory.put(code, layout.frames.code_name, name);
+        memory.put(code, layout.frames.code_file, file);
+        memory.put(code, layout.frames.code_lines, lines);
+        text<char>(name, "C.f", 1, true);
+        text<char>(file, "/a.py", 1, true);
+        memory.put(lines, layout.objects.bytes_length, uint64_t{2});
+        memory.put(lines, layout.objects.bytes_data, uint16_t{0x0081});
+    }
+    template <typename Character>
+    void text(uint64_t at, std::basic_string_view<Character> characters, unsigned kind,
+              bool ascii) {
+        memory.pieces.erase(at);
+        memory.put(at, layout.objects.text_wide - 1, uint8_t{0});
+        memory.put(at, layout.objects.text_length, uint64_t{characters.size()});
+        memory.put(at, layout.objects.text_state,
+                   uint32_t{kind << 2 | 1u << 5 | unsigned{ascii} << 6});
+        size_t where = ascii ? layout.objects.text_ascii : layout.objects.text_wide;
+        for (const Character character : characters) {
+            memory.put(at, where, character);
+            where += sizeof character;
+        }
+    }
+    template <typename Character>
+    void text(uint64_t at, const Character* characters, unsigned kind, bool ascii) {
+        text(at, std::basic_string_view<Character>(characters), kind, ascii);
+    }
+    std::variant<PythonCode, PythonCodeProblem> read() {
+        return read_python_code([this](uint64_t address, void* bytes,
+                                       size_t size) { return memory.read(address, bytes, size); },
+                                layout, code, wire_python_cookie(7, file, name));
+    }
+    std::string function() {
+        const auto answer = read();
+        const auto* const whole = std::get_if<PythonCode>(&answer);
+        return whole ? whole->function : "(none)";
+    }
+    PythonCodeProblem problem() { return std::get<PythonCodeProblem>(read()); }
+};
+
+TEST_F(PythonCodeOf, ItsTextsAndLines) {
+    const PythonCode answer = std::get<PythonCode>(read());
+    EXPECT_EQ(answer.function, "C.f");
+    EXPECT_EQ(answer.file, "/a.py");
+    EXPECT_EQ(answer.first_line, 7u);
+    EXPECT_EQ(answer.lines, bytes_of({0x81, 0x00}));
+}
+
+TEST_F(PythonCodeOf, TextsOfAllKinds) {
+    text<char>(name, "\xe9\x7f", 1, false);
+    EXPECT_EQ(function(), "é\x7f");
+    text<char16_t>(name, u"λ\xdc80é-", 2, false);
+    EXPECT_EQ(function(), "λ\ufffdé-");
+    const char32_t wide[] = {0x10330, 0x110000, 0xffffffff, 'x', 0};
+    text<char32_t>(name, wide, 4, false);
+    EXPECT_EQ(function(), "\U00010330\ufffd\ufffdx");
+    text<char>(name, "", 1, true);
+    EXPECT_EQ(function(), "");
+    for (const unsigned kind : {0u, 3u, 5u, 7u}) {
+        text<char>(name, "abcdefgh", kind, false);
+        EXPECT_EQ(problem(), PythonCodeProblem::unreadable);
+    }
+    memory.put(name, layout.objects.text_state, uint32_t{1 << 2}); // its characters are elsewhere
+    EXPECT_EQ(problem(), PythonCodeProblem::unreadable);
+}
+
+TEST_F(PythonCodeOf, LengthsAreBounded) {
+    const std::string longest(1024, 'a');
+    text<char>(name, longest.c_str(), 1, true);
+    EXPECT_EQ(function(), longest);
+    memory.put(name, layout.objects.text_length, uint64_t{1025});
+    EXPECT_EQ(function(), longest + "...");
+    memory.put(name, layout.objects.text_length, UINT64_MAX);
+    EXPECT_EQ(function(), longest + "...");
+    memory.put(lines, layout.objects.bytes_length, uint64_t{(1 << 20) + 1});
+    EXPECT_TRUE(std::get<PythonCode>(read()).lines.empty());
+    memory.put(lines, layout.objects.bytes_length, uint64_t{1 << 20});
+    EXPECT_EQ(problem(), PythonCodeProblem::unreadable);
+    memory.put(lines, layout.objects.bytes_data + (1 << 20) - 1, uint8_t{1});
+    EXPECT_EQ(std::get<PythonCode>(read()).lines.size(), size_t{1} << 20);
+}
+
+TEST_F(PythonCodeOf, WhatDiesWhileItIsReadIsGone) {
+    // At whichever read another code object takes its place.
+    (void)read();
+    const size_t reads = memory.reads;
+    ASSERT_GT(reads, 6u);
+    for (size_t at = 0; at < reads; at++) {
+        memory.put(code, layout.frames.code_line, uint32_t{7});
+        memory.reads = 0;
+        memory.before = [&](size_t now) {
+            if (now == at)
+                memory.put(code, layout.frames.code_line, uint32_t{8});
+        };
+        EXPECT_EQ(problem(), PythonCodeProblem::gone) << at;
+    }
+}
+
+TEST_F(PythonCodeOf, WhatCannotBeReadSaysWhy) {
+    for (const uint64_t piece : {code, name, file, lines}) {
+        const auto content = memory.pieces[piece];
+        memory.pieces.erase(piece);
+        memory.answer = MemoryRead::unreadable;
+        EXPECT_EQ(problem(), PythonCodeProblem::unreadable);
+        memory.answer = MemoryRead::late;
+        memory.reads = 0;
+        EXPECT_EQ(problem(), PythonCodeProblem::late);
+        EXPECT_LE(memory.reads, 7u);
+        memory.pieces[piece] = content;
+    }
+}
+
+TEST(PythonFiles, AreSentWhole) {
+    const PythonFile file = {0xa5b740, 0x030e06f0, bytes_of({1, 2, 3})};
+    const std::string bytes = encode_python_file(file);
+    EXPECT_EQ(decode_python_file(bytes), file);
+    EXPECT_EQ(decode_python_file(bytes + '\0'), std::nullopt);
+    for (size_t size = 0; size < bytes.size(); size++)
+        EXPECT_EQ(decode_python_file(bytes.substr(0, size)), std::nullopt) << size;
+}
+
+TEST(PythonFiles, OthersAreNone) {
+    const std::string path = "/proc/self/exe";
+    const auto file = ElfFile::open(*open_regular(path), path);
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(read_python(**file), std::nullopt);
+}
+
+} // namespace
+} // namespace auger
