@@ -19,6 +19,7 @@ struct {
 struct python_thread {
     u64 runtime; /* of the process: threads' numbers are used again */
     u64 state;   /* address of the thread state; 0: the thread had none at `jiffies` */
+    u64 newest;  /* the address of the newest state of all then; 0: not to be relied on */
     u64 jiffies;
 };
 
@@ -32,6 +33,7 @@ struct {
 
 enum {
     FRAMES_OF_CHAIN = WIRE_STACK_WORDS / 2,
+    FRAMES_BEYOND = 4096,      /* of a chain that is full, that are gone through to its boundary */
     SEARCH_AGAIN_JIFFIES = 25, /* 25 to 250 ms, by the kernel's configuration */
 };
 
@@ -56,9 +58,25 @@ static __always_inline bool read_word(u64 address, u64* word) {
     return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
 }
 
-static __always_inline bool read_thread(struct stack_walk* walk, u64 state) {
-    return state &&
-           !bpf_probe_read_user(walk->python.words, WIRE_PYTHON_THREAD_BYTES, (void*)state);
+// Reads a thread's state, and goes to its innermost frame; walk->python.frame is 0 if there is
+// none.
+static __always_inline bool read_thread(struct stack_walk* walk,
+                                        const struct wire_python_layout* layout, u64 state) {
+    walk->python.frame = 0;
+    if (!state || bpf_probe_read_user(walk->python.words, WIRE_PYTHON_THREAD_BYTES, (void*)state))
+        return false;
+    walk->python.frame = word_of(walk, layout->thread_frame);
+    if (layout->has_cframe) {
+        walk->python.cframe = walk->python.frame;
+        if (!read_word(walk->python.cframe + layout->cframe_frame, &walk->python.frame))
+            walk->python.frame = 0;
+    }
+    return true;
+}
+
+static __always_inline bool is_current_thread(struct stack_walk* walk,
+                                              const struct wire_python_layout* layout) {
+    return walk->python.frame && word_of(walk, layout->thread_id) == walk->python.thread_pointer;
 }
 
 // Looks at one more thread of the list. Whether to go on.
@@ -74,33 +92,42 @@ __noinline int look_at_python_thread(struct stack_walk* walk,
         return read_word(walk->python.interpreter + layout->interpreter_threads,
                          &walk->python.thread);
     }
-    if (!read_thread(walk, walk->python.thread)) {
+    if (!read_thread(walk, layout, walk->python.thread)) {
         walk->python.thread = 0;
         return 0;
     }
-    if (word_of(walk, layout->thread_id) == walk->python.thread_pointer)
+    if (is_current_thread(walk, layout))
         return 0;
+    if (!walk->python.frame || !word_of(walk, layout->thread_id))
+        walk->python.nascent = 1;
     walk->python.thread = word_of(walk, layout->thread_next);
     return 1;
 }
 
-// The state of the current thread, in all interpreters of its process; 0: it has none.
+// From the newest state of the first interpreter on.
+static __always_inline bool begin_search(struct stack_walk* walk,
+                                         const struct wire_python_layout* layout) {
+    walk->python.nascent = 0;
+    walk->python.thread = 0;
+    return read_word(walk->process.python + layout->runtime_interpreters,
+                     &walk->python.interpreter) &&
+           walk->python.interpreter &&
+           read_word(walk->python.interpreter + layout->interpreter_threads, &walk->python.thread);
+}
+
+// The state of the current thread, in all interpreters of its process; 0: it has none with frames.
 static __always_inline u64 search_thread(struct stack_walk* walk,
                                          const struct wire_python_layout* layout) {
     int more = 1;
 
-    walk->python.thread = 0;
-    if (!read_word(walk->process.python + layout->runtime_interpreters,
-                   &walk->python.interpreter) ||
-        !walk->python.interpreter ||
-        !read_word(walk->python.interpreter + layout->interpreter_threads, &walk->python.thread))
-        return 0;
     for (u32 i = 0; i < WIRE_PYTHON_THREADS && more; i++)
         more = look_at_python_thread(walk, layout);
     return more ? 0 : walk->python.thread;
 }
 
-// Reads the current thread's state into walk->python.words. False: it has none.
+// Goes to the current thread's innermost frame. False: it has none. That it has no state is
+// remembered until there is a newer one. A thread's state is made before the thread, and until
+// that takes it has no id (since 3.12), or no frame and the id of the thread that made it (3.11).
 __noinline int find_python_thread(struct stack_walk* walk,
                                   const struct wire_python_layout* layout) {
     u32 tid = (u32)bpf_get_current_pid_tgid();
@@ -110,15 +137,20 @@ __noinline int find_python_thread(struct stack_walk* walk,
 
     if (!walk || !layout)
         return 0;
-    if (known && known->runtime == walk->process.python) {
-        if (!known->state && now - known->jiffies < SEARCH_AGAIN_JIFFIES)
-            return 0;
-        if (read_thread(walk, known->state) &&
-            word_of(walk, layout->thread_id) == walk->python.thread_pointer)
-            return 1;
-    }
+    if (known && known->runtime != walk->process.python)
+        known = NULL;
+    if (known && read_thread(walk, layout, known->state) && is_current_thread(walk, layout))
+        return 1;
+    if (!begin_search(walk, layout))
+        return 0;
+    if (known && known->newest && known->newest == walk->python.thread &&
+        now - known->jiffies < SEARCH_AGAIN_JIFFIES)
+        return 0;
     found.runtime = walk->process.python;
+    found.newest = walk->python.thread;
     found.state = search_thread(walk, layout);
+    if (found.state || walk->python.nascent)
+        found.newest = 0;
     found.jiffies = now;
     bpf_map_update_elem(&python_threads, &tid, &found, BPF_ANY);
     return found.state != 0;
@@ -186,6 +218,29 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     return read_word(walk->python.cframe + layout->cframe_previous, &walk->python.cframe);
 }
 
+// Of a chain that is full, likewise; the boundary takes the place of what was last in it.
+__noinline int pass_python_frame(struct stack_walk* walk, const struct wire_python_layout* layout) {
+    u64 frame, *pair;
+    bool is_shim;
+    u8 owner;
+
+    if (!walk || !layout)
+        return 0;
+    frame = walk->python.frame;
+    pair = pair_of_chain(walk, FRAMES_OF_CHAIN - 1);
+    if (*pair == WIRE_FRAME_PYTHON || !frame ||
+        bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
+        return 0;
+    walk->python.frame = word_of(walk, layout->frame_previous);
+    owner = byte_of(walk, layout->frame_owner);
+    is_shim = layout->boundary == WIRE_PYTHON_SHIM;
+    if (is_shim ? owner < WIRE_PYTHON_SHIM_OWNER : !owner)
+        return 1;
+    pair[0] = WIRE_FRAME_PYTHON;
+    pair[1] = is_shim ? frame : walk->python.cframe;
+    return 0;
+}
+
 // Finds the next boundary from walk->python.placed on; 0: there is none.
 __noinline int find_python_boundary(struct stack_walk* walk) {
     if (!walk)
@@ -208,6 +263,7 @@ __noinline int find_python_boundary(struct stack_walk* walk) {
 __noinline int read_python_frames(struct stack_walk* walk) {
     struct wire_python_layout* layout;
     u32 number;
+    int more;
 
     if (!walk)
         return 0;
@@ -218,15 +274,15 @@ __noinline int read_python_frames(struct stack_walk* walk) {
     walk->python.thread_pointer = bpf_get_current_task_btf()->THREAD_POINTER;
     if (!find_python_thread(walk, layout))
         return 0;
-    walk->python.frame = word_of(walk, layout->thread_frame);
-    if (layout->has_cframe) {
-        walk->python.cframe = walk->python.frame;
-        if (!read_word(walk->python.cframe + layout->cframe_frame, &walk->python.frame))
-            return 0;
-    }
     for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
         if (!read_python_frame(walk, layout))
             break;
+    }
+    if (walk->python.count == FRAMES_OF_CHAIN) {
+        more = 1;
+        for (u32 i = 0; i < FRAMES_BEYOND && more; i++)
+            more = pass_python_frame(walk, layout);
+        walk->python.endless = more;
     }
     return find_python_boundary(walk);
 }

@@ -28,6 +28,7 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->process.python_layout = process ? process->python_layout : 0;
     walk->python.boundary = 0;
     walk->python.count = 0;
+    walk->python.endless = 0;
     walk->python.placed = 0;
 }
 
@@ -64,6 +65,8 @@ static __always_inline u32 check_time(struct stack_walk* walk, u64 began, u32 st
 static __always_inline int end_walk(struct stack_walk* walk, u32 stop) {
     u32 at;
 
+    if (stop == WIRE_STOP_END && walk->python.endless)
+        stop = WIRE_STOP_DEPTH;
     if (stop == WIRE_STOP_END)
         return walk->count;
     if (walk->python.boundary)

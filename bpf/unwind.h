@@ -19,9 +19,11 @@ struct python_walk {
     u64 boundary;       /* of the next piece of the chain that has no place yet; 0: there is none */
     volatile u32 count; /* of the chain, in pairs of words */
     volatile u32 placed; /* of them */
+    u32 endless;         /* 1: it goes on, nobody knows where to */
     u64 thread_pointer;
     u64 interpreter; /* of the search for the thread */
     u64 thread;
+    u64 nascent;                           /* 1: a state had no frame, perhaps no thread yet */
     u64 frame;                             /* the next one */
     u64 cframe;                            /* of the loop that runs it: WIRE_PYTHON_CFRAME */
     u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */

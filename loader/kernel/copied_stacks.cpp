@@ -92,6 +92,11 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
         place_runtime_frames(frames_, natives, copy.sp, begins_, pieces);
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);
+    else if (natives == words.size() &&
+             unwind_.lacked_python(static_cast<pid_t>(sample.head->event.pid),
+                                   sample.head->event.time_ns))
+        // All native frames are there, but nobody knows what they ran.
+        frames_.push_back(WIRE_STACK_CUT | WIRE_STOP_PENDING);
     sample.user_frames = frames_;
     return true;
 }

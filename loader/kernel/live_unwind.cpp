@@ -185,6 +185,14 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
     }
+    process.python = entry.python;
+    process.image_began_ns = mappings_.image_began(pid);
+    if (const auto before = processes_.find(pid);
+        before != processes_.end() && before->second.python == process.python &&
+        before->second.image_began_ns == process.image_began_ns)
+        process.python_since_ns = before->second.python_since_ns;
+    else if (entry.python)
+        process.python_since_ns = now_ns;
     if (!entry.python)
         python_.forget(pid);
     std::vector<uint64_t> cells;
@@ -223,6 +231,17 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
         python_.set(pid, mappings_.image_began(pid), layout);
         return;
     }
+}
+
+bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
+    const auto process = processes_.find(pid);
+    if (process != processes_.end() && process->second.python &&
+        process->second.python_since_ns <= time_ns)
+        return false;
+    return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
+        const auto known = known_.find(mapping.module.value);
+        return known != known_.end() && known->second.python;
+    });
 }
 
 void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,

@@ -40,6 +40,8 @@ class LiveUnwind {
     std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
     // The rule at an address of one of them.
     RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
+    // The process runs a CPython that walks did not know of then.
+    bool lacked_python(pid_t pid, uint64_t time_ns) const;
     // No table is being made.
     bool settled() const { return worker_.idle(); }
 
@@ -64,6 +66,10 @@ class LiveUnwind {
     struct Process {
         CellRange cells;
         std::vector<ModuleId> modules;
+        // Where walks find _PyRuntime, and since when; 0: nowhere.
+        uint64_t python = 0;
+        uint64_t python_since_ns = 0;
+        uint64_t image_began_ns = 0;
     };
 
     Module& know_module(ModuleId id, uint64_t now_ns);
