@@ -33,7 +33,9 @@ struct {
 
 enum {
     FRAMES_OF_CHAIN = WIRE_STACK_WORDS / 2,
-    FRAMES_BEYOND = 4096,      /* of a chain that is full, that are gone through to its boundary */
+    /* Of a chain that is full, that are gone through to its boundary: all that Python allows where
+     * nobody asks for more (sys.setrecursionlimit()). An interrupt does this. */
+    FRAMES_BEYOND = 1024,
     SEARCH_AGAIN_JIFFIES = 25, /* 25 to 250 ms, by the kernel's configuration */
 };
 

@@ -31,9 +31,14 @@ struct {
  * may be preempted: nothing behind a record that is not complete can be read. */
 struct slow_report {
     u32 taken; /* 1 while somebody puts a report together there */
-    struct stack_walk walk;
     struct wire_slow_call record;
+    struct stack_walk walk; /* begins with the frames that follow the record */
 };
+
+_Static_assert(offsetof(struct slow_report, walk) ==
+                       offsetof(struct slow_report, record) + sizeof(struct wire_slow_call) &&
+                   offsetof(struct stack_walk, frames) == 0,
+               "slow_report");
 
 /* Written by the slow-call tracer alone. */
 struct {
@@ -149,15 +154,6 @@ static __always_inline u32 list_calls_around(struct open_calls* calls, struct op
     return listed;
 }
 
-static __always_inline u32 note_stack(struct slow_report* report, bool at_exit) {
-    u32 frames = walk_user_stack(&report->walk, at_exit);
-
-    if (frames > WIRE_STACK_WORDS)
-        return 0;
-    bpf_probe_read_kernel(report->record.frames, frames * sizeof(u64), report->walk.frames);
-    return frames;
-}
-
 // The calls around it last longer for this. Ticks meanwhile have been charged.
 static __always_inline void charge_slow_call(const struct open_calls* calls,
                                              struct open_calls* around) {
@@ -183,9 +179,20 @@ static __always_inline void fill_slow_call(struct wire_slow_call* slow,
                                            const struct open_calls* calls) {
     slow->end = calls->end;
     slow->end.event.kind = WIRE_SLOW_CALL;
-    slow->end.event.size = sizeof(*slow);
     slow->longest_wait = calls->ending.longest_wait;
     slow->threshold_ns = calls->threshold_ns;
+}
+
+// With the frames that its walk has left.
+static __always_inline void send_report(struct slow_report* report, u32 frames) {
+    u32 size = sizeof(report->record) + frames * sizeof(u64);
+
+    report->record.user_frames = frames;
+    report->record.end.event.size = size;
+    if (size <= sizeof(report->record) + sizeof(report->walk.frames) &&
+        bpf_ringbuf_output(&events, &report->record, size, wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_SLOW);
+    give_back(report);
 }
 
 static __noinline bool is_exchange_kept(struct open_calls* calls) {
@@ -224,10 +231,7 @@ __noinline int trace_slow_exchange(struct open_calls* calls) {
     slow->from_return = false;
     slow->enclosing = 0;
     slow->values.version = 0;
-    slow->user_frames = 0;
-    if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
-        count_loss(WIRE_LOSS_RING_SLOW);
-    give_back(report);
+    send_report(report, 0);
     return 0;
 }
 
@@ -261,10 +265,7 @@ __noinline int trace_slow_call(struct open_calls* calls, struct open_calls* arou
         slow->values = *values;
     else
         slow->values.version = 0;
-    slow->user_frames = around ? note_stack(report, at_exit) : 0;
-    if (bpf_ringbuf_output(&events, slow, sizeof(*slow), wakeup_flags()))
-        count_loss(WIRE_LOSS_RING_SLOW);
-    give_back(report);
+    send_report(report, around ? walk_user_stack(&report->walk, at_exit) : 0);
     if (around)
         charge_slow_call(calls, around);
     return 0;

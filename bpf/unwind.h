@@ -75,7 +75,7 @@ int walk_user_stack(struct stack_walk* walk, bool at_return);
 static __always_inline u32 cut_walk(struct stack_walk* walk, u32 words, u32 most) {
     if (words <= most)
         return words;
-    // A frame of a runtime may lose its second word only with its first.
+    // Of a frame of a runtime both words go: the second would be taken for an address.
     walk->frames[most - 1] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
     if (walk->frames[most - 2] & WIRE_FRAME_RUNTIME)
         walk->frames[most - 2] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;

@@ -112,8 +112,8 @@ enum wire_label {
 };
 
 /*
- * A slow call. Its stack was taken at the call's end, so the first frame is the exit instruction
- * or, from_return, the caller's next one.
+ * A slow call, followed by user_frames addresses, leaf first. Its stack was taken at the call's
+ * end, so the first frame is the exit instruction or, from_return, the caller's next one.
  */
 struct wire_slow_call {
     struct wire_call_end end;
@@ -126,7 +126,6 @@ struct wire_slow_call {
     __wire_u64 threshold_ns; /* that it took longer than */
     struct wire_call call[WIRE_MAX_OPEN_CALLS];
     struct wire_values values;
-    __wire_u64 frames[WIRE_STACK_WORDS];
 };
 
 /* Of an explained call what one function took of it: without what other parts took inside. */

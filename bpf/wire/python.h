@@ -47,7 +47,7 @@ struct wire_python_layout {
 /* All of these lie in so many bytes from the beginning of each: they are read at once. */
 enum wire_python_size {
     WIRE_PYTHON_THREAD_BYTES = 256,
-    WIRE_PYTHON_FRAME_BYTES = 96,
+    WIRE_PYTHON_FRAME_BYTES = 80, /* a frame may end with its stack's last page */
     WIRE_PYTHON_CODE_BYTES = 160,
 };
 

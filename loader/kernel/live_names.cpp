@@ -266,7 +266,7 @@ SymbolProgress LiveNames::progress() const {
     progress.pending = symbolizer_.waiting();
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
-    progress.bytes = interner_.memory_bytes();
+    progress.bytes = interner_.memory_bytes() + python_.memory_bytes();
     return progress;
 }
 

@@ -194,7 +194,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     else if (entry.python)
         process.python_since_ns = now_ns;
     if (!entry.python)
-        python_.forget(pid);
+        python_.end(pid);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
@@ -246,7 +246,9 @@ bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
 
 void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,
                                 uint64_t now_ns) {
-    const auto layout = python_.enter(file);
+    const ModuleSource source = modules_.source(id);
+    const auto layout = python_.enter(
+        file, FileOwner::of_file(source.file.get(), source.root ? source.root.get() : -1));
     if (!layout) {
         module.note = layout.error().message();
         return;
@@ -263,7 +265,7 @@ void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& f
 void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
-    python_.forget(pid);
+    python_.end(pid);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
         return;

@@ -16,9 +16,7 @@ namespace auger {
 
 namespace {
 
-// Of one process; more are forgotten and read again.
-constexpr size_t most_codes = 16'384;
-constexpr size_t most_names = 65'536;
+constexpr size_t hashed = 64; // bytes of an entry besides what it holds
 // How long a process is left alone whose memory could not be read in time: twice as long each time.
 constexpr uint64_t shortest_pause_ns = second_ns, longest_pause_ns = 64 * second_ns;
 
@@ -52,11 +50,51 @@ size_t PythonNames::KeyHash::operator()(const Key& key) const noexcept {
 void PythonNames::set_layout(pid_t pid, uint64_t executed_ns,
                              std::shared_ptr<const PythonLayout> layout) {
     Process& process = processes_[pid];
-    if (process.layout == layout && process.executed_ns == executed_ns)
+    if (process.layout == layout && process.executed_ns == executed_ns && !process.ended)
         return;
+    forget_names(process);
     process = {};
     process.executed_ns = executed_ns;
     process.layout = std::move(layout);
+}
+
+void PythonNames::end(pid_t pid) {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end() || process->second.ended)
+        return;
+    process->second.ended = true;
+    ended_.push_back(pid);
+    if (ended_.size() <= most_ended)
+        return;
+    if (const auto oldest = processes_.find(ended_.front());
+        oldest != processes_.end() && oldest->second.ended) {
+        forget_names(oldest->second);
+        processes_.erase(oldest);
+    }
+    ended_.pop_front();
+}
+
+void PythonNames::count(Process& process, size_t bytes) {
+    process.bytes += bytes;
+    bytes_ += bytes;
+}
+
+void PythonNames::forget_names(Process& process) {
+    process.codes.clear();
+    process.names.clear();
+    bytes_ -= process.bytes;
+    process.bytes = 0;
+}
+
+void PythonNames::make_room(Process& process) {
+    if (process.bytes >= most_bytes_of_process)
+        forget_names(process);
+    if (bytes_ < most_bytes)
+        return;
+    const auto by_bytes = [](const auto& one, const auto& other) {
+        return one.second.bytes < other.second.bytes;
+    };
+    forget_names(std::ranges::max_element(processes_, by_bytes)->second);
 }
 
 const PythonNames::Name& PythonNames::unnamed(Missing cause) {
@@ -78,8 +116,6 @@ const PythonNames::Name& PythonNames::unnamed(Missing cause) {
 
 const PythonCode* PythonNames::code_of(Process& process, pid_t pid, uint64_t address,
                                        uint32_t cookie, Missing& missing) {
-    if (process.codes.size() >= most_codes)
-        process.codes.clear();
     const Key key{address, cookie};
     if (const auto known = process.codes.find(key); known != process.codes.end())
         return &known->second;
@@ -104,8 +140,11 @@ const PythonCode* PythonNames::code_of(Process& process, pid_t pid, uint64_t add
         missing = Missing::late;
         return nullptr;
     }
-    if (auto* whole = std::get_if<PythonCode>(answer.get()))
+    if (auto* whole = std::get_if<PythonCode>(answer.get())) {
+        count(process, sizeof(PythonCode) + hashed + whole->function.capacity() +
+                           whole->file.capacity() + whole->lines.capacity());
         return &process.codes.emplace(key, std::move(*whole)).first->second;
+    }
     missing = std::get<PythonCodeProblem>(*answer) == PythonCodeProblem::gone ? Missing::gone
                                                                               : Missing::unreadable;
     return nullptr;
@@ -119,14 +158,17 @@ const PythonNames::Name& PythonNames::name(pid_t pid, uint64_t first, uint64_t s
     const Key key{first, second};
     if (const auto known = names.find(key); known != names.end())
         return known->second;
-    if (names.size() >= most_names)
-        names.clear();
+    make_room(process->second);
     Missing missing = Missing::unreadable;
     const PythonCode* code = code_of(process->second, pid, first & ~WIRE_FRAME_PYTHON,
                                      static_cast<uint32_t>(second), missing);
     if (!code)
         return unnamed(missing);
-    return names.emplace(key, make_name(*code, static_cast<uint32_t>(second >> 32))).first->second;
+    const Name& name =
+        names.emplace(key, make_name(*code, static_cast<uint32_t>(second >> 32))).first->second;
+    count(process->second, sizeof(Name) + hashed + name.file.capacity() +
+                               name.frame.function.capacity() + name.frame.file.capacity());
+    return name;
 }
 
 } // namespace auger

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -27,13 +28,20 @@ class PythonNames {
     // Why frames have no names.
     enum class Missing : uint8_t { unreadable, gone, late };
     static constexpr size_t causes = 3;
+    // Of all processes, and of one: what is beyond is forgotten, and read again. A process's
+    // functions may be any number, and their names of any length.
+    static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 16 << 20;
 
     // The process runs a CPython of this layout since it has executed its program.
     void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const PythonLayout> layout);
-    void forget(pid_t pid) { processes_.erase(pid); }
+    // It runs none any more. What is known of it stays for a while: of records that are still to be
+    // taken in.
+    void end(pid_t pid);
 
     // Of a frame's two words: see bpf/wire/python.h. Until the next call.
     const Name& name(pid_t pid, uint64_t first, uint64_t second);
+    // Of what is known of all processes.
+    size_t memory_bytes() const { return bytes_; }
     // Frames without names, by Missing.
     const std::array<uint64_t, causes>& missing() const { return missing_; }
 
@@ -48,18 +56,26 @@ class PythonNames {
     struct Process {
         uint64_t executed_ns = 0;
         std::shared_ptr<const PythonLayout> layout;
+        bool ended = false;
         std::unordered_map<Key, PythonCode, KeyHash> codes; // by address and cookie
         std::unordered_map<Key, Name, KeyHash> names;       // by a frame's words
+        size_t bytes = 0;                                   // of both
         // Of one that let us wait: until when it is not asked again, and how long that is.
         uint64_t spared_until_ns = 0;
         uint64_t spared_ns = 0;
     };
+    static constexpr size_t most_ended = 1024;
 
+    void count(Process& process, size_t bytes);
+    void forget_names(Process& process);
+    void make_room(Process& process);
     const Name& unnamed(Missing cause);
     const PythonCode* code_of(Process& process, pid_t pid, uint64_t address, uint32_t cookie,
                               Missing& missing);
 
     std::unordered_map<pid_t, Process> processes_;
+    std::deque<pid_t> ended_; // in this order; some of the numbers may be in use again
+    size_t bytes_ = 0;        // of all processes
     std::array<uint64_t, causes> missing_{};
 };
 

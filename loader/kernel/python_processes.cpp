@@ -4,26 +4,19 @@
 #include <bpf/bpf.h>
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace auger {
 
-Result<uint32_t> PythonProcesses::enter(const PythonFile& file) {
+Result<uint32_t> PythonProcesses::enter(const PythonFile& file, const FileOwner& owner) {
     const auto layout = python_layout(file.hex_version, file.debug_offsets);
     if (!layout)
         return layout.error();
-    for (uint32_t i = 0; i < layouts_.size(); i++)
-        if (std::memcmp(&*layouts_[i], &*layout, sizeof *layout) == 0)
-            return i;
-    const auto number = static_cast<uint32_t>(layouts_.size());
-    if (number >= WIRE_PYTHON_LAYOUTS ||
-        bpf_map_update_elem(layouts_fd_, &number, &layout->frames, BPF_ANY) < 0)
-        return Error{"read Python frames",
-                     fmt::format("version {:#x}", file.hex_version),
-                     fmt::format("{} other versions are observed already", layouts_.size()),
-                     {}};
-    layouts_.push_back(std::make_shared<const PythonLayout>(*layout));
-    return number;
+    const auto number = layouts_.number(*layout, owner);
+    if (!number || bpf_map_update_elem(layouts_fd_, &*number, &layout->frames, BPF_ANY) < 0)
+        return Error{"show Python's functions",
+                     fmt::format("of a CPython of version {:#x}", file.hex_version),
+                     "there are too many kinds of CPython, or too many of this user's",
+                     "the interpreter's own functions are shown instead"};
+    return *number;
 }
 
 } // namespace auger

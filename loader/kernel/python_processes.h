@@ -5,11 +5,10 @@
 
 #include "loader/base/result.h"
 #include "loader/kernel/python_names.h"
+#include "loader/runtimes/python/layout_table.h"
 #include "loader/runtimes/python/python_file.h"
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 namespace auger {
 
@@ -18,18 +17,19 @@ class PythonProcesses {
     PythonProcesses(int layouts_fd, PythonNames& names) : layouts_fd_(layouts_fd), names_(names) {}
 
     // The number under which walks find the layout of a file's CPython. Fails when it is of a
-    // version that is not known.
-    Result<uint32_t> enter(const PythonFile& file);
+    // version that is not known, or when there are too many.
+    Result<uint32_t> enter(const PythonFile& file, const FileOwner& owner);
     // The process runs it since it has executed its program.
     void set(pid_t pid, uint64_t executed_ns, uint32_t number) {
         names_.set_layout(pid, executed_ns, layouts_[number]);
     }
-    void forget(pid_t pid) { names_.forget(pid); }
+    // It runs none any more.
+    void end(pid_t pid) { names_.end(pid); }
 
   private:
     int layouts_fd_;
     PythonNames& names_;
-    std::vector<std::shared_ptr<const PythonLayout>> layouts_; // by number
+    PythonLayoutTable layouts_;
 };
 
 } // namespace auger

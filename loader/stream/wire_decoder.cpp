@@ -71,6 +71,16 @@ std::optional<WireView> decode_call_end(std::span<const std::byte> record) {
     return WireCallEndView{end, {text, strnlen(text, WIRE_STRING)}};
 }
 
+std::optional<WireView> decode_slow_call(std::span<const std::byte> record) {
+    const auto* head = as<wire_slow_call>(record);
+    if (!head || head->user_frames > WIRE_STACK_WORDS || head->enclosing > WIRE_MAX_OPEN_CALLS ||
+        record.size() < sizeof(*head) + head->user_frames * sizeof(uint64_t))
+        return {};
+    return WireSlowCallView{head,
+                            {head->call, head->enclosing},
+                            {reinterpret_cast<const uint64_t*>(head + 1), head->user_frames}};
+}
+
 // The record is only as long as its parts are many.
 std::optional<WireView> decode_call_parts(std::span<const std::byte> record) {
     constexpr size_t head_size = offsetof(wire_call_parts, part);
@@ -98,11 +108,7 @@ std::optional<WireView> decode_wire(std::span<const std::byte> record) {
     case WIRE_CALL_END:
         return decode_call_end(record);
     case WIRE_SLOW_CALL:
-        if (const auto* slow = as<wire_slow_call>(record);
-            slow && slow->user_frames <= WIRE_STACK_WORDS && slow->enclosing <= WIRE_MAX_OPEN_CALLS)
-            return WireSlowCallView{
-                slow, {slow->call, slow->enclosing}, {slow->frames, slow->user_frames}};
-        return {};
+        return decode_slow_call(record);
     case WIRE_CALL_PARTS:
         return decode_call_parts(record);
     case WIRE_PROCESS:

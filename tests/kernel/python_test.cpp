@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // CPython's frames in samples, held against a program that knows its own chain of calls. Debian's
 // Python always; others: AUGER_PYTHONS=/path/to/python3.14:/path/to/python3.15.
+#include "bpf/unwind_table.h"
+#include "loader/kernel/python_names.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/python_chains.h"
 #include "tests/support/temporary_folder.h"
@@ -9,7 +11,10 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -137,6 +142,72 @@ TEST_P(PythonFrames, AreTheCallersOfSlowCalls) {
     for (const char* cause :
          {"unreadable", "gone before it was read", "memory that could not be read in time"})
         EXPECT_EQ(session.lost(fmt::format("Python frames without a name: {}", cause)), 0u);
+}
+
+// Code objects of 3.11 in our own memory, with a table of lines of a megabyte for all of them.
+class PythonNamesTest : public testing::Test {
+  protected:
+    struct alignas(16) Object {
+        char bytes[256] = {};
+        void put(uint32_t offset, uint64_t word) {
+            std::memcpy(bytes + offset, &word, sizeof word);
+        }
+        uint64_t address() const { return reinterpret_cast<uint64_t>(bytes); }
+    };
+
+    void SetUp() override {
+        const auto layout = python_layout(0x030b07f0, {});
+        ASSERT_TRUE(layout.ok());
+        layout_ = std::make_shared<const PythonLayout>(*layout);
+        text_.put(layout->objects.text_length, 4);
+        text_.put(layout->objects.text_state, 1u << 2 | 1u << 5 | 1u << 6);
+        std::strcpy(text_.bytes + layout->objects.text_ascii, "name");
+        lines_[layout->objects.bytes_length / sizeof(uint64_t)] = 1 << 20;
+        for (uint32_t i = 0; i < codes_.size(); i++) {
+            codes_[i].put(layout->frames.code_line, i + 1);
+            codes_[i].put(layout->frames.code_file, text_.address());
+            codes_[i].put(layout->frames.code_name, text_.address());
+            codes_[i].put(layout->frames.code_lines, reinterpret_cast<uint64_t>(lines_.data()));
+        }
+        names_.set_layout(getpid(), 0, layout_);
+    }
+    // Of a function that begins at line i + 1.
+    const Frame& frame(uint32_t i) {
+        const uint32_t cookie = wire_python_cookie(i + 1, text_.address(), text_.address());
+        return names_
+            .name(getpid(), WIRE_FRAME_PYTHON | codes_[i].address(),
+                  uint64_t{WIRE_PYTHON_NO_OFFSET} << 32 | cookie)
+            .frame;
+    }
+
+    std::shared_ptr<const PythonLayout> layout_;
+    Object text_;
+    std::vector<uint64_t> lines_ = std::vector<uint64_t>((1 << 20) / sizeof(uint64_t) + 64);
+    std::vector<Object> codes_ = std::vector<Object>(100);
+    PythonNames names_;
+};
+
+TEST_F(PythonNamesTest, OfOneProcessAreBounded) {
+    for (uint32_t i = 0; i < codes_.size(); i++) {
+        EXPECT_EQ(frame(i).function, "name");
+        EXPECT_EQ(frame(i).line, i + 1);
+        EXPECT_LT(names_.memory_bytes(), PythonNames::most_bytes_of_process + (2 << 20));
+    }
+    EXPECT_GT(names_.memory_bytes(), size_t{1} << 20);
+    EXPECT_THAT(names_.missing(), testing::Each(0u));
+}
+
+// Its end is known before its last records are taken in.
+TEST_F(PythonNamesTest, OfAProcessThatHasEndedAreKnown) {
+    EXPECT_EQ(frame(0).line, 1u);
+    names_.end(getpid());
+    EXPECT_EQ(frame(0).line, 1u);
+    EXPECT_THAT(names_.missing(), testing::Each(0u));
+    // Another one has its number now.
+    codes_[0].put(layout_->frames.code_line, 2);
+    names_.set_layout(getpid(), 0, layout_);
+    EXPECT_EQ(frame(0).function, "[python: gone before its name was read]");
+    EXPECT_EQ(names_.missing()[static_cast<size_t>(PythonNames::Missing::gone)], 1u);
 }
 
 // A stack of fake_python's without what looks like Python's frames, outermost first.

@@ -3,6 +3,7 @@
 #include "loader/reader/runtimes/read_python.h"
 #include "loader/runtimes/python/code_reader.h"
 #include "loader/runtimes/python/layout.h"
+#include "loader/runtimes/python/layout_table.h"
 #include "loader/runtimes/python/line_table.h"
 #include "loader/runtimes/python/python_file.h"
 
@@ -95,10 +96,10 @@ TEST(PythonLayout, IsBounded) {
                                                  {24, 248},
                                                  {26, 248},
                                                  {27, 248},
-                                                 {32, 88},
-                                                 {33, 88},
-                                                 {34, 88},
-                                                 {36, 95},
+                                                 {32, 72},
+                                                 {33, 72},
+                                                 {34, 72},
+                                                 {36, 79},
                                                  {40, 152},
                                                  {42, 152},
                                                  {43, 152},
@@ -309,6 +310,37 @@ TEST(PythonFiles, OthersAreNone) {
     const auto file = ElfFile::open(*open_regular(path), path);
     ASSERT_TRUE(file.ok());
     EXPECT_EQ(read_python(**file), std::nullopt);
+}
+
+// As the files of so many users claim it, each another.
+PythonLayout claimed(uint32_t number) {
+    PythonLayout layout{};
+    layout.frames.interpreter_threads = number;
+    return layout;
+}
+
+TEST(PythonLayouts, OfOneUserLeaveRoomForOthers) {
+    PythonLayoutTable table;
+    const auto user = [](uid_t uid) { return FileOwner{FileOwner::Kind::user, {uid, 0, 0}}; };
+    for (uint32_t i = 0; i < 100; i++)
+        EXPECT_EQ(table.number(claimed(i), user(1000)).has_value(),
+                  i < PythonLayoutTable::of_owner);
+    EXPECT_TRUE(table.number(claimed(1000), user(1001)));
+    // What is there takes no room.
+    EXPECT_EQ(table.number(claimed(3), user(1000)), 3u);
+    EXPECT_EQ(table.number(claimed(3), user(1001)), 3u);
+}
+
+TEST(PythonLayouts, OfAllUsersLeaveRoomForTrustedOnes) {
+    PythonLayoutTable table;
+    const FileOwner trusted{FileOwner::Kind::trusted, {}};
+    uint32_t next = 0;
+    for (uid_t uid = 1; uid < 100; uid++)
+        table.number(claimed(next++), {FileOwner::Kind::user, {uid, 0, 0}});
+    EXPECT_EQ(table.size(), PythonLayoutTable::of_others);
+    for (uint32_t number = PythonLayoutTable::of_others; number < WIRE_PYTHON_LAYOUTS; number++)
+        EXPECT_EQ(table.number(claimed(next++), trusted), number);
+    EXPECT_FALSE(table.number(claimed(next), trusted));
 }
 
 } // namespace

@@ -88,5 +88,30 @@ TEST(CallParts, AreAsManyAsTheRecordHolds) {
     EXPECT_FALSE(decode(head));
 }
 
+TEST(SlowCall, HasTheFramesThatFollowIt) {
+    struct {
+        wire_slow_call head;
+        uint64_t frames[3];
+    } record{};
+    record.head.end.event.kind = WIRE_SLOW_CALL;
+    record.frames[0] = 1;
+    record.frames[2] = 3;
+    const auto decode = [&](uint32_t frames, size_t size) {
+        record.head.user_frames = frames;
+        record.head.end.event.size = static_cast<uint32_t>(size);
+        return decode_wire({reinterpret_cast<const std::byte*>(&record), size});
+    };
+    for (const uint32_t frames : {0u, 2u, 3u}) {
+        const auto view = decode(frames, sizeof(wire_slow_call) + 8 * frames);
+        ASSERT_TRUE(view);
+        EXPECT_EQ(std::get<WireSlowCallView>(*view).user_frames.size(), frames);
+    }
+    const auto whole = decode(3, sizeof(record));
+    EXPECT_EQ(std::get<WireSlowCallView>(*whole).user_frames.back(), 3u);
+    EXPECT_FALSE(decode(3, sizeof(record) - 8));
+    EXPECT_FALSE(decode(UINT32_MAX, sizeof(record)));
+    EXPECT_FALSE(decode(0, sizeof(wire_slow_call) - 8));
+}
+
 } // namespace
 } // namespace auger
