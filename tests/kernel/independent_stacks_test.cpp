@@ -85,7 +85,8 @@ std::map<uint32_t, Chain> by_eu_stack(pid_t pid) {
     return chains;
 }
 
-// The user's part of it.
+// The native part of it: an interpreter's functions, which eu-stack does not know, are compared with
+// what the interpreter says of itself elsewhere.
 Chain by_auger(const Model& model, StackId stack) {
     Chain chain;
     for (const LocationId id : model.symbols().stack(stack)) {
@@ -93,7 +94,8 @@ Chain by_auger(const Model& model, StackId stack) {
         const ModuleInfo& module = model.symbols().module(location.module);
         if (module.kind == ModuleKind::file || module.kind == ModuleKind::vdso)
             chain.push_back(place(module.path, location.address - location.is_return));
-        else if (module.kind != ModuleKind::kernel && module.kind != ModuleKind::syscall)
+        else if (module.kind != ModuleKind::kernel && module.kind != ModuleKind::syscall &&
+                 module.kind != ModuleKind::python)
             chain.push_back(module.path);
     }
     return chain;
