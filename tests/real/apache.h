@@ -28,6 +28,7 @@ class Apache : public Server {
     // Not of its beginning: the request's first line is read before.
     bool request_includes_logged() const override { return false; }
     std::string inner() const override { return "ap_run_handler"; }
+    double least_inner_ns(double q, double logged_ns) const override;
     bool is_cause(std::string_view function) const override;
 
   private:

@@ -41,6 +41,15 @@ int Observer::wait_exit() {
     return auger_.wait_exit();
 }
 
+std::string Observer::errors() const {
+    std::string lines;
+    for (const nlohmann::json& report : reports_) {
+        if (report.contains("error"))
+            lines += report.dump() + '\n';
+    }
+    return lines;
+}
+
 BpfObjects Observer::kill() {
     const BpfObjects held = BpfObjects::held_by(auger_.pid());
     auger_.signal(SIGKILL);

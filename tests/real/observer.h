@@ -21,6 +21,8 @@ class Observer {
     void wait_echo(const std::string& text);
     // Reads on to its end; the exit code.
     int wait_exit();
+    // What it reported to have failed, a line each.
+    std::string errors() const;
     // SIGKILL. Its programs and links, all of which must be gone then.
     BpfObjects kill();
 

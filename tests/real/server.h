@@ -29,6 +29,9 @@ class Server : public ServerProcess {
     virtual uint64_t extra_requests() const { return 0; }
     virtual bool request_includes_logged() const = 0; // the time that the log has is part of it
     virtual std::string inner() const = 0;            // once a request, part of the time in the log
+    // The least that the quantile `q` of the inner function's durations is, where that of the log
+    // is `logged_ns`, in nanoseconds.
+    virtual double least_inner_ns(double q, double logged_ns) const = 0;
     // Whether this function is busy in slow requests, and in no others to speak of.
     virtual bool is_cause(std::string_view function) const = 0;
 };

@@ -87,16 +87,17 @@ void expect_account(const json& status) {
 // request or the inner function encloses what was logged; 1 % is what a histogram may be wrong.
 void expect_percentiles(const Server& server, const json& request, const json& inner,
                         const std::vector<uint64_t>& logged, double loaded_ns) {
-    // The inner function is most of what is logged: half of it at least, but of calls that lost the
-    // CPU beside it. Those are no more than there are of calls that take a hundred times as long,
-    // a few in a hundred; so each percentile is at least half of the one five in a hundred below
-    // it.
+    // A request that loses the CPU beside the inner function is logged with that. Those are no more
+    // than there are of requests that take a hundred times as long, a few in a hundred; so each
+    // percentile is compared with one that is as much below it, and still one of slow requests
+    // where it is one itself.
     for (const auto& [field, q, below] :
-         {std::tuple{"p50", 0.5, 0.45}, {"p95", 0.95, 0.9}, {"p99", 0.99, 0.94}}) {
+         {std::tuple{"p50", 0.5, 0.45}, {"p95", 0.95, 0.9}, {"p99", 0.99, 0.985}}) {
         SCOPED_TRACE(field);
         const double truth = nearest_rank(logged, q);
         EXPECT_LE(inner[field].get<double>(), (truth + 1000) * 1.01);
-        EXPECT_GE(inner[field].get<double>(), 0.5 * (nearest_rank(logged, below) - 1000) * 0.99);
+        EXPECT_GE(inner[field].get<double>(),
+                  server.least_inner_ns(q, nearest_rank(logged, below) - 1000) * 0.99);
         if (server.request_includes_logged()) {
             EXPECT_GE(request[field].get<double>(), (truth - 1000) * 0.99);
         }
@@ -138,7 +139,7 @@ TEST_P(RealServer, IsTimedSampledAndSplitByACommandFile) {
     observer.wait_echo("ready");
     std::vector<uint64_t> logged = server_->logged_durations();
     EXPECT_EQ(server_->load(), asked);
-    ASSERT_EQ(observer.wait_exit(), 0);
+    ASSERT_EQ(observer.wait_exit(), 0) << observer.errors();
     const std::vector<json> hists = observer.reports("hist");
     const std::vector<json> statuses = observer.reports("status");
     ASSERT_EQ(hists.size(), 2u);
