@@ -116,7 +116,7 @@ void bench_attach(const Features& features) {
     few.matches.resize(std::min<size_t>(few.matches.size(), perf_probes));
     std::vector<SpecId> specs;
     AttachmentRequest request = perf.request(few, ExitWay::instructions, AttachWay::perf, specs);
-    int program = perf.programs().program_fd(ProgramKind::call_entry);
+    const int program = take(perf.programs().program(ProgramKind::call_entry));
     std::string path = fmt::format("/proc/self/fd/{}", request.file_fd);
     std::vector<UniqueFd> probes;
     Series attach, detach;

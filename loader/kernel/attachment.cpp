@@ -57,12 +57,16 @@ Error describe(Error error, const std::string& subject) {
     return error;
 }
 
-std::vector<LinkRequest> links_of(const Programs& programs, const AttachmentRequest& request) {
+Result<std::vector<LinkRequest>> links_of(const Programs& programs,
+                                          const AttachmentRequest& request) {
     std::vector<LinkRequest> links;
     for (const Part& part : parts_of(request)) {
+        const auto program = programs.program(part.program);
+        if (!program)
+            return program.error();
         LinkRequest link{.perf = request.way == AttachWay::perf,
                          .attach_type = part.attach_type,
-                         .program_fd = programs.program_fd(part.program),
+                         .program_fd = *program,
                          .file_fd = request.file_fd,
                          .offsets = part.sites.offsets,
                          .cookies = part.sites.cookies,
@@ -89,8 +93,11 @@ Result<Attachment> Attachment::make(const Programs& programs, const AttachmentRe
     attachment.pid_ = request.pid;
     attachment.way_ = request.way;
     attachment.guard_ = request.guard;
+    const auto links = links_of(programs, request);
+    if (!links)
+        return links.error();
     auto file = request.file ? request.file : std::make_shared<ProbedFile>();
-    auto id = file->attach(links_of(programs, request));
+    auto id = file->attach(*links);
     if (!id)
         return describe(id.error(), request.subject);
     attachment.id_ = *id;

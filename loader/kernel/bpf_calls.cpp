@@ -159,7 +159,8 @@ Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uin
     return UniqueFd(link);
 }
 
-Result<UniqueFd> create_tracepoint_link(std::span<const int> programs, uint64_t id, uint64_t cookie,
+Result<UniqueFd> create_tracepoint_link(const std::function<Result<int>(size_t)>& program_at,
+                                        size_t programs, uint64_t id, uint64_t cookie,
                                         const std::string& subject) {
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
@@ -172,11 +173,15 @@ Result<UniqueFd> create_tracepoint_link(std::span<const int> programs, uint64_t 
     LIBBPF_OPTS(bpf_link_create_opts, options);
     options.perf_event.bpf_cookie = cookie;
     int link = refused() ? -errno : -EEXIST;
-    for (size_t i = 0; link == -EEXIST && i < programs.size(); i++)
-        link = bpf_link_create(programs[i], event->get(), BPF_PERF_EVENT, &options);
+    for (size_t i = 0; link == -EEXIST && i < programs; i++) {
+        const auto program = program_at(i);
+        if (!program)
+            return program.error();
+        link = bpf_link_create(*program, event->get(), BPF_PERF_EVENT, &options);
+    }
     if (link == -EEXIST)
         return Error{"attach to", subject,
-                     fmt::format("it already has {} probes, the most it can have", programs.size()),
+                     fmt::format("it already has {} probes, the most it can have", programs),
                      "`delete` one of them"};
     if (link < 0)
         return system_error("attach to", subject, link == -EMFILE ? more_files : "", -link);

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -56,10 +57,11 @@ Result<UniqueFd> create_perf_uprobe(int program_fd, const std::string& path, uin
                                     uint64_t cookie, pid_t pid, bool returns,
                                     uint64_t semaphore = 0);
 
-// One at a tracepoint of the kernel's, of all threads; `id`: as tracefs has it. Of the first of the
-// programs that is not attached there yet.
-Result<UniqueFd> create_tracepoint_link(std::span<const int> programs, uint64_t id,
-                                        uint64_t cookie, const std::string& subject);
+// One at a tracepoint of the kernel's, of all threads; `id`: as tracefs has it. Of the first of
+// so many programs that is not attached there yet.
+Result<UniqueFd> create_tracepoint_link(const std::function<Result<int>(size_t)>& program_at,
+                                        size_t programs, uint64_t id, uint64_t cookie,
+                                        const std::string& subject);
 
 // What a link is made of, by either of the two above.
 struct LinkRequest {

@@ -136,7 +136,9 @@ void calibrate_ticks(Programs& programs, bool hardware, uint32_t rate_hz) {
     CpuSet allowed(cpus);
     if (!allowed.read())
         return;
-    const int program = programs.program_fd(ProgramKind::sampler);
+    const auto program = programs.program(ProgramKind::sampler);
+    if (!program)
+        return;
     wire_tick_cost* const told = programs.tick_costs();
     std::vector<uint64_t> entry_ns(cpus);
     programs.config().calibrating_pid = static_cast<uint32_t>(getpid());
@@ -149,7 +151,7 @@ void calibrate_ticks(Programs& programs, bool hardware, uint32_t rate_hz) {
                         CpuSet alone(cpus);
                         alone.add(cpu);
                         if (alone.apply())
-                            entry_ns[cpu] = measure(program, attributes, told[cpu]);
+                            entry_ns[cpu] = measure(*program, attributes, told[cpu]);
                     });
         } catch (const std::system_error&) {
             // Those of the other CPUs stand for the rest.

@@ -66,7 +66,8 @@ Result<void> ExchangeSpans::watch() {
     for (const ProgramKind kind :
          {ProgramKind::exchange_state, ProgramKind::exchange_arrival, ProgramKind::exchange_wait,
           ProgramKind::exchange_send, ProgramKind::exchange_receive}) {
-        auto link = open_raw_tracepoint(programs_.program_fd(kind), "of connections");
+        const auto program = programs_.program(kind);
+        auto link = program ? open_raw_tracepoint(*program, "of connections") : program.error();
         if (!link) {
             links_.clear();
             return link.error();

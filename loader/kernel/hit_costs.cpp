@@ -113,21 +113,21 @@ class Measurement {
 
     bool attach(ProgramKind kind, std::span<const void* const> places,
                 uint32_t type = bpf_trace_uprobe_multi, bool returns = false) {
-        const int program = programs_.program_fd(kind);
+        const auto program = programs_.program(kind);
         std::vector<uint64_t> offsets;
         for (const void* code : places) {
             const auto offset = offset_of(code);
-            if (!offset || program < 0)
+            if (!offset || !program)
                 return false;
             offsets.push_back(*offset);
         }
         const std::vector<uint64_t> cookies(offsets.size(), cookie_);
         if (way_ == AttachWay::multi)
-            return keep(create_uprobe_multi_link(program, type, own_program, offsets, cookies,
+            return keep(create_uprobe_multi_link(*program, type, own_program, offsets, cookies,
                                                  getpid(), returns));
         return std::ranges::all_of(offsets, [&](uint64_t offset) {
             return keep(
-                create_perf_uprobe(program, own_program, offset, cookie_, getpid(), returns));
+                create_perf_uprobe(*program, own_program, offset, cookie_, getpid(), returns));
         });
     }
     uint64_t ns_per_probed_call(Function function) {

@@ -72,7 +72,6 @@ class LiveBackend final : public Backend {
         catalogue_.readers().set_time(AnswerTime::of_loop()); // but for commands
         tee_.on_machine(MachineId{}, this_machine());
         programs_.config().slow_interval_ns = 1'000'000'000 / slow_events_per_second;
-        overhead_.set_costs(probes_.measure_costs());
     }
 
     bool replaying() const override { return false; }
@@ -256,6 +255,8 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
     view_.expire();
     if (auto refused = refuse_emulators(view_.get(), "time", request.text); !refused)
         return refused.error();
+    if (!overhead_.has_costs())
+        overhead_.set_costs(probes_.measure_costs());
     auto added = probes_.add(request, view_.get());
     if (!added && view_.get().modules.empty() && !kernel_.features.other_users) {
         Error error = added.error();

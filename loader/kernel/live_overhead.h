@@ -32,7 +32,12 @@ class LiveOverhead {
     LiveOverhead(const Programs& programs, const LiveProbes& probes, const LiveMarks& marks)
         : programs_(programs), probes_(probes), marks_(marks) {}
 
-    void set_costs(const HitCosts& costs) { costs_ = costs; }
+    // Of probes, from before the first one on.
+    void set_costs(const HitCosts& costs) {
+        costs_ = costs;
+        has_costs_ = true;
+    }
+    bool has_costs() const { return has_costs_; }
     TargetClock& clock() { return clock_; }
     // Begins a new span: what was in force has changed, and a span should hold one state.
     void begin(uint64_t now_ns);
@@ -64,6 +69,7 @@ class LiveOverhead {
     const LiveProbes& probes_;
     const LiveMarks& marks_;
     HitCosts costs_;
+    bool has_costs_ = false;
     TargetClock clock_;
     Overhead last_;
     GoSwitchCost last_go_switches_;

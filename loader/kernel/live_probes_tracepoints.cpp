@@ -109,7 +109,7 @@ Result<void> LiveProbes::attach_tracepoints(Probe& probe, const ProbeMatches& ma
     if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
         return reserved;
     ProgramCompiler compiler(readers_, request_for(probe));
-    const std::vector<int> programs = programs_.tracepoint_programs();
+    const auto program_at = [&](size_t index) { return programs_.tracepoint_program(index); };
     for (const PlaceMatch& match : matches.places) {
         const std::string why = probe.point                 ? no_point(match, *probe.point)
                                 : asks_for_durations(probe) ? no_duration(match.kind)
@@ -133,8 +133,8 @@ Result<void> LiveProbes::attach_tracepoints(Probe& probe, const ProbeMatches& ma
         places.push_back(std::move(fresh));
         if (auto asked = ask(probe, places.back(), std::move(*program)); !asked)
             return give_up(asked.error());
-        auto link = create_tracepoint_link(programs, match.tracepoint->id, specs_.cookie(*spec),
-                                           match.name);
+        auto link = create_tracepoint_link(program_at, Programs::tracepoint_programs,
+                                           match.tracepoint->id, specs_.cookie(*spec), match.name);
         if (!link)
             return give_up(link.error());
         links.push_back(*std::move(link));

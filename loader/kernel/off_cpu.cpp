@@ -10,11 +10,13 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
     // The kinds stand in the order in which a wait meets the programs, and so does an error.
     const std::array kinds = {ProgramKind::off_cpu_switch, ProgramKind::off_cpu_waking};
     for (size_t i = 0; i < links.size(); i++) {
-        int program = programs.program_fd(kinds[i]);
-        if (program < 0)
+        if (!programs.can_load(kinds[i]))
             return Error{"sample waits", "", "no BPF program may attach to context switches here",
                          "`sample` without `wall` works", Error::Kind::unsupported};
-        auto link = open_raw_tracepoint(program, "of context switches");
+        const auto program = programs.program(kinds[i]);
+        if (!program)
+            return program.error();
+        auto link = open_raw_tracepoint(*program, "of context switches");
         if (!link)
             return link.error();
         links[i] = std::move(*link);

@@ -60,24 +60,28 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
 } // namespace
 
 Result<void> OpenCallList::visit_goroutines(std::vector<char>& bytes) const {
-    const int program = programs_.program_fd(ProgramKind::goroutine_call_list);
-    if (program < 0) // the kernel forbids it: leaves_out_goroutines()
+    if (!programs_.can_load(ProgramKind::goroutine_call_list)) // leaves_out_goroutines()
         return {};
+    const auto program = programs_.program(ProgramKind::goroutine_call_list);
+    if (!program)
+        return program.error();
     bpf_iter_link_info visited = {};
     visited.map.map_fd = static_cast<uint32_t>(programs_.map_fd(MapKind::goroutine_calls));
     LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &visited,
                 .iter_info_len = sizeof visited);
-    return read_visits(program, &options, bytes);
+    return read_visits(*program, &options, bytes);
 }
 
 Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
-    int program = programs_.program_fd(ProgramKind::open_call_list);
-    if (program < 0)
+    if (!programs_.can_load(ProgramKind::open_call_list))
         return Error{"list open calls", "", "BPF iterators over threads may not be used here",
                      "`doctor` says what this kernel lacks; `probes` counts them",
                      Error::Kind::unsupported};
+    const auto program = programs_.program(ProgramKind::open_call_list);
+    if (!program)
+        return program.error();
     std::vector<char> bytes;
-    if (auto read = read_visits(program, nullptr, bytes); !read)
+    if (auto read = read_visits(*program, nullptr, bytes); !read)
         return read.error();
     if (auto read = visit_goroutines(bytes); !read)
         return read.error();
@@ -89,7 +93,7 @@ Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
 
 bool OpenCallList::leaves_out_goroutines() const {
     std::array<uint64_t, 2> first; // as large as struct goroutine_key
-    return programs_.program_fd(ProgramKind::goroutine_call_list) < 0 &&
+    return !programs_.can_load(ProgramKind::goroutine_call_list) &&
            bpf_map_get_next_key(programs_.map_fd(MapKind::goroutine_calls), nullptr, &first) == 0;
 }
 

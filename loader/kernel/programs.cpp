@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/programs.h"
 
+#include "loader/base/fd.h"
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/mapped_array.h"
 
@@ -9,14 +10,17 @@
 
 #include "auger.skel.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -82,16 +86,80 @@ void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit)
     }
 }
 
+// Of bpf/, and what it takes to load it; null: nothing that some kernel lacks.
+struct Loadable {
+    ProgramKind kind;
+    const char* name;
+    bool ProgramsOptions::*option = nullptr;
+};
+
+constexpr Loadable loadable[] = {
+    {ProgramKind::call_entry, "call_entry"},
+    {ProgramKind::call_exit, "call_exit"},
+    {ProgramKind::call_return, "call_return"},
+    {ProgramKind::call_session, "call_session", &ProgramsOptions::uprobe_session},
+    {ProgramKind::go_call_entry, "go_call_entry"},
+    {ProgramKind::go_call_exit, "go_call_exit"},
+    {ProgramKind::goroutine_end, "goroutine_end"},
+    {ProgramKind::goroutine_switch, "goroutine_switch"},
+    {ProgramKind::line_reached, "line_reached"},
+    {ProgramKind::span_point, "span_point"},
+    {ProgramKind::sweep_spans, "sweep_spans"},
+    {ProgramKind::exchange_receive, "exchange_receive", &ProgramsOptions::socket_tracepoints},
+    {ProgramKind::exchange_send, "exchange_send", &ProgramsOptions::socket_tracepoints},
+    {ProgramKind::exchange_arrival, "exchange_arrival", &ProgramsOptions::socket_tracepoints},
+    {ProgramKind::exchange_state, "exchange_state", &ProgramsOptions::socket_tracepoints},
+    {ProgramKind::exchange_wait, "exchange_wait", &ProgramsOptions::socket_tracepoints},
+    {ProgramKind::sampler, "take_sample"},
+    {ProgramKind::off_cpu_switch, "off_cpu_switch", &ProgramsOptions::off_cpu},
+    {ProgramKind::off_cpu_waking, "off_cpu_waking", &ProgramsOptions::off_cpu},
+    {ProgramKind::open_call_list, "list_open_calls", &ProgramsOptions::task_iterators},
+    {ProgramKind::goroutine_call_list, "list_goroutine_calls", &ProgramsOptions::map_iterators},
+};
+
+const Loadable& loadable_of(ProgramKind kind) {
+    return *std::ranges::find(loadable, kind, &Loadable::kind);
+}
+
+constexpr std::string_view tracepoint_program_name = "tracepoint_hit_";
+
+// Before it is loaded.
+void set_attach_types(auger_bpf& skeleton, const ProgramsOptions& options) {
+    const auto& programs = skeleton.progs;
+    if (options.uprobe_multi) {
+        for (bpf_program* program :
+             {programs.call_entry, programs.call_exit, programs.call_return, programs.line_reached,
+              programs.span_point, programs.go_call_entry, programs.go_call_exit,
+              programs.goroutine_end, programs.goroutine_switch})
+            bpf_program__set_expected_attach_type(
+                program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
+    }
+    if (options.uprobe_session)
+        bpf_program__set_expected_attach_type(
+            programs.call_session, static_cast<bpf_attach_type>(bpf_trace_uprobe_session));
+}
+
+// Of all programs only these are loaded.
+void load_only(auger_bpf& skeleton, auto&& is_wanted) {
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, skeleton.obj)
+        bpf_program__set_autoload(program, is_wanted(program));
+}
+
 } // namespace
 
 struct Programs::State {
-    std::unique_ptr<auger_bpf, SkeletonDeleter> skeleton;
+    ProgramsOptions options;
+    std::unique_ptr<auger_bpf, SkeletonDeleter> skeleton; // its maps, and the process tracepoints
+    std::map<std::string, UniqueFd> loaded;               // by name
     uint32_t cpus = 0;
     uint32_t cpu_ids = 0;
     uint32_t last_scope = 0;
     MappedArray<wire_call_counters> counters;
     MappedArray<wire_unwind_table> unwind_tables;
     MappedArray<wire_tick_cost> tick_costs;
+
+    Result<int> program(const std::string& name);
 };
 
 Programs::Programs(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -101,6 +169,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     libbpf_set_print(remember_complaint);
     libbpf_complaint.clear();
     auto state = std::make_unique<State>();
+    state->options = options;
     int cpus = libbpf_num_possible_cpus();
     if (cpus <= 0)
         return system_error("count CPUs", "/sys/devices/system/cpu/possible", "", -cpus);
@@ -117,29 +186,12 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     skeleton.rodata->cpu_ids = state->cpu_ids;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     bpf_map__set_max_entries(skeleton.maps.tick_costs, state->cpu_ids);
-    if (options.uprobe_multi) {
-        for (bpf_program* program :
-             {skeleton.progs.call_entry, skeleton.progs.call_exit, skeleton.progs.call_return,
-              skeleton.progs.line_reached, skeleton.progs.span_point, skeleton.progs.go_call_entry,
-              skeleton.progs.go_call_exit, skeleton.progs.goroutine_end,
-              skeleton.progs.goroutine_switch})
-            bpf_program__set_expected_attach_type(
-                program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
-    }
-    if (options.uprobe_session)
-        bpf_program__set_expected_attach_type(
-            skeleton.progs.call_session, static_cast<bpf_attach_type>(bpf_trace_uprobe_session));
-    else
-        bpf_program__set_autoload(skeleton.progs.call_session, false);
-    bpf_program__set_autoload(skeleton.progs.off_cpu_switch, options.off_cpu);
-    bpf_program__set_autoload(skeleton.progs.off_cpu_waking, options.off_cpu);
-    for (bpf_program* program :
-         {skeleton.progs.exchange_receive, skeleton.progs.exchange_send,
-          skeleton.progs.exchange_arrival, skeleton.progs.exchange_state,
-          skeleton.progs.exchange_wait})
-        bpf_program__set_autoload(program, options.socket_tracepoints);
-    bpf_program__set_autoload(skeleton.progs.list_open_calls, options.task_iterators);
-    bpf_program__set_autoload(skeleton.progs.list_goroutine_calls, options.map_iterators);
+    const bpf_program* const always[] = {skeleton.progs.thread_exit, skeleton.progs.thread_exec,
+                                         skeleton.progs.process_fork, skeleton.progs.process_exec,
+                                         skeleton.progs.process_exit};
+    load_only(skeleton, [&](const bpf_program* program) {
+        return std::ranges::find(always, program) != std::end(always);
+    });
 
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);
@@ -185,53 +237,48 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     return std::unique_ptr<Programs>(new Programs(std::move(state)));
 }
 
-int Programs::program_fd(ProgramKind kind) const {
-    const auto& programs = state_->skeleton->progs;
-    switch (kind) {
-    case ProgramKind::call_entry:
-        return bpf_program__fd(programs.call_entry);
-    case ProgramKind::call_exit:
-        return bpf_program__fd(programs.call_exit);
-    case ProgramKind::call_return:
-        return bpf_program__fd(programs.call_return);
-    case ProgramKind::call_session:
-        return bpf_program__fd(programs.call_session);
-    case ProgramKind::go_call_entry:
-        return bpf_program__fd(programs.go_call_entry);
-    case ProgramKind::go_call_exit:
-        return bpf_program__fd(programs.go_call_exit);
-    case ProgramKind::goroutine_end:
-        return bpf_program__fd(programs.goroutine_end);
-    case ProgramKind::goroutine_switch:
-        return bpf_program__fd(programs.goroutine_switch);
-    case ProgramKind::line_reached:
-        return bpf_program__fd(programs.line_reached);
-    case ProgramKind::span_point:
-        return bpf_program__fd(programs.span_point);
-    case ProgramKind::sweep_spans:
-        return bpf_program__fd(programs.sweep_spans);
-    case ProgramKind::exchange_receive:
-        return bpf_program__fd(programs.exchange_receive);
-    case ProgramKind::exchange_send:
-        return bpf_program__fd(programs.exchange_send);
-    case ProgramKind::exchange_arrival:
-        return bpf_program__fd(programs.exchange_arrival);
-    case ProgramKind::exchange_state:
-        return bpf_program__fd(programs.exchange_state);
-    case ProgramKind::exchange_wait:
-        return bpf_program__fd(programs.exchange_wait);
-    case ProgramKind::sampler:
-        return bpf_program__fd(programs.take_sample);
-    case ProgramKind::off_cpu_switch:
-        return bpf_program__fd(programs.off_cpu_switch);
-    case ProgramKind::off_cpu_waking:
-        return bpf_program__fd(programs.off_cpu_waking);
-    case ProgramKind::goroutine_call_list:
-        return bpf_program__fd(programs.list_goroutine_calls);
-    case ProgramKind::open_call_list:
-        return bpf_program__fd(programs.list_open_calls);
+bool Programs::can_load(ProgramKind kind) const {
+    const auto option = loadable_of(kind).option;
+    return !option || state_->options.*option;
+}
+
+Result<int> Programs::program(ProgramKind kind) const {
+    const char* const name = loadable_of(kind).name;
+    if (!can_load(kind))
+        return Error{"load BPF program", name, "this kernel cannot",
+                     "`auger doctor` says what it lacks", Error::Kind::unsupported};
+    return state_->program(name);
+}
+
+Result<int> Programs::tracepoint_program(size_t index) const {
+    return state_->program(fmt::format("{}{}", tracepoint_program_name, index + 1));
+}
+
+// With the maps that there are.
+Result<int> Programs::State::program(const std::string& name) {
+    if (const auto found = loaded.find(name); found != loaded.end())
+        return found->second.get();
+    libbpf_complaint.clear();
+    const std::unique_ptr<auger_bpf, SkeletonDeleter> other(auger_bpf::open());
+    if (!other)
+        return load_error(errno);
+    set_attach_types(*other, options);
+    load_only(*other,
+              [&](const bpf_program* program) { return bpf_program__name(program) == name; });
+    bpf_map* map = nullptr;
+    bpf_object__for_each_map(map, other->obj) {
+        const bpf_map* const made = bpf_object__find_map_by_name(skeleton->obj, bpf_map__name(map));
+        if (const int error = bpf_map__reuse_fd(map, bpf_map__fd(made)))
+            return load_error(-error);
     }
-    return -1;
+    if (const int error = bpf_object__load(other->obj))
+        return load_error(-error);
+    const int kept =
+        fcntl(bpf_program__fd(bpf_object__find_program_by_name(other->obj, name.c_str())),
+              F_DUPFD_CLOEXEC, 0);
+    if (kept < 0)
+        return load_error(errno);
+    return loaded.emplace(name, kept).first->second.get();
 }
 
 int Programs::map_fd(MapKind kind) const {
@@ -426,23 +473,14 @@ uint64_t Programs::gated_slow_calls() const {
 
 uint64_t Programs::missed_tracepoints() const {
     uint64_t sum = 0;
-    for (const int fd : tracepoint_programs()) {
+    for (const auto& [name, fd] : state_->loaded) {
         bpf_prog_info info = {};
         uint32_t size = sizeof(info);
-        if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+        if (name.starts_with(tracepoint_program_name) &&
+            bpf_obj_get_info_by_fd(fd.get(), &info, &size) == 0)
             sum += info.recursion_misses;
     }
     return sum;
-}
-
-std::vector<int> Programs::tracepoint_programs() const {
-    const auto& programs = state_->skeleton->progs;
-    std::vector<int> all;
-    for (const bpf_program* program :
-         {programs.tracepoint_hit_1, programs.tracepoint_hit_2, programs.tracepoint_hit_3,
-          programs.tracepoint_hit_4, programs.tracepoint_hit_5, programs.tracepoint_hit_6})
-        all.push_back(bpf_program__fd(program));
-    return all;
 }
 
 uint32_t Programs::possible_cpus() const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Programs: the BPF object, opened, loaded and its process tracepoints attached. Three lifetimes
-// meet here and stay apart: knobs are set before loading, live values are written through config(),
-// and attachments of probes and samplers belong to others, who ask for program descriptors.
+// Programs: the BPF object, opened, its maps made and its process tracepoints attached. Three
+// lifetimes meet here and stay apart: knobs are set before loading, live values are written through
+// config(), and attachments of probes and samplers belong to others, who ask for programs. The
+// kernel takes up to 0.3 s to verify one, so each is loaded when it is first asked for.
 #pragma once
 
 #include "bpf/unwind_table.h"
@@ -17,13 +18,14 @@
 
 namespace auger {
 
+// What the kernel can load.
 struct ProgramsOptions {
-    bool uprobe_multi = true;   // load the tracker for uprobe_multi links, else for perf events
-    bool uprobe_session = true; // load the tracker for session links too
-    bool off_cpu = true;        // load the off-CPU sampler
-    bool task_iterators = true; // load the program that lists open calls
-    bool socket_tracepoints = false; // load what watches connections
-    bool map_iterators = false; // ... and, where the kernel allows it, the one for goroutines'
+    bool uprobe_multi = true;        // the tracker for uprobe_multi links, else for perf events
+    bool uprobe_session = true;      // the tracker for session links
+    bool off_cpu = true;             // the off-CPU sampler
+    bool task_iterators = true;      // the program that lists open calls
+    bool socket_tracepoints = false; // what watches connections
+    bool map_iterators = false;      // the program that lists goroutines' open calls
 };
 
 enum class ProgramKind {
@@ -81,9 +83,13 @@ class Programs {
     static Result<std::unique_ptr<Programs>> load(const ProgramsOptions& options);
     ~Programs();
 
-    int program_fd(ProgramKind kind) const; // -1: not loaded
-    // Of tracepoints: the same program several times, each for one probe at a tracepoint.
-    std::vector<int> tracepoint_programs() const;
+    // By the options.
+    bool can_load(ProgramKind kind) const;
+    // Its descriptor, which stays ours. Fails with kind `unsupported` when the kernel refuses it.
+    Result<int> program(ProgramKind kind) const;
+    // The same program several times, each for one probe at a tracepoint: [0, tracepoint_programs).
+    static constexpr size_t tracepoint_programs = 6;
+    Result<int> tracepoint_program(size_t index) const;
     int map_fd(MapKind kind) const;
     // Seen by every program at its next event.
     volatile wire_config& config();

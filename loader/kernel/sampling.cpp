@@ -48,7 +48,10 @@ Result<void> Sampling::add(pid_t tid, int cpu) {
 }
 
 Result<Sampling> Sampling::per_cpu(const Programs& programs, uint32_t rate_hz, bool hardware) {
-    Sampling sampling(programs.program_fd(ProgramKind::sampler), rate_hz, hardware);
+    const auto program = programs.program(ProgramKind::sampler);
+    if (!program)
+        return program.error();
+    Sampling sampling(*program, rate_hz, hardware);
     for (int cpu = 0; cpu < static_cast<int>(programs.cpu_ids()); cpu++) {
         // A CPU that is offline has no event; the others are sampled.
         if (auto added = sampling.add(-1, cpu); !added && errno != ENODEV)
@@ -59,7 +62,10 @@ Result<Sampling> Sampling::per_cpu(const Programs& programs, uint32_t rate_hz, b
 
 Result<Sampling> Sampling::per_process(const Programs& programs, uint32_t rate_hz, bool hardware,
                                        std::span<const pid_t> pids) {
-    Sampling sampling(programs.program_fd(ProgramKind::sampler), rate_hz, hardware);
+    const auto program = programs.program(ProgramKind::sampler);
+    if (!program)
+        return program.error();
+    Sampling sampling(*program, rate_hz, hardware);
     for (pid_t pid : pids) {
         if (auto added = sampling.add_process(pid); !added)
             return added.error();

@@ -34,7 +34,8 @@ void SpanSweep::run(uint32_t tgid, uint64_t before_ns) const {
     const std::array<uint64_t, 2> arguments = {tgid, before_ns};
     LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments.data(),
                 .ctx_size_in = sizeof arguments);
-    (void)bpf_prog_test_run_opts(programs_.program_fd(ProgramKind::sweep_spans), &options);
+    if (const auto program = programs_.program(ProgramKind::sweep_spans))
+        (void)bpf_prog_test_run_opts(*program, &options);
 }
 
 } // namespace auger

@@ -117,6 +117,10 @@ TEST_F(KernelTest, WhatAHitCostsIsKnownOnABusyMachine) {
     const Features features = Features::detect();
     const auto programs = must(Programs::load(
         {.uprobe_multi = features.uprobe_multi, .uprobe_session = features.uprobe_session}));
+    for (const ProgramKind kind :
+         {ProgramKind::call_entry, ProgramKind::call_exit,
+          features.uprobe_session ? ProgramKind::call_session : ProgramKind::call_return})
+        must(programs->program(kind)); // not in each child anew
     std::vector<double> emulated, stepped;
     for (int round = 0; round < 15; round++) {
         const HitCosts costs = measure_in_child(*programs, features);
