@@ -117,13 +117,22 @@ static __always_inline bool begin_search(struct stack_walk* walk,
            read_word(walk->python.interpreter + layout->interpreter_threads, &walk->python.thread);
 }
 
+__noinline int look_at_python_threads(struct stack_walk* walk,
+                                      const struct wire_python_layout* layout) {
+    int more = 1;
+
+    for (u32 i = 0; i < TURNS_AT_ONCE && more; i++)
+        more = look_at_python_thread(walk, layout);
+    return more;
+}
+
 // The state of the current thread, in all interpreters of its process; 0: it has none with frames.
 static __always_inline u64 search_thread(struct stack_walk* walk,
                                          const struct wire_python_layout* layout) {
     int more = 1;
 
-    for (u32 i = 0; i < WIRE_PYTHON_THREADS && more; i++)
-        more = look_at_python_thread(walk, layout);
+    for (u32 i = 0; i < WIRE_PYTHON_THREADS / TURNS_AT_ONCE && more; i++)
+        more = look_at_python_threads(walk, layout);
     return more ? 0 : walk->python.thread;
 }
 
@@ -243,29 +252,58 @@ __noinline int pass_python_frame(struct stack_walk* walk, const struct wire_pyth
     return 0;
 }
 
-// Finds the next boundary from walk->python.placed on; 0: there is none.
-__noinline int find_python_boundary(struct stack_walk* walk) {
+__noinline int read_some_python_frames(struct stack_walk* walk,
+                                       const struct wire_python_layout* layout) {
+    int more = 1;
+
+    for (u32 i = 0; i < TURNS_AT_ONCE && more; i++)
+        more = read_python_frame(walk, layout);
+    return more;
+}
+
+__noinline int pass_some_python_frames(struct stack_walk* walk,
+                                       const struct wire_python_layout* layout) {
+    int more = 1;
+
+    for (u32 i = 0; i < TURNS_AT_ONCE && more; i++)
+        more = pass_python_frame(walk, layout);
+    return more;
+}
+
+// Looks for a boundary at some places of the chain. Whether to go on.
+__noinline int look_for_python_boundary(struct stack_walk* walk, u32 from) {
     if (!walk)
         return 0;
-    walk->python.boundary = 0;
-    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
-        u32 at = walk->python.placed + i;
+    for (u32 i = 0; i < TURNS_AT_ONCE; i++) {
+        u32 at = from + i;
         const u64* pair = pair_of_chain(walk, at);
 
         if (at >= walk->python.count)
-            break;
-        if (pair[0] != WIRE_FRAME_PYTHON)
-            continue;
-        walk->python.boundary = pair[1];
-        break;
+            return 0;
+        if (pair[0] == WIRE_FRAME_PYTHON) {
+            walk->python.boundary = pair[1];
+            return 0;
+        }
     }
+    return 1;
+}
+
+// Finds the next boundary from walk->python.placed on; 0: there is none.
+__noinline int find_python_boundary(struct stack_walk* walk) {
+    int more = 1;
+
+    if (!walk)
+        return 0;
+    walk->python.boundary = 0;
+    for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
+        more = look_for_python_boundary(walk, walk->python.placed + i * TURNS_AT_ONCE);
     return 0;
 }
 
 __noinline int read_python_frames(struct stack_walk* walk) {
     struct wire_python_layout* layout;
     u32 number;
-    int more;
+    int more = 1;
 
     if (!walk)
         return 0;
@@ -276,14 +314,12 @@ __noinline int read_python_frames(struct stack_walk* walk) {
     walk->python.thread_pointer = bpf_get_current_task_btf()->THREAD_POINTER;
     if (!find_python_thread(walk, layout))
         return 0;
-    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
-        if (!read_python_frame(walk, layout))
-            break;
-    }
+    for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
+        more = read_some_python_frames(walk, layout);
     if (walk->python.count == FRAMES_OF_CHAIN) {
         more = 1;
-        for (u32 i = 0; i < FRAMES_BEYOND && more; i++)
-            more = pass_python_frame(walk, layout);
+        for (u32 i = 0; i < FRAMES_BEYOND / TURNS_AT_ONCE && more; i++)
+            more = pass_some_python_frames(walk, layout);
         walk->python.endless = more;
     }
     return find_python_boundary(walk);
@@ -303,28 +339,49 @@ static __always_inline bool copy_frame(struct stack_walk* walk) {
     return true;
 }
 
-__noinline int place_python_frames(struct stack_walk* walk, u64 from) {
+// Some frames of a piece. Whether to go on.
+__noinline int place_some_python_frames(struct stack_walk* walk) {
     if (!walk)
         return 0;
-    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
+    for (u32 i = 0; i < TURNS_AT_ONCE; i++) {
         u32 at = walk->python.placed;
 
         if (at < walk->python.count && *pair_of_chain(walk, at) == WIRE_FRAME_PYTHON) {
             walk->python.placed = at + 1;
-            break;
+            return 0;
         }
         if (!copy_frame(walk))
-            break;
+            return 0;
     }
+    return 1;
+}
+
+__noinline int place_python_frames(struct stack_walk* walk, u64 from) {
+    int more = 1;
+
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
+        more = place_some_python_frames(walk);
     return find_python_boundary(walk);
 }
 
-__noinline int append_python_frames(struct stack_walk* walk) {
+__noinline int append_some_python_frames(struct stack_walk* walk) {
     if (!walk)
         return 0;
-    for (u32 i = 0; i < FRAMES_OF_CHAIN; i++) {
+    for (u32 i = 0; i < TURNS_AT_ONCE; i++) {
         if (!copy_frame(walk))
-            break;
+            return 0;
     }
+    return 1;
+}
+
+__noinline int append_python_frames(struct stack_walk* walk) {
+    int more = 1;
+
+    if (!walk)
+        return 0;
+    for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
+        more = append_some_python_frames(walk);
     return 0;
 }

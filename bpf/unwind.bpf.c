@@ -32,25 +32,34 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->python.placed = 0;
 }
 
-// From the registers on, until it is known why it ends.
-static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, u32 stop) {
-    for (u32 i = 0; i < WIRE_MAX_USER_FRAMES && stop == WIRE_STOPS; i++) {
+// Some frames, from walk->ip on: why the stack ends there, or WIRE_STOPS.
+__noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
+    u32 stop = WIRE_STOPS;
+
+    if (!walk)
+        return WIRE_STOP_END;
+    for (u32 i = 0; i < TURNS_AT_ONCE && stop == WIRE_STOPS; i++) {
         u32 at = walk->count;
         u64 sp = walk->sp;
 
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
-        if (walk->ip >> USER_ADDRESS_BITS) {
-            stop = WIRE_STOP_STUCK;
-            break;
-        }
+        if (walk->ip >> USER_ADDRESS_BITS)
+            return WIRE_STOP_STUCK;
         if (at >= WIRE_STACK_WORDS - 1)
-            break;
-        walk->frames[at] = walk->ip | (walk->exact && i ? WIRE_FRAME_EXACT : 0);
+            return WIRE_STOP_DEPTH;
+        walk->frames[at] = walk->ip | (walk->exact && at ? WIRE_FRAME_EXACT : 0);
         walk->count = at + 1;
         stop = step(walk, at_return);
         if (has_python_frames(walk, sp))
             place_python_frames(walk, sp);
     }
+    return stop;
+}
+
+// From the registers on, until it is known why it ends.
+static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, u32 stop) {
+    for (u32 i = 0; i < WIRE_MAX_USER_FRAMES / TURNS_AT_ONCE && stop == WIRE_STOPS; i++)
+        stop = walk_some_frames(walk, at_return);
     return stop == WIRE_STOPS ? WIRE_STOP_DEPTH : stop;
 }
 

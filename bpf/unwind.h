@@ -14,6 +14,10 @@ enum {
     PYTHON_BYTES = 256,
 };
 
+/* The verifier follows every turn of a loop, but a __noinline function once. So long loops are loops
+ * of a function that makes so many turns. */
+enum { TURNS_AT_ONCE = 32 };
+
 /* CPython's frames of the thread that a walk is of. */
 struct python_walk {
     u64 boundary;       /* of the next piece of the chain that has no place yet; 0: there is none */
