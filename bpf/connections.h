@@ -41,7 +41,7 @@ struct connection {
     u16 turn;    /* 1: what has come since the last receive came upon what had been sent */
     u16 behind;  /* 1: at the last send the peer had not got what was sent before it */
     u16 port;    /* of this side */
-    u16 padding[2];
+    u32 heard;  /* tcp_sock.rcv_nxt when it was judged last whose turn it is */
 };
 
 /* Made and written by the tracker alone; gone with the socket. */
@@ -103,8 +103,15 @@ static __always_inline bool has_peer_finished(const struct sock* sk) {
            state == TCP_STATE_CLOSING || state == TCP_STATE_CLOSE;
 }
 
-static __always_inline bool has_unread(const struct sock* sk, const struct tcp_sock* tcp) {
-    return (int)(tcp->rcv_nxt - tcp->copied_seq - has_peer_finished(sk)) > 0;
+/* Something has come that nobody has received, and that did not come upon what had been sent. What
+ * comes is counted by the kernel before arrive() hears of it, on another CPU perhaps: a quick peer's
+ * next question may be there when the answer's send returns, and nobody has judged it yet. */
+static __always_inline bool has_come_early(const struct sock* sk, const struct tcp_sock* tcp,
+                                           const struct connection* connection) {
+    u32 heard = load_acquire(&connection->heard);
+    u32 end = heard == tcp->rcv_nxt && has_peer_finished(sk);
+
+    return !*(volatile u16*)&connection->turn && (int)(heard - tcp->copied_seq - end) > 0;
 }
 
 /* How much the program has received in all. */
@@ -122,6 +129,7 @@ static __always_inline void begin_connection(struct connection* connection,
     __builtin_memset(connection, 0, sizeof(*connection));
     connection->epoch = epoch;
     connection->port = own_port;
+    connection->heard = tcp->rcv_nxt;
     if (!port || port->fastreuse < 0)
         connection->facts = CONNECTED;
     else if (received_bytes(tcp) != received) {

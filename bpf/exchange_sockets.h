@@ -94,7 +94,7 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         facts |= SEND_GOES_ON;
     if (connection->facts & JOINED_LATE)
         facts |= SEND_IS_UNCLEAR;
-    if (has_unread(sk, use.tcp) && !connection->turn)
+    if (has_come_early(sk, use.tcp, connection))
         facts |= SEND_IS_EARLY;
     if ((int)(use.tcp->write_seq - use.tcp->snd_una - sent) > BEHIND_BYTES)
         facts |= SEND_IS_BEHIND;
@@ -118,15 +118,17 @@ static __always_inline void arrive(struct sock* sk) {
     struct connection* connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
     struct tcp_sock* tcp;
 
-    if (!connection || connection->turn || (connection->facts & CONNECTED))
+    if (!connection || (connection->facts & CONNECTED))
         return;
     tcp = bpf_skc_to_tcp_sock(sk);
-    if (!tcp || tcp->snd_una != tcp->write_seq)
+    if (!tcp)
         return;
-    if (connection->phase == PHASE_RECEIVED && connection->written == tcp->write_seq)
-        return;
-    connection->arrived_ns = bpf_ktime_get_ns();
-    connection->turn = 1;
+    if (!connection->turn && tcp->snd_una == tcp->write_seq &&
+        (connection->phase != PHASE_RECEIVED || connection->written != tcp->write_seq)) {
+        connection->arrived_ns = bpf_ktime_get_ns();
+        connection->turn = 1;
+    }
+    store_release(&connection->heard, tcp->rcv_nxt);
 }
 
 // A connection's state changes, in an interrupt perhaps: nothing of the current thread's is at

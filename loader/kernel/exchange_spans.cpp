@@ -59,15 +59,22 @@ void ExchangeSpans::add_link_ids(std::vector<uint64_t>& ids) const {
 Result<void> ExchangeSpans::watch() {
     if (!links_.empty())
         return {};
+    constexpr std::array kinds = {ProgramKind::exchange_state, ProgramKind::exchange_arrival,
+                                  ProgramKind::exchange_wait, ProgramKind::exchange_send,
+                                  ProgramKind::exchange_receive};
+    std::vector<int> programs; // all, before the first one sees anything
+    for (const ProgramKind kind : kinds) {
+        const auto program = programs_.program(kind);
+        if (!program)
+            return program.error();
+        programs.push_back(*program);
+    }
     // What was known of connections may be true no longer.
     spans_.epoch++;
     if (auto published = publish(); !published)
         return published;
-    for (const ProgramKind kind :
-         {ProgramKind::exchange_state, ProgramKind::exchange_arrival, ProgramKind::exchange_wait,
-          ProgramKind::exchange_send, ProgramKind::exchange_receive}) {
-        const auto program = programs_.program(kind);
-        auto link = program ? open_raw_tracepoint(*program, "of connections") : program.error();
+    for (const int program : programs) {
+        auto link = open_raw_tracepoint(program, "of connections");
         if (!link) {
             links_.clear();
             return link.error();

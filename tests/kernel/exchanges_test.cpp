@@ -80,7 +80,9 @@ class Exchanges : public KernelTest {
 };
 
 void expect_times(const CallStatistics& exchanges, const nlohmann::json& truth) {
-    EXPECT_EQ(exchanges.returns, truth["served"].get<double>());
+    EXPECT_EQ(exchanges.returns, truth["served"].get<double>())
+        << exchanges.unwound << " unanswered, " << exchanges.ambiguous.early << " early, "
+        << exchanges.ambiguous.unasked << " unasked";
     EXPECT_EQ(exchanges.entries, exchanges.returns);
     EXPECT_GE(exchanges.sum_ns, truth["inside_ns"].get<double>());
     EXPECT_LE(exchanges.sum_ns, truth["around_ns"].get<double>());
