@@ -244,19 +244,20 @@ Result<void> LiveBackend::start_command() {
 }
 
 Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
-    const auto asking = wait_for_code();
     if (target_.spec().kind == TargetSpec::Kind::none)
         return Error{"time", request.text, "there is no target", "set one first: `target PID`"};
     if (target_.ended())
         return Error{"time", request.text, "every process of the target has ended",
                      "observe another one: `target ...`"};
+    // Which is no time that files take to be read.
+    if (!overhead_.has_costs())
+        overhead_.set_costs(probes_.measure_costs());
+    const auto asking = wait_for_code();
     // Processes may have mapped something a moment ago.
     loop_.deliver_all();
     view_.expire();
     if (auto refused = refuse_emulators(view_.get(), "time", request.text); !refused)
         return refused.error();
-    if (!overhead_.has_costs())
-        overhead_.set_costs(probes_.measure_costs());
     auto added = probes_.add(request, view_.get());
     if (!added && view_.get().modules.empty() && !kernel_.features.other_users) {
         Error error = added.error();

@@ -198,11 +198,18 @@ void Endpoint::share_sampling(uint64_t now_ns) {
     if (sampling_since_ns_ != 0)
         sampled_ns_ += now_ns - sampling_since_ns_;
     auto set = sampling_.set_demand(demand);
-    sampling_since_ns_ = sampling_.is_for_others() ? now_ns : 0;
+    // Loading the programs for it takes some of the time.
+    const uint64_t in_force_ns = backend_.now_ns();
+    sampling_since_ns_ = sampling_.is_for_others() ? in_force_ns : 0;
     if (set) {
         for (Job& job : jobs_) {
-            if (samples_now(job, now_ns))
-                job.sampling = sampling_.in_force();
+            if (!samples_now(job, now_ns))
+                continue;
+            job.sampling = sampling_.in_force();
+            if (job.begin_ns == now_ns) { // has just come
+                job.begin_ns = in_force_ns;
+                job.end_ns = in_force_ns + job.request.duration_ns;
+            }
         }
         return;
     }
