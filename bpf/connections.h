@@ -41,7 +41,7 @@ struct connection {
     u16 turn;    /* 1: what has come since the last receive came upon what had been sent */
     u16 behind;  /* 1: at the last send the peer had not got what was sent before it */
     u16 port;    /* of this side */
-    u32 heard;  /* tcp_sock.rcv_nxt when it was judged last whose turn it is */
+    u32 heard;   /* tcp_sock.rcv_nxt when it was judged last whose turn it is */
 };
 
 /* Made and written by the tracker alone; gone with the socket. */

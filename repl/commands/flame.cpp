@@ -29,9 +29,12 @@ struct Flame final : Command {
             session, place,
             [&] {
                 return flame_view(model, session.view_options(), query.filter, query.by,
-                                  query.under);
+                                  query.under, query.frames);
             },
-            [&] { return Lines{flame_json(model, window, query.filter, query.by, query.under)}; });
+            [&] {
+                return Lines{
+                    flame_json(model, window, query.filter, query.by, query.under, query.frames)};
+            });
     }
 };
 
@@ -55,14 +58,17 @@ CommandRow flame_command() {
         .name = "flame",
         .letter = "f",
         .group = "Views",
-        .usage = "flame [CLASS] [by KEY] [under FUNCTION] [--folded]",
+        .usage = "flame [CLASS] [by KEY] [under FUNCTION] [--language | --native] [--folded]",
         .summary = "where the time goes, as a tree of calls",
         .details = R"help(
 CLASS ("help classes") shows samples of one class; without it, all, with the number of each class.
 `by KEY` groups the first level by process (the default), comm (thread name), tid, cgroup (of the
 process when it was first seen), cpu (of a wait: where it ended) or machine. `under FUNCTION` shows
 what happens in that function, without its callers; under "route;fetch": in calls of fetch that route
-makes. --folded prints collapsed stacks, one a line, for flame graph tools (with --json: as one
+makes. --language shows only functions of an interpreter's or virtual machine's language (Python, and
+what Java or JavaScript generate), --native only those of programs, libraries and the kernel; a sample
+without any counts for what is around it. A function of Python has its file and the lines that were
+seen in it: handler  app.py:42-57. --folded prints collapsed stacks, one a line, for flame graph tools (with --json: as one
 string, "folded").)help",
         .examples = R"help(flame
 flame slow
@@ -72,9 +78,11 @@ flame by comm
 flame by cgroup
 flame under handle
 flame under "route;fetch"
+flame --language
 flame slow --folded)help",
-        .arguments = {{.words = "slow fast open outside taken not-taken all by under --folded"},
-                      {.words = "by under --folded"},
+        .arguments = {{.words = "slow fast open outside taken not-taken all by under --language "
+                                "--native --folded"},
+                      {.words = "by under --language --native --folded"},
                       {.after = "by", .words = group_words()},
                       {.after = "under", .function = true}},
         .parse = parse_flame,

@@ -86,7 +86,7 @@ CommandRow overhead_command() {
         .details = R"help(
 Without an argument, shows the shares of the last second by cause: samples, waits, each probe, lines
 of `split` and `only`. Samples and waits are measured. Probes are estimated: hits, in any process,
-times the cost of a hit as measured on this machine at startup.
+times the cost of a hit as measured on this machine.
 
 After three seconds in a row above PERCENT, the most expensive cause is reduced until the rest fits:
 a rate is halved (not below 1 Hz; waits get a rate of their own, "help sample"), a probe is detached

@@ -129,7 +129,8 @@ CommandRow save_command() {
     return {
         .name = "save",
         .group = "Files",
-        .usage = "save FILE [CLASS] [by KEY] [under FUNCTION] [--format FORMAT]",
+        .usage =
+            "save FILE [CLASS] [by KEY] [under FUNCTION] [--language | --native] [--format FORMAT]",
         .summary = "write what was collected for other tools, or this session as commands",
         .details = save_details(),
         .examples = R"help(save all.folded
@@ -138,8 +139,9 @@ save one.speedscope.json under handle
 save out.txt --format perf-script
 save session.aug)help",
         .arguments = {{.file = true},
-                      {.words = "slow fast open outside taken not-taken all by under --format"},
-                      {.words = "by under --format"},
+                      {.words = "slow fast open outside taken not-taken all by under --language "
+                                "--native --format"},
+                      {.words = "by under --language --native --format"},
                       {.after = "by", .words = group_words()},
                       {.after = "under", .function = true},
                       {.after = "--format", .words = format_names()}},

@@ -37,6 +37,14 @@ Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
             query.by = *by;
             continue;
         }
+        if (arguments.peek().text == "--language" || arguments.peek().text == "--native") {
+            const Word& word = arguments.take();
+            if (query.frames != FrameChoice::all)
+                return Complaint{word.span, "which frames are shown has been said",
+                                 "one of: --language, --native", Error::Kind::usage};
+            query.frames = word.text == "--language" ? FrameChoice::language : FrameChoice::native;
+            continue;
+        }
         const Word& word = arguments.peek();
         if (word.text.starts_with('-'))
             return Complaint{word.span, fmt::format("there is no option \"{}\"", word.text),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// [CLASS] [by KEY] [under FUNCTION]: what of the samples a flame or an export is of.
+// [CLASS] [by KEY] [under FUNCTION] [--language | --native]: what of the samples a flame or an
+// export is of.
 #pragma once
 
 #include "repl/language/arguments.h"

@@ -104,8 +104,8 @@ Result<void> write_answer(const Model& model, const EndpointRequest& request,
     case Kind::status:
         return write_line(sink, status_json(model, source.status));
     case Kind::flame:
-        return write_line(sink,
-                          flame_json(model, query.window, query.filter, query.by, query.under));
+        return write_line(sink, flame_json(model, query.window, query.filter, query.by, query.under,
+                                           query.frames));
     case Kind::top:
         return write_line(sink, top_json(model, query.window, query.filter, request.rows));
     case Kind::diff:

@@ -61,6 +61,15 @@ std::string read_under(const std::string& value, EndpointRequest& read) {
     return {};
 }
 
+std::string read_frames(const std::string& value, EndpointRequest& read) {
+    for (const FrameChoice frames : {FrameChoice::all, FrameChoice::language, FrameChoice::native})
+        if (value == name_of(frames)) {
+            read.selection.frames = frames;
+            return {};
+        }
+    return "frames is one of: all, language, native";
+}
+
 std::string read_window(const std::string& value, EndpointRequest& read) {
     const auto span = read_duration(value);
     if ((!span || *span == 0) && value != "all")
@@ -92,8 +101,8 @@ struct Parameter {
 constexpr std::array parameters = {
     Parameter{"seconds", read_seconds}, Parameter{"class", read_class},
     Parameter{"by", read_by},           Parameter{"under", read_under},
-    Parameter{"window", read_window},   Parameter{"probe", read_probe},
-    Parameter{"rows", read_rows},
+    Parameter{"frames", read_frames},   Parameter{"window", read_window},
+    Parameter{"probe", read_probe},     Parameter{"rows", read_rows},
 };
 
 } // namespace

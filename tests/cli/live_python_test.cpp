@@ -55,6 +55,14 @@ TEST_F(LivePython, FunctionsAreInFlamesOfNowAndOfRecordings) {
         const auto calls = auger.all("calls libc:clock_nanosleep -n 1000");
         EXPECT_GE(calls.size(), 40u);
         flame = auger.ask("flame --folded")["folded"];
+        // Either kind alone, of the same samples.
+        const json language = auger.ask("flame --language"), native = auger.ask("flame --native");
+        EXPECT_EQ(language["frames"], "language");
+        EXPECT_EQ(ns_in(language, "sleep"), ns_in(only, "sleep"));
+        EXPECT_EQ(ns_in(native, "sleep"), 0);
+        EXPECT_EQ(ns_in(language, "[clock_nanosleep]"), 0);
+        EXPECT_GT(ns_in(native, "[clock_nanosleep]"), 0);
+        EXPECT_EQ(ns_in(language, "python3"), ns_in(native, "python3"));
         auger.run({"record off"});
     }
     EXPECT_THAT(flame, HasSubstr("Thread._bootstrap;"));

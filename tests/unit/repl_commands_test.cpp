@@ -286,6 +286,8 @@ TEST(ViewCommands, ClassesAndRows) {
         expect_fine(line);
     EXPECT_EQ(wrong("flame slw"), "7: \"slw\" is not a class (did you mean \"slow\"?)");
     EXPECT_THAT(wrong("flame --svg"), HasSubstr("7: there is no option"));
+    EXPECT_THAT(wrong("flame --native --language"),
+                HasSubstr("16: which frames are shown has been said"));
     EXPECT_THAT(wrong("flame slow fast"), HasSubstr("12: \"fast\" is too much"));
     EXPECT_THAT(wrong("diff slow open"), HasSubstr("11: only ended calls"));
     EXPECT_THAT(wrong("diff slow slow"), HasSubstr("with itself"));

@@ -72,6 +72,9 @@ TEST(Listings, SelectionsOfSamples) {
     EXPECT_EQ(selection("all").filter, ClassFilter());
     EXPECT_EQ(selection("slow by comm under 'f(int, int)'").under, "f(int, int)");
     EXPECT_EQ(selection("by comm slow").filter, CallClass::slow);
+    EXPECT_EQ(selection("slow").frames, FrameChoice::all);
+    EXPECT_EQ(selection("--language slow").frames, FrameChoice::language);
+    EXPECT_EQ(selection("slow --native by comm").frames, FrameChoice::native);
 }
 
 TEST(Classes, PartsAreJoined) {

@@ -20,7 +20,7 @@ class SyntheticStream {
     }
 
     // Root first; a name that begins with "k:" is a kernel function, with "c:" one of the C
-    // library, with "s:" a system call that is waited in.
+    // library, with "s:" a system call that is waited in, with "p:" one of Python.
     StackId stack(const std::vector<std::string>& root_first) {
         auto [it, is_new] = stacks_.try_emplace(root_first, StackId{uint32_t(stacks_.size())});
         if (is_new) {
@@ -162,14 +162,15 @@ class SyntheticStream {
     ModuleId module_of(const std::string& name) {
         if (name.starts_with("k:"))
             return ModuleId{1};
-        if (!name.starts_with("c:") && !name.starts_with("s:"))
+        if (name.size() < 2 || name[1] != ':')
             return ModuleId{0};
         if (!more_modules_) {
             sink_.on_module(ModuleId{2}, {ModuleKind::file, "/usr/lib/libc.so.6", "cdef"});
             sink_.on_module(ModuleId{3}, {ModuleKind::syscall, "[syscall]", ""});
+            sink_.on_module(ModuleId{4}, {ModuleKind::python, "/srv/app.py", ""});
             more_modules_ = true;
         }
-        return ModuleId{name[0] == 'c' ? 2u : 3u};
+        return ModuleId{name[0] == 'c' ? 2u : name[0] == 's' ? 3u : 4u};
     }
 
     EventSink& sink_;

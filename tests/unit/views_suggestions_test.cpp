@@ -136,6 +136,18 @@ TEST_F(SuggestionsTest, NoRecursiveFunctions) {
     EXPECT_THAT(names(), testing::Not(testing::Contains("evaluate")));
 }
 
+// What Python's functions call can be timed, and what calls them back; they themselves cannot, and
+// calls of the loop that executes them are of all of them.
+TEST_F(SuggestionsTest, OfPythonWhatItCalls) {
+    for (int i = 0; i < 100; i++) {
+        runs({"main", "Py_RunMain", "p:serve", "p:handle", "eval", "json_loads"}, 1, 2);
+        runs({"main", "Py_RunMain", "p:serve", "eval", "list_sort", "p:key", "eval"});
+        runs({"main", "Py_RunMain", "p:serve", "eval"});
+        runs({"main", "Py_RunMain"});
+    }
+    EXPECT_THAT(names(), ElementsAre("json_loads", "list_sort"));
+}
+
 // A goroutine that is gone from its thread has not ended.
 TEST_F(SuggestionsTest, OfGoWhatGoroutinesCall) {
     for (int i = 0; i < 100; i++) {

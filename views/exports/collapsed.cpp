@@ -32,7 +32,7 @@ Result<uint64_t> write_collapsed(const Model& model, const ExportQuery& query, B
         double samples = ticks(model, entry.sums.sum());
         if (samples == 0)
             continue;
-        expand_stack(model.symbols(), entry.stack, path);
+        expand_stack(model.symbols(), entry.stack, path, query.frames);
         if (!frames.cut(summed.labels[entry.label], path))
             continue;
         std::string line = label_text(summed.labels[entry.label]);

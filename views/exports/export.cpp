@@ -107,6 +107,8 @@ std::vector<std::string> export_rules(const Model& model) {
 
 std::vector<std::string> export_notes(const Model& model, const ExportQuery& query) {
     std::vector<std::string> notes = export_losses(model, query);
+    if (query.frames != FrameChoice::all)
+        notes.push_back(fmt::format("frames: {}", name_of(query.frames)));
     for (std::string& rule : export_rules(model))
         notes.push_back(std::move(rule));
     return notes;

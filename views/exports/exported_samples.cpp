@@ -22,7 +22,8 @@ bool ExportedSamples::expand(const StoredSample& sample) {
     frames_.clear();
     const auto stack = symbols.stack(sample.stack);
     symbols.for_each_frame(stack, [&](size_t place, const FrameEntry& entry) {
-        frames_.push_back({stack[place], place, &entry});
+        if (is_chosen(symbols, entry.function, query_.frames))
+            frames_.push_back({stack[place], place, &entry});
     });
     if (query_.under.empty())
         return true;

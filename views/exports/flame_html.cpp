@@ -18,7 +18,7 @@ class Page {
   public:
     Page(const Model& model, const ExportQuery& query, ByteSink& out)
         : model_(model), query_(query), out_(out), json_(out, JsonStream::Within::script),
-          tree_(fold(model, query.window, query.filter, query.by, query.under)) {
+          tree_(fold(model, query.window, query.filter, query.by, query.under, query.frames)) {
         number_nodes();
     }
 

@@ -55,7 +55,7 @@ class Picture {
   public:
     Picture(const Model& model, const ExportQuery& query, ByteSink& out)
         : model_(model), query_(query), out_(out),
-          tree_(fold(model, query.window, query.filter, query.by, query.under)) {
+          tree_(fold(model, query.window, query.filter, query.by, query.under, query.frames)) {
         place_frames();
     }
 

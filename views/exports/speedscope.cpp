@@ -71,7 +71,7 @@ Stacks find_stacks(const Model& model, const ExportQuery& query, Frames& frames)
     FramesUnder under(model.symbols(), query.under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        expand_stack(model.symbols(), entry.stack, path);
+        expand_stack(model.symbols(), entry.stack, path, query.frames);
         const std::string& label = summed.labels[entry.label];
         if (!under.cut(label, path))
             continue;

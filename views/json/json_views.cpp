@@ -55,7 +55,7 @@ Error unknown_probe(const char* operation, ProbeId id) {
 } // namespace
 
 std::string flame_json(const Model& model, const Window& window, const ClassFilter& filter,
-                       GroupBy by, const std::string& under) {
+                       GroupBy by, const std::string& under, FrameChoice frames_shown) {
     Classifier classify(model);
     LabelledSums summed = sum_labelled_stacks(model, classify, window, by, filter);
     ClassTable table = tabulate_classes(model, classify, window);
@@ -64,6 +64,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     line["split"] = split_line(model);
     line["by"] = by.name();
     line["under"] = text_or_null(under);
+    line["frames"] = name_of(frames_shown);
     line["only"] = text_or_null(model.only().text);
     line["class"] = escape_untrusted(to_string(filter));
     line["classes"] = class_sums(table.by_duration);
@@ -75,7 +76,7 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
     FramesUnder frames(model.symbols(), under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        expand_stack(model.symbols(), entry.stack, path);
+        expand_stack(model.symbols(), entry.stack, path, frames_shown);
         if (!frames.cut(summed.labels[entry.label], path))
             continue;
         Line stack = Line::array({escape_untrusted(summed.labels[entry.label])});

@@ -10,7 +10,8 @@
 namespace auger {
 
 std::string flame_json(const Model&, const Window&, const ClassFilter& filter = {},
-                       GroupBy by = GroupBy::process, const std::string& under = {});
+                       GroupBy by = GroupBy::process, const std::string& under = {},
+                       FrameChoice frames = FrameChoice::all);
 std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
                             const ClassFilter& filter = {});
 // `limit`: of functions or threads, those with most; all without one.

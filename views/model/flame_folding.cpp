@@ -73,7 +73,7 @@ uint32_t FlameStream::Folding::place(uint64_t number) {
     uint64_t key = uint64_t{stack.value} << 32 | label;
     if (auto known = leaf_of_.find(key))
         return *known;
-    expand_stack(model().symbols(), stack, path_);
+    expand_stack(model().symbols(), stack, path_, query_.frames);
     uint32_t leaf = tree_.add_leaf(label, path_, stack);
     use_label(label);
     leaf_of_.find_or_add(key, leaf);
@@ -243,7 +243,7 @@ bool FlameStream::Folding::follow_names(size_t& budget) {
             if (!renamed)
                 continue;
             leaf.named_at = symbols.names_version();
-            expand_stack(symbols, id, path_);
+            expand_stack(symbols, id, path_, query_.frames);
             tree_.move_leaf(static_cast<uint32_t>(sweep_at_), leaf.label, path_);
             budget -= std::min(budget, 4 * path_.size());
         }

@@ -15,6 +15,7 @@ struct FlameQuery {
     Window window;
     ClassFilter filter;
     GroupBy by = GroupBy::process;
+    FrameChoice frames = FrameChoice::all;
     friend bool operator==(const FlameQuery&, const FlameQuery&) = default;
 };
 

@@ -109,7 +109,8 @@ LabelledSums sum_labelled_stacks(const Model& model, const Classifier& classify,
     return result;
 }
 
-void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<FunctionId>& out) {
+void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<FunctionId>& out,
+                  FrameChoice frames_shown) {
     out.clear();
     std::span<const LocationId> locations = symbols.stack(stack);
     const auto probe = symbols.probe_function();
@@ -121,6 +122,7 @@ void expand_stack(const SymbolTables& symbols, StackId stack, std::vector<Functi
         for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
             out.push_back(frame->function);
     }
+    keep_chosen(symbols, frames_shown, out);
     if (symbols.rules().fold_recursion())
         out.erase(std::unique(out.begin(), out.end()), out.end());
 }
@@ -134,7 +136,7 @@ void set_span(const Model& model, const Window& window, FlameTree& tree) {
 }
 
 FlameTree fold(const Model& model, const Window& window, const ClassFilter& filter, GroupBy by,
-               const std::string& under) {
+               const std::string& under, FrameChoice frames_shown) {
     FlameTree tree;
     set_span(model, window, tree);
     LabelledSums summed = sum_labelled_stacks(model, Classifier(model), window, by, filter);
@@ -142,7 +144,7 @@ FlameTree fold(const Model& model, const Window& window, const ClassFilter& filt
     FramesUnder frames(model.symbols(), under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        expand_stack(model.symbols(), entry.stack, path);
+        expand_stack(model.symbols(), entry.stack, path, frames_shown);
         if (!frames.cut(tree.labels[entry.label], path))
             continue;
         uint32_t leaf = tree.add_leaf(entry.label, path, entry.stack);

@@ -6,6 +6,7 @@
 
 #include "views/model/classifier.h"
 #include "views/model/flame_tree.h"
+#include "views/model/frame_choice.h"
 #include "views/model/group_by.h"
 #include "views/model/model.h"
 
@@ -21,6 +22,7 @@ struct SampleSelection {
     ClassFilter filter;
     GroupBy by = GroupBy::process;
     std::string under; // see FramesUnder; empty: everything
+    FrameChoice frames = FrameChoice::all;
 };
 
 // Everything here counts only samples of `filter`'s class, and none that `only` leaves out.
@@ -43,9 +45,11 @@ struct LabelledSums {
 LabelledSums sum_labelled_stacks(const Model&, const Classifier&, const Window&, GroupBy,
                                  const ClassFilter& filter = {});
 
-// `under`: see FramesUnder.
+// `under`: see FramesUnder. A sample without a frame of those that are shown counts as its label's
+// own.
 FlameTree fold(const Model&, const Window&, const ClassFilter& filter = {},
-               GroupBy by = GroupBy::process, const std::string& under = {});
+               GroupBy by = GroupBy::process, const std::string& under = {},
+               FrameChoice frames = FrameChoice::all);
 
 // Enters what a tree of the window covers.
 void set_span(const Model&, const Window&, FlameTree&);
@@ -54,7 +58,8 @@ void set_span(const Model&, const Window&, FlameTree&);
 std::string_view node_name(const Model&, const FlameTree&, const FlameNode&);
 
 // The functions of a stack that are shown, root first, inlined ones included.
-void expand_stack(const SymbolTables&, StackId, std::vector<FunctionId>& out);
+void expand_stack(const SymbolTables&, StackId, std::vector<FunctionId>& out,
+                  FrameChoice frames = FrameChoice::all);
 
 struct FunctionSums {
     FunctionId function;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace auger {
 namespace {
@@ -49,6 +50,8 @@ class CallTree {
 
     const std::vector<Node>& nodes() const { return nodes_; } // callers first; [0] calls them all
     const std::vector<uint32_t>& children(uint32_t node) const { return children_[node]; }
+    // It executes a language's functions: a native one directly below them.
+    bool is_interpreter(FunctionId function) const { return interpreters_.contains(function); }
 
   private:
     struct Stack {
@@ -66,6 +69,7 @@ class CallTree {
     std::vector<std::vector<uint32_t>> children_;
     FlatMap node_ids_; // by parent and function
     std::unordered_map<StackId, Stack> stacks_;
+    std::unordered_set<FunctionId> interpreters_;
     std::unordered_map<ThreadId, uint32_t> last_; // leaf of each thread's last sample
 };
 
@@ -99,6 +103,10 @@ const CallTree::Stack& CallTree::find(StackId id) {
                 continue;
             const auto [known, is_new] = node_ids_.find_or_add(
                 uint64_t{node} << 32 | frame->function.value, static_cast<uint32_t>(nodes_.size()));
+            if (kind == ModuleKind::file && node &&
+                symbols.module(symbols.function(nodes_[node].function).module).kind ==
+                    ModuleKind::python)
+                interpreters_.insert(frame->function);
             if (is_new)
                 nodes_.push_back({.parent = node,
                                   .depth = nodes_[node].depth + 1,
@@ -183,7 +191,8 @@ class Chooser {
         const Function& function = symbols.function(node.function);
         const ModuleInfo& module = symbols.module(function.module);
         return !node.inlined && module.kind == ModuleKind::file &&
-               !is_of_runtime(symbols, node.function) && !is_an_address(symbols, node.function) &&
+               !tree_.is_interpreter(node.function) && !is_of_runtime(symbols, node.function) &&
+               !is_an_address(symbols, node.function) &&
                symbols.found_as(node.function).size() == 1;
     }
     // Goroutines come and go on a thread: that one is gone does not say that it has ended.

@@ -8,7 +8,8 @@
 // from the outermost caller on until a function was seen to return some times. One in which the
 // thread also waits for work (epoll_wait, poll, accept) is one turn of an event loop: the work is
 // below it, too. So it is below what cannot be timed or says nothing of the program: the C and C++
-// libraries' functions that call back, inlined functions, names that are not known.
+// libraries' functions that call back, an interpreter's loop and the functions of the language that
+// it executes, inlined functions, names that are not known.
 #pragma once
 
 #include "views/model/model.h"

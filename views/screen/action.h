@@ -39,6 +39,7 @@ enum class Action : uint8_t {
     class_filter,
     group_by,
     colour_by,
+    frames,    // of languages, native ones, all
     direction, // flame: growing down or up
     weigh_by,  // samples or time
     sort,

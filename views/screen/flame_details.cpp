@@ -94,14 +94,18 @@ void draw_flame_details(Canvas& canvas, const Rect& rect, const Model&,
     PartLine naming(canvas, rect, rect.y);
     if (!details.search.empty())
         naming.add(details.search, Style::title);
+    if (details.frames != FrameChoice::all)
+        naming.add(fmt::format("{} frames", name_of(details.frames)), Style::title);
     std::string place = details.module.substr(details.module.rfind('/') + 1);
-    if (details.source.line)
-        place +=
-            fmt::format("  {}:{}", details.source.file.substr(details.source.file.rfind('/') + 1),
-                        details.source.line);
+    if (details.source.line) {
+        const std::string file = details.source.file.substr(details.source.file.rfind('/') + 1);
+        // The module of a function of Python is its file.
+        place =
+            fmt::format("{}{}:{}", place == file ? "" : place + "  ", file, details.source.line);
+    }
     const std::string name = escape_untrusted(details.name);
     const size_t needed = place.empty() ? 0 : text_width(escape_untrusted(place)) + 2;
-    const size_t gap = details.search.empty() ? 0 : 2;
+    const size_t gap = details.search.empty() && details.frames == FrameChoice::all ? 0 : 2;
     const size_t room = naming.room() > gap ? naming.room() - gap : 0;
     naming.add(elide_middle(name, room > needed + 12 ? room - needed : room), Style::name);
     naming.add(place, Style::dim);

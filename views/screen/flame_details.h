@@ -20,6 +20,7 @@ struct FlameDetails {
     Weight weight = Weight::time;
     FlameColours colours = FlameColours::modules; // effective
     bool split = false;
+    FrameChoice frames = FrameChoice::all;
     std::string search; // its state; empty: none
 };
 

@@ -60,6 +60,7 @@ class FlamePane final : public Pane {
     FlameSearch search_;
     FlameColours colours_ = FlameColours::automatic;
     Weight weight_ = Weight::time;
+    FrameChoice frames_ = FrameChoice::all;
 
     FlameBoxes boxes_; // never empty once laid out
     bool laid_out_ = false;
@@ -84,6 +85,8 @@ std::string FlamePane::command() const {
         text += fmt::format(" by {}", scope_.by.name());
     if (!zoom_text_.empty())
         text += " under " + spell_word(zoom_text_);
+    if (frames_ != FrameChoice::all)
+        text += fmt::format(" --{}", name_of(frames_));
     return text;
 }
 
@@ -103,7 +106,7 @@ bool FlamePane::refresh(const Model& model, const Scope& scope, const TimeSlice&
         cursor_ = {};
     scope_ = scope;
     const bool more = work_in(slice, [&] {
-        return stream_.refresh(model, {scope.window, scope.filter, scope.by});
+        return stream_.refresh(model, {scope.window, scope.filter, scope.by, frames_});
     });
     folding_ = more;
     cursor_.resolve(tree(), model.symbols());
@@ -191,6 +194,7 @@ void FlamePane::draw_details(Canvas& canvas, const Rect& rect, uint32_t box) {
     details.weight = weight_;
     details.colours = colours();
     details.split = model_->split().active;
+    details.frames = frames_;
     details.search = search_.text();
     draw_flame_details(canvas, rect, *model_, details);
 }
@@ -248,6 +252,9 @@ bool FlamePane::act(Action action, const Model& model, const Scope&, std::vector
         break;
     case Action::colour_by:
         colours_ = next_after(effective(colours_, model, tree().total()));
+        break;
+    case Action::frames:
+        frames_ = next_after(frames_);
         break;
     case Action::direction:
         picture_.upwards = !picture_.upwards;

@@ -5,6 +5,7 @@
 #include "views/flame_rows.h"
 #include "views/format.h"
 #include "views/model/frame_kind.h"
+#include "views/model/language_places.h"
 #include "views/short_name.h"
 #include "views/text/draw.h"
 
@@ -24,7 +25,7 @@ class FlameDrawing {
                      model.split().threshold.kind != Threshold::Kind::none),
           with_waits_(waited(tree.total()) > 0),
           figures_(17 + (with_slow_ ? 8 : 0) + (with_waits_ ? 9 : 0)),
-          bar_width_(canvas.width() >= 100 ? 16 : 8) {}
+          bar_width_(canvas.width() >= 100 ? 16 : 8), places_(model.symbols()) {}
 
     void draw() {
         std::vector<FlameRow> rows = list_flame(tree_, options_.min_share);
@@ -143,8 +144,11 @@ class FlameDrawing {
         for (size_t i = 0; i < row.chain.size(); i++) {
             const FlameNode& node = tree_.nodes[row.chain[i]];
             std::string name = display_name(node_name(model_, tree_, node));
+            std::string place = node.depth < 2 ? "" : places_.of(node.function);
+            if (!place.empty())
+                place.insert(0, "  ");
             std::string_view join = i ? arrow(options_.unicode) : "";
-            size_t needed = text_width(join) + text_width(name);
+            size_t needed = text_width(join) + text_width(name) + text_width(place);
             if (i && x + needed > right) { // each name whole, on a line of its own if it must be
                 y++;
                 canvas_.put(names, y, next, Style::dim);
@@ -154,6 +158,8 @@ class FlameDrawing {
             }
             name = fit_name(name, right > x ? right - x : 0, ellipsis(options_.unicode));
             x = canvas_.put(x, y, name, style_of_node(node));
+            if (x + text_width(place) <= right)
+                x = canvas_.put(x, y, place, Style::dim);
         }
     }
 
@@ -187,6 +193,7 @@ class FlameDrawing {
     bool with_waits_;
     size_t figures_; // columns of them, before the bar
     size_t bar_width_;
+    LanguagePlaces places_;
 };
 
 // Where no frame is called what `under` ends with: which ones hold it.
@@ -205,8 +212,8 @@ std::string names_hint(const Model& model, const std::string& under) {
 } // namespace
 
 Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFilter& filter,
-                  GroupBy by, const std::string& under) {
-    FlameTree tree = fold(model, options.window, filter, by, under);
+                  GroupBy by, const std::string& under, FrameChoice frames) {
+    FlameTree tree = fold(model, options.window, filter, by, under, frames);
     std::string title = "flame";
     if (!filter.all())
         title += " " + escape_untrusted(to_string(filter));
@@ -214,6 +221,8 @@ Canvas flame_view(const Model& model, const ViewOptions& options, const ClassFil
         title += fmt::format(" by {}", by.name());
     if (!under.empty())
         title += " under " + escape_untrusted(under);
+    if (frames != FrameChoice::all)
+        title += fmt::format(" --{}", name_of(frames));
     Canvas canvas = start_view(model, options, title, tree.from_ns, true);
     SampleSum whole = tree.total();
     Classifier classify(model);

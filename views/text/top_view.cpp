@@ -2,6 +2,7 @@
 // top: functions by their own samples, with what they cause below them.
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/model/language_places.h"
 #include "views/short_name.h"
 #include "views/text/draw.h"
 
@@ -44,6 +45,7 @@ Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilte
     if (with_slow)
         canvas.put_right(35, y, "slow", Style::dim);
     canvas.put(names, y++, "function", Style::dim);
+    const LanguagePlaces places(model.symbols());
     size_t rows = options.limit ? std::min(options.limit, functions.size()) : functions.size();
     for (size_t i = 0; i < rows; i++, y++) {
         const FunctionSums& f = functions[i];
@@ -54,10 +56,13 @@ Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilte
         if (double slow = f.total[CallClass::slow].weight_ns; with_slow && slow > 0)
             canvas.put_right(35, y, format_percent(slow / total.weight_ns), Style::slow);
         const Function& function = model.symbols().function(f.function);
-        canvas.put(names, y,
-                   fit_name(display_name(model.symbols().name(f.function)), canvas.width() - names,
-                            ellipsis(options.unicode)),
-                   function.kernel ? Style::kernel : Style::name);
+        const size_t x = canvas.put(names, y,
+                                    fit_name(display_name(model.symbols().name(f.function)),
+                                             canvas.width() - names, ellipsis(options.unicode)),
+                                    function.kernel ? Style::kernel : Style::name);
+        const std::string place = places.of(f.function);
+        if (!place.empty() && x + 2 + text_width(place) <= canvas.width())
+            canvas.put(x + 2, y, place, Style::dim);
     }
     if (rows < functions.size())
         canvas.add_line(

@@ -57,7 +57,8 @@ struct StatusContext {
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
-                  GroupBy by = GroupBy::process, const std::string& under = {});
+                  GroupBy by = GroupBy::process, const std::string& under = {},
+                  FrameChoice frames = FrameChoice::all);
 Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 Canvas threads_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 // Functions worth timing, and what to type next.

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Frames of a language and native ones apart from each other, in every view that can show either.
+#include "tests/unit/panes_fixture.h"
+#include "tests/unit/synthetic_stream.h"
+#include "views/exports/collapsed.h"
+#include "views/exports/export.h"
+#include "views/json/json_views.h"
+#include "views/model/flame_stream.h"
+#include "views/model/language_places.h"
+#include "views/screen/flame_pane.h"
+#include "views/text/views.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace auger {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr uint64_t ms = 1'000'000;
+
+class FrameChoiceTest : public testing::Test {
+  protected:
+    FrameChoiceTest() {
+        const auto runs = [&](const std::vector<std::string>& path, int samples) {
+            for (int i = 0; i < samples; i++)
+                stream.sample(++now_ * ms, 100, stream.stack(path));
+        };
+        runs({"main", "p:serve", "eval", "sort", "p:key", "eval", "compare"}, 4);
+        runs({"main", "p:serve", "eval"}, 2);
+        runs({"main", "collect", "k:page_fault"}, 3);
+    }
+    std::string folded(FrameChoice frames, const std::string& under = {}) const {
+        return collapsed_stacks(model, {{{}, GroupBy::process, under, frames}, {}});
+    }
+    FunctionId function(const std::string& name) const {
+        return model.symbols()
+            .frames(const_cast<SyntheticStream&>(stream).location(name))[0]
+            .function;
+    }
+
+    Model model;
+    SyntheticStream stream{model};
+
+  private:
+    uint64_t now_ = 0;
+};
+
+TEST_F(FrameChoiceTest, SamplesAddUpWhateverIsShown) {
+    EXPECT_EQ(folded(FrameChoice::all), "service;main;collect;page_fault 3\n"
+                                        "service;main;serve;eval 2\n"
+                                        "service;main;serve;eval;sort;key;eval;compare 4\n");
+    // A sample without any is of what is around it.
+    EXPECT_EQ(folded(FrameChoice::language), "# frames: language.\n"
+                                             "service 3\n"
+                                             "service;serve 2\n"
+                                             "service;serve;key 4\n");
+    EXPECT_EQ(folded(FrameChoice::native), "# frames: native.\n"
+                                           "service;main;collect;page_fault 3\n"
+                                           "service;main;eval 2\n"
+                                           "service;main;eval;sort;eval;compare 4\n");
+    EXPECT_EQ(folded(FrameChoice::language, "serve;key"), "# frames: language.\nservice;key 4\n");
+}
+
+TEST_F(FrameChoiceTest, IsThatOfTheTextAndOfJson) {
+    const std::string text =
+        to_text(flame_view(model, {}, {}, GroupBy::process, {}, FrameChoice::language));
+    EXPECT_THAT(text, HasSubstr("flame --language"));
+    EXPECT_THAT(text, HasSubstr("serve  main.cc:14\n"));
+    EXPECT_THAT(text, Not(HasSubstr("eval")));
+    const auto json =
+        nlohmann::json::parse(flame_json(model, {}, {}, GroupBy::process, {}, FrameChoice::native));
+    EXPECT_EQ(json["frames"], "native");
+    double samples = 0;
+    for (const auto& stack : json["stacks"]) {
+        EXPECT_FALSE(testing::Value(stack["stack"], testing::Contains("serve")));
+        samples += stack["samples"].get<double>();
+    }
+    EXPECT_EQ(samples, 9);
+    EXPECT_EQ(nlohmann::json::parse(flame_json(model, {}))["frames"], "all");
+}
+
+// Of exports that go sample by sample, too.
+TEST_F(FrameChoiceTest, IsThatOfEveryExport) {
+    for (const ExportFormat& format : export_formats()) {
+        if (format.holds != "stacks" && format.holds != "samples")
+            continue;
+        StringSink sink;
+        ASSERT_TRUE(
+            format.write(model, {{{}, GroupBy::process, {}, FrameChoice::language}, {}}, sink));
+        if (sink.text.starts_with("\x1f\x8b"))
+            continue; // compressed
+        EXPECT_THAT(sink.text, HasSubstr("serve")) << format.name;
+        EXPECT_THAT(sink.text, Not(HasSubstr("page_fault"))) << format.name;
+    }
+}
+
+// What is followed is what is folded at once.
+TEST_F(FrameChoiceTest, OfALiveFlameIsThatOfAFoldedOne) {
+    FlameStream live;
+    for (const FrameChoice frames :
+         {FrameChoice::all, FrameChoice::language, FrameChoice::native}) {
+        while (live.refresh(model, {{}, {}, GroupBy::process, frames}))
+            ;
+        const FlameTree folded = fold(model, {}, {}, GroupBy::process, {}, frames);
+        EXPECT_EQ(live.tree().frames(), folded.frames());
+        EXPECT_EQ(live.tree().total().samples, folded.total().samples);
+    }
+}
+
+TEST_F(FrameChoiceTest, ALiveViewGoesFromOneToTheNext) {
+    const auto pane = make_flame_pane({});
+    settle(*pane, model);
+    EXPECT_EQ(pane->command(), "flame");
+    EXPECT_THAT(drawn(*pane, 100, 12), HasSubstr("eval"));
+    act(*pane, Action::frames, model);
+    EXPECT_EQ(pane->command(), "flame --language");
+    EXPECT_THAT(drawn(*pane, 100, 12), HasSubstr("language frames"));
+    EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("eval")));
+    act(*pane, Action::frames, model);
+    EXPECT_EQ(pane->command(), "flame --native");
+    EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("serve")));
+    act(*pane, Action::frames, model);
+    EXPECT_EQ(pane->command(), "flame");
+}
+
+TEST_F(FrameChoiceTest, PlacesAreTheLinesThatWereSeen) {
+    const Frame again{"serve", "/srv/main.cc", 57, false};
+    stream.location("p:serve");
+    const LocationId more = stream.location("p:other");
+    Model& sink = model;
+    sink.on_frames(more, {&again, 1});
+    const LanguagePlaces places(model.symbols());
+    EXPECT_EQ(places.of(function("p:serve")), "main.cc:14-57");
+    EXPECT_EQ(places.of(function("p:key")), "main.cc:12");
+    EXPECT_EQ(places.of(function("main")), "");
+    EXPECT_THAT(to_text(top_view(model, {})), HasSubstr("key  main.cc:12"));
+}
+
+} // namespace
+} // namespace auger
