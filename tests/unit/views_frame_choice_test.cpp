@@ -7,12 +7,16 @@
 #include "views/json/json_views.h"
 #include "views/model/flame_stream.h"
 #include "views/model/language_places.h"
+#include "views/screen/flame_colours.h"
 #include "views/screen/flame_pane.h"
 #include "views/text/views.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
 
 namespace auger {
 namespace {
@@ -125,6 +129,29 @@ TEST_F(FrameChoiceTest, ALiveViewGoesFromOneToTheNext) {
     EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("serve")));
     act(*pane, Action::frames, model);
     EXPECT_EQ(pane->command(), "flame");
+}
+
+TEST_F(FrameChoiceTest, ColoursTellLanguagesApart) {
+    const FlameTree tree = fold(model, {});
+    std::map<std::string, Fill> fills;
+    for (uint32_t i = 0; i < tree.nodes.size(); i++)
+        if (tree.nodes[i].depth >= 2)
+            fills[std::string(node_name(model, tree, tree.nodes[i]))] =
+                fills_of(model, tree, i, FlameColours::languages).at(0).fill;
+    EXPECT_EQ(fills.at("serve"), fills.at("key"));
+    EXPECT_EQ(fills.at("main"), fills.at("compare"));
+    EXPECT_EQ((std::set{fills.at("serve"), fills.at("main"), fills.at("page_fault")}).size(), 3u);
+    for (const auto& [name, kind] : {std::pair{"serve", "Python"}, std::pair{"main", "native"},
+                                     std::pair{"page_fault", "kernel"}}) {
+        const auto named = std::ranges::find(language_fills(), fills.at(name), &FillName::fill);
+        ASSERT_NE(named, language_fills().end());
+        EXPECT_EQ(named->name, kind);
+    }
+    const auto pane = make_flame_pane({});
+    settle(*pane, model);
+    EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("kernel  native  Python")));
+    act(*pane, Action::colour_by, model); // without waits or a split they tell modules at first
+    EXPECT_THAT(drawn(*pane, 100, 12), HasSubstr("kernel  native  Python  generated code"));
 }
 
 TEST_F(FrameChoiceTest, PlacesAreTheLinesThatWereSeen) {

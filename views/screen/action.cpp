@@ -81,7 +81,7 @@ std::vector<KeyRow> make_table() {
         {{plain('m')},
          Action::colour_by,
          shown,
-         "what colours mean: cpu and waiting, modules, classes",
+         "what colours mean: waiting, classes, modules, languages",
          "colours"},
         {{plain('L')},
          Action::frames,

@@ -20,22 +20,45 @@ FlameColours next_after(FlameColours colours) {
         return FlameColours::classes;
     case FlameColours::classes:
         return FlameColours::modules;
+    case FlameColours::modules:
+        return FlameColours::languages;
     default:
         return FlameColours::waits;
     }
 }
 
-std::string_view name_of(FlameColours colours) {
-    switch (colours) {
-    case FlameColours::waits:
-        return "cpu, blocked, runnable";
-    case FlameColours::classes:
-        return "classes of the split";
-    case FlameColours::modules:
-        return "modules";
-    default:
-        return "automatic";
+namespace {
+
+constexpr FillName kernel_fill{Fill::module0, "kernel"};
+constexpr FillName native_fill{Fill::module1, "native"};
+constexpr FillName python_fill{Fill::module2, "Python"};
+constexpr FillName generated_fill{Fill::module3, "generated code"};
+
+Fill language_fill(ModuleKind kind) {
+    switch (kind) {
+    case ModuleKind::file:
+        return native_fill.fill;
+    case ModuleKind::kernel:
+    case ModuleKind::vdso:
+    case ModuleKind::syscall:
+    case ModuleKind::waker:
+        return kernel_fill.fill;
+    case ModuleKind::python:
+        return python_fill.fill;
+    case ModuleKind::jit:
+        return generated_fill.fill;
+    case ModuleKind::cut:
+    case ModuleKind::unknown:
+        break;
     }
+    return Fill::outside;
+}
+
+} // namespace
+
+std::span<const FillName> language_fills() {
+    static constexpr std::array all = {kernel_fill, native_fill, python_fill, generated_fill};
+    return all;
 }
 
 std::vector<FillShare> fills_of(const Model& model, const FlameTree& tree, uint32_t index,
@@ -45,6 +68,12 @@ std::vector<FillShare> fills_of(const Model& model, const FlameTree& tree, uint3
     const SampleSum sum = classes.sum();
     std::vector<FillShare> shares;
     const double whole = sum.weight_ns;
+    if (colours == FlameColours::languages) {
+        if (node.depth < 2)
+            return {{Fill::outside, 1}};
+        const ModuleId module = model.symbols().function(node.function).module;
+        return {{language_fill(model.symbols().module(module).kind), 1}};
+    }
     if (colours == FlameColours::modules || !(whole > 0)) {
         constexpr std::array<Fill, 6> fills = {Fill::module0, Fill::module1, Fill::module2,
                                                Fill::module3, Fill::module4, Fill::module5};

@@ -5,8 +5,8 @@
 #include "views/canvas.h"
 #include "views/model/fold.h"
 
+#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace auger {
@@ -16,18 +16,25 @@ enum class FlameColours : uint8_t {
     waits,     // running, blocked, runnable
     classes,   // of the split
     modules,
+    languages, // kernel, native, Python, generated code
 };
 
 // One of the others.
 FlameColours effective(FlameColours, const Model&, const SampleSum& whole);
 FlameColours next_after(FlameColours effective);
-std::string_view name_of(FlameColours);
 
 // How a frame's time is shared out; the shares add up to 1.
 struct FillShare {
     Fill fill = Fill::none;
     double share = 0;
 };
+// What each colour of `languages` stands for.
+struct FillName {
+    Fill fill;
+    std::string_view name;
+};
+std::span<const FillName> language_fills();
+
 std::vector<FillShare> fills_of(const Model&, const FlameTree&, uint32_t node,
                                 FlameColours effective);
 

@@ -109,6 +109,9 @@ void draw_flame_details(Canvas& canvas, const Rect& rect, const Model&,
     const size_t room = naming.room() > gap ? naming.room() - gap : 0;
     naming.add(elide_middle(name, room > needed + 12 ? room - needed : room), Style::name);
     naming.add(place, Style::dim);
+    if (details.colours == FlameColours::languages)
+        for (const FillName& one : language_fills())
+            naming.add(one.name, Style::plain, one.fill);
 }
 
 } // namespace auger
