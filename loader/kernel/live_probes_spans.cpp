@@ -80,6 +80,9 @@ Result<void> LiveProbes::check_key(const PointOfSpan& point, std::optional<CallP
 }
 
 Result<ProbeReport> LiveProbes::add_span(const ProbeRequest& request, const TargetView& view) {
+    // What ends those that nothing else does: not to be loaded while they are open.
+    if (auto sweep = programs_.program(ProgramKind::sweep_spans); !sweep)
+        return sweep.error();
     ProbeInfo info;
     info.id = request.id;
     info.text = request.text;
