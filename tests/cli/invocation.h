@@ -19,6 +19,8 @@ std::string without_overhead(const std::string& said);
 
 // One object a line; throws (failing the test) when a line is none.
 std::vector<nlohmann::json> json_lines(const std::string& text);
+// The first of them that answers the command; notices may stand before it.
+nlohmann::json answer_to(const std::string& command, const std::string& text);
 
 // Places where auger may find itself, for Surroundings::prepare.
 bool become_nobody();

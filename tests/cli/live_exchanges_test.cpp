@@ -66,7 +66,7 @@ TEST_F(LiveExchanges, AreCountedSplitTracedAndRecorded) {
     const Outcome replayed =
         auger({"--batch", "--json", "--replay", recording, "-e", "hist http; save " + again_saved});
     EXPECT_EQ(replayed.code, 0) << replayed.err;
-    json again = json::parse(replayed.out.substr(0, replayed.out.find('\n')));
+    json again = answer_to("hist", replayed.out);
     for (const char* field : {"count", "open", "span", "max", "p95"})
         EXPECT_EQ(again[field], before[field]) << field;
     EXPECT_THAT(text_of(again_saved), HasSubstr(definition));
