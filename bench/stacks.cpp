@@ -122,6 +122,7 @@ void beside_frame_pointers() {
     Called called;
     Model model;
     auto backend = observe(called, model);
+    take(backend->set_sampling({rate_hz, false})); // loads it
     const UniqueFd ours = find_bpf_program("take_sample");
     FramePointerSampler peer(called.pid());
     auto poll_backend = [&] { take(backend->poll(std::chrono::milliseconds(0), -1)); };
