@@ -35,8 +35,7 @@ __noinline int is_begun_again(struct open_calls* calls, u64 sp, u64 cookie, bool
 // A call through a pointer that is none of the spec's: it proves, as every entry does, that earlier
 // ones from here are gone. Else its return would end them.
 __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
-    struct open_calls* calls =
-        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    struct open_calls* calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
     u32 depth;
 
     if (!calls)

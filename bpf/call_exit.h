@@ -229,7 +229,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     __sync_fetch_and_add(&counters->exit_hits, 1);
     if (!is_leaving(ctx, cookie))
         return 0;
-    calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
     if (calls && (cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
         return 0;
     return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false) : 0;

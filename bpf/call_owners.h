@@ -8,6 +8,7 @@
 #include "filter.h"
 #include "goroutine.h"
 #include "open_calls.h"
+#include "thread_storage.h"
 
 // What became of it when somebody asked for the open calls of a thread.
 enum thread_calls {
@@ -20,7 +21,7 @@ enum thread_calls {
 // asked once in a scope: the look-ups cost more than all else here.
 static __always_inline struct open_calls* calls_of_thread(struct task_struct* task,
                                                           enum thread_calls* found) {
-    struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    struct open_calls* calls = thread_storage(&open_calls, task, 0);
     // Read before the target and the filters, since it changes after them.
     u32 scope = *(volatile u32*)&config.scope;
 
@@ -32,7 +33,7 @@ static __always_inline struct open_calls* calls_of_thread(struct task_struct* ta
         return NULL;
     }
     if (!calls)
-        calls = bpf_task_storage_get(&open_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        calls = thread_storage(&open_calls, task, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!calls) {
         *found = THREAD_HAS_NO_ROOM;
         count_loss(WIRE_LOSS_STORAGE);

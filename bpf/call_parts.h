@@ -12,6 +12,7 @@
 #define AUGER_CALL_PARTS_H
 
 #include "call_ends.h"
+#include "thread_storage.h"
 
 /* The explained call that is open. Written and read by the tracker alone; when it cannot be made,
  * the call is not told, and counted as WIRE_LOSS_PARTS_MEMORY. */
@@ -23,8 +24,8 @@ struct {
 } call_parts SEC(".maps");
 
 static __always_inline struct wire_call_parts* begin_parts(void) {
-    struct wire_call_parts* parts = bpf_task_storage_get(&call_parts, bpf_get_current_task_btf(),
-                                                         NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct wire_call_parts* parts =
+        thread_storage(&call_parts, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
 
     if (!parts) {
         count_loss(WIRE_LOSS_PARTS_MEMORY);
@@ -102,7 +103,7 @@ __noinline int end_part(struct open_calls* calls, u32 part, u64 duration, u64 no
         if (explained != EXPLAINED)
             return 0;
     }
-    parts = bpf_task_storage_get(&call_parts, bpf_get_current_task_btf(), NULL, 0);
+    parts = thread_storage(&call_parts, bpf_get_current_task_btf(), 0);
     if (!parts)
         return 0;
     if (call->state & CALL_WHOLE) {

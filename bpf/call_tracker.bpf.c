@@ -170,7 +170,7 @@ int exchange_wait(u64* ctx) {
 
     if (!prev->pid || preempted || !prev->__state)
         return 0;
-    calls = bpf_task_storage_get(&open_calls, prev, NULL, 0);
+    calls = thread_storage(&open_calls, prev, 0);
     if (!calls || !calls->attached)
         return 0;
     regs = (void*)bpf_task_pt_regs(prev);
@@ -216,8 +216,7 @@ static __always_inline void note_line_of(const struct goroutine* goroutine, u32 
 
 SEC("uprobe")
 int line_reached(struct pt_regs* ctx) {
-    struct open_calls* calls =
-        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    struct open_calls* calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
     u32 marks = 1u << (bpf_get_attach_cookie(ctx) & (WIRE_MAX_MARKS - 1));
     struct stack_place here = {.sp = PT_REGS_SP(ctx)};
     struct goroutines goroutines;
@@ -292,8 +291,7 @@ static __always_inline void leave_goroutines(void) {
 
 // A thread that ends, or runs another program, leaves its calls.
 static __always_inline void leave_all(void) {
-    struct open_calls* calls =
-        bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    struct open_calls* calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
 
     if (calls)
         leave_all_of(calls);

@@ -375,8 +375,8 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     program = program_of(call);
     if (!program)
         return 0;
-    thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL,
-                                  BPF_LOCAL_STORAGE_GET_F_CREATE);
+    thread =
+        thread_storage(&thread_values, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!thread) {
         count_loss(WIRE_LOSS_VALUES);
         return judge_unknown(program) & VERDICT_FILTERED;
@@ -422,7 +422,7 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     program = program_of(call);
     if (!program)
         return 0;
-    thread = bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);
+    thread = thread_storage(&thread_values, bpf_get_current_task_btf(), 0);
     own = thread ? find_values(thread, call) : NULL;
     if (!own || own->version != program->version)
         return judge_unknown(program);

@@ -7,6 +7,7 @@
 #define AUGER_CALL_VALUES_H
 
 #include "maps.h"
+#include "thread_storage.h"
 
 /* The registers that values begin with: DWARF's numbers, and three more. */
 enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTER_RECORD = 19, REGISTERS = 32 };
@@ -85,8 +86,7 @@ static __always_inline struct wire_values* find_values(struct thread_values* thr
 
 /* Of a call that has just ended; NULL when there are none. */
 static __always_inline struct wire_values* values_of(const struct open_call* call) {
-    struct thread_values* thread =
-        bpf_task_storage_get(&thread_values, bpf_get_current_task_btf(), NULL, 0);
+    struct thread_values* thread = thread_storage(&thread_values, bpf_get_current_task_btf(), 0);
 
     return thread ? find_values(thread, call) : NULL;
 }

@@ -9,6 +9,7 @@
 #include "gate.h"
 #include "goroutine.h"
 #include "sample.h"
+#include "thread_storage.h"
 #include "unwind.h"
 #include "wait_clock.h"
 
@@ -138,8 +139,8 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
         __sync_fetch_and_add(&stats->gated, 1);
         return 0;
     }
-    place = bpf_task_storage_get(&park_samples, bpf_get_current_task_btf(), NULL,
-                                 BPF_LOCAL_STORAGE_GET_F_CREATE);
+    place =
+        thread_storage(&park_samples, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!place) {
         count_loss(WIRE_LOSS_WAIT_STORAGE);
         return 0;

@@ -6,6 +6,7 @@
 #include "goroutine.h"
 #include "maps.h"
 #include "open_calls.h"
+#include "thread_storage.h"
 
 #include ARCH(registers.h)
 
@@ -100,7 +101,7 @@ int list_open_calls(struct bpf_iter__task* ctx) {
 
     if (!task)
         return 0;
-    calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    calls = thread_storage(&open_calls, task, 0);
     if (!calls || !calls->depth)
         return 0;
     if (!is_target(task->tgid) || ((u32)filter && !task_passes_filters(task, filter)))

@@ -7,6 +7,7 @@
 #include "maps.h"
 #include "open_calls.h"
 #include "spans.h"
+#include "thread_storage.h"
 #include "unwind.h"
 
 /* One element: the time up to which a CPU's allowance of slow-call events is used up. Written and
@@ -165,8 +166,8 @@ static __always_inline void charge_slow_call(const struct open_calls* calls,
 }
 
 static __always_inline struct slow_report* take_report(void) {
-    struct slow_report* report = bpf_task_storage_get(&slow_reports, bpf_get_current_task_btf(),
-                                                      NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct slow_report* report =
+        thread_storage(&slow_reports, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
 
     if (!take(report))
         report = take_spare();

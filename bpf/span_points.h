@@ -15,6 +15,7 @@
 #include "call_values.h"
 #include "slow_tracer.h"
 #include "span_threads.h"
+#include "thread_storage.h"
 
 /* By spec. Written by the tracker, read by user space. */
 struct {
@@ -262,8 +263,8 @@ static __always_inline bool enter_span(struct open_calls* calls, bool at_tracepo
     if (at_tracepoint)
         fresh = bpf_map_lookup_elem(&fresh_tracepoint_spans, &zero);
     else
-        fresh = bpf_task_storage_get(&fresh_spans, bpf_get_current_task_btf(), NULL,
-                                     BPF_LOCAL_STORAGE_GET_F_CREATE);
+        fresh = thread_storage(&fresh_spans, bpf_get_current_task_btf(),
+                               BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!fresh) {
         count_loss(WIRE_LOSS_STORAGE);
         return false;

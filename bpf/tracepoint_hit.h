@@ -18,6 +18,7 @@
 
 #include "call_owners.h"
 #include "span_points.h"
+#include "thread_storage.h"
 
 struct tracepoint_work {
     struct open_calls calls; /* stands in for the thread's */
@@ -72,8 +73,8 @@ static __always_inline void reach_at_tracepoint(struct tracepoint_work* work,
     bool begins = point->role == WIRE_SPAN_BEGIN || point->role == WIRE_SPAN_RESUME;
 
     if (observed && !thread && begins) {
-        thread = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL,
-                                      BPF_LOCAL_STORAGE_GET_F_CREATE);
+        thread =
+            thread_storage(&open_calls, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
         if (!thread) {
             count_loss(WIRE_LOSS_STORAGE);
             return;
@@ -111,7 +112,7 @@ static __always_inline int hit_tracepoint(void* record) {
         return 0;
     __sync_fetch_and_add(&counters->entry_hits, 1);
     point = spec->point;
-    thread = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    thread = thread_storage(&open_calls, task, 0);
     observed = is_observed_thread(task, thread);
     if (!observed) {
         thread = NULL;

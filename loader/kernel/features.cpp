@@ -10,9 +10,11 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <fstream>
 
 namespace auger {
@@ -92,6 +94,19 @@ std::string missing_socket_tracepoints() {
             missing += (missing.empty() ? "" : ", ") + std::string(name);
     libbpf_set_print(before);
     return missing;
+}
+
+// Whether programs are told when they may not be preempted, and it matters: a kernel that was built
+// to preempt itself says so ("#1 SMP PREEMPT_DYNAMIC").
+bool may_stop_preemption() {
+    utsname name{};
+    if (uname(&name) != 0 || !std::strstr(name.version, "PREEMPT"))
+        return false;
+    const libbpf_print_fn_t before = libbpf_set_print(nullptr); // as below
+    const bool found = libbpf_find_vmlinux_btf_id("bpf_preempt_disable", BPF_TRACE_FENTRY) > 0 &&
+                       libbpf_find_vmlinux_btf_id("bpf_preempt_enable", BPF_TRACE_FENTRY) > 0;
+    libbpf_set_print(before);
+    return found;
 }
 
 bool has_hardware_cycles() {
@@ -194,6 +209,7 @@ Features Features::detect(LinkProcesses* processes) {
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
         features.map_iterators = may_visit_maps();
+        features.stops_preemption = may_stop_preemption();
         const std::string missing = missing_socket_tracepoints();
         features.socket_tracepoints = missing.empty();
         if (!missing.empty())

@@ -184,6 +184,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->cpu_ids = state->cpu_ids;
+    skeleton.rodata->stops_preemption = options.stops_preemption;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     bpf_map__set_max_entries(skeleton.maps.tick_costs, state->cpu_ids);
     const bpf_program* const always[] = {skeleton.progs.thread_exit, skeleton.progs.thread_exec,

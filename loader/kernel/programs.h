@@ -26,6 +26,7 @@ struct ProgramsOptions {
     bool task_iterators = true;      // the program that lists open calls
     bool socket_tracepoints = false; // what watches connections
     bool map_iterators = false;      // the program that lists goroutines' open calls
+    bool stops_preemption = false;   // programs are not preempted while they look for memory
 };
 
 enum class ProgramKind {
