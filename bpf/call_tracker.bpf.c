@@ -170,7 +170,7 @@ int exchange_wait(u64* ctx) {
 
     if (!prev->pid || preempted || !prev->__state)
         return 0;
-    calls = thread_storage(&open_calls, prev, 0);
+    calls = bpf_task_storage_get(&open_calls, prev, NULL, 0);
     if (!calls || !calls->attached)
         return 0;
     regs = (void*)bpf_task_pt_regs(prev);

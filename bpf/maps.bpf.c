@@ -18,7 +18,7 @@ struct filter_comms_map filter_comms SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
 
 const volatile __u32 cpu_ids = 1;
-const volatile bool stops_preemption = false;
+const volatile bool disables_preemption = false;
 struct wire_config config = {};
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -305,8 +305,8 @@ extern struct filter_ids_map filter_cgroups SEC(".maps");
 extern struct filter_comms_map filter_comms SEC(".maps");
 
 /* Load-time knobs (user space sets them once, before loading). */
-extern const volatile __u32 cpu_ids; /* numbers of CPUs are below it */
-extern const volatile bool stops_preemption; /* see thread_storage.h */
+extern const volatile __u32 cpu_ids;            /* numbers of CPUs are below it */
+extern const volatile bool disables_preemption; /* see thread_storage.h */
 
 /* Live values: written by user space whenever they change, read at every event. */
 extern struct wire_config config;

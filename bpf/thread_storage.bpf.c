@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 #include "thread_storage.h"
 
-// Weak: they are called where the kernel has them (6.10 and later). In this object alone: libbpf
-// before 1.5 links no two that name the same function of the kernel.
+// Weak: only Linux 6.10 and later have them. Declared in this object alone: libbpf before 1.5
+// cannot link two objects that declare the same kernel function.
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
 
-// bpf_task_storage_get() takes a turn on each CPU: while one that was preempted has it there, for
-// whichever thread and map, others on that CPU find what there is, and make nothing.
-__hidden void* find_unpreempted(void* map, struct task_struct* task, u64 flags) {
+// Linux counts on each CPU who is in bpf_task_storage_get(), whatever the thread and the map. While
+// a program that was preempted in it is counted, others on that CPU find existing storage, but
+// cannot create any.
+__hidden void* get_without_preemption(void* map, struct task_struct* task, u64 flags) {
     void* found;
 
     bpf_preempt_disable();

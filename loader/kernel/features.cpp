@@ -83,30 +83,37 @@ bool may_visit_maps() {
     return static_cast<bool>(load_typed_program("bpf_map_elem", BPF_TRACE_ITER));
 }
 
+// While it lives, libbpf does not say on standard error what it has not found.
+class QuietLibbpf {
+  public:
+    QuietLibbpf() : before_(libbpf_set_print(nullptr)) {}
+    ~QuietLibbpf() { libbpf_set_print(before_); }
+    QuietLibbpf(const QuietLibbpf&) = delete;
+    QuietLibbpf& operator=(const QuietLibbpf&) = delete;
+
+  private:
+    libbpf_print_fn_t before_;
+};
+
 // What is missing of what exchanges are seen by; empty: nothing.
 std::string missing_socket_tracepoints() {
     std::string missing;
-    // It would say on standard error what is not found.
-    const libbpf_print_fn_t before = libbpf_set_print(nullptr);
+    const QuietLibbpf quiet;
     for (const char* name :
          {"sock_recv_length", "sock_send_length", "sk_data_ready", "inet_sock_set_state"})
         if (!load_typed_program(name, BPF_TRACE_RAW_TP))
             missing += (missing.empty() ? "" : ", ") + std::string(name);
-    libbpf_set_print(before);
     return missing;
 }
 
-// Whether programs are told when they may not be preempted, and it matters: a kernel that was built
-// to preempt itself says so ("#1 SMP PREEMPT_DYNAMIC").
-bool may_stop_preemption() {
+// Programs may disable preemption (Linux 6.10), and need to: a kernel that preempts its own code
+// says so in its version ("#1 SMP PREEMPT_DYNAMIC").
+bool may_disable_preemption() {
     utsname name{};
     if (uname(&name) != 0 || !std::strstr(name.version, "PREEMPT"))
         return false;
-    const libbpf_print_fn_t before = libbpf_set_print(nullptr); // as below
-    const bool found = libbpf_find_vmlinux_btf_id("bpf_preempt_disable", BPF_TRACE_FENTRY) > 0 &&
-                       libbpf_find_vmlinux_btf_id("bpf_preempt_enable", BPF_TRACE_FENTRY) > 0;
-    libbpf_set_print(before);
-    return found;
+    const QuietLibbpf quiet;
+    return libbpf_find_vmlinux_btf_id("bpf_preempt_disable", BPF_TRACE_FENTRY) > 0;
 }
 
 bool has_hardware_cycles() {
@@ -209,7 +216,7 @@ Features Features::detect(LinkProcesses* processes) {
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
         features.map_iterators = may_visit_maps();
-        features.stops_preemption = may_stop_preemption();
+        features.disables_preemption = may_disable_preemption();
         const std::string missing = missing_socket_tracepoints();
         features.socket_tracepoints = missing.empty();
         if (!missing.empty())

@@ -23,7 +23,7 @@ struct Features {
     bool uprobe_multi = false;           // Linux 6.6
     bool uprobe_session = false;         // Linux 6.13
     bool stacks_under_return = false;    // Linux 6.11
-    bool stops_preemption = false; // Linux 6.10: programs may, and without it might be preempted
+    bool disables_preemption = false;    // Linux 6.10, where programs may be preempted
     bool perf_events = false;            // of all processes: clocks, mappings as they come
     bool perf_events_take_admin = false; // ... with CAP_SYS_ADMIN only (Debian's paranoid 3)
     bool hardware_cycles = false;

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/programs.h"
 
-#include "loader/base/fd.h"
 #include "loader/kernel/bpf_calls.h"
-#include "loader/kernel/mapped_array.h"
-
-#include <bpf/bpf.h>
-#include <linux/types.h>
-
-#include "auger.skel.h"
+#include "loader/kernel/programs_state.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,11 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -71,21 +63,6 @@ Result<uint32_t> read_cpu_ids() {
     return id + 1;
 }
 
-struct SkeletonDeleter {
-    void operator()(auger_bpf* skeleton) const { auger_bpf::destroy(skeleton); }
-};
-
-template <typename Value>
-void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit) {
-    // The kernel rounds each CPU's value up to 8 bytes.
-    static_assert(sizeof(Value) % 8 == 0);
-    std::vector<Value> values(cpus);
-    if (bpf_map_lookup_elem(map_fd, &index, values.data()) == 0) {
-        for (const Value& value : values)
-            visit(value);
-    }
-}
-
 // Of bpf/, and what it takes to load it; null: nothing that some kernel lacks.
 struct Loadable {
     ProgramKind kind;
@@ -121,8 +98,6 @@ const Loadable& loadable_of(ProgramKind kind) {
     return *std::ranges::find(loadable, kind, &Loadable::kind);
 }
 
-constexpr std::string_view tracepoint_program_name = "tracepoint_hit_";
-
 // Before it is loaded.
 void set_attach_types(auger_bpf& skeleton, const ProgramsOptions& options) {
     const auto& programs = skeleton.progs;
@@ -148,20 +123,6 @@ void load_only(auger_bpf& skeleton, auto&& is_wanted) {
 
 } // namespace
 
-struct Programs::State {
-    ProgramsOptions options;
-    std::unique_ptr<auger_bpf, SkeletonDeleter> skeleton; // its maps, and the process tracepoints
-    std::map<std::string, UniqueFd> loaded;               // by name
-    uint32_t cpus = 0;
-    uint32_t cpu_ids = 0;
-    uint32_t last_scope = 0;
-    MappedArray<wire_call_counters> counters;
-    MappedArray<wire_unwind_table> unwind_tables;
-    MappedArray<wire_tick_cost> tick_costs;
-
-    Result<int> program(const std::string& name);
-};
-
 Programs::Programs(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Programs::~Programs() = default;
 
@@ -184,7 +145,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->cpu_ids = state->cpu_ids;
-    skeleton.rodata->stops_preemption = options.stops_preemption;
+    skeleton.rodata->disables_preemption = options.disables_preemption;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     bpf_map__set_max_entries(skeleton.maps.tick_costs, state->cpu_ids);
     const bpf_program* const always[] = {skeleton.progs.thread_exit, skeleton.progs.thread_exec,
@@ -352,136 +313,8 @@ wire_unwind_table* Programs::unwind_tables() const {
     return state_->unwind_tables.at(0);
 }
 
-std::array<uint64_t, WIRE_LOSSES> Programs::losses() const {
-    std::array<uint64_t, WIRE_LOSSES> sums = {};
-    int fd = bpf_map__fd(state_->skeleton->maps.losses);
-    for (uint32_t cause = 0; cause < WIRE_LOSSES; cause++)
-        for_each_cpu_value<uint64_t>(fd, cause, state_->cpus,
-                                     [&](uint64_t count) { sums[cause] += count; });
-    return sums;
-}
-
-wire_sampler_stats Programs::sampler_stats() const {
-    wire_sampler_stats sum = {};
-    for_each_cpu_value<wire_sampler_stats>(bpf_map__fd(state_->skeleton->maps.sampler_stats), 0,
-                                           state_->cpus, [&](const wire_sampler_stats& one) {
-                                               sum.ticks += one.ticks;
-                                               sum.samples += one.samples;
-                                               sum.filtered += one.filtered;
-                                               sum.gated += one.gated;
-                                               sum.own_ns += one.own_ns;
-                                           });
-    return sum;
-}
-
 wire_tick_cost* Programs::tick_costs() const {
     return state_->tick_costs.at(0);
-}
-
-wire_wait_stats Programs::wait_stats() const {
-    wire_wait_stats sum = {};
-    for_each_cpu_value<wire_wait_stats>(bpf_map__fd(state_->skeleton->maps.wait_stats), 0,
-                                        state_->cpus, [&](const wire_wait_stats& one) {
-                                            sum.waits += one.waits;
-                                            sum.samples += one.samples;
-                                            sum.gated += one.gated;
-                                            sum.own_ns += one.own_ns;
-                                            sum.waited_ns += one.waited_ns;
-                                        });
-    return sum;
-}
-
-std::array<uint64_t, WIRE_OTHER_HITS> Programs::other_hits() const {
-    std::array<uint64_t, WIRE_OTHER_HITS> sums = {};
-    const int fd = bpf_map__fd(state_->skeleton->maps.other_hits);
-    for (uint32_t index = 0; index < WIRE_OTHER_HITS; index++)
-        for_each_cpu_value<uint64_t>(fd, index, state_->cpus,
-                                     [&](uint64_t count) { sums[index] += count; });
-    return sums;
-}
-
-void Programs::visit_spans(const std::function<void(const wire_span&)>& visit) const {
-    const int map = bpf_map__fd(state_->skeleton->maps.spans);
-    const size_t size = bpf_map__value_size(state_->skeleton->maps.spans);
-    constexpr uint32_t at_once = 1024; // more than a bucket holds
-    std::vector<wire_span_key> keys(at_once);
-    std::vector<std::byte> values(at_once * size);
-    uint32_t position = 0; // the kernel's
-    for (bool first = true;; first = false) {
-        uint32_t count = at_once;
-        const int error = bpf_map_lookup_batch(map, first ? nullptr : &position, &position,
-                                               keys.data(), values.data(), &count, nullptr);
-        for (uint32_t i = 0; i < count && (error == 0 || errno == ENOENT); i++) {
-            wire_span span;
-            std::memcpy(&span, values.data() + i * size, sizeof span);
-            if (span.state & 1)
-                visit(span);
-        }
-        if (error != 0)
-            return; // the last ones, or the kernel cannot
-    }
-}
-
-SpanCounts Programs::span_counts(uint32_t spec) const {
-    SpanCounts sum;
-    for_each_cpu_value<wire_span_counts>(
-        bpf_map__fd(state_->skeleton->maps.span_counts), spec, state_->cpus,
-        [&](const wire_span_counts& one) {
-            sum += {one.expired,
-                    one.stray,
-                    one.attached_ns,
-                    one.queued_ns,
-                    one.parked_ns,
-                    one.watched_ns,
-                    one.blocked_ns,
-                    one.runnable_ns,
-                    {one.ambiguous[WIRE_AMBIGUOUS_EARLY], one.ambiguous[WIRE_AMBIGUOUS_UNASKED],
-                     one.ambiguous[WIRE_AMBIGUOUS_TLS], one.ambiguous[WIRE_AMBIGUOUS_HTTP2]}};
-        });
-    return sum;
-}
-
-SpanCounts Programs::go_counts(uint32_t spec) const {
-    SpanCounts sum;
-    for_each_cpu_value<wire_go_counts>(bpf_map__fd(state_->skeleton->maps.go_counts), spec,
-                                       state_->cpus, [&](const wire_go_counts& one) {
-                                           sum.attached_ns += one.attached_ns;
-                                           sum.queued_ns += one.queued_ns;
-                                           sum.blocked_ns += one.blocked_ns;
-                                           sum.runnable_ns += one.runnable_ns;
-                                           for (size_t i = 0; i < park_reasons; i++) {
-                                               sum.parked_ns += one.parked_ns[i];
-                                               sum.parked_for_ns[i] += one.parked_ns[i];
-                                           }
-                                       });
-    sum.watched_ns = sum.attached_ns;
-    return sum;
-}
-
-uint64_t Programs::goroutine_switches() const {
-    uint64_t sum = 0;
-    for_each_cpu_value<uint64_t>(bpf_map__fd(state_->skeleton->maps.go_switches), 0, state_->cpus,
-                                 [&](uint64_t count) { sum += count; });
-    return sum;
-}
-
-uint64_t Programs::gated_slow_calls() const {
-    uint64_t sum = 0;
-    for_each_cpu_value<uint64_t>(bpf_map__fd(state_->skeleton->maps.gated_slow_calls), 0,
-                                 state_->cpus, [&](uint64_t count) { sum += count; });
-    return sum;
-}
-
-uint64_t Programs::missed_tracepoints() const {
-    uint64_t sum = 0;
-    for (const auto& [name, fd] : state_->loaded) {
-        bpf_prog_info info = {};
-        uint32_t size = sizeof(info);
-        if (name.starts_with(tracepoint_program_name) &&
-            bpf_obj_get_info_by_fd(fd.get(), &info, &size) == 0)
-            sum += info.recursion_misses;
-    }
-    return sum;
 }
 
 uint32_t Programs::possible_cpus() const {

@@ -26,7 +26,7 @@ struct ProgramsOptions {
     bool task_iterators = true;      // the program that lists open calls
     bool socket_tracepoints = false; // what watches connections
     bool map_iterators = false;      // the program that lists goroutines' open calls
-    bool stops_preemption = false;   // programs are not preempted while they look for memory
+    bool disables_preemption = false; // during look-ups of task storage (bpf/thread_storage.h)
 };
 
 enum class ProgramKind {

@@ -208,7 +208,14 @@ TEST_P(ParkedGoroutines, AreListedWithWhatTheyWaitFor) {
                        return call.wait.find("parked: chan receive, for ") != std::string::npos;
                    });
         };
-        EXPECT_TRUE(session.pump_until(all_parked));
+        EXPECT_TRUE(session.pump_until(all_parked)) << [&] {
+            std::string text;
+            for (const OpenCall& call : must(session.backend().open_calls(forever)))
+                text += "\n  " + call.wait;
+            for (const Notice& notice : session.model().notices())
+                text += "\n  " + notice.text;
+            return text;
+        }();
     }
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);

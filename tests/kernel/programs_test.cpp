@@ -7,8 +7,13 @@
 
 #include <bpf/bpf.h>
 #include <gmock/gmock.h>
+#include <linux/bpf.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <set>
 #include <vector>
 
@@ -57,6 +62,43 @@ TEST_F(KernelTest, ProgramsAreLoadedWhenTheyAreAskedFor) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, Error::Kind::unsupported);
     EXPECT_EQ(held(), before + 8);
+}
+
+// How many calls of kernel functions (kfuncs) there are in a program, as it was verified.
+size_t kernel_function_calls(int program) {
+    bpf_prog_info info = {};
+    uint32_t size = sizeof info;
+    EXPECT_EQ(bpf_obj_get_info_by_fd(program, &info, &size), 0);
+    std::vector<bpf_insn> instructions(info.xlated_prog_len / sizeof(bpf_insn));
+    info = {};
+    info.xlated_prog_len = static_cast<uint32_t>(instructions.size() * sizeof(bpf_insn));
+    info.xlated_prog_insns = reinterpret_cast<uint64_t>(instructions.data());
+    EXPECT_EQ(bpf_obj_get_info_by_fd(program, &info, &size), 0);
+    return static_cast<size_t>(std::ranges::count_if(instructions, [](const bpf_insn& one) {
+        return one.code == (BPF_JMP | BPF_CALL) && one.src_reg == BPF_PSEUDO_KFUNC_CALL;
+    }));
+}
+
+// Where it can be, preemption is disabled during look-ups of task storage, and nowhere else is
+// anything paid for it.
+TEST_F(KernelTest, TaskStorageIsLookedUpWithoutPreemption) {
+    utsname kernel{};
+    ASSERT_EQ(uname(&kernel), 0);
+    const auto version = [](unsigned major, unsigned minor) { return major * 1000 + minor; };
+    unsigned major = 0, minor = 0;
+    ASSERT_EQ(std::sscanf(kernel.release, "%u.%u", &major, &minor), 2);
+    const bool can = std::strstr(kernel.version, "PREEMPT") != nullptr &&
+                     version(major, minor) >= version(6, 10);
+    EXPECT_EQ(Features::detect().disables_preemption, can) << kernel.release;
+
+    const auto calls = [](bool disables_preemption) {
+        const auto programs = must(
+            Programs::load({.uprobe_session = false, .disables_preemption = disables_preemption}));
+        return kernel_function_calls(must(programs->program(ProgramKind::call_entry)));
+    };
+    EXPECT_EQ(calls(false), 0u);
+    if (can)
+        EXPECT_EQ(calls(true), 2u) << "disabled once, enabled once";
 }
 
 } // namespace
