@@ -3,7 +3,7 @@
 #include "open_calls.h"
 #include "go_runtime.h"
 
-enum { ENOENT = 2 };
+enum { ENOENT = 2, EBUSY = 16 };
 
 struct find_stack {
     u64 start;
@@ -67,11 +67,28 @@ __noinline int has_been_left(struct open_call* call, struct stack_place* here) {
     return (u32)return_address != call->return_address;
 }
 
+// Whether `sp` is so near the end of the thread's own stack that it cannot be on another one: less
+// below it than the kernel maps for a program before it runs (`stack_expand` of setup_arg_pages()),
+// or than the smallest stack of a thread (PTHREAD_STACK_MIN in glibc).
+static __always_inline bool is_near_stack_end(struct task_struct* task, u64 sp) {
+    const u64 first_stack = 128 << 10, smallest_stack = 16 << 10;
+
+    return BPF_CORE_READ(task, mm, start_stack) - sp < first_stack ||
+           BPF_CORE_READ(task, THREAD_POINTER) - sp < smallest_stack;
+}
+
 __noinline int find_own_stack(struct open_calls* calls, u64 sp) {
     struct task_struct* task = bpf_get_current_task_btf();
     struct find_stack here = {};
+    long failed;
 
-    if (!calls || bpf_find_vma(task, sp, note_stack, &here, 0) || !is_own_stack(task, &here))
+    if (!calls)
+        return 0;
+    failed = bpf_find_vma(task, sp, note_stack, &here, 0);
+    // Another thread changes the mappings now, and has their lock.
+    if (failed == -EBUSY)
+        return is_near_stack_end(task, sp);
+    if (failed || !is_own_stack(task, &here))
         return 0;
     calls->own_stack_start = here.start;
     calls->own_stack_end = here.end;

@@ -34,7 +34,8 @@ static __always_inline bool is_listed(const struct open_call* call) {
  */
 int has_been_left(struct open_call* call, struct stack_place* here);
 
-/* 1 when `sp` lies on the thread's own stack, whose place is then remembered. */
+/* 1 when `sp` lies on the thread's own stack, whose place is then remembered if it can be told now:
+ * when another thread has the lock of the mappings, only what is near the stack's end is known. */
 int find_own_stack(struct open_calls* calls, u64 sp);
 
 /*

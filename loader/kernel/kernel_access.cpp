@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/kernel_access.h"
 
+#include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/link_processes.h"
 #include "loader/kernel/own_priority.h"
 #include "loader/process/capabilities.h"
@@ -32,6 +33,21 @@ void raise_limits() {
     // a user may have, beside another auger's. Who is not root stays within the limits there are.
     raise_limit(RLIMIT_NICE, static_cast<rlim_t>(20 - OwnPriority::raised_nice));
     raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);
+}
+
+// The kernel runs what is at a tracepoint in the order in which it came there, and takes all perf
+// events of one tracepoint for one that came with the first: programs of later ones run then, too.
+UniqueFd hold_exit_tracepoint(const Tracefs& tracefs) {
+    const auto format = tracefs.format("sched", "sched_process_exit");
+    if (!format)
+        return {};
+    perf_event_attr attributes = {};
+    attributes.size = sizeof(attributes);
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = format->id;
+    attributes.disabled = 1; // it counts nothing
+    auto event = open_perf_event(attributes, -1, 0, "sched:sched_process_exit");
+    return event ? *std::move(event) : UniqueFd();
 }
 
 } // namespace
@@ -70,6 +86,7 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
                                           ? Work::observing_by_perf_events
                                           : Work::observing)))
         return system_error("give up", "capabilities");
+    UniqueFd exit_event = hold_exit_tracepoint(tracefs);
     auto programs = Programs::load(
         {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
          features.context_switches, features.task_iterators, features.socket_tracepoints,
@@ -91,7 +108,8 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
                         *std::move(ring),
                         *std::move(watch),
                         *std::move(guard),
-                        std::move(tracefs)};
+                        std::move(tracefs),
+                        std::move(exit_event)};
 }
 
 } // namespace auger

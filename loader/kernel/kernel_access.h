@@ -3,6 +3,7 @@
 // target. Changes when a privilege or a feature of the kernel is needed, or is so no longer.
 #pragma once
 
+#include "loader/base/fd.h"
 #include "loader/base/result.h"
 #include "loader/kernel/attachment.h"
 #include "loader/kernel/event_ring.h"
@@ -25,6 +26,9 @@ struct KernelAccess {
     ProcessWatch watch;
     std::unique_ptr<FileGuard> guard;
     Tracefs tracefs;
+    // Holds the place of probes at the end of threads, before the program that takes a process
+    // which has ended out of the target: they belong to it still. Empty: there is no tracefs.
+    UniqueFd exit_event;
 
     // Fails as make_live_backend() does. Gives up what rights the options say.
     static Result<KernelAccess> open(const LiveOptions& options);

@@ -386,7 +386,7 @@ inline constexpr char lost_samples[] = "samples: event ring full";
 inline constexpr char lost_wait_samples[] = "samples of waits: event ring full";
 inline constexpr char lost_explained_calls[] = "explained calls: event ring full";
 inline constexpr char explained_on_other_stacks[] =
-    "explained calls: not on the thread's own stack";
+    "explained calls: not known to be on the thread's own stack";
 
 // What observing takes of the target's CPU time, over some second.
 struct Overhead {

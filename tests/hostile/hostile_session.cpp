@@ -135,7 +135,8 @@ json Hostile::expect_truth(LiveAuger& auger, const Shop& shop) {
     for (const char* who : {"clerk-0", "clerk-1", "apprentice"}) {
         const std::set<std::string> functions = functions_of(flame, {std::string(who)});
         for (const char* function : {"serve", "advise", "search", "truth_spin_us"})
-            EXPECT_TRUE(functions.contains(function)) << who << " without " << function;
+            EXPECT_TRUE(functions.contains(function))
+                << who << " without " << function << " in " << flame.dump();
         for (const std::string& function : functions)
             EXPECT_THAT(function, Not(HasSubstr("evil")));
     }

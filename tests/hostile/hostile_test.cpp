@@ -155,25 +155,34 @@ TEST_F(Hostile, ReadersThatHangHoldUpNobodyWhoAsks) {
     expect_truth(auger(), shop);
 }
 
-// How long a process's first thread waited for a CPU, up to its end.
+// How long the threads of a process and of those that it has started waited for a CPU, up to its
+// end, in all: what each of them may have kept the process waiting.
 class DelayUntilTheEnd {
   public:
     explicit DelayUntilTheEnd(pid_t pid)
-        : begin_(run_delay_of(pid)), end_(begin_.count()), thread_([this, pid] { watch(pid); }) {}
-    ~DelayUntilTheEnd() { thread_.join(); }
+        : begin_(run_delays_of_family(pid)), end_(begin_), thread_([this, pid] { watch(pid); }) {}
     // Once it has ended.
-    std::chrono::nanoseconds delay() const { return std::chrono::nanoseconds(end_) - begin_; }
+    std::chrono::nanoseconds delay() {
+        thread_.join();
+        std::chrono::nanoseconds sum{};
+        for (const auto& [thread, delay] : end_) {
+            const auto before = begin_.find(thread);
+            sum += delay - (before == begin_.end() ? std::chrono::nanoseconds{} : before->second);
+        }
+        return sum;
+    }
 
   private:
     void watch(pid_t pid) {
         while (memory_of(pid, "VmRSS") > 0) {
-            end_ = std::max<int64_t>(end_, run_delay_of(pid).count());
+            for (const auto& [thread, delay] : run_delays_of_family(pid))
+                end_[thread] = std::max(end_[thread], delay);
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
     }
-    const std::chrono::nanoseconds begin_;
-    std::atomic<int64_t> end_;
-    std::thread thread_; // last: it uses the others
+    const std::map<pid_t, std::chrono::nanoseconds> begin_;
+    std::map<pid_t, std::chrono::nanoseconds> end_;
+    std::jthread thread_; // last: it uses the others
 };
 
 TEST_F(Hostile, ItEndsWithinASecondWhateverItReads) {
@@ -186,7 +195,7 @@ TEST_F(Hostile, ItEndsWithinASecondWhateverItReads) {
         ASSERT_NE(line, "") << "it has ended";
     ASSERT_TRUE(wait_until([&] { return !readers_of(other.pid()).empty(); }));
     const BpfObjects held = BpfObjects::held_by(other.pid());
-    const DelayUntilTheEnd waited(other.pid());
+    DelayUntilTheEnd waited(other.pid());
     const std::chrono::nanoseconds own = own_run_delay();
     const auto begin = std::chrono::steady_clock::now();
     other.signal(SIGTERM);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/hostile/process_figures.h"
 
-#include <filesystem>
+#include "tests/support/children.h"
+
 #include <fstream>
-#include <iterator>
 
 namespace auger::test {
 namespace {
@@ -27,13 +27,20 @@ uint64_t memory_of(pid_t pid, const std::string& what) {
 }
 
 uint64_t open_files_of(pid_t pid) {
-    std::error_code gone;
-    const std::filesystem::directory_iterator files("/proc/" + std::to_string(pid) + "/fd", gone);
-    return gone ? 0 : static_cast<uint64_t>(std::distance(begin(files), end(files)));
+    return names_in("/proc/" + std::to_string(pid) + "/fd").size();
 }
 
 std::chrono::nanoseconds run_delay_of(pid_t pid) {
     return run_delay("/proc/" + std::to_string(pid) + "/schedstat");
+}
+
+std::map<pid_t, std::chrono::nanoseconds> run_delays_of_family(pid_t pid) {
+    std::map<pid_t, std::chrono::nanoseconds> delays;
+    for (const std::string& thread : names_in("/proc/" + std::to_string(pid) + "/task"))
+        delays[std::stoi(thread)] = run_delay("/proc/" + thread + "/schedstat");
+    for (const pid_t child : children_of(pid))
+        delays.merge(run_delays_of_family(child));
+    return delays;
 }
 
 std::chrono::nanoseconds own_run_delay() {

@@ -139,6 +139,21 @@ TEST_F(Explained, WhatTheThreadDidAddsUpToo) {
               account["parts"]["disk"]["mean"].get<double>() + account["gap"].get<double>());
 }
 
+// While somebody changes a process's mappings, nobody else can look at them; the stack of a thread
+// is known all the same.
+TEST_F(Explained, NoCallIsLeftOutWhileMappingsChange) {
+    Program program("mappings", {"--wait", "--linger"});
+    program.wait_ready();
+    session_.observe(program.pid());
+    handle_ = session_.time("handle");
+    explain();
+    program.go();
+    const json account = program.account();
+    must(session_.backend().refresh());
+    EXPECT_EQ(explanation().calls, account["handled"]);
+    EXPECT_EQ(session_.lost("explained calls: not known to be on the thread's own stack"), 0u);
+}
+
 // Of a call that was left by a jump nobody knows when: the call around it is left out, and counted.
 TEST_F(Explained, CallsWithAnUnseenEndAreLeftOut) {
     start({"--calls", "100", "--jump-every", "4", "--unit-us", "10"});

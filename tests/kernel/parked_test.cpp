@@ -192,7 +192,7 @@ TEST_P(ParkedGoroutines, SayWhereSlowCallsWaited) {
 }
 
 TEST_P(ParkedGoroutines, AreListedWithWhatTheyWaitFor) {
-    Program program(GetParam(), {"--calls", "1", "--wait", "--linger"});
+    Program program(GetParam(), {"--calls", "0", "--wait", "--linger"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());

@@ -161,7 +161,9 @@ TEST_P(RealServer, IsTimedSampledAndSplitByACommandFile) {
     EXPECT_EQ(split["classes"]["open"]["samples"], 0u);
     const json flame = observer.reports("flame").at(0);
     EXPECT_GT(share_of_cause(*server_, flame, "slow"), 0.5);
-    EXPECT_LT(share_of_cause(*server_, flame, "fast"), share_of_cause(*server_, flame, "slow") / 2);
+    // Not by how much: where CPUs are short, statements without the cause are among the slow ones,
+    // since they waited for one.
+    EXPECT_LT(share_of_cause(*server_, flame, "fast"), share_of_cause(*server_, flame, "slow"));
     EXPECT_EQ(observer.reports("diff").at(0)["first"]["class"], "slow");
 
     // Slow calls come from many threads.

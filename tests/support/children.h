@@ -12,12 +12,22 @@
 
 namespace auger::test {
 
+// What a folder of /proc holds, as far as it is still there.
+inline std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    std::error_code gone;
+    // In steps that tell that the process has ended, where those of a range-based loop throw.
+    for (std::filesystem::directory_iterator entry(folder, gone), end; !gone && entry != end;
+         entry.increment(gone))
+        names.push_back(entry->path().filename());
+    return names;
+}
+
 inline std::vector<pid_t> children_of(pid_t pid) {
     std::vector<pid_t> all;
-    std::error_code gone;
-    for (const auto& thread :
-         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
-        std::ifstream list(thread.path() / "children");
+    const std::string threads = "/proc/" + std::to_string(pid) + "/task/";
+    for (const std::string& thread : names_in(threads)) {
+        std::ifstream list(threads + thread + "/children");
         all.insert(all.end(), std::istream_iterator<pid_t>(list), {});
     }
     std::erase_if(all, [](pid_t child) {

@@ -4,12 +4,14 @@
 #include "tests/support/asked_by_nobody.h"
 #include "tests/support/invoking_user.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <list>
@@ -243,6 +245,11 @@ TEST_F(EndpointAccess, NoMoreWaitThanThereIsRoomFor) {
             all.emplace_back(address);
             all.back().post("/sample", one_second);
         }
+    // Who is turned away is told at once, and the session does nothing yet: so all have come before
+    // the first is served, which makes room for another.
+    ASSERT_TRUE(test::wait_until([&] {
+        return std::ranges::count_if(all, [](HttpClient& one) { return one.closed(); }) >= 120 - 64;
+    }));
     size_t busy = 0, served = 0;
     for (HttpClient& client : all) {
         ASSERT_TRUE(answered(client));
