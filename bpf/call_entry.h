@@ -149,7 +149,9 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     call->value_slot = NO_VALUE_SLOT;
     call->traced_inside = 0;
     call->parts_ns = 0;
-    call->state = begins_again ? CALL_BEGINS_AGAIN : 0;
+    call->state = begins_again                            ? CALL_BEGINS_AGAIN
+                  : spec->flags & WIRE_SPEC_RETURN_PROBES ? CALL_HAS_RETURN_PROBE
+                                                          : 0;
     if (!in_go && (cookie & WIRE_COOKIE_TAIL))
         call->state = CALL_ENDS_IN_CALLER | CALL_HAS_JUMPED;
     else if (!in_go && (spec->flags & WIRE_SPEC_TAILS) && returns_to_known_place(ctx, cookie))

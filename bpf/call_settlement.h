@@ -29,6 +29,15 @@ static __always_inline bool has_returned(const struct open_call* call, u64 stack
            address == call->return_address;
 }
 
+// Whether the return address that lies there has been replaced by a return probe. Whoever calls
+// puts one in place that is not; so the function that begins there has been jumped to.
+static __always_inline bool returns_to_probe(u64 sp) {
+    u64 address = 0;
+
+    return !read_return_address(&address, sizeof(address), 0, sp) && address &&
+           address == BPF_CORE_READ(bpf_get_current_task_btf(), mm, uprobes_state.xol_area, vaddr);
+}
+
 // There may be calls with the stack pointer of the one that begins and yet not gone. It may be the
 // same call, which another probe on this instruction has just seen begin: not when this probe has
 // one open there too, since then they are both from an earlier time. Or, at a call instruction, it
@@ -36,7 +45,8 @@ static __always_inline bool has_returned(const struct open_call* call, u64 stack
 static __always_inline bool lives_beside_entry(const struct open_call* call, struct settlement* s) {
     // What it has jumped to begins. The function itself comes from its caller again: unless several
     // jump to each other in turn, which is not told from that.
-    if (call->state & CALL_HAS_JUMPED)
+    if ((call->state & CALL_HAS_JUMPED) ||
+        ((call->state & CALL_HAS_RETURN_PROBE) && returns_to_probe(call->sp)))
         return call->spec != s->entry_spec;
     // The function that jumps has it, too.
     if (s->at_jump)

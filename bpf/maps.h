@@ -16,9 +16,10 @@ enum call_state {
     /* Of a Go function that has no room on its stack: the stack is made larger, and the function
      * begins again. */
     CALL_BEGINS_AGAIN = 1,
-    CALL_ENDS_IN_CALLER = 2, /* it is seen when the caller goes on, see tail_calls.h ... */
-    CALL_HAS_JUMPED = 4,     /* ... and the function is over, but what it has jumped to is not */
-    CALL_WHOLE = 8,          /* of a function that is explained, in no other call of it */
+    CALL_ENDS_IN_CALLER = 2,    /* it is seen when the caller goes on, see tail_calls.h ... */
+    CALL_HAS_JUMPED = 4,        /* ... and the function is over, but what it has jumped to is not */
+    CALL_WHOLE = 8,             /* of a function that is explained, in no other call of it */
+    CALL_HAS_RETURN_PROBE = 16, /* which sees also what it jumps to come back */
 };
 
 /* What is known of the call with CALL_WHOLE that is open: see call_parts.h. */
@@ -319,9 +320,9 @@ static __always_inline void count_loss(u32 cause) {
 }
 
 /* The longest that a piece of our work takes: a walk of 512 native frames is some 30 us, one that
- * goes through 512 of Python's and passes 1,024 more some 50 us. What seems to have taken longer was
- * interrupted by other tasks or by the hypervisor, as the thread may be anywhere; that is not our
- * cost, and stays in durations. */
+ * goes through 512 of Python's and passes 1,024 more some 50 us. What seems to have taken longer
+ * was interrupted by other tasks or by the hypervisor, as the thread may be anywhere; that is not
+ * our cost, and stays in durations. */
 #define LONGEST_OWN_NS 100000
 
 static __always_inline u64 without_interruptions(u64 own_ns) {

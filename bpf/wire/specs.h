@@ -39,6 +39,7 @@ enum wire_cookie {
 enum wire_spec_flag {
     WIRE_SPEC_ENABLED = 1,
     WIRE_SPEC_TRACE_SLOW = 2, /* calls longer than slow_ns become WIRE_SLOW_CALL events */
+    WIRE_SPEC_RETURN_PROBES = 4, /* its calls are seen to end by return probes */
     WIRE_SPEC_SECOND = 8,     /* its second set of probes is in force: see wire_cookie */
 };
 

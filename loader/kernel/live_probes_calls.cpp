@@ -119,6 +119,7 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
     settings.program = place.program;
     settings.terms = probe.terms;
     settings.part = place.part;
+    settings.return_probes = place.exit == ExitWay::return_probe || place.exit == ExitWay::session;
     settings.is_go = place.exit == ExitWay::go;
     settings.is_span = !probe.span.empty();
     settings.limit_ns = probe.span.limit_ns;

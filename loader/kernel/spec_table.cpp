@@ -117,7 +117,8 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
     spec.slow_ns = settings.slow_ns.value_or(UINT64_MAX);
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
-                 (settings.tails ? WIRE_SPEC_TAILS : 0) | (settings.second ? WIRE_SPEC_SECOND : 0);
+                 (settings.tails ? WIRE_SPEC_TAILS : 0) | (settings.second ? WIRE_SPEC_SECOND : 0) |
+                 (settings.return_probes ? WIRE_SPEC_RETURN_PROBES : 0);
     spec.terms = settings.terms;
     spec.program = settings.program;
     spec.part = settings.part;

@@ -23,6 +23,7 @@ struct SpecSettings {
     std::optional<uint64_t> slow_ns; // trace calls longer than this
     bool tails = false;              // see WIRE_SPEC_TAILS
     bool second = false;             // see WIRE_SPEC_SECOND
+    bool return_probes = false;      // see WIRE_SPEC_RETURN_PROBES
     uint32_t program = 0;            // its call program; see wire_spec
     uint32_t terms = 0;              // of gates; see wire_spec
     uint32_t part = 0;               // of explained calls; see wire_spec

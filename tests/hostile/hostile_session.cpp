@@ -136,7 +136,9 @@ json Hostile::expect_truth(LiveAuger& auger, const Shop& shop) {
         const std::set<std::string> functions = functions_of(flame, {std::string(who)});
         for (const char* function : {"serve", "advise", "search", "truth_spin_us"})
             EXPECT_TRUE(functions.contains(function))
-                << who << " without " << function << " in " << flame.dump();
+                << who << " without " << function << "; lost: " << status["lost"]
+                << "; unwinding: " << status["unwinding"]
+                << "; its functions: " << testing::PrintToString(functions);
         for (const std::string& function : functions)
             EXPECT_THAT(function, Not(HasSubstr("evil")));
     }

@@ -56,6 +56,34 @@ TEST_F(TailCalls, AreTimedThroughTheJump) {
               account["shortest_ns"].get<uint64_t>());
 }
 
+// A return probe sees what a function has jumped to come back, whoever calls the function: also
+// when that is timed, too, and its call begins with the stack pointer of the one that has jumped.
+TEST_F(TailCalls, AreTimedThroughTheJumpByReturnProbes) {
+    Program program("tail_times", {"--calls", "100", "--no-throws", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::trampoline));
+    std::map<std::string, ProbeId> probes;
+    for (const char* name : {"forward", "chain", "outward", "sleeper"})
+        probes[name] = session.time(name);
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    EXPECT_EQ(program.wait_exit(), 0);
+    ASSERT_TRUE(account["ok"].get<bool>()) << account;
+    for (const auto& [name, probe] : probes) {
+        SCOPED_TRACE(name);
+        const nlohmann::json& truth = account["functions"][name];
+        const Calls calls = session.calls(probe);
+        EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
+        EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>());
+        EXPECT_EQ(calls.unwound, 0u);
+        const CallStatistics statistics = session.model().probe_statistics(probe);
+        EXPECT_GE(statistics.min_ns, account["shortest_ns"].get<uint64_t>());
+    }
+}
+
 // A jump is timed like a call: it ends where the function that jumps comes back to. With probes on
 // all that is involved, which have the same stack pointer. The kernel runs the programs of one
 // instruction in the order in which they were attached, or the other way round: both are right.

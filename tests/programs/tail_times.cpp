@@ -6,6 +6,7 @@
 
 #include <cinttypes>
 #include <ctime>
+#include <iterator>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ static truth_function functions[] = {{"forward", 0, 0, 0},
                                      {"sleeper", 0, 0, 0}};
 enum { function_count = sizeof functions / sizeof *functions, sleep_us = 1000 };
 static uint64_t longest[function_count];
+static bool option_no_throws;
 static volatile uint64_t sink;
 
 static uint64_t now_ns() {
@@ -90,6 +92,11 @@ int main(int argc, char** argv) {
     program.functions = functions;
     program.function_count = function_count;
     program.report = report;
+    const truth_option options[] = {
+        {"no-throws", TRUTH_FLAG, &option_no_throws, "leave out what throws"},
+    };
+    program.options = options;
+    program.option_count = std::size(options);
     truth_start(argc, argv, &program);
     for (uint64_t done = 0; truth_more(done); ++done) {
         const int value = static_cast<int>(done & 0xffff);
@@ -101,14 +108,15 @@ int main(int argc, char** argv) {
         truth_count(&functions[FORWARD].returns);
         measure(OUTWARD, [&] { truth_expect(outward(sleep_us) == 0, "outward"); });
         truth_count(&functions[OUTWARD].returns);
-        measure(THROWING, [&] {
-            try {
-                truth_expect(throwing(value) == value && value % 2 == 0, "throwing");
-                truth_count(&functions[THROWING].returns);
-            } catch (const std::runtime_error&) {
-                truth_count(&functions[THROWING].unwound);
-            }
-        });
+        if (!option_no_throws)
+            measure(THROWING, [&] {
+                try {
+                    truth_expect(throwing(value) == value && value % 2 == 0, "throwing");
+                    truth_count(&functions[THROWING].returns);
+                } catch (const std::runtime_error&) {
+                    truth_count(&functions[THROWING].unwound);
+                }
+            });
         measure(SLEEPER, [&] { truth_expect(sleeper(1) == 2, "sleeper"); });
     }
     return truth_finish();
