@@ -76,4 +76,9 @@ void LiveMappings::scan_anew() {
         (void)mappings_.scan(pid, clock_ns());
 }
 
+void LiveMappings::look_at(pid_t pid) {
+    if (pid != getpid())
+        (void)mappings_.scan(pid, clock_ns());
+}
+
 } // namespace auger

@@ -31,6 +31,11 @@ class LiveMappings {
 
     // Takes in what has come; returns how many events that were.
     size_t deliver();
+    // Of a process that a sample is of. When events were lost, that of its birth may be among them.
+    void note_process(pid_t pid) {
+        if (watch_.lost() > 0 && !mappings_.knows(pid))
+            look_at(pid);
+    }
     // Of processes whose first thread has ended.
     void look_for_ends();
 
@@ -38,6 +43,7 @@ class LiveMappings {
     void on_event(const ProcessEvent& event);
     void on_end(const ProcessEvent& event);
     void scan_anew();
+    void look_at(pid_t pid);
 
     ProcessWatch& watch_;
     const LiveTarget& target_;

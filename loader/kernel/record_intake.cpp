@@ -27,6 +27,7 @@ size_t RecordIntake::deliver(const TimeSlice& until) {
 // False: not yet.
 bool RecordIntake::take(WireView& view) {
     if (auto* sample = std::get_if<WireSampleView>(&view)) {
+        mappings_.note_process(static_cast<pid_t>(sample->head->event.pid));
         if (!copied_stacks_.complete(*sample, clock_ns()))
             return false;
         events_.on_sample(*sample);

@@ -138,6 +138,9 @@ void ModuleMap::apply(const ProcessEvent& event) {
         if (event.pid == 0 || event.pid == std::numeric_limits<uint32_t>::max())
             return; // the kernel's own
         changed_.insert(pid);
+        // The event of its birth was lost: it has more than this one.
+        if (!knows(pid))
+            (void)scan(pid, event.time);
         Process& process = processes_[pid];
         Image& image = process.images.empty() ? new_image(process, 0) : process.images.back();
         add_mapping(pid, image, mapping_of(event), event.time);

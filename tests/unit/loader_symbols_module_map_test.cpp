@@ -2,7 +2,7 @@
 #include "loader/symbols/module_map.h"
 #include "tests/unit/mapping_of.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -95,6 +95,17 @@ TEST_F(Map, AChildHasItsParentsMappingsAndGoesItsOwnWay) {
     map.apply(exec);
     EXPECT_EQ(at(0x1000, 31, ghost + 1), "[unknown]+4096");
     EXPECT_EQ(at(0x1000, 31), "/a+0");
+}
+
+// The event of its birth was lost: the first that is heard of it is not all that it has mapped.
+TEST_F(Map, AProcessThatIsHeardOfLateHasAllThatItHasMapped) {
+    auto late = mapping(10, 0x1000, 0x2000, "/late", 1);
+    late.pid = late.tid = static_cast<uint32_t>(getpid());
+    map.apply(late);
+    EXPECT_EQ(at(0x1000, 20, late.pid), "/late+0");
+    const auto own = reinterpret_cast<uint64_t>(&happening);
+    EXPECT_THAT(at(own, 20, late.pid),
+                testing::StartsWith(std::filesystem::read_symlink("/proc/self/exe").string()));
 }
 
 TEST_F(Map, SaysOfWhichProcessesTheMappingsHaveChanged) {
