@@ -11,6 +11,7 @@
 #include "loader/reports/call_sites.h"
 #include "loader/reports/capability.h"
 #include "loader/reports/open_call.h"
+#include "loader/reports/probe_plan.h"
 #include "loader/reports/probe_report.h"
 #include "loader/reports/reader_status.h"
 #include "loader/reports/symbol_progress.h"
@@ -54,6 +55,8 @@ class Backend {
     virtual Result<void> start_command() = 0;
 
     virtual Result<ProbeReport> add_probe(const ProbeRequest&) = 0;
+    // What adding a probe of this text would do. Nothing is attached.
+    virtual Result<ProbePlan> plan_probe(const std::string& text) = 0;
     virtual Result<void> remove_probe(ProbeId) = 0;
     // Takes off what is attached for a probe, which keeps all that was collected; or attaches it
     // anew. Calls that are open when it goes off are counted as `dropped`.

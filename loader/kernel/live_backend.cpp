@@ -81,6 +81,7 @@ class LiveBackend final : public Backend {
     TargetStatus target_status() const override { return target_.status(); }
     Result<void> start_command() override;
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
+    Result<ProbePlan> plan_probe(const std::string& text) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override;
     Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
@@ -143,6 +144,12 @@ class LiveBackend final : public Backend {
 
   private:
     void notice(const std::string& text) { tee_.on_notice(clock_ns(), text); }
+    // Whether a probe can be asked for now.
+    Result<void> prepare_probe(const std::string& text);
+    // Asks what is in files for a probe.
+    template <typename Answer>
+    Result<Answer> ask_of_probe(const std::string& text,
+                                const std::function<Result<Answer>()>& ask);
     // Of a command, while it asks what is in files.
     WaitingForCode wait_for_code() const {
         return {catalogue_.readers(),
@@ -243,28 +250,46 @@ Result<void> LiveBackend::start_command() {
     return started;
 }
 
-Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
+Result<void> LiveBackend::prepare_probe(const std::string& text) {
     if (target_.spec().kind == TargetSpec::Kind::none)
-        return Error{"time", request.text, "there is no target", "set one first: `target PID`"};
+        return Error{"time", text, "there is no target", "set one first: `target PID`"};
     if (target_.ended())
-        return Error{"time", request.text, "every process of the target has ended",
+        return Error{"time", text, "every process of the target has ended",
                      "observe another one: `target ...`"};
     // Which is no time that files take to be read.
     if (!overhead_.has_costs())
         overhead_.set_costs(probes_.measure_costs());
+    return {};
+}
+
+template <typename Answer>
+Result<Answer> LiveBackend::ask_of_probe(const std::string& text,
+                                         const std::function<Result<Answer>()>& ask) {
+    if (auto prepared = prepare_probe(text); !prepared)
+        return prepared.error();
     const auto asking = wait_for_code();
     // Processes may have mapped something a moment ago.
     loop_.deliver_all();
     view_.expire();
-    if (auto refused = refuse_emulators(view_.get(), "time", request.text); !refused)
+    if (auto refused = refuse_emulators(view_.get(), "time", text); !refused)
         return refused.error();
-    auto added = probes_.add(request, view_.get());
-    if (!added && view_.get().modules.empty() && !kernel_.features.other_users) {
-        Error error = added.error();
+    Result<Answer> answer = ask();
+    if (!answer && view_.get().modules.empty() && !kernel_.features.other_users) {
+        Error error = answer.error();
         error.hint = lack_of_capability(CAP_SYS_PTRACE);
         return error;
     }
-    return added;
+    return answer;
+}
+
+Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
+    return ask_of_probe<ProbeReport>(request.text,
+                                     [&] { return probes_.add(request, view_.get()); });
+}
+
+Result<ProbePlan> LiveBackend::plan_probe(const std::string& text) {
+    return ask_of_probe<ProbePlan>(
+        text, [&] { return probes_.plan(text, view_.get(), overhead_.costs()); });
 }
 
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {

@@ -38,6 +38,7 @@ class LiveOverhead {
         has_costs_ = true;
     }
     bool has_costs() const { return has_costs_; }
+    const HitCosts& costs() const { return costs_; }
     TargetClock& clock() { return clock_; }
     // Begins a new span: what was in force has changed, and a span should hold one state.
     void begin(uint64_t now_ns);

@@ -51,18 +51,14 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
             return attached.error();
         report.pending = report.places.empty();
         if (report.pending && !probe.being_read)
-            return Error{"time", request.text, "nothing that matches can be timed",
-                         fmt::format("{}", fmt::join(report.skipped, "; "))};
+            return nothing_to_time(request.text, report);
     } else if (readers_.take_interrupted()) {
         return matches.error();
     } else {
         if (!may_come(probe.pattern, view))
             return matches.error();
         report.pending = true;
-        report.notes.push_back(
-            probe.pattern.library.empty()
-                ? "waits for a program that has it"
-                : fmt::format("waits for {} to be loaded", probe.pattern.library));
+        report.notes.push_back(waits_for(probe.pattern));
     }
     sink_.on_probe(probe.info);
     probes_.emplace(request.id, std::move(probe));
@@ -80,6 +76,16 @@ bool LiveProbes::may_come(const ProbePattern& pattern, const TargetView& view) {
                    leads_to(pattern.library, module.file->fd());
         });
     return !library_is_there || view.modules.empty();
+}
+
+std::string LiveProbes::waits_for(const ProbePattern& pattern) {
+    return pattern.library.empty() ? "waits for a program that has it"
+                                   : fmt::format("waits for {} to be loaded", pattern.library);
+}
+
+Error LiveProbes::nothing_to_time(const std::string& text, const ProbeReport& report) {
+    return {"time", text, "nothing that matches can be timed",
+            fmt::format("{}", fmt::join(report.skipped, "; "))};
 }
 
 Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const TargetView& view) {

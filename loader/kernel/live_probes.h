@@ -20,6 +20,7 @@
 #include "loader/kernel/timed_functions.h"
 #include "loader/kernel/timed_probe.h"
 #include "loader/reports/call_sites.h"
+#include "loader/reports/probe_plan.h"
 #include "loader/reports/probe_report.h"
 #include "loader/reports/tracepoints.h"
 #include "loader/reports/usdt_probes.h"
@@ -60,6 +61,8 @@ class LiveProbes {
     void set_way_out(WayOut way_out) { way_out_ = way_out; }
 
     Result<ProbeReport> add(const ProbeRequest& request, const TargetView& view);
+    // What add() would do, and what a call then costs.
+    Result<ProbePlan> plan(const std::string& text, const TargetView& view, const HitCosts& costs);
     // `function` as a probe's text names it.
     Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // `pattern` as a probe's text names them, with or without `usdt:`.
@@ -149,6 +152,27 @@ class LiveProbes {
     // ... has become another answer than it was: true, and its group has to be renewed.
     bool choose_exits(const Probe& probe, Place& place, Transaction& edit);
 
+    struct ChosenPlace {
+        Place place;
+        std::optional<CallProgram> program; // that reads its values
+        GoPlaces go;
+    };
+    struct ChosenPlaces {
+        std::vector<ChosenPlace> places;
+        std::set<std::string> reasons; // for the ways out
+        std::set<size_t> being_read;   // modules in which there may be more
+    };
+    // Those of `matches` that the probe does not have yet, with how each is attached. What cannot
+    // be is told as skipped.
+    Result<ChosenPlaces> choose_places(const Probe& probe, const ProbeMatches& matches,
+                                       const TargetView& view, TailCallers& callers,
+                                       ProbeReport& report);
+    static ProbePlan::Cost cost_of(const Place& place, const HitCosts& costs);
+    // Null: the probe does not have it.
+    static const Place* find_place(const Probe& probe, const PlaceMatch& match,
+                                   const TargetModule& module);
+    static void tell_being_read(const std::set<size_t>& modules, const TargetView& view,
+                                std::vector<std::string>& notes);
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
@@ -168,6 +192,8 @@ class LiveProbes {
                               TailCallers& known);
     // What is not found now.
     static bool may_come(const ProbePattern& pattern, const TargetView& view);
+    static std::string waits_for(const ProbePattern& pattern);
+    static Error nothing_to_time(const std::string& text, const ProbeReport& report);
     static std::string tail_note(const Place& place);
     Result<ProbeReport> add_span(const ProbeRequest& request, const TargetView& view);
     // Its spec, and probes at its points; all or nothing.
@@ -180,7 +206,8 @@ class LiveProbes {
     static Result<void> check_key(const PointOfSpan& point, std::optional<CallProgram>& program);
     // Of the user's probe that it is, or is a point of.
     void tell(const Probe& probe);
-    static ProbePlace shown_place(const Place& place, const TargetModule& module);
+    static ProbePlace shown_place(const Place& place, const std::string& module);
+    static ProbePlace shown_tracepoint(const Place& place);
     // Values are asked of a span, which has none.
     static Error no_values(const Probe& span);
     // Whose callers are where its calls end.

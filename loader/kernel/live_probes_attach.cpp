@@ -42,7 +42,7 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
                                               << WIRE_COOKIE_CALL_LENGTH_SHIFT;
     if (place.through_pointer())
         cookie |= WIRE_COOKIE_POINTER;
-    const EntryPlace& entry = place.at_arguments ? *place.match.argument_entry : place.match.entry;
+    const EntryPlace& entry = place.entry();
     request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats),
                         place.match.usdt ? place.match.usdt->semaphore : 0);
     for (const ExitPlace& exit : place.exits())
@@ -54,13 +54,8 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
                                     const TargetView& view, ProbeReport& report) {
     if (probe.pattern.tracepoint())
         return attach_tracepoints(probe, matches, view, report);
-    UnwindProof proof{false, ""};
-    if (probe.way_out == WayOut::automatic)
-        proof = exits_.prove(view);
-
     std::vector<Place> places;
     std::vector<PlaceGroup> groups;
-    std::set<std::string> reasons;
     TailCallers callers(readers_, view);
     std::map<size_t, GoPlaces> go_files; // by module
     auto give_up = [&](const Error& error) {
@@ -74,113 +69,45 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         }
         return error;
     };
-    std::set<size_t> being_read(matches.being_read.begin(), matches.being_read.end());
-    // With some to spare for those that turn out to be known or impossible.
-    if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
+    // The function may have come with a library.
+    for (const PlaceMatch& match : matches.places)
+        if (const Place* known = find_place(probe, match, view.modules[match.module]);
+            known && known->through_pointer() && match.site && match.site->pointer)
+            if (auto entered = pointer_calls_.enter(specs_.cookie(known->spec), match, view);
+                !entered)
+                return entered;
+    auto chosen = choose_places(probe, matches, view, callers, report);
+    if (!chosen)
+        return chosen.error();
+    if (auto reserved = specs_.reserve(chosen->places.size()); !reserved)
         return reserved;
-    ProgramCompiler compiler(readers_, request_for(probe));
-    for (const PlaceMatch& match : matches.places) {
+    for (auto& [fresh, program, go] : chosen->places) {
+        const PlaceMatch& match = fresh.match;
         const TargetModule& module = view.modules[match.module];
-        const auto known = std::ranges::find_if(probe.places, [&](const Place& place) {
-            return place.file == module.identity() && place.match.address == match.address;
-        });
-        if (known != probe.places.end()) {
-            // The function may have come with a library.
-            if (known->through_pointer() && match.site && match.site->pointer)
-                if (auto entered = pointer_calls_.enter(specs_.cookie(known->spec), match, view);
-                    !entered)
-                    return give_up(entered.error());
-            continue;
-        }
-        const bool counted = !probe.point && !has_duration(match.kind);
-        const bool at_entry = counted || (probe.point && probe.point->at_entry());
-        if (const std::string why = probe.point ? no_point(match, *probe.point)
-                                    : counted && asks_for_durations(probe) ? no_duration(match.kind)
-                                                                           : "";
-            !why.empty()) {
-            report.skipped.push_back(fmt::format("{}: {}", match.name, why));
-            continue;
-        }
-        if (!at_entry && probe.way_out == WayOut::trampoline && !match.no_return_probe.empty()) {
-            report.skipped.push_back(fmt::format("{}: no return probe here: {}; `exit ret` works",
-                                                 match.name, match.no_return_probe));
-            continue;
-        }
-        if (!at_entry && match.site && match.site->jump &&
-            callers.not_yet(jumping_function(probe, match), match.module)) {
-            being_read.insert(match.module);
-            continue;
-        }
-        if (const std::string why = at_entry ? "" : callers.no_way_back(match); !why.empty()) {
-            report.skipped.push_back(fmt::format("{}: {}", match.name, why));
-            continue;
-        }
-        ExitChooser::Choice choice = at_entry
-                                         ? ExitChooser::Choice{ExitWay::point, {}}
-                                         : exits_.choose(match, module, view, probe.way_out, proof);
-        bool unknown_condition =
-            !at_entry &&
-            std::any_of(match.exits.begin(), match.exits.end(), [](const ExitPlace& exit) {
-                return exit.code.conditional && exit.code.condition >= no_condition;
-            });
-        if (!is_trampoline(choice.exit) && unknown_condition) {
-            report.skipped.push_back(match.name + ": leaves by a loop or jrcxz instruction");
-            continue;
-        }
-        if (!choice.why.empty())
-            reasons.insert(fmt::format(
-                "exit probes: {}, because {}",
-                is_trampoline(choice.exit) ? "uretprobe" : "exit instructions", choice.why));
-        Place fresh{{}, match, module.identity(), choice.exit};
-        fresh.values = values_of(match, view);
-        if (is_without_tail(fresh) &&
-            callers.not_yet(jumping_function(probe, match), match.module)) {
-            being_read.insert(match.module);
-            continue;
-        }
-        auto program = compiler.compile(fresh.values);
-        const auto go =
-            program && choice.exit == ExitWay::go ? readers_.go_places(module.file) : GoPlaces();
-        if ((!program || !go) && readers_.not_yet()) {
-            being_read.insert(match.module);
-            continue;
-        }
-        if (!program)
-            return give_up(program.error());
-        if (!go)
-            return give_up(go.error());
-        if (probe.point)
-            if (auto checked = check_key(*probe.point, *program); !checked)
-                return give_up(checked.error());
-        if (*program && !can_read(**program, fresh))
-            return give_up(unreadable(match));
-        fresh.at_arguments = *program && needs_other_entry(**program, fresh);
-        fresh.reads_results = *program && reads_results(**program);
-        fresh.leaves_early = may_leave_early(probe, fresh);
         auto spec = specs_.add(settings_of(probe, fresh));
         if (!spec)
             return give_up(spec.error());
         fresh.spec = *spec;
-        places.push_back(std::move(fresh));
-        if (choice.exit == ExitWay::go)
-            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), *go, module.path);
+        places.push_back(fresh);
+        if (fresh.exit == ExitWay::go)
+            if (auto entered = enter_go_runtime(programs_, specs_.cookie(*spec), go, module.path);
                 !entered)
                 return give_up(entered.error());
-        if (places.back().through_pointer())
+        if (fresh.through_pointer())
             if (auto entered = pointer_calls_.enter(specs_.cookie(*spec), match, view); !entered)
                 return give_up(entered.error());
-        if (auto asked = ask(probe, places.back(), std::move(*program)); !asked)
+        if (auto asked = ask(probe, places.back(), std::move(program)); !asked)
             return give_up(asked.error());
 
         auto group = std::ranges::find_if(groups, [&](const PlaceGroup& candidate) {
-            return candidate.file() == module.identity() && candidate.request().exit == choice.exit;
+            return candidate.file() == module.identity() && candidate.request().exit == fresh.exit;
         });
         if (group == groups.end()) {
-            AttachmentRequest attachments = request_for(choice.exit);
+            AttachmentRequest attachments = request_for(fresh.exit);
             attachments.subject = fmt::format("{} in {}", probe.info.text, module.path);
-            if (choice.exit == ExitWay::go) {
-                add_goroutine_ends(attachments, *go);
-                go_files[match.module] = *go;
+            if (fresh.exit == ExitWay::go) {
+                add_goroutine_ends(attachments, go);
+                go_files[match.module] = go;
             }
             groups.emplace_back(module, view, std::move(attachments));
             group = std::prev(groups.end());
@@ -203,7 +130,7 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         const TargetModule& module = view.modules[place.match.module];
         if (std::string note = tail_note(place); !note.empty())
             place.match.notes.push_back(std::move(note));
-        report.places.push_back(shown_place(place, module));
+        report.places.push_back(shown_place(place, module.path));
         if (probe.point) {
             ProbePlace& shown = report.places.back();
             shown.function =
@@ -252,20 +179,33 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
         report.notes.push_back(fmt::format("{} perf events: the kernel takes about {} s to remove "
                                            "them, for which the end of auger waits too",
                                            perf_events, perf_events / 10));
-    report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
-    for (const size_t module : being_read)
-        report.notes.push_back(
-            fmt::format("{} is still being read; what matches there is timed when that is done",
-                        view.modules[module].file->path_and_owner()));
-    probe.being_read = !being_read.empty();
+    report.notes.insert(report.notes.end(), chosen->reasons.begin(), chosen->reasons.end());
+    tell_being_read(chosen->being_read, view, report.notes);
+    probe.being_read = !chosen->being_read.empty();
     return {};
 }
 
-ProbePlace LiveProbes::shown_place(const Place& place, const TargetModule& module) {
+const LiveProbes::Place* LiveProbes::find_place(const Probe& probe, const PlaceMatch& match,
+                                                const TargetModule& module) {
+    const auto known = std::ranges::find_if(probe.places, [&](const Place& place) {
+        return place.file == module.identity() && place.match.address == match.address;
+    });
+    return known == probe.places.end() ? nullptr : &*known;
+}
+
+void LiveProbes::tell_being_read(const std::set<size_t>& modules, const TargetView& view,
+                                 std::vector<std::string>& notes) {
+    for (const size_t module : modules)
+        notes.push_back(
+            fmt::format("{} is still being read; what matches there is timed when that is done",
+                        view.modules[module].file->path_and_owner()));
+}
+
+ProbePlace LiveProbes::shown_place(const Place& place, const std::string& module) {
     ProbePlace shown;
     shown.spec = place.spec;
     shown.function = place.match.name;
-    shown.module = module.path;
+    shown.module = module;
     shown.offset = place.match.file_offset;
     shown.kind = place_kind(place.match, place.exit, place.exits());
     shown.note = fmt::format("{}", fmt::join(place.match.notes, "; "));

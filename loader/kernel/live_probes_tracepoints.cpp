@@ -148,11 +148,7 @@ Result<void> LiveProbes::attach_tracepoints(Probe& probe, const ProbeMatches& ma
     if (of_calls && std::ranges::find(report.notes, slows_calls) == report.notes.end())
         report.notes.push_back(slows_calls);
     for (Place& place : places) {
-        ProbePlace shown;
-        shown.spec = place.spec;
-        shown.function = place.match.name;
-        shown.module = of_the_kernel;
-        shown.kind = place_kind(place.match, place.exit, place.exits());
+        ProbePlace shown = shown_tracepoint(place);
         if (probe.point)
             shown.function =
                 fmt::format("{} {}", role_text(probe.point->point.role), shown.function);
@@ -166,6 +162,10 @@ Result<void> LiveProbes::attach_tracepoints(Probe& probe, const ProbeMatches& ma
     }
     std::ranges::move(links, std::back_inserter(probe.links));
     return {};
+}
+
+ProbePlace LiveProbes::shown_tracepoint(const Place& place) {
+    return shown_place(place, of_the_kernel);
 }
 
 Result<Tracepoints> LiveProbes::list_tracepoints(const std::string& pattern) const {

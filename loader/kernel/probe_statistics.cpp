@@ -49,10 +49,8 @@ std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>&
                     exit_ns += costs.of(exit.code.cost);
                 exit_ns /= place.exits().size();
             }
-            const EntryPlace& entry =
-                place.at_arguments ? *place.match.argument_entry : place.match.entry;
             SpecHits one{probe.told_as(), place.spec, hits.entries + hits.exits,
-                         hits.entries * costs.of(entry.cost) + hits.exits * exit_ns};
+                         hits.entries * costs.of(place.entry().cost) + hits.exits * exit_ns};
             // They are nobody's in particular.
             if (place.exit == ExitWay::go) {
                 const uint64_t ends = std::exchange(goroutine_ends, 0);

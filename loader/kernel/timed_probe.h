@@ -36,6 +36,7 @@ struct TimedPlace {
     // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
     size_t returns = 0;
 
+    const EntryPlace& entry() const { return at_arguments ? *match.argument_entry : match.entry; }
     const std::vector<ExitPlace>& exits() const {
         return leaves_early ? match.cheap_exits : match.exits;
     }

@@ -62,6 +62,10 @@ class ReplayBackend final : public Backend {
     Result<void> start_command() override { return {}; }
 
     Result<ProbeReport> add_probe(const ProbeRequest&) override;
+    Result<ProbePlan> plan_probe(const std::string& text) override {
+        return Error{"time --dry-run", text, "a recording holds no code",
+                     "observe the running program: `auger -p PID`"};
+    }
     Result<CallSites> find_call_sites(const std::string& function) override {
         return Error{"sites", function, "a recording holds no code",
                      "observe the running program: `auger -p PID`"};

@@ -2,6 +2,7 @@
 // time: the calls of a function are counted and timed.
 #include "loader/probes/probe_pattern.h"
 #include "repl/commands/commands.h"
+#include "repl/commands/plan_probe.h"
 #include "repl/language/probe_arguments.h"
 #include "repl/session/edit_command.h"
 
@@ -47,6 +48,8 @@ struct Time final : EditCommand {
 };
 
 Parsed<CommandPtr> parse_time(Arguments& arguments) {
+    if (arguments.take_if("--dry-run"))
+        return parse_plan_probe(arguments);
     auto probe = parse_probe(arguments);
     if (!probe)
         return probe.complaint();
@@ -62,7 +65,7 @@ CommandRow time_command() {
     return {
         .name = "time",
         .group = "Calls",
-        .usage = "time PROBE [off]",
+        .usage = "time PROBE [off]   or   time --dry-run PROBE",
         .summary = "count and time the calls of a function, or count how often a place is reached",
         .details = R"help(
 "help probes" explains PROBE. What matched is listed; `hist PROBE` shows the durations, `functions
@@ -74,11 +77,18 @@ some of a tracepoint by its fields. syscall:read times a system call by its trac
 At a terminal, files of other users that take long to be read are not waited for: they are named,
 and what matches there is timed when they have been read. A script waits.
 
+With `--dry-run` nothing is attached: it lists the places, how each would be probed, and what the
+probes of one call cost the thread that makes it, by the exit that it leaves by. How often a function
+is called is not known beforehand; what share of the target's CPU time passes in it is, by samples. So
+it says how short its calls may be on average for the probes to take no more than what is warned of
+("help overhead").
+
 With `off` its probes are detached, so that it costs nothing, and what was collected is kept; calls
 running at that moment count as `dropped`. `time PROBE` attaches them again. auger does the same by
 itself when a probe costs too much ("help overhead").)help",
         .examples = R"help(time handle
 time handle off
+time --dry-run 'parse_*'
 time libc:recv
 time recv@main.cc:1312
 time main.cc:1290
@@ -86,7 +96,8 @@ time usdt:postgresql:query__start
 time tracepoint:block:block_rq_issue
 time syscall:read
 time 'ns::Cache::*')help",
-        .arguments = {probe_or_function, {.words = "off"}},
+        .arguments = {{.probe = true, .function = true, .words = "--dry-run"},
+                      {.function = true, .words = "off"}},
         .parse = parse_time,
     };
 }

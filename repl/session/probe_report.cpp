@@ -9,6 +9,15 @@
 
 namespace auger {
 
+std::string place_text(const ProbePlace& place) {
+    std::string text = fmt::format(
+        "{}  {}{}  {}", escape_untrusted(place.function), escape_untrusted(place.module),
+        place.offset ? fmt::format("+{:#x}", place.offset) : "", escape_untrusted(place.kind));
+    if (!place.note.empty())
+        text += fmt::format("  ({})", escape_untrusted(place.note));
+    return text;
+}
+
 std::string report_lines(const ProbeReport& report, size_t limit) {
     std::string out;
     for (size_t i = 0; i < report.places.size(); ++i) {
@@ -17,13 +26,7 @@ std::string report_lines(const ProbeReport& report, size_t limit) {
                                report.places.size() - limit);
             break;
         }
-        const ProbePlace& place = report.places[i];
-        out += fmt::format(
-            "  {}  {}{}  {}", escape_untrusted(place.function), escape_untrusted(place.module),
-            place.offset ? fmt::format("+{:#x}", place.offset) : "", escape_untrusted(place.kind));
-        if (!place.note.empty())
-            out += fmt::format("  ({})", escape_untrusted(place.note));
-        out += '\n';
+        out += fmt::format("  {}\n", place_text(report.places[i]));
     }
     for (size_t i = 0; i < std::min(limit, report.skipped.size()); ++i)
         out += fmt::format("  not probed: {}\n", escape_untrusted(report.skipped[i]));

@@ -9,6 +9,8 @@
 
 namespace auger {
 
+// Of one place: the function, where it is, how it is probed, and what is to be said of that.
+std::string place_text(const ProbePlace& place);
 // At most `limit` places.
 std::string report_lines(const ProbeReport& report, size_t limit);
 void add_report(JsonObject& object, const ProbeReport& report);

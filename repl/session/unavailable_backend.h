@@ -18,6 +18,7 @@ class UnavailableBackend final : public Backend {
     TargetStatus target_status() const override { return {}; }
     Result<void> start_command() override { return reason_; }
     Result<ProbeReport> add_probe(const ProbeRequest&) override { return reason_; }
+    Result<ProbePlan> plan_probe(const std::string&) override { return reason_; }
     Result<void> remove_probe(ProbeId) override { return reason_; }
     Result<void> set_attached(ProbeId, bool) override { return reason_; }
     Result<CallSites> find_call_sites(const std::string&) override { return reason_; }

@@ -5,6 +5,7 @@
 #include "tests/cli/live_auger.h"
 
 #include <csignal>
+#include <map>
 #include <sched.h>
 #include <sys/resource.h>
 #include <thread>
@@ -50,6 +51,39 @@ class LiveOverhead : public LiveTest {
         return {};
     }
 };
+
+// What a probe costs is told before it is attached, and how short calls may be for that, by the
+// share of the time in them: 70, 20 and 10 %, as the program has it.
+TEST_F(LiveOverhead, OfAProbeIsToldBeforehand) {
+    Program program("spinner", {});
+    program.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program.pid())});
+    auger.run({"sample 499", "wait until samples > 1000 for 60s"});
+    const json links = auger.ask("status")["links"];
+    // Six standard deviations of the share of a thousand samples, which is at most 0.5 /
+    // sqrt(1000).
+    constexpr double tolerance = 6 * 0.016;
+    for (const auto& [function, share] :
+         std::map<std::string, double>{{"hot", 0.7}, {"warm", 0.2}, {"cold", 0.1}}) {
+        SCOPED_TRACE(function);
+        const json plan = auger.ask("time --dry-run " + function);
+        ASSERT_EQ(plan["places"].size(), 1u);
+        const json& place = plan["places"][0];
+        EXPECT_EQ(place["function"], function);
+        EXPECT_GT(place["least"], 0);
+        EXPECT_GE(place["most"], place["least"]);
+        EXPECT_NEAR(place["share"], share, tolerance);
+        EXPECT_NEAR(plan["shortest"].get<double>(),
+                    place["share"].get<double>() * place["most"].get<double>() / 0.05, 1e-6);
+        EXPECT_EQ(auger.ask("status")["links"], links);
+        // It is where and how it is timed then.
+        auger.run({"time " + function});
+        const json timed = auger.ask("functions " + function)["functions"][0];
+        EXPECT_EQ(timed["module"], place["module"]);
+        EXPECT_EQ(timed["offset"], place["offset"]);
+        auger.run({"delete " + function});
+    }
+}
 
 TEST_F(LiveOverhead, IsShownByCauseAndSetLikeOtherSettings) {
     Program program("hot_calls", {"--work", "100000"});

@@ -395,6 +395,12 @@ TEST(NeighbourCommands, FunctionClassAndRows) {
     EXPECT_THAT(wrong("callers f slw"), HasSubstr("11: \"slw\" is not a class"));
 }
 
+TEST(TimeCommand, DryRun) {
+    expect_fine("time --dry-run libc:recv");
+    EXPECT_THAT(wrong("time --dry-run"), HasSubstr("15: a probe is missing here"));
+    EXPECT_THAT(wrong("time --dry-run recv off"), HasSubstr("21: "));
+}
+
 TEST(SitesCommand, FunctionAndPattern) {
     expect_fine("sites libc:recv");
     expect_fine("sites recv in 'handle_*'");

@@ -97,6 +97,20 @@ class FakeBackend final : public Backend {
         return done;
     }
     void add_notice(const std::string& text) override { notice(text); }
+    Result<ProbePlan> plan_probe(const std::string& text) override {
+        auto done = act("plan " + text);
+        if (!done)
+            return done.error();
+        ProbePlan plan;
+        plan.report.places = {
+            {{}, "ns::handle", "/usr/bin/service", 0x1200, "entry+ret", ""},
+            {{}, "ns::parse", "/usr/bin/service", 0x1400, "entry+ret", "a clone"}};
+        plan.costs = {ProbePlan::Cost{1'000, 9'000}, ProbePlan::Cost{2'000, 2'000}};
+        plan.report.skipped = {"ns::hand: no safe place"};
+        plan.report.notes = {"exit probes: exit instructions, because it can throw"};
+        plan.costs_measured = true;
+        return plan;
+    }
     Result<CallSites> find_call_sites(const std::string& function) override {
         auto done = act("sites " + function);
         if (!done)

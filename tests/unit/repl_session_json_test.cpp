@@ -52,6 +52,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "span request from f to g",
                                          "probes",
                                          "sites recv",
+                                         "time --dry-run handle",
                                          "status",
                                          "record r",
                                          "record off",

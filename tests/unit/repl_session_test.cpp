@@ -202,6 +202,25 @@ TEST(Session, CallSites) {
     EXPECT_THAT(test.run("sites recv"), HasSubstr("test.aug:1:7: error: sites it: refused"));
 }
 
+// Nothing is attached: what it would cost is told.
+TEST(Session, DryRun) {
+    TestSession test;
+    test.run("target 4711");
+    const std::string said = test.run("time --dry-run 'ns::*'");
+    EXPECT_EQ(test.backend.log.back(), "plan ns::*");
+    EXPECT_THAT(said, HasSubstr("ns::* would be timed at 2 places; nothing is attached\n"));
+    EXPECT_THAT(said, HasSubstr("        -  1.00 us to 9.00 us    ns::handle  "
+                                "/usr/bin/service+0x1200  entry+ret\n"
+                                "        -  2.00 us               ns::parse  "
+                                "/usr/bin/service+0x1400  entry+ret  (a clone)\n"
+                                "  not probed: ns::hand: no safe place\n"));
+    EXPECT_THAT(said, HasSubstr("because it can throw\n"));
+    EXPECT_THAT(said, HasSubstr("\"sample 99\" first"));
+    EXPECT_THAT(test.run("probes"), testing::Not(HasSubstr("ns::")));
+    test.backend.failing.insert("plan");
+    EXPECT_THAT(test.run("time --dry-run it"), HasSubstr("test.aug:1:16: error: plan it: refused"));
+}
+
 TEST(Session, UsdtProbes) {
     TestSession test;
     test.run("target 4711");
