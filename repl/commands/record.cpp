@@ -59,7 +59,7 @@ struct ShowRecord final : Command {
         if (!settings.recording.empty())
             lines.push_back(fmt::format("recording to {}", escape_untrusted(settings.recording)));
         if (!settings.intervals.folder.empty()) {
-            const IntervalRecorder& intervals = session.services().intervals();
+            const IntervalWriter& intervals = session.services().intervals();
             lines.push_back(describe(settings.intervals));
             lines.back() += fmt::format("; {} written", intervals.written());
             if (!intervals.last_stamp().empty())

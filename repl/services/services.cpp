@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/services.h"
 
+#include "repl/services/interval_files.h"
+
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -23,9 +25,22 @@ void append(std::vector<std::string>& to, std::vector<std::string> lines) {
 } // namespace
 
 Services::Services(Backend& backend, const Model& model, EndpointSource source)
-    : backend_(backend), sampling_(backend),
-      endpoint_(backend, model, sampling_, std::move(source)), intervals_(backend, model, utc_ns),
+    : backend_(backend), model_(model), sampling_(backend),
+      endpoint_(backend, model, sampling_, std::move(source)),
+      intervals_(backend, model, utc_ns, {"record", "recorded", "auger-record"}),
       triggers_(backend, model, utc_ns) {}
+
+Result<void> Services::record_intervals(const IntervalFiles& files) {
+    if (files.folder.empty()) {
+        intervals_.set(0);
+        return {};
+    }
+    auto write = interval_files_writer(model_, files);
+    if (!write)
+        return write.error();
+    intervals_.set(files.every_ns, std::move(*write));
+    return {};
+}
 
 std::vector<std::string> Services::work() {
     endpoint_.work();

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "repl/services/endpoint.h"
-#include "repl/services/interval_recorder.h"
+#include "repl/services/interval_writer.h"
+#include "repl/services/service_settings.h"
 #include "repl/services/shared_sampling.h"
 #include "repl/services/triggers.h"
 
@@ -31,7 +32,7 @@ class Services {
     Result<void> serve(const std::vector<ServedAddress>& addresses) {
         return endpoint_.listen_at(addresses);
     }
-    Result<void> record_intervals(const IntervalFiles& files) { return intervals_.set(files); }
+    Result<void> record_intervals(const IntervalFiles& files);
     Result<void> set_triggers(const std::vector<Trigger>& triggers) {
         return triggers_.set(triggers);
     }
@@ -39,7 +40,7 @@ class Services {
     // Whether there is something to go on for when nobody will type any more.
     bool active() const { return endpoint_.active() || intervals_.active() || triggers_.active(); }
     const Endpoint& endpoint() const { return endpoint_; }
-    const IntervalRecorder& intervals() const { return intervals_; }
+    const IntervalWriter& intervals() const { return intervals_; }
 
     // Does what is due; returns what there is to say, a line each.
     std::vector<std::string> work();
@@ -60,9 +61,10 @@ class Services {
     std::vector<std::string> news();
 
     Backend& backend_;
+    const Model& model_;
     SharedSampling sampling_;
     Endpoint endpoint_;
-    IntervalRecorder intervals_;
+    IntervalWriter intervals_; // of files
     Triggers triggers_;
     UniqueFd wake_; // an epoll descriptor
 };
