@@ -47,6 +47,20 @@ Parsed<uint64_t> parse_span(Arguments& arguments, std::string_view what, uint64_
     return duration;
 }
 
+Parsed<uint64_t> parse_size(Arguments& arguments, std::string_view what, uint64_t least,
+                            uint64_t most) {
+    auto word = arguments.expect(what);
+    if (!word)
+        return word.complaint();
+    auto size = size_of(*word);
+    if (size && (*size < least || *size > most))
+        return Complaint{
+            word->span,
+            fmt::format("{} is between {} and {}", what, spell_size(least), spell_size(most)), "",
+            Error::Kind::usage};
+    return size;
+}
+
 Parsed<size_t> parse_keep(Arguments& arguments) {
     auto word = arguments.expect("how many are kept");
     if (!word)

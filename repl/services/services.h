@@ -7,6 +7,7 @@
 #include "repl/services/interval_writer.h"
 #include "repl/services/service_settings.h"
 #include "repl/services/shared_sampling.h"
+#include "repl/services/shipper.h"
 #include "repl/services/triggers.h"
 
 #include <chrono>
@@ -33,14 +34,18 @@ class Services {
         return endpoint_.listen_at(addresses);
     }
     Result<void> record_intervals(const IntervalFiles& files);
+    Result<void> ship(const Shipping& shipping) { return shipper_.set(shipping); }
     Result<void> set_triggers(const std::vector<Trigger>& triggers) {
         return triggers_.set(triggers);
     }
 
     // Whether there is something to go on for when nobody will type any more.
-    bool active() const { return endpoint_.active() || intervals_.active() || triggers_.active(); }
+    bool active() const {
+        return endpoint_.active() || intervals_.active() || shipper_.active() || triggers_.active();
+    }
     const Endpoint& endpoint() const { return endpoint_; }
     const IntervalWriter& intervals() const { return intervals_; }
+    const Shipper& shipper() const { return shipper_; }
 
     // Does what is due; returns what there is to say, a line each.
     std::vector<std::string> work();
@@ -65,6 +70,7 @@ class Services {
     SharedSampling sampling_;
     Endpoint endpoint_;
     IntervalWriter intervals_; // of files
+    Shipper shipper_;
     Triggers triggers_;
     UniqueFd wake_; // an epoll descriptor
 };
