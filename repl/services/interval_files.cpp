@@ -55,8 +55,8 @@ Result<IntervalWriter::Write> interval_files_writer(const Model& model,
                                                     const IntervalFiles& files) {
     if (auto made = make_folder(files.folder); !made)
         return made.error();
-    return IntervalWriter::Write([&model, files](const IntervalWriter::Interval& interval, int) {
-        return write_files(model, files, interval);
+    return IntervalWriter::Write([&model, files](const IntervalWriter::Interval& interval) {
+        return [&model, files, interval](int) { return write_files(model, files, interval); };
     });
 }
 

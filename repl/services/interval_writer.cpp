@@ -56,9 +56,7 @@ bool IntervalWriter::complete(const Interval& interval) const {
 
 void IntervalWriter::start_writing() {
     const Over& over = over_.front();
-    auto task =
-        ForkedTask::start(words_.process, [&](int out) { return over.write(over.interval, out); },
-                          {.makes_files = true});
+    auto task = ForkedTask::start(words_.process, over.write(over.interval), {.makes_files = true});
     if (task) {
         task_.emplace(std::move(*task));
         return;

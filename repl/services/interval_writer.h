@@ -26,8 +26,9 @@ class IntervalWriter {
         uint64_t utc_ns;           // when it began, ns since 1970
         ExportQuery query;         // what belongs to it
     };
-    // What is done for an interval, in the forked copy. What it puts into `out`, its user gets.
-    using Write = std::function<Result<void>(const Interval&, int out)>;
+    // Called before the fork; what it returns is done in the forked copy, and what that puts into
+    // its `out` its user gets.
+    using Write = std::function<ForkedTask::Work(const Interval&)>;
     using Written = std::function<void(const Interval&, UniqueFd out)>;
     struct Words { // of what is said
         const char* command;

@@ -141,8 +141,8 @@ void Shipper::begin(Line line) {
     next_ns_ = 0;
     backoff_.reset();
     last_said_.clear();
-    writer_.set(line_->shipping.every_ns, [this](const IntervalWriter::Interval& interval,
-                                                 int out) { return write(interval, out); });
+    writer_.set(line_->shipping.every_ns,
+                [this](const IntervalWriter::Interval& interval) { return write(interval); });
 }
 
 void Shipper::close() {
@@ -168,7 +168,7 @@ std::string Shipper::service() const {
     return target.processes.empty() ? "auger" : target.processes.front().comm;
 }
 
-Result<void> Shipper::write(const IntervalWriter::Interval& interval, int out) const {
+ForkedTask::Work Shipper::write(const IntervalWriter::Interval& interval) const {
     const Shipping& shipping = line_->shipping;
     ExportQuery query = interval.query;
     query.threads = shipping.threads;
@@ -176,19 +176,23 @@ Result<void> Shipper::write(const IntervalWriter::Interval& interval, int out) c
     query.service = shipping.protocol->otlp ? shipping.service : service();
     if (!backend_.replaying())
         query.host = host_name();
-    StringSink body;
-    const auto samples = write_request_body(*shipping.protocol, model_, query, body);
-    if (!samples)
-        return samples.error();
-    if (*samples == 0)
-        return {}; // nothing to tell
     Spool::Entry entry;
     entry.number = line_->spool.next_number();
     entry.written_ms = clocks_.utc_ns() / ns_per_ms;
     entry.begin_ms = model_.wall_ns(interval.begin_ns).value_or(interval.utc_ns) / ns_per_ms;
     entry.length_ms = (interval.end_ns - interval.begin_ns) / ns_per_ms;
-    entry.samples = *samples;
     entry.service = service();
+    return [this, query, entry](int out) { return write(query, entry, out); };
+}
+
+Result<void> Shipper::write(const ExportQuery& query, Spool::Entry entry, int out) const {
+    StringSink body;
+    const auto samples = write_request_body(*line_->shipping.protocol, model_, query, body);
+    if (!samples)
+        return samples.error();
+    if (*samples == 0)
+        return {}; // nothing to tell
+    entry.samples = *samples;
     auto file = OutputFile::create(line_->spool.path_of(entry));
     if (!file)
         return file.error();

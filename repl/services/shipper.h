@@ -68,8 +68,9 @@ class Shipper {
     void begin(Line line);
     void close();
     void tell_what_waits();
-    // What is done for an interval, in a forked copy; its `out` is the file's name, or nothing.
-    Result<void> write(const IntervalWriter::Interval& interval, int out) const;
+    // What a forked copy does for an interval; its `out` is the file's name, or nothing.
+    ForkedTask::Work write(const IntervalWriter::Interval& interval) const;
+    Result<void> write(const ExportQuery& query, Spool::Entry entry, int out) const;
     void take_written(UniqueFd out);
     void trim();
     void start_sending();
