@@ -69,7 +69,10 @@ class Profile {
         : model_(model), query_(query), symbols_(model.symbols()), out_(out), samples_(model) {}
 
     void add(const ExportedSample& one) {
-        samples_.add(one, [&](std::span<const ExportedFrame> frames) { return stack(frames); });
+        ExportedSample counted = one;
+        if (!query_.threads)
+            counted.sample.thread = first_thread(one.sample.thread);
+        samples_.add(counted, [&](std::span<const ExportedFrame> frames) { return stack(frames); });
     }
     uint64_t finish();
 
@@ -77,6 +80,11 @@ class Profile {
     using Locations = std::vector<uint64_t>;
     using Samples = SummedSamples<Locations>;
 
+    // The first that was seen of its process.
+    ThreadId first_thread(ThreadId thread) {
+        const ThreadInfo& info = symbols_.thread(thread);
+        return processes_.try_emplace({info.machine, info.pid}, thread).first->second;
+    }
     Locations stack(std::span<const ExportedFrame> frames);
     uint64_t location(std::span<const ExportedFrame> lines);
     uint64_t function(const FrameEntry& entry);
@@ -104,6 +112,8 @@ class Profile {
     std::map<LocationLines, uint64_t> locations_;
     std::map<std::pair<FunctionId, StringId>, uint64_t> functions_;
     std::map<ModuleId, uint64_t> mappings_;
+    std::map<std::pair<MachineId, uint32_t>, ThreadId>
+        processes_; // where threads are not told apart
 };
 
 uint64_t Profile::mapping(ModuleId id) {
@@ -198,11 +208,13 @@ void Profile::put_sample(const Samples::Key& key, const Samples::Entry& entry) {
     if (model_.split().active)
         put_label(put, "class", to_string(key.call_class));
     put_label(put, "process", model_.process_name(key.thread));
-    put_label(put, "thread", thread.comm);
+    if (query_.threads)
+        put_label(put, "thread", thread.comm);
     if (const std::string& machine = model_.machine(thread.machine).name; !machine.empty())
         put_label(put, "machine", machine);
     put_number(put, "pid", thread.pid);
-    put_number(put, "tid", thread.tid);
+    if (query_.threads)
+        put_number(put, "tid", thread.tid);
     if (const std::string* probe = samples_.probe(key))
         put_label(put, "probe", *probe);
 }
