@@ -25,7 +25,8 @@ std::string describe(const Shipping& shipping, const std::string& folder) {
     return fmt::format(
         "shipping intervals of {} to {} {}; they wait in {} for {} at most, and in {}",
         spell_duration(shipping.every_ns), shipping.protocol->name, escape_untrusted(shipping.url),
-        escape_untrusted(folder), spell_duration(shipping.keep_ns), spell_size(shipping.bytes));
+        escape_untrusted(folder), format_duration(static_cast<double>(shipping.keep_ns)),
+        spell_size(shipping.bytes));
 }
 
 void spell_shipping(const Settings& settings, std::vector<std::string>& lines) {

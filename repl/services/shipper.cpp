@@ -9,7 +9,6 @@
 #include "loader/process/user_rights.h"
 #include "repl/services/header_file.h"
 #include "views/format.h"
-#include "views/spell.h"
 
 #include <fmt/format.h>
 
@@ -237,7 +236,7 @@ void Shipper::trim() {
     if (!gone.empty())
         lose(gone.size(), fmt::format("intervals are given up: they have waited for {}, or take "
                                       "more than {}",
-                                      spell_duration(shipping.keep_ns),
+                                      format_duration(static_cast<double>(shipping.keep_ns)),
                                       format_bytes(static_cast<double>(shipping.bytes))));
 }
 

@@ -26,11 +26,9 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::minutes;
-using std::chrono::nanoseconds;
-using std::chrono::seconds;
+using std::chrono::nanoseconds, std::chrono::seconds;
 using test::TemporaryFolder;
-using testing::Contains;
-using testing::ElementsAre;
+using testing::Contains, testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -97,10 +95,10 @@ class ShippingTest : public testing::Test {
         settings.bytes = 256 << 20;
         return settings;
     }
-    // Samples come evenly, the last one with the end of the time.
+    // Samples come evenly, none of them at the begin or the end.
     void pass(nanoseconds time, uint64_t samples = 4) {
         for (uint64_t i = 1; i <= samples; i++)
-            stream.sample(backend.clock() + ns(time) * i / samples, 1,
+            stream.sample(backend.clock() + ns(time) * (2 * i - 1) / (2 * samples), 1,
                           stream.stack({"main", "f" + std::to_string(i)}));
         (void)backend.poll(time, -1);
         work();
@@ -478,9 +476,9 @@ TEST_F(SpoolTest, OutlivesItsProcessAndIsOneOfThem) {
         add(spool, 6, 11);
         EXPECT_THAT(Spool::open(path, "otlp").error().message(), HasSubstr("another auger"));
     }
-    const std::vector<std::string> others = {
-        "interval_1_2_3_4_5_s.otlp.part", "interval_1_2_3_4_s.otlp",
-        "interval_9_99999999999999999999_3_4_5_s.otlp", "interval_9_2_3_4_5_a b.otlp", "notes"};
+    const std::vector<std::string> others = {"interval_1_2_3_4_5_s", "interval_1_2_3_4_s.otlp",
+                                             "interval_9_99999999999999999999_3_4_5_s.otlp",
+                                             "interval_9_2_3_4_5_a b.otlp", "notes"};
     for (const std::string& name : others)
         folder.file("a/b/spool/" + name, "mine");
     std::filesystem::create_symlink("/etc/passwd", path + "/interval_8_2_3_4_5_s.otlp");
@@ -655,8 +653,8 @@ TEST(ShippingGrammar, ComplaintsPointAtWhatIsWrong) {
                           "URL ends with its path"));
     EXPECT_THAT(complaint("ship otlp \"http://h/a b\""), HasSubstr("no such character"));
     EXPECT_THAT(complaint("ship otlp http://h every 5"), HasSubstr("has no unit"));
-    EXPECT_THAT(complaint("ship otlp http://h every 5ms"), HasSubstr("between 1s and 24h"));
-    EXPECT_THAT(complaint("ship otlp http://h keep 1s"), HasSubstr("between 1m and"));
+    EXPECT_THAT(complaint("ship otlp http://h every 5ms"), HasSubstr("between 1s and 86400s"));
+    EXPECT_THAT(complaint("ship otlp http://h keep 1s"), HasSubstr("between 60s and"));
     EXPECT_THAT(complaint("ship otlp http://h size 256MB"), HasSubstr("is not a size"));
     EXPECT_THAT(complaint("ship otlp http://h size 1K"), HasSubstr("between 1M and"));
     EXPECT_THAT(complaint("ship otlp http://h as"), HasSubstr("the service"));
@@ -677,7 +675,7 @@ TEST(ShippingGrammar, SettingsComeBackAsTheyWereSaid) {
     EXPECT_EQ(test.failure, std::nullopt) << said;
     EXPECT_THAT(said, HasSubstr("shipping intervals of 15s to pyroscope http://127.0.0.1:1; they "
                                 "wait in " +
-                                spool + " for 24h at most, and in 1G"));
+                                spool + " for 24 h 00 min at most, and in 1G"));
     EXPECT_THAT(said, HasSubstr("sampling CPU time at 49 Hz"));
     const auto lines = spell_settings(test.session.settings(), command_table().settings());
     EXPECT_THAT(lines, Contains(HasSubstr("as \"my shop\"")));
