@@ -30,15 +30,28 @@ struct StubReceiver::Callbacks {
             return MHD_YES;
         }
         const Answer answer = static_cast<StubReceiver*>(self)->take(std::move(*request));
-        if (answer.kind != Answer::Kind::answer)
+        if (answer.kind == Answer::Kind::hang || answer.kind == Answer::Kind::close)
             return MHD_NO;
-        MHD_Response* response = MHD_create_response_from_buffer(
-            answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY);
+        constexpr size_t block = 4096;
+        MHD_Response* response =
+            answer.kind == Answer::Kind::endless
+                ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, block, more, self, nullptr)
+                : MHD_create_response_from_buffer(answer.body.size(),
+                                                  const_cast<char*>(answer.body.data()),
+                                                  MHD_RESPMEM_MUST_COPY);
         for (const auto& [name, value] : answer.headers)
             MHD_add_response_header(response, name.c_str(), value.c_str());
         const MHD_Result queued = MHD_queue_response(connection, answer.status, response);
         MHD_destroy_response(response);
         return queued;
+    }
+    static ssize_t more(void* self, uint64_t, char* to, size_t size) {
+        auto& receiver = *static_cast<StubReceiver*>(self);
+        const std::lock_guard lock(receiver.mutex_);
+        if (receiver.ending_)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        std::fill_n(to, size, 'x');
+        return static_cast<ssize_t>(size);
     }
     static MHD_Result on_header(void* request, MHD_ValueKind, const char* name, const char* value) {
         std::string lower(name);

@@ -26,7 +26,7 @@ class StubReceiver {
         std::string body{};
     };
     struct Answer {
-        enum class Kind { answer, hang, close };
+        enum class Kind { answer, endless, hang, close }; // endless: its body
         unsigned status = 200;
         std::string body{};
         std::map<std::string, std::string> headers{};
