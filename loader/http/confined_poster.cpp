@@ -80,6 +80,9 @@ std::optional<std::string> ConfinedPoster::begun(std::chrono::milliseconds patie
 }
 
 Result<void> ConfinedPoster::start(const HttpPost& post, UniqueFd body) {
+    // One whose outcome nobody waited for would be taken for this one's.
+    if (std::exchange(busy_, false))
+        process_.reset();
     if (!process_)
         if (auto begun = begin(); !begun)
             return begun.error();

@@ -72,14 +72,17 @@ Result<std::string> read_certificates(const std::string& path) {
     return text;
 }
 
-// One of the receiver's own.
-Result<std::string> usual_spool(const Shipping& shipping) {
-    auto folder = state_folder();
-    if (!folder)
-        return folder;
-    const std::string receiver = shipping.url.substr(shipping.url.find("//") + 2);
-    return fmt::format("{}/ship/{}-{}", *folder, shipping.protocol->name,
-                       plain_name(receiver, 100, "_"));
+Result<Spool> open_spool(const Shipping& shipping) {
+    std::string folder = shipping.spool;
+    if (folder.empty()) { // one of the receiver's own
+        const auto state = state_folder();
+        if (!state)
+            return state.error();
+        const std::string receiver = shipping.url.substr(shipping.url.find("//") + 2);
+        folder = fmt::format("{}/ship/{}-{}", *state, shipping.protocol->name,
+                             plain_name(receiver, 100, "_"));
+    }
+    return Spool::open(folder, shipping.protocol->name);
 }
 
 } // namespace
@@ -93,42 +96,40 @@ Shipper::Shipper(const Backend& backend, const Model& model, Clocks clocks, Make
         [this](const IntervalWriter::Interval&, UniqueFd out) { take_written(std::move(out)); });
 }
 
-Result<Shipper::Line> Shipper::open(const Shipping& shipping) const {
+Result<std::unique_ptr<HttpPoster>> Shipper::connect(const Shipping& shipping) const {
     if (!shipping.header_file.empty())
         if (auto headers = read_header_file(shipping.header_file); !headers)
             return headers.error();
     auto certificates = read_certificates(shipping.certificate_file);
     if (!certificates)
         return certificates.error();
-    auto folder = shipping.spool.empty() ? usual_spool(shipping) : shipping.spool;
-    if (!folder)
-        return folder.error();
-    auto spool = Spool::open(*folder, shipping.protocol->name);
-    if (!spool)
-        return spool.error();
-    auto poster = make_poster_(*certificates);
-    if (!poster)
-        return poster.error();
-    return Line{shipping, std::move(*spool), std::move(*poster)};
+    return make_poster_(*certificates);
 }
 
 Result<void> Shipper::set(const Shipping& shipping) {
-    const std::optional<Shipping> before = line_ ? std::optional(line_->shipping) : std::nullopt;
-    writer_.finish();
-    if (!shipping.protocol)
+    if (!shipping.protocol) {
+        writer_.finish();
         tell_what_waits();
-    close();
-    if (!shipping.protocol)
+        close();
         return {};
-    // The spool may be the one that was in use, which is one user's at a time.
-    auto line = open(shipping);
-    if (!line && before)
-        if (auto again = open(*before))
-            begin(std::move(*again));
-    if (!line)
-        return line.error();
-    begin(std::move(*line));
-    return {};
+    }
+    auto poster = connect(shipping);
+    if (!poster)
+        return poster.error();
+    writer_.finish();
+    const Shipping before = line_ ? line_->shipping : Shipping();
+    auto former_poster = line_ ? std::move(line_->poster) : nullptr;
+    // Its spool may be the one that is wanted, and is one user's at a time.
+    close();
+    auto spool = open_spool(shipping);
+    if (spool) {
+        begin({shipping, std::move(*spool), std::move(*poster)});
+        return {};
+    }
+    if (before.protocol)
+        if (auto again = open_spool(before))
+            begin({before, std::move(*again), std::move(former_poster)});
+    return spool.error();
 }
 
 void Shipper::begin(Line line) {

@@ -64,7 +64,7 @@ class Shipper {
         std::unique_ptr<HttpPoster> poster;
     };
 
-    Result<Line> open(const Shipping& shipping) const;
+    Result<std::unique_ptr<HttpPoster>> connect(const Shipping& shipping) const;
     void begin(Line line);
     void close();
     void tell_what_waits();
