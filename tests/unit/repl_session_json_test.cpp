@@ -77,6 +77,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "status",
                                          "unsplit",
                                          "serve",
+                                         "ship",
                                          "on",
                                          "undo",
                                          "delete handle",
