@@ -415,7 +415,7 @@ TEST(FileCommands, Paths) {
                              "save a by comm --format perf-script slow", "source 'a b'"})
         expect_fine(line);
     EXPECT_THAT(wrong("save a --format x"),
-                HasSubstr("collapsed perf-script pprof speedscope html"));
+                HasSubstr("collapsed perf-script pprof otlp speedscope html"));
     EXPECT_THAT(wrong("save a"), HasSubstr("called a.folded"));
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));
 }
