@@ -185,7 +185,8 @@ wait as a file in a spool, and go from there to the receiver. PROTOCOL, and who 
 URL is that of the receiver; the protocol's own path is added. Unless something is sampled already,
 CPU time is, at 49 Hz.
 
-  as NAME       the service that they are said to be of (default: the target's name)
+  as NAME       the service that they are said to be of (default: the target's name; of
+                otlp each process's)
   headers FILE  a file of headers that are sent along, one a line, as Authorization: Bearer TOKEN;
                 nobody else may be able to read it. It is read anew for each request
   ca FILE       certificates of who may sign the receiver's (PEM), instead of those that this

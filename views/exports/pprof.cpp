@@ -82,8 +82,7 @@ class Profile {
 
     // The first that was seen of its process.
     ThreadId first_thread(ThreadId thread) {
-        const ThreadInfo& info = symbols_.thread(thread);
-        return processes_.try_emplace({info.machine, info.pid}, thread).first->second;
+        return processes_.try_emplace(process_key(symbols_.thread(thread)), thread).first->second;
     }
     Locations stack(std::span<const ExportedFrame> frames);
     uint64_t location(std::span<const ExportedFrame> lines);
@@ -112,8 +111,7 @@ class Profile {
     std::map<LocationLines, uint64_t> locations_;
     std::map<std::pair<FunctionId, StringId>, uint64_t> functions_;
     std::map<ModuleId, uint64_t> mappings_;
-    std::map<std::pair<MachineId, uint32_t>, ThreadId>
-        processes_; // where threads are not told apart
+    std::map<uint64_t, ThreadId> processes_; // where threads are not told apart
 };
 
 uint64_t Profile::mapping(ModuleId id) {
