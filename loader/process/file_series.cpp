@@ -47,6 +47,18 @@ std::string time_stamp(uint64_t utc_ns) {
                        utc_ns / 1'000'000 % 1'000);
 }
 
+std::string plain_name(std::string_view text, size_t longest, std::string_view further) {
+    std::string name(text.substr(0, longest));
+    for (char& c : name) {
+        const bool harmless = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '.' ||
+                              further.find(c) != std::string_view::npos;
+        if (!harmless)
+            c = '-';
+    }
+    return name;
+}
+
 Result<void> make_folder(const std::string& path) {
     const auto user = invoking_user();
     const UserRights rights(user);

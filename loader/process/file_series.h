@@ -16,6 +16,10 @@ namespace auger {
 // "20261121T232000.000Z"; ns since 1970.
 std::string time_stamp(uint64_t utc_ns);
 
+// At most `longest` bytes of the text, with '-' in place of all but letters, digits, '.' and
+// `further`.
+std::string plain_name(std::string_view text, size_t longest, std::string_view further = {});
+
 // Makes the folder (mode 0700) unless it is there.
 Result<void> make_folder(const std::string& path);
 

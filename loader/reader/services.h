@@ -8,6 +8,7 @@ namespace auger {
 void serve_code(int socket);
 void serve_debuginfod(int socket); // confines itself: it needs the network
 void serve_dwarf(int socket);
+void serve_http(int socket); // likewise
 void serve_names(int socket);
 void serve_tables(int socket);
 

@@ -2,13 +2,12 @@
 #include "loader/symbols/debuginfod.h"
 
 #include "loader/process/message.h"
+#include "loader/process/own_variables.h"
 #include "loader/symbols/debuginfod_messages.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace auger {
@@ -20,19 +19,12 @@ using debuginfod_messages::Fetched;
 constexpr const char* urls_variable = "DEBUGINFOD_URLS";
 constexpr std::chrono::seconds begin_patience{60}; // on a machine with too much to do
 
-// Of this process, those that debuginfod_find_debuginfo(3) and the libraries below it read.
+// Those that debuginfod_find_debuginfo(3) and the libraries below it read.
 std::vector<std::string> library_variables() {
     constexpr std::string_view names[] = {
         "HOME",      "XDG_CACHE_HOME", "http_proxy", "https_proxy",   "HTTPS_PROXY", "all_proxy",
         "ALL_PROXY", "no_proxy",       "NO_PROXY",   "SSL_CERT_FILE", "SSL_CERT_DIR"};
-    std::vector<std::string> variables;
-    for (char** variable = environ; *variable; variable++) {
-        const std::string_view text(*variable);
-        const std::string_view name = text.substr(0, text.find('='));
-        if (name.starts_with("DEBUGINFOD_") || std::ranges::find(names, name) != std::end(names))
-            variables.emplace_back(text);
-    }
-    return variables;
+    return own_variables(names, "DEBUGINFOD_");
 }
 
 } // namespace

@@ -52,6 +52,7 @@ CommandRow source_command();
 CommandRow record_command();
 CommandRow on_command();
 CommandRow serve_command();
+CommandRow ship_command();
 
 CommandRow wait_command();
 CommandRow assert_command();

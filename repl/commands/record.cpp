@@ -15,10 +15,6 @@
 namespace auger {
 namespace {
 
-// Of continuous recording, when the user has not said another: hardly to be noticed, and not in
-// step with what happens every hundredth of a second.
-constexpr uint32_t interval_rate_hz = 49;
-
 std::string describe(const IntervalFiles& files) {
     std::vector<std::string_view> formats;
     for (const ExportFormat* format : files.formats)
@@ -59,7 +55,7 @@ struct ShowRecord final : Command {
         if (!settings.recording.empty())
             lines.push_back(fmt::format("recording to {}", escape_untrusted(settings.recording)));
         if (!settings.intervals.folder.empty()) {
-            const IntervalRecorder& intervals = session.services().intervals();
+            const IntervalWriter& intervals = session.services().intervals();
             lines.push_back(describe(settings.intervals));
             lines.back() += fmt::format("; {} written", intervals.written());
             if (!intervals.last_stamp().empty())
@@ -107,12 +103,8 @@ struct RecordIntervals final : EditCommand {
     IntervalFiles files;
 
     Parsed<void> edit(SettingsEdit& edit) const override {
-        SamplingSettings& sampling = edit.settings.sampling;
         edit.settings.intervals = files;
-        if (sampling.rate_hz == 0 && sampling.raised_hz == 0 && !edit.context.replaying) {
-            sampling.rate_hz = interval_rate_hz;
-            edit.add_note(fmt::format("sampling CPU time at {} Hz", interval_rate_hz));
-        }
+        edit.sample_all_day();
         return {};
     }
     std::string told(const Session&, const EditOutcome& outcome) const override {

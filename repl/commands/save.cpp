@@ -48,8 +48,9 @@ struct SaveExport final : Command {
         if (!file)
             return complaint_of(file.error(), place.at);
         OutputFileSink sink(*file);
-        const auto count =
-            format->write(session.model(), ExportQuery{query, session.settings().window}, sink);
+        ExportQuery exported{query, session.settings().window};
+        exported.shipping = session.services().shipper().status();
+        const auto count = format->write(session.model(), exported, sink);
         if (!count)
             return complaint_of(count.error(), place.at);
         if (auto written = file->commit(); !written)

@@ -147,7 +147,8 @@ CommandRow serve_command() {
   go tool pprof 'http://127.0.0.1:PORT/debug/pprof/profile?seconds=10&token=TOKEN'
 A browser that opens the URL shows a live page: flame, classes, slow calls, difference, histogram and
 functions, as they change; it changes nothing itself, and stops while nobody sees it. There are
-/flame.html, /metrics (Prometheus, also with native histograms), /status and the answers of commands as JSON, too; / lists all.
+/flame.html, /profile.otlp (OpenTelemetry), /metrics (Prometheus, also with native histograms), /status
+and the answers of commands as JSON, too; / lists all.
 When nothing is sampled, it is while a request for samples or a profile lasts, at 999 Hz and for ten
 minutes at most.
 

@@ -22,7 +22,7 @@ const CommandTable& command_table() {
         rewrite_command(), drop_command(),      fold_command(),    rules_command(),
 
         save_command(),    source_command(),    record_command(),  on_command(),
-        serve_command(),
+        serve_command(),   ship_command(),
 
         wait_command(),    assert_command(),    echo_command(),
 

@@ -11,6 +11,20 @@ namespace {
 
 constexpr size_t most_kept = 100'000; // files
 
+Parsed<uint64_t> parse_between(Arguments& arguments, std::string_view what, uint64_t least,
+                               uint64_t most, Parsed<uint64_t> (*read)(const Word&),
+                               std::string (*spell)(uint64_t)) {
+    auto word = arguments.expect(what);
+    if (!word)
+        return word.complaint();
+    auto value = read(*word);
+    if (value && (*value < least || *value > most))
+        return Complaint{word->span,
+                         fmt::format("{} is between {} and {}", what, spell(least), spell(most)),
+                         "", Error::Kind::usage};
+    return value;
+}
+
 } // namespace
 
 Parsed<std::string> parse_path(Arguments& arguments, std::string_view what) {
@@ -32,19 +46,14 @@ Parsed<const ExportFormat*> parse_format(Arguments& arguments) {
                      fmt::format("one of: {}", format_names()), Error::Kind::usage};
 }
 
-// A duration between two others.
 Parsed<uint64_t> parse_span(Arguments& arguments, std::string_view what, uint64_t least,
                             uint64_t most) {
-    auto word = arguments.expect(what);
-    if (!word)
-        return word.complaint();
-    auto duration = duration_of(*word);
-    if (duration && (*duration < least || *duration > most))
-        return Complaint{word->span,
-                         fmt::format("{} is between {} and {}", what, spell_duration(least),
-                                     spell_duration(most)),
-                         "", Error::Kind::usage};
-    return duration;
+    return parse_between(arguments, what, least, most, duration_of, spell_duration);
+}
+
+Parsed<uint64_t> parse_size(Arguments& arguments, std::string_view what, uint64_t least,
+                            uint64_t most) {
+    return parse_between(arguments, what, least, most, size_of, spell_size);
 }
 
 Parsed<size_t> parse_keep(Arguments& arguments) {

@@ -22,6 +22,9 @@ inline constexpr size_t default_keep = 60; // files
 // A duration between two others.
 Parsed<uint64_t> parse_span(Arguments& arguments, std::string_view what, uint64_t least,
                             uint64_t most);
+// Bytes, between two numbers of them.
+Parsed<uint64_t> parse_size(Arguments& arguments, std::string_view what, uint64_t least,
+                            uint64_t most);
 // How many files are kept.
 Parsed<size_t> parse_keep(Arguments& arguments);
 

@@ -24,6 +24,9 @@ constexpr std::array<Unit, 7> units{{{"ns", 1},
                                      {"m", 60'000'000'000},
                                      {"h", 3'600'000'000'000}}};
 
+constexpr std::array<std::pair<char, uint64_t>, 3> size_units{
+    {{'G', 1 << 30}, {'M', 1 << 20}, {'K', 1 << 10}}};
+
 constexpr double longest_ns = 9.0e18; // about 285 years; keeps sums within 64 bits
 
 // A plain decimal number at the start of `text`; what follows it goes to `rest`.
@@ -94,6 +97,28 @@ std::optional<uint64_t> read_count(std::string_view text) {
     return value * scale;
 }
 
+std::optional<uint64_t> read_size(std::string_view text) {
+    uint64_t scale = 1;
+    for (const auto& [letter, bytes] : size_units)
+        if (text.ends_with(letter))
+            scale = bytes;
+    if (scale != 1)
+        text.remove_suffix(1);
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
+        value > UINT64_MAX / scale)
+        return std::nullopt;
+    return value * scale;
+}
+
+std::string spell_size(uint64_t bytes) {
+    for (const auto& [letter, unit] : size_units)
+        if (bytes != 0 && bytes % unit == 0)
+            return fmt::format("{}{}", bytes / unit, letter);
+    return fmt::format("{}", bytes);
+}
+
 Parsed<uint64_t> duration_of(const Word& word) {
     if (const auto value = read_duration(word.text))
         return *value;
@@ -112,6 +137,13 @@ Parsed<uint64_t> count_of(const Word& word) {
         return *value;
     return Complaint{word.span, fmt::format("\"{}\" is not a count", word.text),
                      "a whole number is needed: 1000, 1,000 or 10k", Error::Kind::usage};
+}
+
+Parsed<uint64_t> size_of(const Word& word) {
+    if (const auto value = read_size(word.text))
+        return *value;
+    return Complaint{word.span, fmt::format("\"{}\" is not a size", word.text),
+                     "sizes look like 512K, 256M, 2G", Error::Kind::usage};
 }
 
 Parsed<Threshold> threshold_of(const Word& word) {

@@ -22,9 +22,13 @@ std::optional<double> read_percentile(std::string_view text);
 std::optional<double> read_percent(std::string_view text);
 // "1000", "1'000", "1,000", "10k", "2M".
 std::optional<uint64_t> read_count(std::string_view text);
+// "256M", "2G", "512K", "1000": bytes, by powers of 1024.
+std::optional<uint64_t> read_size(std::string_view text);
+std::string spell_size(uint64_t bytes);
 
 Parsed<uint64_t> duration_of(const Word& word);
 Parsed<uint64_t> count_of(const Word& word);
+Parsed<uint64_t> size_of(const Word& word);
 // A duration or a percentile.
 Parsed<Threshold> threshold_of(const Word& word);
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/access_token.h"
 
-#include "loader/base/fd.h"
 #include "loader/process/new_file.h"
-#include "loader/process/safe_open.h"
-#include "loader/process/user_rights.h"
+#include "loader/process/secret_file.h"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,37 +27,22 @@ bool is_plain(char c) {
 }
 
 // The file's text without what surrounds it; nothing: there is no file yet, or an empty one.
-Result<std::optional<std::string>> read_token(const std::string& path,
-                                              const std::optional<InvokingUser>& user) {
+Result<std::optional<std::string>> read_token(const std::string& path) {
     constexpr const char* operation = "read the token from";
-    const UserRights rights(user);
-    const UniqueFd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!file && errno == ENOENT)
+    auto secret = read_secret_file(operation, path, Symlinks::refuse, longest + 2);
+    if (!secret || !*secret)
+        return secret;
+    std::string& text = **secret;
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+        text.pop_back();
+    if (text.empty())
         return std::optional<std::string>();
-    struct stat status {};
-    if (!file || fstat(file.get(), &status) != 0)
-        return system_error(operation, path, rights_hint(user, "read"));
-    if (!S_ISREG(status.st_mode))
-        return Error{operation, path, "is not a regular file", "choose another name"};
-    if (std::ranges::count(our_users(), status.st_uid) == 0)
-        return Error{operation, path, "belongs to another user", "who would know the token"};
-    // Its owner may have a group read it, say a scraper's.
-    if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0)
-        return Error{operation, path, "others may read or change it",
-                     "chmod 600 it, and write another token: this one may be known"};
-    auto text = read_all(file.get(), longest + 2);
-    if (!text)
-        return text.error();
-    while (!text->empty() && (text->back() == '\n' || text->back() == '\r'))
-        text->pop_back();
-    if (text->empty())
-        return std::optional<std::string>();
-    if (text->size() < shortest || text->size() > longest || !std::ranges::all_of(*text, is_plain))
+    if (text.size() < shortest || text.size() > longest || !std::ranges::all_of(text, is_plain))
         return Error{operation, path, "holds no token",
                      fmt::format("one has {} to {} letters, digits, '-' and '_'; a new one is "
                                  "written where there is no file",
                                  shortest, longest)};
-    return std::optional(std::move(*text));
+    return secret;
 }
 
 } // namespace
@@ -78,7 +59,7 @@ Result<AccessToken> AccessToken::random() {
 }
 
 Result<AccessToken> AccessToken::of_file(const std::string& path) {
-    auto known = read_token(path, invoking_user());
+    auto known = read_token(path);
     if (!known)
         return known.error();
     if (*known)

@@ -240,6 +240,8 @@ Result<void> Endpoint::start_writing(Job& job) {
     query.lost_before = job.lost_before;
     if (request.kind == Kind::samples)
         query.every_ns = request.interval_ns;
+    if (request.kind == Kind::metrics)
+        query.shipping = source_.status().shipping;
     auto task = start_answer(model_, request,
                              {std::move(query), job.sampling,
                               request.kind == Kind::status ? source_.status() : StatusContext{}});

@@ -4,6 +4,7 @@
 #include "loader/base/read_clock.h"
 #include "views/exports/file_sink.h"
 #include "views/exports/flame_html.h"
+#include "views/exports/otlp.h"
 #include "views/exports/perf_script.h"
 #include "views/exports/pprof.h"
 #include "views/exports/prometheus.h"
@@ -28,6 +29,8 @@ const char* type_of(const EndpointRequest& request) {
     switch (request.kind) {
     case Kind::profile:
         return "application/octet-stream";
+    case Kind::otlp:
+        return "application/x-protobuf";
     case Kind::flame_html:
         return "text/html; charset=utf-8";
     case Kind::metrics:
@@ -96,6 +99,8 @@ Result<void> write_answer(const Model& model, const EndpointRequest& request,
         return outcome_of(write_perf_script(model, query, sink));
     case Kind::profile:
         return outcome_of(write_pprof(model, query, sink));
+    case Kind::otlp:
+        return outcome_of(write_otlp(model, query, sink));
     case Kind::flame_html:
         return outcome_of(write_flame_html(model, query, sink));
     case Kind::metrics:

@@ -147,7 +147,7 @@ ReadRequest read_parameters(Kind kind, const HttpRequest& request,
                             std::span<const std::string_view> keys) {
     EndpointRequest read{.kind = kind};
     read.protobuf = kind == Kind::metrics && accepts_protobuf(request.accept);
-    if (kind == Kind::profile) {
+    if (kind == Kind::profile || kind == Kind::otlp) {
         read.duration_ns = default_profile_ns;
         read.interval_ns = profile_interval_ns;
     }

@@ -28,6 +28,8 @@ constexpr std::array resources = {
              "what every thread does from now on, as the text of perf script", Kind::samples},
     Resource{"GET", "/debug/pprof/profile", "?seconds=N",
              "the same as gzipped profile.proto, for go tool pprof and its kin", Kind::profile},
+    Resource{"GET", "/profile.otlp", "?seconds=N", "the same as OpenTelemetry's ProfilesData",
+             Kind::otlp},
     Resource{"GET", "/flame.html", "?class=C&by=KEY&under=FUNCTION&frames=language&window=10s",
              "what was collected as a flame graph", Kind::flame_html},
     Resource{"GET", "/flame", "?class=C&by=KEY&under=FUNCTION&frames=language&window=10s",

@@ -4,6 +4,7 @@
 //
 //     POST /sample  {"numberOfSamples":100,"timeInterval":"10 ms"}   as Swift Profile Recorder's
 //     GET  /debug/pprof/profile?seconds=N                            as Go's net/http/pprof
+//     GET  /profile.otlp?seconds=N                                   for OpenTelemetry
 //     GET  /flame.html, /flame, /top, /diff, /hist, /calls   what was collected
 //     GET  /events                                           that there is more of it
 //     GET  /metrics, /status, /
@@ -30,6 +31,7 @@ struct EndpointRequest {
         index,
         samples,
         profile,
+        otlp,
         flame_html,
         metrics,
         // The answers of commands, as JSON.
@@ -42,7 +44,7 @@ struct EndpointRequest {
         events,
     };
     Kind kind = Kind::index;
-    // Of samples and profile: what is sampled from now on.
+    // Of samples, profile and otlp: what is sampled from now on.
     uint64_t duration_ns = 0;
     uint64_t interval_ns = 0; // between two samples of a thread
     // Of what was collected.

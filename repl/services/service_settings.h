@@ -3,6 +3,7 @@
 #pragma once
 
 #include "loader/base/ids.h"
+#include "repl/services/receivers.h"
 #include "views/exports/export.h"
 
 #include <algorithm>
@@ -37,6 +38,20 @@ struct ServedAddress {
     std::string address;      // as typed
     std::string token_file{}; // whose token clients need there; empty: a new one's (of a port)
     friend bool operator==(const ServedAddress&, const ServedAddress&) = default;
+};
+
+// `ship PROTOCOL URL every SPAN ...`: each interval's samples go to a receiver.
+struct Shipping {
+    const ReceiverProtocol* protocol = nullptr; // null: nothing is shipped
+    std::string url{};
+    uint64_t every_ns = 0;
+    std::string service{};          // what they are called there; empty: as the target
+    std::string header_file{};      // of what is sent along; empty: nothing is
+    std::string certificate_file{}; // of who signs the receiver's; empty: those this machine trusts
+    std::string spool{};            // the folder where they wait; empty: one of the user's
+    uint64_t keep_ns = 0, bytes = 0; // that they may wait, and take there
+    bool threads = false;            // whether they are told apart
+    friend bool operator==(const Shipping&, const Shipping&) = default;
 };
 
 // `overhead`: the share of the target's CPU time that observing may take, in percent.

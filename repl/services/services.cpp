@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/services.h"
 
+#include "loader/base/read_clock.h"
+#include "loader/http/confined_poster.h"
+#include "repl/services/interval_files.h"
+
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -23,45 +27,69 @@ void append(std::vector<std::string>& to, std::vector<std::string> lines) {
 } // namespace
 
 Services::Services(Backend& backend, const Model& model, EndpointSource source)
-    : backend_(backend), sampling_(backend),
-      endpoint_(backend, model, sampling_, std::move(source)), intervals_(backend, model, utc_ns),
+    : backend_(backend), model_(model), sampling_(backend),
+      endpoint_(backend, model, sampling_, std::move(source)),
+      intervals_(backend, model, utc_ns, {"record", "recorded", "auger-record"}),
+      shipper_(backend, model, {utc_ns, [] { return read_clock(CLOCK_MONOTONIC); }},
+               ConfinedPoster::open),
       triggers_(backend, model, utc_ns) {}
+
+Result<void> Services::record_intervals(const IntervalFiles& files) {
+    if (files.folder.empty()) {
+        intervals_.set(0);
+        return {};
+    }
+    auto write = interval_files_writer(model_, files);
+    if (!write)
+        return write.error();
+    intervals_.set(files.every_ns, std::move(*write));
+    return {};
+}
 
 std::vector<std::string> Services::work() {
     endpoint_.work();
     intervals_.work();
+    shipper_.work();
     triggers_.work();
     return news();
 }
 
 std::vector<std::string> Services::finish() {
     intervals_.finish();
+    shipper_.finish();
     triggers_.finish();
     return news();
 }
 
 Result<void> Services::outcome() const {
-    auto intervals = intervals_.outcome();
-    return intervals ? triggers_.outcome() : intervals;
+    for (const Result<void>& outcome :
+         {intervals_.outcome(), shipper_.outcome(), triggers_.outcome()})
+        if (!outcome)
+            return outcome;
+    return {};
 }
 
 std::vector<std::string> Services::news() {
     std::vector<std::string> lines = intervals_.take_problems();
+    append(lines, shipper_.take_news());
     append(lines, triggers_.take_news());
     return lines;
 }
 
 std::chrono::nanoseconds Services::idle_time(std::chrono::nanoseconds longest) const {
-    const uint64_t due = std::min({endpoint_.due_ns(), intervals_.due_ns(), triggers_.due_ns()});
+    const uint64_t due =
+        std::min({endpoint_.due_ns(), intervals_.due_ns(), shipper_.due_ns(), triggers_.due_ns()});
     const uint64_t now = backend_.now_ns();
-    return std::min(longest, std::chrono::nanoseconds(static_cast<int64_t>(
-                                 std::min<uint64_t>(due - std::min(due, now), INT64_MAX))));
+    return std::min(shipper_.idle_time(longest),
+                    std::chrono::nanoseconds(static_cast<int64_t>(
+                        std::min<uint64_t>(due - std::min(due, now), INT64_MAX))));
 }
 
 int Services::wake_fd(int fd) {
     std::vector<int> fds;
     endpoint_.add_wake_fds(fds);
     intervals_.add_wake_fds(fds);
+    shipper_.add_wake_fds(fds);
     triggers_.add_wake_fds(fds);
     if (fds.empty())
         return fd;

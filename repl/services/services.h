@@ -4,8 +4,10 @@
 #pragma once
 
 #include "repl/services/endpoint.h"
-#include "repl/services/interval_recorder.h"
+#include "repl/services/interval_writer.h"
+#include "repl/services/service_settings.h"
 #include "repl/services/shared_sampling.h"
+#include "repl/services/shipper.h"
 #include "repl/services/triggers.h"
 
 #include <chrono>
@@ -31,15 +33,19 @@ class Services {
     Result<void> serve(const std::vector<ServedAddress>& addresses) {
         return endpoint_.listen_at(addresses);
     }
-    Result<void> record_intervals(const IntervalFiles& files) { return intervals_.set(files); }
+    Result<void> record_intervals(const IntervalFiles& files);
+    Result<void> ship(const Shipping& shipping) { return shipper_.set(shipping); }
     Result<void> set_triggers(const std::vector<Trigger>& triggers) {
         return triggers_.set(triggers);
     }
 
     // Whether there is something to go on for when nobody will type any more.
-    bool active() const { return endpoint_.active() || intervals_.active() || triggers_.active(); }
+    bool active() const {
+        return endpoint_.active() || intervals_.active() || shipper_.active() || triggers_.active();
+    }
     const Endpoint& endpoint() const { return endpoint_; }
-    const IntervalRecorder& intervals() const { return intervals_; }
+    const IntervalWriter& intervals() const { return intervals_; }
+    const Shipper& shipper() const { return shipper_; }
 
     // Does what is due; returns what there is to say, a line each.
     std::vector<std::string> work();
@@ -60,9 +66,11 @@ class Services {
     std::vector<std::string> news();
 
     Backend& backend_;
+    const Model& model_;
     SharedSampling sampling_;
     Endpoint endpoint_;
-    IntervalRecorder intervals_;
+    IntervalWriter intervals_; // of files
+    Shipper shipper_;
     Triggers triggers_;
     UniqueFd wake_; // an epoll descriptor
 };

@@ -18,18 +18,6 @@ constexpr uint64_t names_patience_ns = 2'000'000'000; // for names
 constexpr uint64_t slack_ns = 3'000'000'000;
 const std::array<std::string, 1> extensions = {".auger"};
 
-// Of a file's name.
-std::string plain(std::string_view text) {
-    std::string name(text.substr(0, 64));
-    for (char& c : name) {
-        const bool harmless = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') || c == '.' || c == '-';
-        if (!harmless)
-            c = '-';
-    }
-    return name;
-}
-
 } // namespace
 
 Result<void> Triggers::set(const std::vector<Trigger>& triggers) {
@@ -95,8 +83,9 @@ void Triggers::fire(State& state, const SlowCall& call) {
     state.next_ns = now + state.trigger.rest_ns;
     state.due_ns = now;
     state.duration_ns = call.end.duration_ns;
-    state.path = fmt::format("{}/slow-{}_{}{}", state.trigger.folder,
-                             plain(probe ? probe->text : ""), time_stamp(utc_ns_()), extensions[0]);
+    state.path =
+        fmt::format("{}/slow-{}_{}{}", state.trigger.folder,
+                    plain_name(probe ? probe->text : "", 64), time_stamp(utc_ns_()), extensions[0]);
 }
 
 void Triggers::start_writing(State& state) {

@@ -4,29 +4,17 @@
 #include "repl/session/history_file.h"
 
 #include "loader/base/fd.h"
+#include "loader/process/state_folder.h"
 #include "loader/process/user_rights.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cstdlib>
 
 namespace auger {
 namespace {
 
 constexpr size_t size_limit = 4 << 20; // bytes; a larger file is not ours
-
-Result<void> make_folders(const std::string& path) {
-    for (size_t slash = path.find('/', 1); slash != std::string::npos;
-         slash = path.find('/', slash + 1)) {
-        const std::string folder = path.substr(0, slash);
-        if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-            return system_error("make folder", folder);
-    }
-    return {};
-}
 
 Result<std::vector<std::string>> read_lines(const std::string& path) {
     std::vector<std::string> lines;
@@ -85,25 +73,10 @@ Result<void> write_lines(const std::string& path, const std::vector<std::string>
 } // namespace
 
 Result<HistoryFile> HistoryFile::of_user() {
-    auto user = invoking_user();
-    std::string folder;
-    if (const char* state = std::getenv("XDG_STATE_HOME"); state && state[0] == '/') {
-        folder = state;
-    } else {
-        std::string home;
-        if (user) {
-            home = user->home;
-        } else if (const char* set = std::getenv("HOME"); set && set[0] == '/') {
-            home = set;
-        } else if (const passwd* entry = ::getpwuid(::getuid())) {
-            home = entry->pw_dir;
-        }
-        if (home.empty())
-            return Error{"find history", "", "the user has no home folder", "",
-                         Error::Kind::failed};
-        folder = home + "/.local/state";
-    }
-    return HistoryFile(folder + "/auger/history", std::move(user));
+    auto folder = state_folder();
+    if (!folder)
+        return folder.error();
+    return HistoryFile(*folder + "/history", invoking_user());
 }
 
 Result<std::vector<std::string>> HistoryFile::load() const {
@@ -115,7 +88,7 @@ Result<void> HistoryFile::append(const std::vector<std::string>& lines) const {
     if (lines.empty())
         return {};
     const UserRights rights(user_);
-    if (auto made = make_folders(path_); !made)
+    if (auto made = make_folders_above(path_); !made)
         return made;
     auto all = read_lines(path_);
     if (!all)

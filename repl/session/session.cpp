@@ -96,11 +96,11 @@ ViewOptions Session::view_options(std::optional<size_t> limit) const {
 
 StatusContext Session::status_context() const {
     const OverheadLimit& overhead = settings().overhead;
-    return {backend_.target_status(),      backend_.links(),
-            backend_.symbol_progress(),    backend_.unwind_status(),
-            backend_.reader_status(),      resident_bytes(),
-            spell_raised(settings()),      overhead.brakes ? overhead.percent : 0,
-            services_.endpoint().clients()};
+    return {backend_.target_status(),       backend_.links(),
+            backend_.symbol_progress(),     backend_.unwind_status(),
+            backend_.reader_status(),       resident_bytes(),
+            spell_raised(settings()),       overhead.brakes ? overhead.percent : 0,
+            services_.endpoint().clients(), services_.shipper().status()};
 }
 
 Completion Session::complete(std::string_view line) const {

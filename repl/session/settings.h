@@ -52,6 +52,7 @@ struct Settings {
     ExplainRequest explain;
     std::string recording; // path; empty: none
     IntervalFiles intervals;
+    Shipping shipping;
     std::vector<Trigger> triggers; // at most one a probe
     std::vector<ServedAddress> serving;
     Window window;

@@ -34,6 +34,16 @@ ProbeSetting* SettingsEdit::at(ProbeId id) {
     return &*std::ranges::find(settings.probes, id, &ProbeSetting::id);
 }
 
+void SettingsEdit::sample_all_day() {
+    // Hardly to be noticed, and not in step with what happens every hundredth of a second.
+    constexpr uint32_t rate_hz = 49;
+    SamplingSettings& sampling = settings.sampling;
+    if (sampling.rate_hz != 0 || sampling.raised_hz != 0 || context.replaying)
+        return;
+    sampling.rate_hz = rate_hz;
+    add_note(fmt::format("sampling CPU time at {} Hz", rate_hz));
+}
+
 Parsed<ProbeId> SettingsEdit::id_of(const ProbeRef& ref) {
     if (ref.number || settings.find(ref.text)) {
         auto found = find_probe(settings, ref);

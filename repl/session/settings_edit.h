@@ -40,6 +40,8 @@ class SettingsEdit {
     Parsed<ProbeSetting*> find_or_add(const ProbeRef& ref);
     // The gate with its probes, which are timed from now on if they are not yet.
     Parsed<Gate> resolved(const KeepCondition& condition);
+    // For intervals, all day: unless something is sampled already, CPU time is.
+    void sample_all_day();
     // It is deleted, and what needs it ends.
     void delete_probe(ProbeId id);
 

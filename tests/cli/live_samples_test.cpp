@@ -3,6 +3,7 @@
 // advice, and of each tenth 6 ms are a search.
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
+#include "tests/support/otlp_reader.h"
 #include "tests/support/run.h"
 
 #include <fmt/format.h>
@@ -255,6 +256,17 @@ TEST_F(LiveSamples, AreExportedInEveryForm) {
     const Outcome unpacked = test::run({"/bin/gzip", "-dc", folder_.path("a.pb.gz")});
     EXPECT_EQ(unpacked.code, 0);
     EXPECT_THAT(unpacked.out, HasSubstr("search"));
+    const OtlpReader otlp(save("a.otlp"));
+    std::map<std::string, std::string> services; // by process
+    double counted_samples = 0;
+    for (const ReadResource& resource : otlp.resources) {
+        services[resource.attributes.at("process.pid")] = resource.attributes.at("service.name");
+        for (const ReadSample& one : resource.profile("samples/count").samples)
+            counted_samples += static_cast<double>(one.value);
+    }
+    EXPECT_EQ(services[shop.pid()], "shop");
+    EXPECT_EQ(counted_samples, samples);
+    EXPECT_THAT(otlp.strings, Contains("search"));
     const json speedscope = json::parse(save("a.speedscope.json"));
     double weight = 0, cpu = 0;
     for (const json& one : speedscope["profiles"][0]["weights"])

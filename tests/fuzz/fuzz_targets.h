@@ -33,6 +33,8 @@ void fuzz_code_messages(const uint8_t* data, size_t size);
 void fuzz_name_messages(const uint8_t* data, size_t size);
 // An ELF file that tells where its symbols are: packed into it, or in a file of their own.
 void fuzz_debug_files(const uint8_t* data, size_t size);
+// What a receiver of profiles answers, and what the process says that asks it.
+void fuzz_http_answer(const uint8_t* data, size_t size);
 // A function's name.
 void fuzz_demangle(const uint8_t* data, size_t size);
 // What a user writes of a call's values.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <regex>
 
 namespace auger::test {
@@ -13,6 +14,11 @@ std::string find_tool(const std::string& name) {
         if (access((folder + name).c_str(), X_OK) == 0)
             return folder + name;
     return {};
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 Importers::Importers() {

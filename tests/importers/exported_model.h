@@ -21,6 +21,8 @@ constexpr uint64_t ms = 1'000'000;
 
 // The program's path; empty: it is not installed.
 std::string find_tool(const std::string& name);
+// A file's; empty: there is none.
+std::string text_of(const std::string& path);
 
 class Importers : public testing::Test {
   protected:

@@ -21,11 +21,6 @@ using testing::Contains;
 
 const std::string packages = AUGER_NPM_DIR;
 
-std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // A profile of what speedscope made of a file: frames that open and close.
 struct Imported {
     double weight = 0;

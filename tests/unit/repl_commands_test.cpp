@@ -129,7 +129,7 @@ TEST(Table, EverySettingIsNamedOnce) {
     std::set<const SettingRow*> seen;
     for (const SettingRow* row : command_table().settings())
         EXPECT_TRUE(seen.insert(row).second);
-    EXPECT_EQ(seen.size(), 14u) << "a setting without a row is neither put in force nor saved";
+    EXPECT_EQ(seen.size(), 15u) << "a setting without a row is neither put in force nor saved";
 }
 
 TEST(TargetCommand, Forms) {
@@ -421,7 +421,7 @@ TEST(FileCommands, Paths) {
                              "save a by comm --format perf-script slow", "source 'a b'"})
         expect_fine(line);
     EXPECT_THAT(wrong("save a --format x"),
-                HasSubstr("collapsed perf-script pprof speedscope html"));
+                HasSubstr("collapsed perf-script pprof otlp speedscope html"));
     EXPECT_THAT(wrong("save a"), HasSubstr("called a.folded"));
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));
 }

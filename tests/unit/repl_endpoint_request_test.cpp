@@ -72,6 +72,8 @@ TEST(EndpointRequest, ProfilesAreAsGosAreAskedFor) {
     EXPECT_EQ(request(get("/debug/pprof/profile")).duration_ns, 30 * second);
     EXPECT_EQ(request(get("/debug/pprof/profile", {{"seconds", "5"}})).duration_ns, 5 * second);
     EXPECT_EQ(request(get("/debug/pprof/profile", {{"seconds", "0.5"}})).duration_ns, 500 * ms);
+    EXPECT_EQ(request(get("/profile.otlp")).duration_ns, 30 * second);
+    EXPECT_EQ(request(get("/profile.otlp", {{"seconds", "5"}})).duration_ns, 5 * second);
     for (const char* wrong : {"0", "-1", "", "x", "601", "1e9", "5 "})
         EXPECT_THAT(refusal(get("/debug/pprof/profile", {{"seconds", wrong}})),
                     HasSubstr("seconds is a number"))

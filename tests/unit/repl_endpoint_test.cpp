@@ -73,6 +73,7 @@ TEST_F(EndpointTest, ProfilesFlamesMetricsAndStatus) {
     ASSERT_TRUE(test_.session.pump(std::chrono::seconds(1), -1));
     std::map<std::string, std::string> starts = {
         {"/debug/pprof/profile?seconds=1", "\x1f\x8b"}, // gzip
+        {"/profile.otlp?seconds=1", "\x0a"},            // resource_profiles
         {"/flame.html", "<!doctype html>"},
         {"/metrics", "# HELP auger_call_duration_seconds"},
         {"/", "GET  /\n"},

@@ -78,6 +78,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "status",
                                          "unsplit",
                                          "serve",
+                                         "ship",
                                          "on",
                                          "undo",
                                          "delete handle",

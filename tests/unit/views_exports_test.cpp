@@ -29,6 +29,7 @@ TEST_F(Exports, AreFoundByExtensionAndName) {
     EXPECT_EQ(export_format_of_file("a.b/x.folded")->name, "collapsed");
     EXPECT_EQ(export_format_of_file("x.speedscope.json")->name, "speedscope");
     EXPECT_EQ(export_format_of_file("x.pb.gz")->name, "pprof");
+    EXPECT_EQ(export_format_of_file("x.otlp")->name, "otlp");
     EXPECT_EQ(export_format_of_file("x.perf.txt")->name, "perf-script");
     EXPECT_EQ(export_format_of_file("x.txt"), nullptr);
     EXPECT_EQ(find_export_format("nothing"), nullptr);

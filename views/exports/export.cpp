@@ -8,6 +8,7 @@
 #include "views/exports/csv.h"
 #include "views/exports/flame_html.h"
 #include "views/exports/flame_svg.h"
+#include "views/exports/otlp.h"
 #include "views/exports/perf_script.h"
 #include "views/exports/pprof.h"
 #include "views/exports/prometheus.h"
@@ -29,6 +30,8 @@ constexpr std::array formats = {
                  write_perf_script},
     ExportFormat{"pprof", ".pb.gz .pprof", "samples",
                  "gzipped profile.proto: go tool pprof, Pyroscope, Parca", write_pprof},
+    ExportFormat{"otlp", ".otlp", "samples",
+                 "OpenTelemetry's ProfilesData: its collector, Pyroscope", write_otlp},
     ExportFormat{"speedscope", ".speedscope.json", "stacks", "speedscope, a profile a class",
                  write_speedscope},
     ExportFormat{"html", ".html", "frames",

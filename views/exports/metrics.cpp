@@ -67,12 +67,38 @@ void put_counts(const std::vector<CallSeries>& all, MetricsWriter& out) {
     }
 }
 
+// Where nothing is shipped, there are none.
+void put_shipping(const ShippingStatus& shipping, MetricsWriter& out) {
+    using Count = ShippingStatus::Count;
+    constexpr std::pair<const char*, uint64_t Count::*> units[] = {{"intervals", &Count::intervals},
+                                                                   {"samples", &Count::samples}};
+    if (shipping.receiver.empty())
+        return;
+    const MetricLabels receiver = {{"receiver", series_label(shipping.receiver)}};
+    for (const auto& [unit, member] : units) {
+        out.begin(fmt::format("auger_shipping_{}_total", unit), MetricType::counter,
+                  "What became of what was to be shipped.");
+        for (const auto& [fate, count] : shipping.counts())
+            if (fate != "waiting")
+                out.value({receiver[0], {"fate", std::string(fate)}},
+                          static_cast<double>(count.*member));
+        out.begin(fmt::format("auger_shipping_waiting_{}", unit), MetricType::gauge,
+                  "That wait in the spool.");
+        out.value(receiver, static_cast<double>(shipping.waiting.*member));
+    }
+    out.begin("auger_shipping_rejected_total", MetricType::counter,
+              "Profiles that the receiver left out of what it took.");
+    out.value(receiver, static_cast<double>(shipping.rejected));
+    out.begin("auger_shipping_spool_bytes", MetricType::gauge, "Of what waits.");
+    out.value(receiver, static_cast<double>(shipping.bytes));
+}
+
 } // namespace
 
-void write_metrics(const Model& model, const Window& window, MetricsWriter& out) {
+void write_metrics(const Model& model, const ExportQuery& query, MetricsWriter& out) {
     const std::vector<CallSeries> calls = call_series(model);
     put_histograms(calls, out);
-    put_percentiles(model, window, out);
+    put_percentiles(model, query.window, out);
     put_counts(calls, out);
     const Account account = make_account(model);
     const auto put = [&](std::string_view name, std::string_view help, uint64_t number) {
@@ -89,6 +115,7 @@ void write_metrics(const Model& model, const Window& window, MetricsWriter& out)
     out.begin("auger_lost_events_total", MetricType::counter, "Events that were lost, by cause.");
     for (const auto& [cause, events] : model.ledger().lost)
         out.value({{"cause", series_label(cause)}}, static_cast<double>(events));
+    put_shipping(query.shipping, out);
 }
 
 } // namespace auger

@@ -3,6 +3,7 @@
 // counts of every probe, samples by class, and everything lost, by cause.
 #pragma once
 
+#include "views/exports/export.h"
 #include "views/model/model.h"
 
 #include <string>
@@ -25,7 +26,7 @@ class MetricsWriter {
     virtual void histogram(const MetricLabels&, const CallStatistics&) = 0; // in seconds
 };
 
-// Percentiles are of the window, counts since each probe began.
-void write_metrics(const Model&, const Window&, MetricsWriter&);
+// Of the query: percentiles are of its window, counts since each probe began.
+void write_metrics(const Model&, const ExportQuery&, MetricsWriter&);
 
 } // namespace auger

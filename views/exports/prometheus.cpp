@@ -67,7 +67,7 @@ class PrometheusText final : public MetricsWriter {
 
 Result<uint64_t> write_prometheus(const Model& model, const ExportQuery& query, ByteSink& out) {
     PrometheusText text(out);
-    write_metrics(model, query.window, text);
+    write_metrics(model, query, text);
     return text.values();
 }
 

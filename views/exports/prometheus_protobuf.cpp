@@ -170,7 +170,7 @@ class PrometheusProtobuf final : public MetricsWriter {
 Result<uint64_t> write_prometheus_protobuf(const Model& model, const ExportQuery& query,
                                            ByteSink& out) {
     PrometheusProtobuf protobuf(out);
-    write_metrics(model, query.window, protobuf);
+    write_metrics(model, query, protobuf);
     return protobuf.finish();
 }
 

@@ -214,6 +214,16 @@ std::string status_json(const Model& model, const StatusContext& context) {
                        {"refused", std::move(refused)},
                        {"sampled", context.clients.sampled_ns},
                        {"cpu", context.clients.cpu_ns}};
+    if (const ShippingStatus& shipping = context.shipping; !shipping.receiver.empty()) {
+        Line account = {{"receiver", escape_untrusted(shipping.receiver)}};
+        for (const auto& [name, count] : shipping.counts())
+            account[std::string(name)] = {{"intervals", count.intervals},
+                                          {"samples", count.samples}};
+        account["rejected"] = shipping.rejected;
+        account["spool_bytes"] = shipping.bytes;
+        account["problem"] = escape_untrusted(shipping.problem);
+        line["shipping"] = std::move(account);
+    }
     return finish(line);
 }
 

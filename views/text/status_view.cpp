@@ -6,6 +6,7 @@
 #include "views/model/slow_call_query.h"
 #include "views/model/stack_completeness.h"
 #include "views/overhead_text.h"
+#include "views/shipping_text.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -40,6 +41,7 @@ class StatusDrawing {
         add_store();
         add_readers();
         add_clients();
+        add_shipping();
         add_notices();
     }
 
@@ -356,6 +358,18 @@ class StatusDrawing {
         line("clients", text);
         for (const auto& [cause, refused] : clients.refused)
             line("", fmt::format("{} refused: {}", count(refused), cause));
+    }
+
+    void add_shipping() {
+        const ShippingStatus& shipping = context_.shipping;
+        if (shipping.receiver.empty())
+            return;
+        using Count = ShippingStatus::Count;
+        line("shipping", "to " + shipping.receiver);
+        sum("", "intervals: " + shipping_sum(shipping, &Count::intervals), shipping.adds_up());
+        sum("", "samples: " + shipping_sum(shipping, &Count::samples), shipping.adds_up());
+        for (const std::string& note : shipping_notes(shipping))
+            line("", note, Style::warning);
     }
 
     void add_notices() {

@@ -14,6 +14,7 @@
 #include "views/model/function_table.h"
 #include "views/model/model.h"
 #include "views/model/suggestions.h"
+#include "views/shipping_status.h"
 
 #include <map>
 #include <optional>
@@ -54,6 +55,7 @@ struct StatusContext {
     // Percent of the target's CPU time from which on auger takes less; 0: never.
     double overhead_limit = 0;
     ClientsStatus clients{};
+    ShippingStatus shipping{};
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},

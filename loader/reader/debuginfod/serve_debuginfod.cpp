@@ -3,6 +3,7 @@
 #include "loader/process/message.h"
 #include "loader/reader/confinement.h"
 #include "loader/reader/debuginfod/debuginfod_library.h"
+#include "loader/reader/network/surroundings.h"
 #include "loader/reader/services.h"
 #include "loader/symbols/debuginfod_messages.h"
 
@@ -15,7 +16,6 @@ namespace auger {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using debuginfod_messages::Begin;
 using debuginfod_messages::Fetched;
 
 std::string variable(const char* name) {
@@ -45,29 +45,8 @@ std::vector<std::string> cache_folders() {
     return folders;
 }
 
-// What finding servers and checking their certificates takes, as distributions have it.
 AllowedFiles needed_files() {
-    AllowedFiles files;
-    files.read = {"/usr",
-                  "/lib",
-                  "/lib64",
-                  "/etc/ssl",
-                  "/etc/pki",
-                  "/etc/ca-certificates",
-                  "/etc/crypto-policies",
-                  "/etc/gnutls",
-                  "/etc/resolv.conf",
-                  "/etc/hosts",
-                  "/etc/nsswitch.conf",
-                  "/etc/host.conf",
-                  "/etc/gai.conf",
-                  "/etc/services",
-                  "/etc/ld.so.cache",
-                  "/run/systemd/resolve",
-                  "/var/lib/ca-certificates",
-                  "/dev/null",
-                  "/dev/random",
-                  "/dev/urandom"};
+    AllowedFiles files = network_files();
     for (const char* name :
          {"DEBUGINFOD_HEADERS_FILE", "DEBUGINFOD_IMA_CERT_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"})
         if (const std::string path = variable(name); !path.empty())
@@ -76,16 +55,6 @@ AllowedFiles needed_files() {
     for (const std::string& folder : files.write)
         make_folders(folder);
     return files;
-}
-
-bool set_variables(const Begin& begin) {
-    for (const std::string& text : begin.variables) {
-        const size_t equals = text.find('=');
-        if (equals == text.npos || equals == 0 ||
-            setenv(text.substr(0, equals).c_str(), text.c_str() + equals + 1, 1) != 0)
-            return false;
-    }
-    return true;
 }
 
 bool fetch(int socket, const DebuginfodLibrary& library, const std::string& build_id) {
@@ -116,7 +85,7 @@ void serve_debuginfod(int socket) {
     constexpr size_t build_id_limit = 256;
     const auto first = receive_message(socket, debuginfod_messages::message_limit);
     const auto begin = first ? debuginfod_messages::begin(first->bytes) : std::nullopt;
-    if (!begin || !set_variables(*begin))
+    if (!begin || !set_variables(begin->variables))
         return;
     // A file that is a little too large says so itself.
     constexpr uint64_t room = 1 << 20;

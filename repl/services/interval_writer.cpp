@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "repl/services/interval_writer.h"
+
+#include "loader/process/file_series.h"
+#include "repl/services/waiting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace auger {
+namespace {
+
+// How long names, and events that are late, are waited for once an interval is over.
+constexpr uint64_t interval_patience_ns = 5'000'000'000;
+
+} // namespace
+
+void IntervalWriter::set(uint64_t every_ns, Write write) {
+    const uint64_t now = backend_.now_ns();
+    if (!active())
+        utc_offset_ = utc_ns_() - now;
+    else if (now > begin_ns_)
+        close_interval(now);
+    every_ns_ = every_ns;
+    write_ = std::move(write);
+    begin_ns_ = now;
+    lost_before_ = model_.ledger().lost;
+}
+
+void IntervalWriter::close_interval(uint64_t end_ns) {
+    Interval interval{begin_ns_, end_ns, utc_offset_ + begin_ns_, {}};
+    // A window has both of its ends.
+    interval.query.window = {Window::Kind::last, end_ns - begin_ns_ - 1, end_ns};
+    interval.query.lost_before = lost_before_;
+    over_.push_back({std::move(interval), write_});
+    begin_ns_ = end_ns;
+    lost_before_ = model_.ledger().lost;
+}
+
+void IntervalWriter::work() {
+    const uint64_t now = backend_.now_ns();
+    while (active() && now >= begin_ns_ + every_ns_)
+        close_interval(begin_ns_ + every_ns_);
+    if (task_ && task_->ended())
+        collect();
+    if (!task_ && !over_.empty() && complete(over_.front().interval))
+        start_writing();
+}
+
+bool IntervalWriter::complete(const Interval& interval) const {
+    const bool patient = backend_.now_ns() < interval.end_ns + interval_patience_ns;
+    return !patient ||
+           (model_.now_ns() > interval.end_ns && backend_.symbol_progress().pending == 0);
+}
+
+void IntervalWriter::start_writing() {
+    const Over& over = over_.front();
+    auto task = ForkedTask::start(words_.process, over.write(over.interval), {.makes_files = true});
+    if (task) {
+        task_.emplace(std::move(*task));
+        return;
+    }
+    fail(over.interval, task.error().message());
+    over_.pop_front();
+}
+
+void IntervalWriter::fail(const Interval& interval, const std::string& problem) {
+    if (failed_++ == 0)
+        first_problem_ = problem;
+    if (problem != last_problem_)
+        problems_.push_back(fmt::format("interval {} is not {}: {}", time_stamp(interval.utc_ns),
+                                        words_.done, problem));
+    last_problem_ = problem;
+}
+
+Result<void> IntervalWriter::outcome() const {
+    if (failed_ == 0)
+        return {};
+    return Error{words_.command, "intervals",
+                 fmt::format("{} of {} were not {}", failed_, failed_ + written_, words_.done),
+                 "the first: " + first_problem_};
+}
+
+void IntervalWriter::collect() {
+    auto done = task_->take();
+    task_.reset();
+    const Interval interval = std::move(over_.front().interval);
+    over_.pop_front();
+    if (!done)
+        return fail(interval, done.error().message());
+    written_++;
+    last_stamp_ = time_stamp(interval.utc_ns);
+    last_problem_.clear();
+    if (on_written_)
+        on_written_(interval, std::move(*done));
+}
+
+void IntervalWriter::add_wake_fds(std::vector<int>& fds) const {
+    if (task_)
+        fds.push_back(task_->wake_fd());
+}
+
+uint64_t IntervalWriter::due_ns() const {
+    uint64_t due = active() ? begin_ns_ + every_ns_ : UINT64_MAX;
+    if (!task_ && !over_.empty())
+        due = std::min(due, backend_.now_ns() + retry_interval_ns);
+    return due;
+}
+
+void IntervalWriter::finish() {
+    if (active() && backend_.now_ns() > begin_ns_)
+        close_interval(backend_.now_ns());
+    every_ns_ = 0;
+    while (task_ || !over_.empty()) {
+        if (!task_)
+            start_writing();
+        if (task_)
+            collect();
+    }
+}
+
+} // namespace auger

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Profiles of a program that knows where its time goes, sent to a receiver that the test plays.
+#include "tests/cli/invocation.h"
+#include "tests/cli/live_auger.h"
+#include "tests/support/stub_receiver.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace auger::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class LiveShipping : public LiveTest {
+  protected:
+    std::string spool() const { return folder_.path("spool"); }
+    size_t waiting() const {
+        std::error_code none;
+        return static_cast<size_t>(
+            std::distance(std::filesystem::directory_iterator(spool(), none), {}));
+    }
+    // Lets auger go on until it is so.
+    template <typename Done>
+    static bool go_on_until(LiveAuger& auger, Done done) {
+        return wait_until([&] {
+            auger.run({"wait 200ms"});
+            return done();
+        });
+    }
+    static json account(LiveAuger& auger) { return auger.ask("status")["shipping"]; }
+    static void expect_sum(const json& account) {
+        for (const char* unit : {"intervals", "samples"}) {
+            const auto of = [&](const char* fate) { return account[fate][unit].get<uint64_t>(); };
+            EXPECT_EQ(of("found") + of("written"),
+                      of("shipped") + of("refused") + of("given_up") + of("waiting"))
+                << account;
+        }
+    }
+};
+
+TEST_F(LiveShipping, EachSampleArrivesOnce) {
+    Shop shop;
+    StubReceiver receiver;
+    std::string token = folder_.file("headers", "Authorization: Bearer secret\n");
+    chmod(token.c_str(), 0600);
+    {
+        LiveAuger auger({"-p", shop.pid(), "--ship",
+                         fmt::format("pyroscope-ingest {} every 1s as shop headers {} spool {}",
+                                     receiver.url(), token, spool())});
+        EXPECT_THAT(auger.ask("ship").dump(), HasSubstr("shipping intervals of 1s"));
+        auger.run({"time serve", "sample 4999"});
+        see_all(auger, shop);
+        EXPECT_TRUE(go_on_until(
+            auger, [&] { return account(auger)["shipped"]["intervals"].get<uint64_t>() > 1; }));
+        auger.run({"sample off"});
+        EXPECT_TRUE(
+            go_on_until(auger, [&] { return account(auger)["waiting"]["intervals"] == 0; }));
+        const json shipped = account(auger);
+        expect_sum(shipped);
+        EXPECT_EQ(shipped["refused"]["intervals"], 0);
+        EXPECT_GT(shipped["shipped"]["samples"], 0);
+    }
+    const auto requests = receiver.requests();
+    ASSERT_GT(requests.size(), 1u);
+    std::string last;
+    for (const auto& request : requests) {
+        EXPECT_EQ(request.path, "/ingest");
+        EXPECT_EQ(request.parameters.at("name"), "shop");
+        EXPECT_EQ(request.headers.at("authorization"), "Bearer secret");
+        EXPECT_EQ(request.body.substr(0, 2), "\x1f\x8b");
+        EXPECT_GE(request.parameters.at("from"), last);
+        last = request.parameters.at("from");
+    }
+    EXPECT_EQ(waiting(), 0u);
+}
+
+// While the receiver has too much to do, or nobody is there, intervals wait; the next auger finds
+// them.
+TEST_F(LiveShipping, NothingIsLostWhileTheReceiverIsAway) {
+    Shop shop;
+    uint16_t port = 0;
+    uint64_t samples = 0;
+    {
+        StubReceiver busy([](const auto&, size_t) { return StubReceiver::Answer{503, "later"}; });
+        port = busy.port();
+        LiveAuger auger({"-p", shop.pid(), "-e", "sample 4999"});
+        auger.run(
+            {"time serve", fmt::format("ship otlp {} every 1s spool {}", busy.url(), spool())});
+        see_all(auger, shop);
+        EXPECT_TRUE(go_on_until(
+            auger, [&] { return account(auger)["waiting"]["intervals"].get<uint64_t>() > 1; }));
+        EXPECT_GT(busy.requests().size(), 0u);
+        const json kept = account(auger);
+        expect_sum(kept);
+        EXPECT_THAT(kept["problem"].get<std::string>(), HasSubstr("HTTP 503: later"));
+        EXPECT_THAT(auger.notices, Contains(HasSubstr("takes no intervals now")));
+        auger.run({"sample off", "ship off"});
+        samples = kept["waiting"]["samples"];
+    }
+    EXPECT_GT(waiting(), 1u);
+    StubReceiver receiver({}, StubReceiver::Transport::plain, port);
+    LiveAuger auger({"-p", shop.pid()});
+    auger.run({fmt::format("ship otlp {} every 1s spool {}", receiver.url(), spool())});
+    EXPECT_TRUE(go_on_until(auger, [&] { return account(auger)["waiting"]["intervals"] == 0; }));
+    const json sent = account(auger);
+    expect_sum(sent);
+    EXPECT_GE(sent["found"]["samples"].get<uint64_t>(), samples);
+    for (const auto& request : receiver.requests()) {
+        EXPECT_EQ(request.path, "/v1development/profiles");
+        EXPECT_EQ(request.headers.at("content-encoding"), "gzip");
+    }
+}
+
+TEST_F(LiveShipping, WhatIsWrongIsSaidAtOnce) {
+    Shop shop;
+    LiveAuger auger({"-p", shop.pid()});
+    const std::string open = folder_.file("headers", "A: b\n");
+    chmod(open.c_str(), 0644);
+    EXPECT_THAT(auger.error("ship otlp http://127.0.0.1:1 headers " + open),
+                HasSubstr("others may read"));
+    EXPECT_THAT(auger.error("ship otlp http://me:pass@127.0.0.1:1"), HasSubstr("password"));
+    EXPECT_THAT(auger.ask("ship").dump(), HasSubstr("nothing is shipped"));
+}
+
+} // namespace
+} // namespace auger::test
