@@ -21,7 +21,8 @@ std::vector<std::string> as_typed(std::vector<std::string> arguments, Program::I
 } // namespace
 
 LiveAuger::LiveAuger(std::vector<std::string> arguments, Program::Input input)
-    : program_(AUGER_BINARY, as_typed(std::move(arguments), input), input) {
+    : program_(AUGER_BINARY, as_typed(std::move(arguments), input), input),
+      is_script_(input != Program::Input::terminal) {
     (void)all(""); // what the options said
 }
 
@@ -31,7 +32,7 @@ LiveAuger::~LiveAuger() {
         program_.say("quit");
         while (!program_.read_line().empty()) {
         }
-        EXPECT_EQ(program_.wait_exit(), 0);
+        EXPECT_EQ(program_.wait_exit(), script_failed_ ? 1 : 0);
     } catch (const std::exception& failure) {
         ADD_FAILURE() << failure.what();
     }
@@ -71,6 +72,7 @@ json LiveAuger::ask(const std::string& line) {
 }
 
 std::string LiveAuger::error(const std::string& line) {
+    script_failed_ = is_script_;
     const std::vector<json> answers = all(line);
     if (answers.size() != 1 || !answers[0].contains("error")) {
         ADD_FAILURE() << line << " is no error";

@@ -48,7 +48,9 @@ class LiveAuger {
     // At a terminal it waits for nobody as long as a script does.
     explicit LiveAuger(std::vector<std::string> arguments,
                        Program::Input input = Program::Input::pipe);
-    ~LiveAuger(); // quits; fails the test when something is left behind, or its exit code is not 0
+    // Quits; fails the test when something is left behind, or its exit code is another than 0, or 1
+    // for a script with errors.
+    ~LiveAuger();
 
     pid_t pid() const { return program_.pid(); }
     // All that a line says, but for notices.
@@ -62,6 +64,8 @@ class LiveAuger {
 
   private:
     Program program_;
+    const bool is_script_;
+    bool script_failed_ = false;
     int marks_ = 0;
 };
 

@@ -44,17 +44,17 @@ class LiveShipping : public LiveTest {
 };
 
 TEST_F(LiveShipping, EachSampleArrivesOnce) {
-    Shop shop;
+    Program busy("spinner", {});
+    busy.wait_ready();
     StubReceiver receiver;
     std::string token = folder_.file("headers", "Authorization: Bearer secret\n");
     chmod(token.c_str(), 0600);
     {
-        LiveAuger auger({"-p", shop.pid(), "--ship",
-                         fmt::format("pyroscope-ingest {} every 1s as shop headers {} spool {}",
+        LiveAuger auger({"-p", std::to_string(busy.pid()), "--ship",
+                         fmt::format("pyroscope-ingest {} every 1s as spinner headers {} spool {}",
                                      receiver.url(), token, spool())});
         EXPECT_THAT(auger.ask("ship").dump(), HasSubstr("shipping intervals of 1s"));
-        auger.run({"time serve", "sample 4999"});
-        see_all(auger, shop);
+        auger.run({"time hot", "sample 999"});
         EXPECT_TRUE(go_on_until(
             auger, [&] { return account(auger)["shipped"]["intervals"].get<uint64_t>() > 1; }));
         auger.run({"sample off"});
@@ -70,7 +70,7 @@ TEST_F(LiveShipping, EachSampleArrivesOnce) {
     std::string last;
     for (const auto& request : requests) {
         EXPECT_EQ(request.path, "/ingest");
-        EXPECT_EQ(request.parameters.at("name"), "shop");
+        EXPECT_EQ(request.parameters.at("name"), "spinner");
         EXPECT_EQ(request.headers.at("authorization"), "Bearer secret");
         EXPECT_EQ(request.body.substr(0, 2), "\x1f\x8b");
         EXPECT_GE(request.parameters.at("from"), last);
@@ -82,16 +82,16 @@ TEST_F(LiveShipping, EachSampleArrivesOnce) {
 // While the receiver has too much to do, or nobody is there, intervals wait; the next auger finds
 // them.
 TEST_F(LiveShipping, NothingIsLostWhileTheReceiverIsAway) {
-    Shop shop;
+    Program program("spinner", {});
+    program.wait_ready();
+    const std::string pid = std::to_string(program.pid());
     uint16_t port = 0;
     uint64_t samples = 0;
     {
         StubReceiver busy([](const auto&, size_t) { return StubReceiver::Answer{503, "later"}; });
         port = busy.port();
-        LiveAuger auger({"-p", shop.pid(), "-e", "sample 4999"});
-        auger.run(
-            {"time serve", fmt::format("ship otlp {} every 1s spool {}", busy.url(), spool())});
-        see_all(auger, shop);
+        LiveAuger auger({"-p", pid, "-e", "sample 999"});
+        auger.run({"time hot", fmt::format("ship otlp {} every 1s spool {}", busy.url(), spool())});
         EXPECT_TRUE(go_on_until(
             auger, [&] { return account(auger)["waiting"]["intervals"].get<uint64_t>() > 1; }));
         EXPECT_GT(busy.requests().size(), 0u);
@@ -104,7 +104,7 @@ TEST_F(LiveShipping, NothingIsLostWhileTheReceiverIsAway) {
     }
     EXPECT_GT(waiting(), 1u);
     StubReceiver receiver({}, StubReceiver::Transport::plain, port);
-    LiveAuger auger({"-p", shop.pid()});
+    LiveAuger auger({"-p", pid});
     auger.run({fmt::format("ship otlp {} every 1s spool {}", receiver.url(), spool())});
     EXPECT_TRUE(go_on_until(auger, [&] { return account(auger)["waiting"]["intervals"] == 0; }));
     const json sent = account(auger);

@@ -97,8 +97,9 @@ TEST_F(KernelTest, TaskStorageIsLookedUpWithoutPreemption) {
         return kernel_function_calls(must(programs->program(ProgramKind::call_entry)));
     };
     EXPECT_EQ(calls(false), 0u);
-    if (can)
+    if (can) {
         EXPECT_EQ(calls(true), 2u) << "disabled once, enabled once";
+    }
 }
 
 } // namespace
