@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr double least_whole = 95; // per cent
+constexpr double least_share = 95; // per cent: of whole stacks, and of those from the beginning
 constexpr uint32_t rate_hz = 999;
 constexpr auto span = std::chrono::seconds(4);
 constexpr auto patience = std::chrono::seconds(10);
@@ -102,10 +102,13 @@ void print_details(const char* title, const StackShares::Counts& counts, uint64_
 void print(const RealProgram& program, const char* clock, const StackShares& shares, bool details) {
     if (shares.samples == 0)
         throw std::runtime_error("no samples");
-    const double whole = percent(shares.whole, shares.samples);
-    fmt::print("| {} | {} | {} | {:.2f} % ({:.0f} {}) | {:.2f} % | {:.1f} % | {:.0f} | {} |\n",
-               program.name, clock, shares.samples, whole, least_whole,
-               verdict(whole >= least_whole), percent(shares.from_the_beginning, shares.samples),
+    const auto judged = [&](uint64_t samples) {
+        const double share = percent(samples, shares.samples);
+        return fmt::format("{:.2f} % ({:.0f} {})", share, least_share,
+                           verdict(share >= least_share));
+    };
+    fmt::print("| {} | {} | {} | {} | {} | {:.1f} % | {:.0f} | {} |\n", program.name, clock,
+               shares.samples, judged(shares.whole), judged(shares.from_the_beginning),
                percent(shares.named, shares.frames), median(shares.depths), causes_text(shares));
     std::fflush(stdout);
     if (details) {
@@ -134,13 +137,13 @@ void begin_programs() {
     fmt::print(
         "\n### Stacks of real programs\n{} s each at {} Hz, of the running processes and of "
         "those they start, from when the first tables are there; aim: {:.0f} % of the "
-        "samples have the whole user stack. "
+        "samples have the whole user stack, and as many are from the beginning. "
         "Whole: auger found no reason to cut it. From the beginning: whatever auger says, "
         "its outermost frame is where processes or threads begin, by the file's symbols, its "
         "entry point, or the system call that makes threads.\n\n"
         "| program | clock | samples | whole | from the beginning | frames with names | "
-        "median depth | cut |\n|---|---|--:|---|--:|--:|--:|---|\n",
-        span.count(), rate_hz, least_whole);
+        "median depth | cut |\n|---|---|--:|---|---|--:|--:|---|\n",
+        span.count(), rate_hz, least_share);
 }
 
 } // namespace

@@ -14,6 +14,7 @@ namespace auger::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class LiveServices : public LiveTest {
   protected:
@@ -159,6 +160,17 @@ TEST_F(LiveServices, AreFilesOfCommands) {
         EXPECT_EQ(auger.ask("hist ring")["count"], shop.account["rings"]);
         EXPECT_EQ(auger.all("calls search").size(), shop.searches());
     }
+}
+
+TEST_F(LiveServices, AScriptSaysWhatItIsToldAndEndsWhereItQuits) {
+    Shop shop;
+    const Outcome outcome =
+        test::auger({"--batch", "-p", shop.pid(), "-e",
+                     "time serve; echo the shop is watched; quit; echo nobody says this", "-e",
+                     "echo nobody says this, either"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("the shop is watched\n"));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("nobody says this")));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 // first and the last statement of a call, `around` from before it to behind it, so that what a
 // profiler says of it lies between the two.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { clerks = 2, customer_us = 300, search_us = 6000 };
+enum { clerks = 2, customer_us = 300, search_us = 6000, search_steps = 60, soon_ns = 3000000 };
 enum kind { PLAIN, DIFFICULT };
 
 struct account {
@@ -27,8 +28,14 @@ struct account {
 // Shared with the apprentice.
 static struct {
     struct account serve[2], search, apprentice;
+    // Of the CPU time of searches that which fell into the first 3 ms of the calls around them.
+    struct {
+        uint64_t least_ns, most_ns;
+    } soon;
     uint64_t rings, wakes, apprentice_pid;
 } * book;
+// A call of `serve` begins between the two.
+static _Thread_local uint64_t came_ns, begun_ns;
 
 static int bell[2];
 
@@ -48,8 +55,19 @@ static void note(struct account* account, uint64_t inside_ns, uint64_t around_ns
 }
 
 TIMED void search(uint64_t* inside_ns) {
-    const uint64_t begin = truth_now();
-    truth_spin_us(search_us);
+    const uint64_t begin = truth_now(), begin_cpu = cpu_now();
+    uint64_t now = begin, spent = 0;
+    for (uint64_t step = 1; step <= search_steps; ++step) {
+        const uint64_t due = step * search_us * 1000 / search_steps, before = now, had = spent;
+        if (spent < due)
+            truth_spin_us((due - spent) / 1000);
+        spent = cpu_now() - begin_cpu;
+        now = truth_now();
+        if (now - came_ns <= soon_ns)
+            truth_add(&book->soon.least_ns, spent - had);
+        if (before - begun_ns <= soon_ns)
+            truth_add(&book->soon.most_ns, spent - had);
+    }
     *inside_ns = truth_now() - begin;
 }
 
@@ -58,7 +76,7 @@ TIMED void advise(void) {
 }
 
 TIMED int serve(enum kind kind, unsigned customer, uint64_t* inside_ns) {
-    const uint64_t begin = truth_now();
+    const uint64_t begin = begun_ns = truth_now();
     advise();
     if (kind == DIFFICULT) {
         uint64_t inside = 0;
@@ -88,7 +106,7 @@ TIMED void watch(void) {
 static void serve_customer(uint64_t number, struct account* account) {
     const enum kind kind = number % 10 == 9 ? DIFFICULT : PLAIN;
     uint64_t inside = 0;
-    const uint64_t before = truth_now();
+    const uint64_t before = came_ns = truth_now();
     truth_expect(serve(kind, (unsigned)number, &inside) == (int)(number % 7), "the receipt fits");
     note(account ? account : &book->serve[kind], inside, truth_now() - before);
 }
@@ -148,6 +166,8 @@ static void report(FILE* out) {
     report_account(out, "difficult", &book->serve[DIFFICULT]);
     report_account(out, "search", &book->search);
     report_account(out, "apprentice", &book->apprentice);
+    fprintf(out, ",\"soon\":{\"least_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64 "}",
+            truth_read(&book->soon.least_ns), truth_read(&book->soon.most_ns));
     fprintf(out, ",\"rings\":%" PRIu64 ",\"wakes\":%" PRIu64 ",\"apprentice_pid\":%" PRIu64,
             truth_read(&book->rings), truth_read(&book->wakes), truth_read(&book->apprentice_pid));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Debug information from servers, which are on the loopback here.
+#include "tests/support/debuginfod_server.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/unit/debuginfod_server.h"
 
 #include "loader/process/safe_open.h"
 #include "loader/reader/names/elf_questions.h"

@@ -155,6 +155,33 @@ TEST(ScreenDrill, GoesToWhereDurationsPartAsFarAsCanBeSeen) {
     EXPECT_THAT(drill_command(Action::gap_up, model, {}, {}).why_not, HasSubstr("no gap"));
 }
 
+// A sample costs 12.5 us, so by 6 us calls are slow for having been sampled: the screen says so,
+// and how to come to a threshold that can be seen; by one that can be it says nothing.
+TEST_F(ScreenActions, AThresholdThatSamplesCannotSeeIsToldOfOnTheScreen) {
+    time_handle();
+    serve(1, 500);
+    const auto shown = [&](uint64_t threshold_ns) {
+        stream.split(1, stream.fixed(threshold_ns));
+        press('1');
+        refresh();
+        const std::string flame = drawn(140, 30);
+        press('2');
+        refresh();
+        return std::pair(flame, drawn(140, 30));
+    };
+    const auto warning = HasSubstr("threshold too short for samples");
+    const auto step = HasSubstr(key_name(Action::gap_up) + " to a threshold that samples can see");
+    const auto why =
+        HasSubstr("The threshold is under twice what a sample costs its thread (12.5 us)");
+    const auto [flame, difference] = shown(6 * us);
+    EXPECT_THAT(flame, testing::AllOf(HasSubstr("handle > 6.00 us"), warning, step, Not(why)));
+    EXPECT_THAT(difference, testing::AllOf(warning, step, why));
+    const auto [clear_flame, clear_difference] = shown(25 * us);
+    EXPECT_THAT(clear_flame,
+                testing::AllOf(HasSubstr("handle > 25.0 us"), Not(warning), Not(step)));
+    EXPECT_THAT(clear_difference, testing::AllOf(Not(warning), Not(step), Not(why)));
+}
+
 TEST_F(ScreenActions, EscapeStepsBackAndAtTheEndLeaves) {
     time_handle();
     split_handle();
