@@ -85,7 +85,9 @@ TEST_F(HttpPosting, SendsBodyAndHeadersAndKeepsTheConnection) {
 }
 
 TEST_F(HttpPosting, TellsWhatTheServerSays) {
-    serve([](const auto&, size_t number) {
+    serve([](const StubReceiver::Request& request, size_t number) {
+        if (request.path != "/in")
+            return Answer{};
         return std::array{Answer{503, "later", {{"Retry-After", "17"}}}, Answer{400, "no\x1b[2J"},
                           Answer{302, "", {{"Location", "/elsewhere"}}}}[number];
     });
