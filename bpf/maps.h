@@ -307,6 +307,7 @@ extern struct filter_comms_map filter_comms SEC(".maps");
 /* Load-time knobs (user space sets them once, before loading). */
 extern const volatile __u32 cpu_ids;            /* numbers of CPUs are below it */
 extern const volatile bool disables_preemption; /* see thread_storage.h */
+extern const volatile __u32 late_walk_jiffies;  /* as many are too long; see unwind_table.h */
 
 /* Live values: written by user space whenever they change, read at every event. */
 extern struct wire_config config;
@@ -319,9 +320,9 @@ static __always_inline void count_loss(u32 cause) {
 }
 
 /* The longest that a piece of our work takes: a walk of 512 native frames is some 30 us, one that
- * goes through 512 of Python's and passes 1,024 more some 50 us. What seems to have taken longer was
- * interrupted by other tasks or by the hypervisor, as the thread may be anywhere; that is not our
- * cost, and stays in durations. */
+ * goes through 512 of Python's and passes 1,024 more some 50 us. What seems to have taken longer
+ * was interrupted by other tasks or by the hypervisor, as the thread may be anywhere; that is not
+ * our cost, and stays in durations. */
 #define LONGEST_OWN_NS 100000
 
 static __always_inline u64 without_interruptions(u64 own_ns) {

@@ -146,6 +146,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->cpu_ids = state->cpu_ids;
     skeleton.rodata->disables_preemption = options.disables_preemption;
+    skeleton.rodata->late_walk_jiffies = options.late_walk_jiffies;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     bpf_map__set_max_entries(skeleton.maps.tick_costs, state->cpu_ids);
     const bpf_program* const always[] = {skeleton.progs.thread_exit, skeleton.progs.thread_exec,
