@@ -19,6 +19,7 @@ struct unwind_processes_map unwind_processes SEC(".maps");
 
 const volatile __u32 cpu_ids = 1;
 const volatile bool disables_preemption = false;
+const volatile __u32 late_walk_jiffies = WIRE_UNWIND_LATE_JIFFIES;
 struct wire_config config = {};
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -308,6 +308,7 @@ extern struct filter_comms_map filter_comms SEC(".maps");
 /* Load-time knobs (user space sets them once, before loading). */
 extern const volatile __u32 cpu_ids;            /* numbers of CPUs are below it */
 extern const volatile bool disables_preemption; /* see thread_storage.h */
+extern const volatile __u32 late_walk_jiffies;  /* as many are too long; see unwind_table.h */
 
 /* Live values: written by user space whenever they change, read at every event. */
 extern struct wire_config config;

@@ -65,7 +65,7 @@ static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, 
 
 static __always_inline u32 check_time(struct stack_walk* walk, u64 began, u32 stop) {
     // What the walk has read may have been another table's meanwhile.
-    if (bpf_jiffies64() - began <= MAX_WALK_JIFFIES)
+    if (bpf_jiffies64() - began < late_walk_jiffies)
         return stop;
     walk->count = 1;
     return WIRE_STOP_LATE;

@@ -41,9 +41,6 @@ enum {
     CELLS_OF_MAPPING = sizeof(struct wire_unwind_mapping) / sizeof(u64),
     CELLS_OF_RULE = sizeof(struct wire_unwind_rule) / sizeof(u64),
     LOG2_ROWS_OF_PAGE = WIRE_UNWIND_PAGE_BITS + 1,
-    /* 50 to 500 ms, by the kernel's configuration; for WIRE_UNWIND_REST_NS nothing that a walk may
-     * be reading is written again. */
-    MAX_WALK_JIFFIES = 50,
 };
 
 static __always_inline struct unwind_block* block_of(u32 cell) {

@@ -27,6 +27,9 @@
 /* What is replaced in cells and tables is left alone for so long: a walk that began before is over
  * by then, or knows that it was held up. */
 #define WIRE_UNWIND_REST_NS 1000000000ull
+/* A walk that has taken as many jiffies may have read what is another table's by then: 50 to 500
+ * ms, by the kernel's configuration. */
+#define WIRE_UNWIND_LATE_JIFFIES 50
 
 enum wire_unwind_limit {
     WIRE_UNWIND_PAGE_BITS = 8,

@@ -90,7 +90,8 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
     auto programs = Programs::load(
         {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
          features.context_switches, features.task_iterators, features.socket_tracepoints,
-         features.map_iterators, features.disables_preemption});
+         features.map_iterators, features.disables_preemption,
+         options.late_walk_jiffies.value_or(WIRE_UNWIND_LATE_JIFFIES)});
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));

@@ -5,8 +5,10 @@
 #include "loader/backend.h"
 #include "loader/stream/interner.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace auger {
 
@@ -33,6 +35,8 @@ struct LiveOptions {
     // Whether this process gives up what it does not need, as soon as it is known how probes are
     // attached, and before anything of a target is read.
     bool give_up_rights = false;
+    // Walks of stacks that took as long are given up (bpf/unwind_table.h); tests take others.
+    std::optional<uint32_t> late_walk_jiffies{};
 };
 
 // Loads the BPF programs. Fails with kind `unsupported`, saying which privilege or kernel feature

@@ -2,6 +2,7 @@
 #include "loader/kernel/programs.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/cpu_ids.h"
 #include "loader/kernel/programs_state.h"
 
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -49,18 +49,15 @@ Error load_error(int error_number) {
     return error;
 }
 
-// One more than the last of "0-3,8-11".
 Result<uint32_t> read_cpu_ids() {
     constexpr const char* path = "/sys/devices/system/cpu/possible";
     std::ifstream file(path);
     std::string text;
     std::getline(file, text);
-    const size_t last = text.find_last_of("-,") == text.npos ? 0 : text.find_last_of("-,") + 1;
-    uint32_t id = 0;
-    const auto [end, error] = std::from_chars(text.data() + last, text.data() + text.size(), id);
-    if (error != std::errc{} || end != text.data() + text.size())
+    const auto ids = count_cpu_ids(text);
+    if (!ids)
         return Error{"count CPUs", path, "it holds no list of CPUs", "is sysfs mounted?"};
-    return id + 1;
+    return *ids;
 }
 
 // Of bpf/, and what it takes to load it; null: nothing that some kernel lacks.
@@ -146,6 +143,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->cpu_ids = state->cpu_ids;
     skeleton.rodata->disables_preemption = options.disables_preemption;
+    skeleton.rodata->late_walk_jiffies = options.late_walk_jiffies;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
     bpf_map__set_max_entries(skeleton.maps.tick_costs, state->cpu_ids);
     const bpf_program* const always[] = {skeleton.progs.thread_exit, skeleton.progs.thread_exec,

@@ -20,13 +20,14 @@ namespace auger {
 
 // What the kernel can load.
 struct ProgramsOptions {
-    bool uprobe_multi = true;        // the tracker for uprobe_multi links, else for perf events
-    bool uprobe_session = true;      // the tracker for session links
-    bool off_cpu = true;             // the off-CPU sampler
-    bool task_iterators = true;      // the program that lists open calls
-    bool socket_tracepoints = false; // what watches connections
-    bool map_iterators = false;      // the program that lists goroutines' open calls
+    bool uprobe_multi = true;         // the tracker for uprobe_multi links, else for perf events
+    bool uprobe_session = true;       // the tracker for session links
+    bool off_cpu = true;              // the off-CPU sampler
+    bool task_iterators = true;       // the program that lists open calls
+    bool socket_tracepoints = false;  // what watches connections
+    bool map_iterators = false;       // the program that lists goroutines' open calls
     bool disables_preemption = false; // during look-ups of task storage (bpf/thread_storage.h)
+    uint32_t late_walk_jiffies = WIRE_UNWIND_LATE_JIFFIES;
 };
 
 enum class ProgramKind {

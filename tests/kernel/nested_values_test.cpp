@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calls that are judged when they end, around many others: a call keeps what was read of it for as
 // long as it lasts, and what was sampled in one that does not count is in no call.
+#include "bpf/wire.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "views/model/classifier.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace auger::test {
@@ -44,6 +46,34 @@ TEST_F(NestedValues, OfTheOuterCallOutliveAnyNumberOfInnerOnes) {
     EXPECT_EQ(counted.returns, calls("negative"));
     EXPECT_EQ(counted.filtered, calls("positive"));
     EXPECT_EQ(session_.lost("values: no memory for thread"), 0u);
+}
+
+// There are as many places for values as a thread may have open calls: each of these has one, what
+// is beyond is dropped as a call, and no values are missing. (What would be counted as such:
+// bpf/README.md, "What no test shows".)
+TEST_F(KernelTest, EachCallThatMayBeOpenHasPlaceForItsValues) {
+    constexpr uint64_t rounds = 5, depth = 40, kept_from = 20;
+    static_assert(depth > WIRE_MAX_OPEN_CALLS && kept_from > depth - WIRE_MAX_OPEN_CALLS);
+    Program program("recursion",
+                    {"--threads", "1", "--depth", std::to_string(depth), "--calls",
+                     std::to_string(rounds), "--sleep-us", "0", "--pause-us", "0", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    // Judged when they end, by what was read when they began: their levels are 40 to 9, as there is
+    // no place for those further in.
+    CallConditions conditions;
+    conditions.only_if = fmt::format("ret >= 0 and arg0 >= {}", kept_from);
+    const ProbeId descend = session.time("descend", {}, conditions);
+    program.go();
+    session.pump_to_end();
+    const Calls counted = session.calls(descend);
+    EXPECT_EQ(counted.entries, rounds * depth);
+    EXPECT_EQ(counted.dropped, rounds * (depth - WIRE_MAX_OPEN_CALLS));
+    EXPECT_EQ(counted.returns, rounds * (depth - kept_from + 1));
+    EXPECT_EQ(counted.filtered, rounds * (kept_from - 1 - (depth - WIRE_MAX_OPEN_CALLS)));
+    EXPECT_EQ(session.lost("calls: nested deeper than 32"), counted.dropped);
+    EXPECT_EQ(session.lost("values: no memory for thread"), 0u);
 }
 
 TEST_F(NestedValues, CallsThatDoNotCountHoldNoSamples) {

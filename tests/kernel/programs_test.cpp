@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Programs: loaded when they are asked for, once, with the maps that there are.
+#include "loader/base/fd.h"
 #include "loader/kernel/features.h"
 #include "loader/kernel/programs.h"
 #include "tests/kernel/session.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -64,8 +66,8 @@ TEST_F(KernelTest, ProgramsAreLoadedWhenTheyAreAskedFor) {
     EXPECT_EQ(held(), before + 8);
 }
 
-// How many calls of kernel functions (kfuncs) there are in a program, as it was verified.
-size_t kernel_function_calls(int program) {
+// As it was verified.
+std::vector<bpf_insn> instructions_of(int program) {
     bpf_prog_info info = {};
     uint32_t size = sizeof info;
     EXPECT_EQ(bpf_obj_get_info_by_fd(program, &info, &size), 0);
@@ -74,9 +76,21 @@ size_t kernel_function_calls(int program) {
     info.xlated_prog_len = static_cast<uint32_t>(instructions.size() * sizeof(bpf_insn));
     info.xlated_prog_insns = reinterpret_cast<uint64_t>(instructions.data());
     EXPECT_EQ(bpf_obj_get_info_by_fd(program, &info, &size), 0);
-    return static_cast<size_t>(std::ranges::count_if(instructions, [](const bpf_insn& one) {
-        return one.code == (BPF_JMP | BPF_CALL) && one.src_reg == BPF_PSEUDO_KFUNC_CALL;
-    }));
+    return instructions;
+}
+
+// Whether it calls what the verifier knows by a number; `kind`: BPF_PSEUDO_KFUNC_CALL, or 0 for a
+// helper.
+bool is_call(const bpf_insn& one, unsigned kind) {
+    return one.code == (BPF_JMP | BPF_CALL) && one.src_reg == kind;
+}
+
+// How many calls of kernel functions (kfuncs) there are in a program.
+size_t kernel_function_calls(int program) {
+    return static_cast<size_t>(
+        std::ranges::count_if(instructions_of(program), [](const bpf_insn& one) {
+            return is_call(one, BPF_PSEUDO_KFUNC_CALL);
+        }));
 }
 
 // Where it can be, preemption is disabled during look-ups of task storage, and nowhere else is
@@ -100,6 +114,58 @@ TEST_F(KernelTest, TaskStorageIsLookedUpWithoutPreemption) {
     if (can) {
         EXPECT_EQ(calls(true), 2u) << "disabled once, enabled once";
     }
+}
+
+// What stands for a helper in a program that was verified, found by a program that calls it; 0
+// where the kernel hides addresses.
+int32_t address_of_ringbuf_reserve(int ring) {
+    const bpf_insn code[] = {
+        {BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, ring},
+        {0, 0, 0, 0, 0},
+        {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, 8},
+        {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, 0},
+        {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_ringbuf_reserve},
+        {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 3, 0},
+        {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_0, 0, 0},
+        {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, 0},
+        {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_ringbuf_discard},
+        {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+        {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+    };
+    const UniqueFd program(
+        bpf_prog_load(BPF_PROG_TYPE_KPROBE, "reserves", "GPL", code, std::size(code), nullptr));
+    EXPECT_TRUE(program);
+    for (const bpf_insn& one : instructions_of(program.get()))
+        if (is_call(one, 0))
+            return one.imm;
+    return 0;
+}
+
+// Nothing behind a record that is not complete can be read, so who may be preempted puts his
+// together elsewhere, and it is in the ring at once: no program at a probe reserves room there. (To
+// see the reader wait takes a kernel that preempts a program just while it walks a stack, and does
+// not let it go on; most preempt none.)
+TEST_F(KernelTest, ProgramsAtProbesLeaveNoUnfinishedRecords) {
+    const Features features = Features::detect();
+    const auto programs = must(Programs::load(
+        {.uprobe_multi = features.uprobe_multi, .uprobe_session = features.uprobe_session}));
+    const int32_t reserve = address_of_ringbuf_reserve(programs->map_fd(MapKind::events));
+    ASSERT_NE(reserve, 0) << "kernel.kptr_restrict is 2";
+    size_t looked_at = 0;
+    for (const ProgramKind kind :
+         {ProgramKind::call_entry, ProgramKind::call_exit, ProgramKind::call_return,
+          ProgramKind::call_session, ProgramKind::go_call_entry, ProgramKind::go_call_exit,
+          ProgramKind::goroutine_end, ProgramKind::goroutine_switch, ProgramKind::line_reached,
+          ProgramKind::span_point}) {
+        if (!programs->can_load(kind))
+            continue;
+        looked_at++;
+        const auto instructions = instructions_of(must(programs->program(kind)));
+        EXPECT_TRUE(std::ranges::none_of(instructions, [&](const bpf_insn& one) {
+            return is_call(one, 0) && one.imm == reserve;
+        })) << static_cast<int>(kind);
+    }
+    EXPECT_GE(looked_at, 9u);
 }
 
 } // namespace
