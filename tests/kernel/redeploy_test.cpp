@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that get other content in place (`cp new old`) while they are probed: the probes are gone
 // before the first byte is written, and the new content gets its own.
+#include "loader/base/fd.h"
+#include "loader/process/capabilities.h"
 #include "loader/process/proc_maps.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
+#include "tests/support/wait.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace auger::test {
@@ -175,6 +182,77 @@ TEST_F(RewrittenLibrary, IsProbedAgainWhenNothingWasWritten) {
     session.pump_to_end();
     EXPECT_EQ(session.calls(probe).returns, 100u);
     EXPECT_EQ(session.calls(probe).entries, 100u);
+}
+
+// Another user's file, without the right to lease it: nobody who writes waits, so the probes are
+// off some time after he has begun, and the report says so beforehand.
+class UnleasedLibrary : public RewrittenLibrary {
+  protected:
+    void SetUp() override {
+        RewrittenLibrary::SetUp();
+        if (IsSkipped())
+            return;
+        constexpr uid_t somebody = 65533;
+        ASSERT_EQ(chown(library_.c_str(), somebody, somebody), 0);
+        before_ = effective_capabilities();
+        ASSERT_TRUE(set_effective_capabilities(before_ & ~capability(CAP_LEASE)));
+    }
+    void TearDown() override {
+        if (before_) {
+            EXPECT_TRUE(set_effective_capabilities(before_));
+        }
+    }
+    // How many breakpoints stand where the process has the probed functions mapped.
+    size_t breakpoints(const Session& session) const {
+        size_t found = 0;
+        const UniqueFd memory(
+            open(fmt::format("/proc/{}/mem", program_->pid()).c_str(), O_RDONLY | O_CLOEXEC)),
+            file(open(library_.c_str(), O_RDONLY | O_CLOEXEC));
+        for (const Mapping& mapping : must(read_maps(program_->pid()))) {
+            if (!mapping.executable || mapping.path != library_)
+                continue;
+            for (const ProbePlace& place : session.report.places) {
+                char in_memory = 0, in_file = 0;
+                const uint64_t address = mapping.start + place.offset - mapping.offset;
+                EXPECT_EQ(pread(memory.get(), &in_memory, 1, static_cast<off_t>(address)), 1);
+                EXPECT_EQ(pread(file.get(), &in_file, 1, static_cast<off_t>(place.offset)), 1);
+                found += in_memory != in_file;
+            }
+        }
+        return found;
+    }
+
+    CapabilitySet before_ = 0;
+};
+
+TEST_F(UnleasedLibrary, IsWatchedForWhatIsWrittenIntoIt) {
+    Session session;
+    session.observe(program_->pid());
+    const ProbeId probe = session.time("liblate_work:late_work");
+    const auto& notes = session.report.notes;
+    EXPECT_TRUE(std::ranges::any_of(notes, [&](const std::string& note) {
+        return note.starts_with(library_.string() + " cannot be leased (CAP_LEASE");
+    })) << testing::PrintToString(notes);
+    EXPECT_EQ(breakpoints(session), 1u);
+
+    // To open it is no reason; nobody waits for anybody.
+    const UniqueFd writer(open_for_writing());
+    ASSERT_TRUE(writer);
+    // What is in it already: the program computes what it did.
+    char byte = 0;
+    const auto offset = static_cast<off_t>(session.report.places.at(0).offset);
+    ASSERT_EQ(pread(writer.get(), &byte, 1, offset), 1);
+    ASSERT_EQ(pwrite(writer.get(), &byte, 1, offset), 1);
+    EXPECT_TRUE(wait_until([&] { return breakpoints(session) == 0; }));
+    ASSERT_TRUE(session.pump_until(
+        [&] { return session.noticed(library_.string() + ": was opened for writing"); }));
+    // The file is mapped as it is now, so it is probed again.
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.model().find_probe(probe)->specs.size() == 2; }));
+    finish();
+    session.pump_to_end();
+    EXPECT_EQ(session.calls(probe).entries, 100u);
+    EXPECT_EQ(session.calls(probe).returns, 100u);
 }
 
 // A page that the process has to itself keeps what was in the file before.
