@@ -4,6 +4,7 @@
 #include "tests/kernel/program.h"
 #include "tests/kernel/ring_space.h"
 #include "tests/kernel/session.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
 #include "views/model/fold.h"
 
@@ -11,9 +12,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cmath>
 #include <ctime>
-#include <set>
+#include <fstream>
+#include <map>
 
 namespace auger::test {
 namespace {
@@ -44,6 +48,14 @@ class Samples : public KernelTest {
     static double ticks(Session& session) {
         must(session.backend().refresh());
         return static_cast<double>(session.model().ledger().ticks);
+    }
+    // What the host took of all CPUs so far, as the kernel accounts for it.
+    static double stolen_ns() {
+        std::ifstream stat("/proc/stat");
+        std::string cpu;
+        double user = 0, nice = 0, system = 0, idle = 0, io = 0, irq = 0, soft_irq = 0, steal = 0;
+        stat >> cpu >> user >> nice >> system >> idle >> io >> irq >> soft_irq >> steal;
+        return steal * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
     }
     // What the process has had of the CPU, as the kernel accounts for it.
     static double cpu_of(const Program& program) {
@@ -131,6 +143,12 @@ TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
     ASSERT_TRUE(session.pump_until([&] { return ticks(session) - before > 10'000; }));
     const double achieved = (ticks(session) - before) / ((cpu_of(program) - cpu_before) / 1e9);
     EXPECT_LT(achieved, 49'999 * 1.03);
+    // A tick that takes longer than the period leaves out those that fall into it: from the end of
+    // one the next is at most a period away. What one takes is known to within an eighth
+    // (durations_test.cpp); 3 % as above.
+    const double gap = static_cast<double>(session.model().ledger().sample_gap_ns);
+    fmt::print("49,999 Hz: {} Hz, a tick takes {} ns\n", achieved, gap);
+    EXPECT_GT(achieved, 0.97e9 / (1e9 / 49'999 + 1.125 * gap));
     EXPECT_EQ(session.model().ledger().rate_hz, 49'999u);
     EXPECT_NEAR(session.model().ledger().rate_achieved_hz / achieved, 1, 0.05);
     session.sample(0);
@@ -145,29 +163,57 @@ TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
 
 // The program's threads and the shell's child begin after the sampling has.
 TEST_F(Samples, IncludeThreadsAndProcessesThatComeLater) {
+    const TemporaryFolder folder;
+    const std::string shell_path = folder.path("shell"), account_path = folder.path("account");
     Session session;
     TargetSpec command;
     command.kind = TargetSpec::Kind::command;
     command.command = {"/bin/sh", "-c",
-                       program_path("spinner") + " --threads 2 --seconds 1 > /dev/null; exit 7"};
+                       "echo $$ > " + shell_path + "; " + program_path("spinner") +
+                           " --threads 2 --seconds 1 > " + account_path + "; exit 7"};
     session.observe(command);
     session.sample(999);
     must(session.backend().start_command());
     session.pump_to_end();
     session.backend().settle_symbols(seconds(60));
     session.expect_samples_add_up();
-    std::set<uint32_t> pids;
-    std::set<std::string> comms;
+    uint32_t shell = 0;
+    std::ifstream(shell_path) >> shell;
+    std::ifstream file(account_path);
+    nlohmann::json truth;
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("{"))
+            truth = nlohmann::json::parse(line);
+    ASSERT_TRUE(truth.contains("pid"));
+    const uint32_t spinner = truth["pid"];
+    ASSERT_NE(spinner, shell);
+
+    // Of no other processes than the two, and of each thread what it used of the CPU.
+    std::map<std::string, std::map<uint32_t, double>> weights; // ns; by name and process
     const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
         const ThreadInfo& thread = session.model().symbols().thread(samples.threads()[i]);
-        comms.insert(thread.comm);
-        pids.insert(thread.pid);
+        EXPECT_THAT(thread.pid, testing::AnyOf(shell, spinner)) << thread.comm;
+        weights[thread.comm][thread.pid] += static_cast<double>(samples.weights()[i]);
     }
-    EXPECT_THAT(comms, testing::IsSupersetOf({"spin-0", "spin-1"}));
-    EXPECT_GE(pids.size(), 1u);
-    // The processes are gone, their functions still have names.
-    EXPECT_GT(total(session, "hot").samples, 0.5 * static_cast<double>(samples.size()));
+    const double period = 1e9 / 999;
+    for (const nlohmann::json& thread : truth["threads"]) {
+        const std::string name = thread["name"];
+        EXPECT_THAT(weights[name], testing::ElementsAre(testing::Key(spinner))) << name;
+        double cpu = 0;
+        for (const char* function : {"hot", "warm", "cold"})
+            cpu += thread[function]["cpu_ns"].get<double>();
+        fmt::print("{}: {:.1f} of {:.1f} ms\n", name, weights[name][spinner] / 1e6, cpu / 1e6);
+        EXPECT_NEAR(weights[name][spinner], cpu, 0.03 * cpu + period) << name;
+    }
+    // The processes are gone, their functions still have names. Four standard deviations of a
+    // binomial share; the slices are not random, which only helps.
+    double count = 0;
+    for (const char* name : {"hot", "warm", "cold"})
+        count += total(session, name).samples;
+    const double share = cpu_ns(truth, "hot") / cpu_ns(truth);
+    EXPECT_NEAR(total(session, "hot").samples / count, share,
+                4 * std::sqrt(share * (1 - share) / count));
 }
 
 // Everything, which includes this program and others: the target is among them, auger is not.
@@ -178,6 +224,7 @@ TEST_F(Samples, OfTheWholeMachine) {
     TargetSpec everything;
     everything.kind = TargetSpec::Kind::all;
     session.observe(everything);
+    const double rate = 999, period = 1e9 / rate;
     session.sample(999);
     auto count = [&](pid_t pid) {
         size_t sum = 0;
@@ -187,11 +234,42 @@ TEST_F(Samples, OfTheWholeMachine) {
                    static_cast<uint32_t>(pid);
         return sum;
     };
-    ASSERT_TRUE(session.pump_until([&] { return count(program.pid()) >= 200; }));
+    // A reading of the counts, and of clocks before it and after it.
+    struct Reading {
+        double ticks = 0, samples = 0;
+        double time[2] = {}, cpu[2] = {}, stolen = 0;
+    };
+    const auto read = [&] {
+        Reading reading;
+        reading.time[0] = static_cast<double>(session.backend().now_ns());
+        reading.cpu[0] = cpu_of(program);
+        reading.ticks = ticks(session);
+        reading.samples = static_cast<double>(count(program.pid()));
+        reading.cpu[1] = cpu_of(program);
+        reading.time[1] = static_cast<double>(session.backend().now_ns());
+        reading.stolen = stolen_ns();
+        return reading;
+    };
+    const Reading begin = read();
+    ASSERT_TRUE(session.pump_until([&] { return count(program.pid()) >= 1'000; }));
+    const Reading end = read();
+    session.sample(0);
     EXPECT_EQ(count(getpid()), 0u);
     EXPECT_EQ(count(0), 0u);
-    session.sample(0);
     session.expect_samples_add_up();
+
+    const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    const double least = end.time[0] - begin.time[1], most = end.time[1] - begin.time[0];
+    const double ticked = end.ticks - begin.ticks, of_program = end.samples - begin.samples;
+    fmt::print("{} ticks, {:.1f} to {:.1f}; {} of the program, {:.1f} to {:.1f}; stolen {} ms\n",
+               ticked, cpus * least / period, cpus * most / period, of_program,
+               (end.cpu[0] - begin.cpu[1]) / period, (end.cpu[1] - begin.cpu[0]) / period,
+               (end.stolen - begin.stolen) / 1e6);
+    EXPECT_LE(ticked, cpus * (most / period + 1));
+    EXPECT_GE(ticked, cpus * (0.98 * least / period - 1));
+    const double sigma = std::sqrt(of_program);
+    EXPECT_LE(of_program, (end.cpu[1] - begin.cpu[0]) / period + 4 * sigma);
+    EXPECT_GE(of_program, 0.98 * (end.cpu[0] - begin.cpu[1]) / period - 4 * sigma);
 }
 
 // Nobody empties the ring while several threads are sampled as fast as can be: what does not fit is
