@@ -245,9 +245,10 @@ TEST_F(EndpointAccess, NoMoreWaitThanThereIsRoomFor) {
             all.emplace_back(address);
             all.back().post("/sample", one_second);
         }
-    // Who is turned away is told at once, and the session does nothing yet: so all have come before
-    // the first is served, which makes room for another.
+    // Who is turned away is told at once. Until they are all there no time passes for the session:
+    // the first to be served makes room for another.
     ASSERT_TRUE(test::wait_until([&] {
+        (void)test_.session.pump({}, -1);
         return std::ranges::count_if(all, [](HttpClient& one) { return one.closed(); }) >= 120 - 64;
     }));
     size_t busy = 0, served = 0;
