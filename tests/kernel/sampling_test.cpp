@@ -265,8 +265,9 @@ TEST_F(Samples, OfTheWholeMachine) {
                ticked, cpus * least / period, cpus * most / period, of_program,
                (end.cpu[0] - begin.cpu[1]) / period, (end.cpu[1] - begin.cpu[0]) / period,
                (end.stolen - begin.stolen) / 1e6);
+    // A CPU that is asleep (a virtual one, above all) may wake too late for a tick, so there is no
+    // lower bound for all of them; the program's own are the measure below.
     EXPECT_LE(ticked, cpus * (most / period + 1));
-    EXPECT_GE(ticked, cpus * (0.98 * least / period - 1));
     const double sigma = std::sqrt(of_program);
     EXPECT_LE(of_program, (end.cpu[1] - begin.cpu[0]) / period + 4 * sigma);
     EXPECT_GE(of_program, 0.98 * (end.cpu[0] - begin.cpu[1]) / period - 4 * sigma);

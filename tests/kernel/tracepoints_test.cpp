@@ -134,11 +134,18 @@ TEST_F(Tracepoints, TextIsReadFromTheRecord) {
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
     // Its own thread and the one that takes signals, which has a name of its own. The process is
-    // observed until the last of them is gone.
+    // observed until one of them finds that both are ending: the other one may come too late.
     session.pump_to_end();
-    for (const ProbeId probe : {mine, others}) {
-        EXPECT_EQ(session.calls(probe).entries, 2u);
-        EXPECT_EQ(session.calls(probe).returns, 1u);
+    const Calls by_name = session.calls(mine), by_others = session.calls(others);
+    for (const Calls& calls : {by_name, by_others}) {
+        EXPECT_GE(calls.entries, 1u);
+        EXPECT_LE(calls.entries, 2u);
+        EXPECT_LE(calls.returns, 1u);
+        EXPECT_TRUE(calls.add_up());
+    }
+    EXPECT_GE(by_name.returns + by_others.returns, 1u);
+    if (by_name.entries == 2 && by_others.entries == 2) {
+        EXPECT_EQ(by_name.returns + by_others.returns, 2u);
     }
 }
 
