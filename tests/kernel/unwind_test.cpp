@@ -223,8 +223,9 @@ TEST_F(ShortLives, HaveWholeStacks) {
     EXPECT_EQ(program.wait_exit(), 0);
     session.backend().settle_symbols(seconds(60));
 
-    uint64_t working = 0;
-    std::set<std::string> wrong;
+    const std::vector<std::string> chain = {"middle", "outer", "main"};
+    size_t working = 0, cut = 0;
+    std::map<std::string, size_t> wrong;
     const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
         const auto names = session.stack_names(samples.stacks()[i]);
@@ -232,19 +233,30 @@ TEST_F(ShortLives, HaveWholeStacks) {
         if (worker == names.end())
             continue;
         working++;
-        const std::vector<std::string> callers(worker + 1, names.end());
-        if (callers.size() < 4 || callers[0] != "middle" || callers[1] != "outer" ||
-            callers[2] != "main" || callers.back() != "_start")
-            wrong.insert(fmt::format("{}", fmt::join(names, " < ")));
+        std::vector<std::string> callers(worker + 1, names.end());
+        const bool is_cut = callers.size() && callers.back().starts_with("[stack cut");
+        cut += is_cut;
+        if (is_cut)
+            callers.pop_back();
+        // What there is of a stack that is cut is its inner part; else it goes up to the start.
+        const size_t known = is_cut ? std::min(callers.size(), chain.size()) : chain.size();
+        if (callers.size() < known ||
+            !std::equal(chain.begin(), chain.begin() + known, callers.begin()) ||
+            (!is_cut && callers.back() != "_start"))
+            wrong[fmt::format("{}", fmt::join(names, " < "))]++;
     }
-    // Two milliseconds each, at a rate that virtual machines may not come near to.
+    fmt::print("{} samples of worker, {} of them cut\n", working, cut);
+    // Two milliseconds each: 200 samples, or half of them where every second tick comes too late.
     EXPECT_GT(working, 100u);
-    EXPECT_LE(wrong.size() * 50, working) << *wrong.begin();
+    EXPECT_THAT(wrong, testing::IsEmpty());
+    // By the arithmetic above no copy is refused, so that hardly any has to be cut: where something
+    // else wants copies, too, or a page of a stack is being moved, one in twenty.
+    EXPECT_LE(20 * cut, working);
     const StackCompleteness completeness = stack_completeness(session.model());
     EXPECT_GE(static_cast<double>(completeness.whole),
               0.95 * static_cast<double>(completeness.samples()));
-    for (const auto& [cause, cut] : completeness.cut)
-        fmt::print("{} of {} cut: {}\n", cut, completeness.samples(), cause);
+    for (const auto& [cause, samples_cut] : completeness.cut)
+        fmt::print("{} of {} cut: {}\n", samples_cut, completeness.samples(), cause);
 }
 
 INSTANTIATE_TEST_SUITE_P(WaysOut, ProbedChains, testing::Values(WayOut::ret, WayOut::trampoline),
