@@ -357,15 +357,24 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
     Session session;
     session.observe(program.pid());
     for (const std::string& kind : kinds)
-        session.time(kind);
+        session.time(kind, {Threshold::Kind::fixed, 0, 0});
     SamplingSettings settings{999, true};
     settings.wakers = true;
     must(session.backend().set_sampling(settings));
+    const double stolen_before = stolen_ns();
     program.go();
     session.pump_to_end();
-    EXPECT_TRUE(program.account()["ok"].get<bool>());
+    const nlohmann::json account = program.account();
+    EXPECT_TRUE(account["ok"].get<bool>()) << account;
+    const double stolen = stolen_since_ns(stolen_before);
     session.backend().settle_symbols(std::chrono::seconds(60));
+    EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
+    std::map<std::string, double> inside; // from entries to exits
+    for (const SlowCall& call : session.model().slow_calls())
+        inside[session.model().symbols().thread(call.end.thread).comm] +=
+            static_cast<double>(call.end.time_ns - call.end.call.start_ns);
     std::map<std::string, std::map<std::string, size_t>> wakers; // by thread
+    std::map<std::string, double> waited;                        // ns; by thread
     size_t fed_by_writer = 0;
     const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
@@ -379,27 +388,40 @@ TEST_F(Wall, WhoEndedAWaitIsSaidWithItsStack) {
         }
         ASSERT_NE(waker, names.end()) << comm;
         // What the kernel blocks on for itself (memory, other threads' mappings) is nobody's here.
-        const std::string& call = *(waker + 1);
-        if (comm == "reads"    ? call == "[read]"
-            : comm == "sleeps" ? call == "[clock_nanosleep]"
-                               : true)
-            wakers[comm][*waker]++;
+        const auto waits_in = std::map<std::string, std::string>{
+            {"reads", "[read]"}, {"sleeps", "[clock_nanosleep]"}, {"locks", "[futex]"}};
+        const auto wanted = waits_in.find(comm);
+        if (wanted == waits_in.end() || *(waker + 1) != wanted->second ||
+            samples.calls()[i] == no_call)
+            continue;
+        wakers[comm][*waker]++;
+        waited[comm] += static_cast<double>(samples.weights()[i]);
         // Leaf first: what the waker did stands before, its own leaf last.
         fed_by_writer += comm == "reads" && std::count(names.begin(), waker, "write") > 0;
     }
-    auto share = [&](const std::string& comm, const std::string& name) {
-        size_t all = 0;
-        for (const auto& [waker, count] : wakers[comm])
-            all += count;
-        return all ? static_cast<double>(wakers[comm][name]) / static_cast<double>(all) : 0.0;
+    const auto all_by = [&](const std::string& comm, const std::string& name) {
+        EXPECT_THAT(wakers[comm], testing::ElementsAre(testing::Key("[woken by " + name + "]")));
     };
-    // Only the feeder writes into that pipe, and only timers end that sleep, whomever they
-    // interrupt.
-    EXPECT_EQ(share("reads", "[woken by feeder]"), 1);
-    EXPECT_EQ(share("sleeps", "[woken by interrupt]"), 1)
-        << testing::PrintToString(wakers["sleeps"]);
-    EXPECT_GT(wakers["locks"]["[woken by holder]"], 0u);
-    EXPECT_GT(fed_by_writer, 0u);
+    // Only the feeder writes into that pipe, only the holder gives that lock back, and only timers
+    // end that sleep, whomever they interrupt.
+    all_by("reads", "feeder");
+    all_by("locks", "holder");
+    all_by("sleeps", "interrupt");
+    EXPECT_EQ(fed_by_writer, wakers["reads"]["[woken by feeder]"]);
+    // And those are all waits of the calls, within what chance makes of ticks; but `locks` sleeps
+    // besides, for as long as it says at most.
+    for (const std::string comm : {"reads", "sleeps", "locks"}) {
+        SCOPED_TRACE(comm + " " + account["kinds"][comm].dump());
+        const Truth truth = truth_of(account, comm);
+        const double bound = apart_ns(truth, inside[comm], stolen) +
+                             chance_ns(truth, truth.blocked(), settings.rate_hz);
+        const double besides = comm == "locks" ? truth.slept : 0;
+        fmt::print("{}: {:.1f} of {:.1f} ms (+-{:.1f}), {:.1f} besides\n", comm, waited[comm] / 1e6,
+                   truth.blocked() / 1e6, bound / 1e6, besides / 1e6);
+        EXPECT_LE(waited[comm], truth.blocked() + bound);
+        EXPECT_GE(waited[comm], truth.blocked() - besides - bound);
+        EXPECT_GT(truth.blocked() - besides - bound, 0);
+    }
 }
 
 } // namespace
