@@ -14,6 +14,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <fstream>
@@ -216,9 +217,13 @@ TEST_F(Samples, IncludeThreadsAndProcessesThatComeLater) {
                 4 * std::sqrt(share * (1 - share) / count));
 }
 
-// Everything, which includes this program and others: the target is among them, auger is not.
+// Everything, which includes this program and others: the target is among them, auger is not. No
+// CPU is without work, since one that is asleep (a virtual one, above all) may wake too late for a
+// tick.
 TEST_F(Samples, OfTheWholeMachine) {
-    Program program("spinner", {"--threads", "2"});
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    Program program("spinner",
+                    {"--threads", std::to_string(std::min(64L, 2 * cpus)), "--load", "100"});
     program.wait_ready();
     Session session;
     TargetSpec everything;
@@ -258,18 +263,20 @@ TEST_F(Samples, OfTheWholeMachine) {
     EXPECT_EQ(count(0), 0u);
     session.expect_samples_add_up();
 
-    const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    const auto all = static_cast<double>(cpus);
     const double least = end.time[0] - begin.time[1], most = end.time[1] - begin.time[0];
     const double ticked = end.ticks - begin.ticks, of_program = end.samples - begin.samples;
     fmt::print("{} ticks, {:.1f} to {:.1f}; {} of the program, {:.1f} to {:.1f}; stolen {} ms\n",
-               ticked, cpus * least / period, cpus * most / period, of_program,
+               ticked, all * least / period, all * most / period, of_program,
                (end.cpu[0] - begin.cpu[1]) / period, (end.cpu[1] - begin.cpu[0]) / period,
                (end.stolen - begin.stolen) / 1e6);
-    EXPECT_LE(ticked, cpus * (most / period + 1));
-    EXPECT_GE(ticked, cpus * (0.98 * least / period - 1));
+    EXPECT_LE(ticked, all * (most / period + 1));
+    // A tick that comes late stands for several: what the host took, and 2 % besides.
+    const double stolen = (end.stolen - begin.stolen) / period;
+    EXPECT_GE(ticked, all * (0.98 * least / period - 1) - stolen);
     const double sigma = std::sqrt(of_program);
     EXPECT_LE(of_program, (end.cpu[1] - begin.cpu[0]) / period + 4 * sigma);
-    EXPECT_GE(of_program, 0.98 * (end.cpu[0] - begin.cpu[1]) / period - 4 * sigma);
+    EXPECT_GE(of_program, 0.98 * (end.cpu[0] - begin.cpu[1]) / period - 4 * sigma - stolen);
 }
 
 // Nobody empties the ring while several threads are sampled as fast as can be: what does not fit is
