@@ -94,6 +94,7 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
             unreadable++;
             continue;
         }
+        ASSERT_GE(names.size(), 3u);
         if (names[1] == "descend")
             continue;
         // Called from outside: all of the four sleeps are in it.
