@@ -68,7 +68,9 @@ constexpr double lengthened_by = 8 * bound;
 constexpr double taken_by_ticks = lengthened_by / (1 + lengthened_by);
 constexpr uint32_t most_hz = 49'999;
 
-constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 420;
+// So many as there is time for in a test: a pair takes a third of a second, or a whole one where
+// waits are sampled, too.
+constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 147;
 
 class Durations : public KernelTest, public testing::WithParamInterface<Way> {
   protected:

@@ -219,6 +219,8 @@ TEST_F(Filters, ByContainer) {
     session.pump_to_end();
     EXPECT_EQ(session.calls(probe).returns,
               all_hot_calls(inside.account()) + all_hot_calls(below.account()));
+    EXPECT_EQ(session.calls(probe).entries, session.calls(probe).returns);
+    EXPECT_GT(all_hot_calls(outside.account()), 0u); // there was somebody to exclude
     for (Program* program : {&inside, &below, &outside})
         program->wait_exit();
 }

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,8 +26,10 @@ static uint64_t slice_us = 20000;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int feed[2];
 
+/* The gap is what lies between a reading of the kernel's accounts and the reading of the clock from
+ * which, or to which, the call's time is counted: so far the two may be apart. */
 struct account {
-    uint64_t calls, wall_ns, cpu_ns, runnable_ns;
+    uint64_t calls, wall_ns, cpu_ns, runnable_ns, gap_ns, waits, preempted, slept_ns;
 };
 static struct account accounts[kind_count];
 
@@ -54,7 +57,9 @@ TIMED uint64_t locks(uint64_t end) {
         pthread_mutex_lock(&lock);
         pthread_mutex_unlock(&lock);
         // So that the holder gets it back.
+        const uint64_t start = truth_now();
         truth_sleep_us(100);
+        truth_add(&accounts[LOCKS].slept_ns, truth_now() - start);
     }
     return end;
 }
@@ -70,6 +75,13 @@ TIMED uint64_t starves(uint64_t end) {
 
 static uint64_t (*const bodies[kind_count])(uint64_t) = {sleeps, spins, locks, reads, starves};
 
+// How often this thread has left a CPU: to wait, and because another one was to have it.
+static struct rusage switches(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage;
+}
+
 static void* work(void* argument) {
     const int kind = (int)(intptr_t)argument;
     struct account* mine = &accounts[kind];
@@ -83,13 +95,20 @@ static void* work(void* argument) {
     const int schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     truth_expect(schedstat >= 0, "the kernel accounts run delays");
     for (uint64_t done = 0; truth_more(done); ++done) {
+        const uint64_t first = truth_now();
+        const struct rusage before = switches();
         const uint64_t runnable = runnable_now(schedstat);
-        const uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+        const uint64_t cpu = cpu_now();
         const uint64_t start = truth_now();
         bodies[kind](start + slice_us * 1000);
-        truth_add(&mine->wall_ns, truth_now() - start);
-        truth_add(&mine->cpu_ns, clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu);
+        const uint64_t end = truth_now();
+        truth_add(&mine->cpu_ns, cpu_now() - cpu);
         truth_add(&mine->runnable_ns, runnable_now(schedstat) - runnable);
+        const struct rusage after = switches();
+        truth_add(&mine->gap_ns, start - first + truth_now() - end);
+        truth_add(&mine->wall_ns, end - start);
+        truth_add(&mine->waits, (uint64_t)(after.ru_nvcsw - before.ru_nvcsw));
+        truth_add(&mine->preempted, (uint64_t)(after.ru_nivcsw - before.ru_nivcsw));
         truth_count(&mine->calls);
     }
     close(schedstat);
@@ -124,13 +143,16 @@ static void* feeder(void* unused) {
 
 static void report(FILE* out) {
     fprintf(out, ",\"kinds\":{");
-    for (int kind = 0; kind < kind_count; ++kind)
+    for (int kind = 0; kind < kind_count; ++kind) {
+        const struct account* one = &accounts[kind];
         fprintf(out,
                 "%s\"%s\":{\"calls\":%" PRIu64 ",\"wall_ns\":%" PRIu64 ",\"cpu_ns\":%" PRIu64
-                ",\"runnable_ns\":%" PRIu64 "}",
-                kind ? "," : "", names[kind], truth_read(&accounts[kind].calls),
-                truth_read(&accounts[kind].wall_ns), truth_read(&accounts[kind].cpu_ns),
-                truth_read(&accounts[kind].runnable_ns));
+                ",\"runnable_ns\":%" PRIu64 ",\"gap_ns\":%" PRIu64 ",\"waits\":%" PRIu64
+                ",\"preempted\":%" PRIu64 ",\"slept_ns\":%" PRIu64 "}",
+                kind ? "," : "", names[kind], truth_read(&one->calls), truth_read(&one->wall_ns),
+                truth_read(&one->cpu_ns), truth_read(&one->runnable_ns), truth_read(&one->gap_ns),
+                truth_read(&one->waits), truth_read(&one->preempted), truth_read(&one->slept_ns));
+    }
     fprintf(out, "}");
 }
 

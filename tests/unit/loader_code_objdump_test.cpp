@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace auger {
@@ -29,6 +31,26 @@ std::map<uint64_t, std::string> disassemble(const std::string& path) {
             lines[address] = end + 2;
     }
     return lines;
+}
+
+// Addresses of functions of which the file's symbols tell the size, by readelf.
+std::set<uint64_t> functions_with_sizes(const std::string& path) {
+    std::set<uint64_t> addresses;
+    std::string command = "readelf --wide --symbols '" + path + "' 2>/dev/null";
+    std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    char line[1024];
+    while (pipe && std::fgets(line, sizeof line, pipe.get())) {
+        // 12: 0000000000001139    11 FUNC    GLOBAL DEFAULT   15 name
+        char value[32], size[32], type[16], section[16];
+        if (std::sscanf(line, " %*[0-9]: %31s %31s %15s %*s %*s %15s", value, size, type,
+                        section) != 4)
+            continue;
+        const std::string_view kind = type;
+        if ((kind == "FUNC" || kind == "IFUNC") && std::string_view(section) != "UND" &&
+            std::strtoull(size, nullptr, 0) != 0) // decimal, or 0x and hexadecimal
+            addresses.insert(std::strtoull(value, nullptr, 16));
+    }
+    return addresses;
 }
 
 // What need not be understood, by what objdump reads: it only returns, or jumps behind a prefix.
@@ -55,15 +77,22 @@ void compare(const std::string& path) {
     ASSERT_TRUE(file.ok());
     FunctionIndex index(*file);
     auto read = [&](uint64_t address, size_t size) { return (*file)->read_code(address, size); };
-    size_t compared = 0;
+    std::set<uint64_t> expected = functions_with_sizes(path);
+    ASSERT_FALSE(expected.empty());
+    size_t compared = 0, odd = 0, guessed = 0;
     std::vector<std::string> refused;
     for (const FunctionIndex::Function& function : index.functions()) {
         std::vector<std::byte> body = read(function.address, function.size);
         Result<FunctionCode> code = analyse_function({function.address, body}, {}, read);
-        if (function.size_guessed)
+        if (function.size_guessed) {
+            guessed++;
             continue;
-        if (!code && is_odd(lines, function.address, function.address + function.size))
+        }
+        EXPECT_EQ(expected.erase(function.address), 1u) << index.best_name(function);
+        if (!code && is_odd(lines, function.address, function.address + function.size)) {
+            odd++;
             continue;
+        }
         if (!code) {
             refused.push_back(std::string(index.best_name(function)) + ": " + code.error().cause);
             continue;
@@ -87,8 +116,12 @@ void compare(const std::string& path) {
         EXPECT_EQ(found, returns) << index.best_name(function);
         ++compared;
     }
-    EXPECT_GT(compared, 5u);
+    // Each function that another reader of the file knows was looked at, and no other.
+    EXPECT_THAT(expected, testing::IsEmpty());
+    EXPECT_EQ(compared, index.functions().size() - guessed - odd);
     EXPECT_THAT(refused, testing::IsEmpty());
+    std::printf("%zu functions: %zu compared, %zu odd, %zu of a guessed size\n",
+                index.functions().size(), compared, odd, guessed);
 }
 
 TEST(CodeBesideObjdump, Fixture) {
