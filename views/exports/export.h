@@ -24,8 +24,9 @@ struct ExportQuery : SampleSelection {
     uint64_t every_ns = 0;
     // By cause: losses that are not this export's, because they were before its time.
     std::map<std::string, uint64_t> lost_before{};
-    // Whether `otlp` and `pprof` tell threads apart (stores make a series of each); and of `otlp` what
-    // the service is called, empty: as its processes, and its host, empty: as the stream has it.
+    // Whether `otlp` and `pprof` tell threads apart (stores make a series of each); and of `otlp`
+    // what the service is called, empty: as its processes, and its host, empty: as the stream has
+    // it.
     bool threads = true;
     std::string service{}, host{};
     // Of who exports, for metrics.
