@@ -6,6 +6,7 @@
 #include "repl/commands/plan_probe.h"
 
 #include "repl/commands/showing.h"
+#include "repl/language/syscall_probe.h"
 #include "repl/session/probe_report.h"
 #include "views/escape.h"
 #include "views/format.h"
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace auger {
@@ -74,7 +76,9 @@ struct PlanProbe final : Command {
         if (places > most_rows)
             reply.text += fmt::format("  ... and {} more\n", places - most_rows);
         plan->report.places.clear();
-        reply.text += report_lines(plan->report, most_rows) + advice(shortest_ns, limit, sampled);
+        reply.text += report_lines(plan->report, most_rows);
+        if (std::ranges::any_of(plan->costs, [](const auto& cost) { return cost.has_value(); }))
+            reply.text += advice(shortest_ns, limit, sampled);
         if (!plan->costs_measured)
             reply.text += "  What probes cost could not be measured here: these are another "
                           "machine's figures.\n";
@@ -103,6 +107,12 @@ Parsed<CommandPtr> parse_plan_probe(Arguments& arguments) {
     auto probe = parse_probe(arguments);
     if (!probe)
         return probe.complaint();
+    if (probe->number)
+        return Complaint{probe->at, "this probe is there already",
+                         "\"overhead\" shows what it costs", Error::Kind::usage};
+    if (is_syscall_probe(probe->text))
+        return Complaint{probe->at, "what probes at tracepoints cost is not known beforehand",
+                         "\"time " + probe->text + "\", then \"overhead\"", Error::Kind::usage};
     auto command = std::make_unique<PlanProbe>();
     command->probe = std::move(*probe);
     return as_command(std::move(command));

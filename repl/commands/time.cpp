@@ -78,10 +78,10 @@ At a terminal, files of other users that take long to be read are not waited for
 and what matches there is timed when they have been read. A script waits.
 
 With `--dry-run` nothing is attached: it lists the places, how each would be probed, and what the
-probes of one call cost the thread that makes it, by the exit that it leaves by. How often a function
-is called is not known beforehand; what share of the target's CPU time passes in it is, by samples. So
-it says how short its calls may be on average for the probes to take no more than what is warned of
-("help overhead").
+probes of one call cost the calling thread, at its cheapest and its dearest exit. How often a function
+is called is not known before it is timed. Samples tell what share of the target's CPU time is spent
+in it, and hence how short its calls may be on average before the probes cost so much that auger warns
+of it ("help overhead").
 
 With `off` its probes are detached, so that it costs nothing, and what was collected is kept; calls
 running at that moment count as `dropped`. `time PROBE` attaches them again. auger does the same by

@@ -399,6 +399,8 @@ TEST(TimeCommand, DryRun) {
     expect_fine("time --dry-run libc:recv");
     EXPECT_THAT(wrong("time --dry-run"), HasSubstr("15: a probe is missing here"));
     EXPECT_THAT(wrong("time --dry-run recv off"), HasSubstr("21: "));
+    EXPECT_THAT(wrong("time --dry-run 1"), HasSubstr("16: this probe is there already"));
+    EXPECT_THAT(wrong("time --dry-run syscall:read"), HasSubstr("16: what probes at tracepoints"));
 }
 
 TEST(SitesCommand, FunctionAndPattern) {
