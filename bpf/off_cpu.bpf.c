@@ -12,8 +12,8 @@
 // sent when it comes back.
 //
 // What this takes lengthens calls. A thread that comes back is held up by all that is done at the
-// switch; one that was preempted, by what was done when it went, too. A blocked one is not:
-// whatever it waits for goes on meanwhile.
+// switch; one that was preempted, by all that was done when it went, too. A blocked one is not:
+// whatever it waits for goes on meanwhile. Who wakes another is held up by what is done for that.
 #include "off_cpu_end.h"
 
 SEC("tp_btf/sched_switch")
@@ -22,16 +22,20 @@ int off_cpu_switch(u64* ctx) {
     bool preempted = ctx[0], observed = false;
     struct task_struct* prev = (void*)ctx[1];
     struct task_struct* next = (void*)ctx[2];
+    struct wait* begun = NULL;
 
     // The idle thread is nobody's.
     if (prev->pid)
-        observed = begin_wait(ctx, prev, preempted || !prev->__state, now);
-    if (next->pid && end_wait(next, now))
-        observed = true;
-    own_ns = bpf_ktime_get_ns() - now;
+        begun = begin_wait(ctx, prev, preempted || !prev->__state, now);
+    if (next->pid)
+        observed = end_wait(next, now);
+    own_ns = bpf_ktime_get_ns() - now + config.switch_entry_ns;
     if (next->pid)
         charge_thread_and_goroutines(next, own_ns);
-    if (observed)
+    // It comes back nowhere before this is over.
+    if (begun)
+        begun->own_ns = own_ns;
+    if (begun || observed)
         count_cost(own_ns);
     return 0;
 }
@@ -81,9 +85,8 @@ int off_cpu_waking(u64* ctx) {
     wait->woken_ns = now;
     if (config.with_wakers)
         note_waker(ctx, wait);
-    now = bpf_ktime_get_ns() - now;
-    if (config.with_wakers)
-        charge_thread_and_goroutines(bpf_get_current_task_btf(), now);
+    now = bpf_ktime_get_ns() - now + config.waking_entry_ns;
+    charge_thread_and_goroutines(bpf_get_current_task_btf(), now);
     count_cost(now);
     return 0;
 }

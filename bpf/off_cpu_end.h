@@ -179,7 +179,7 @@ static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     charge_goroutine(&wait->on_stack, wait, woken - since, now - woken);
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
     period = config.wall_period_ns;
-    if (!stats || !period)
+    if (!stats || !period || (u32)task->tgid == config.calibrating_pid)
         return true;
     stats->waits++;
     stats->waited_ns += now - since;

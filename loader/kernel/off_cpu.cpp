@@ -2,11 +2,39 @@
 #include "loader/kernel/off_cpu.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/own_target.h"
+#include "loader/kernel/switch_meter.h"
+
+#include <optional>
 
 namespace auger {
 
+namespace {
+
+// Of a round between two threads of ours, what the programs do not measure of themselves.
+std::optional<double> measure_unknown(Programs& programs) {
+    const OwnTarget observed(programs);
+    return measure_round({.known_ns = [&] { return programs.wait_stats().own_ns; }});
+}
+
+// What was measured before stays when others got in the way.
+uint32_t difference(const std::optional<double>& with, const std::optional<double>& without,
+                    unsigned times, uint32_t before) {
+    return with && without && *with > *without ? static_cast<uint32_t>((*with - *without) / times)
+                                               : before;
+}
+
+} // namespace
+
 Result<OffCpu> OffCpu::make(Programs& programs) {
     std::array<UniqueFd, 2> links;
+    std::array<std::optional<double>, 3> rounds; // without programs, with one, with both
+    volatile wire_config& config = programs.config();
+    const uint32_t switch_before_ns = config.switch_entry_ns,
+                   waking_before_ns = config.waking_entry_ns;
+    config.switch_entry_ns = 0;
+    config.waking_entry_ns = 0;
+    rounds[0] = measure_unknown(programs);
     // The kinds stand in the order in which a wait meets the programs, and so does an error.
     const std::array kinds = {ProgramKind::off_cpu_switch, ProgramKind::off_cpu_waking};
     for (size_t i = 0; i < links.size(); i++) {
@@ -20,7 +48,10 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
         if (!link)
             return link.error();
         links[i] = std::move(*link);
+        rounds[i + 1] = measure_unknown(programs);
     }
+    config.switch_entry_ns = difference(rounds[1], rounds[0], switches_a_round, switch_before_ns);
+    config.waking_entry_ns = difference(rounds[2], rounds[1], wakeups_a_round, waking_before_ns);
     return OffCpu(programs, std::move(links));
 }
 
