@@ -131,13 +131,13 @@ static __noinline bool is_wait_kept(struct task_struct* task, const struct wait*
 // was runnable all the time; one that was blocked waited anyway.
 static __always_inline void charge_thread(struct open_calls* calls, const struct wait* wait,
                                           u64 blocked_ns, u64 runnable_ns) {
-    u64 own_ns = blocked_ns ? 0 : wait->own_ns;
+    u64 own_ns = blocked_ns ? 0 : without_interruptions(wait->own_ns);
 
     if (own_ns > runnable_ns)
         own_ns = runnable_ns;
     calls->blocked_ns += blocked_ns;
     calls->runnable_ns += runnable_ns - own_ns;
-    charge(calls, without_interruptions(own_ns));
+    charge(calls, own_ns);
 }
 
 // The same of a goroutine that the thread waited with, unless that had left it already.
