@@ -56,17 +56,16 @@ void bench_switches(Called& called, Backend& backend, const std::string& perf,
     Series base, ours, theirs;
     std::string missing = perf.empty() ? no_perf : "";
     try {
-        std::optional<PerfRecord> record;
-        if (missing.empty())
-            record.emplace(perf, called.pid(), rate_hz, "fp", file);
         for (int round = 0; round < rounds; round++) {
             ours.push_back(called.switch_threads(switches, shallow));
             take(backend.set_sampling({}));
             base.push_back(called.switch_threads(switches, shallow));
             if (missing.empty()) {
-                record->tell("enable");
+                // Its clocks cost something while they are disabled, too.
+                PerfRecord record(perf, called.pid(), rate_hz, "fp", file);
+                record.tell("enable");
                 theirs.push_back(called.switch_threads(switches, shallow));
-                record->tell("disable");
+                record.tell("disable");
             }
             take(backend.set_sampling({rate_hz, false}));
         }
