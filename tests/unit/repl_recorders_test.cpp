@@ -103,7 +103,7 @@ TEST(IntervalRecorder, RecordingsAreTheBackends) {
     ASSERT_TRUE(test.services.record_intervals(files));
     EXPECT_TRUE(test.services.active());
     EXPECT_FALSE(test.services.intervals().active());
-    EXPECT_EQ(test.backend.log.back(), "intervals " + folder.path("p") + " 10 9");
+    EXPECT_THAT(test.backend.log, ElementsAre("intervals " + folder.path("p") + " 10 9"));
     files.formats = {find_export_format("collapsed")};
     ASSERT_TRUE(test.services.record_intervals(files));
     EXPECT_TRUE(test.services.intervals().active());
@@ -114,7 +114,7 @@ TEST(IntervalRecorder, RecordingsAreTheBackends) {
     test.backend.failing.clear();
     test.backend.log.clear();
     EXPECT_THAT(test.services.finish(), IsEmpty());
-    EXPECT_EQ(test.backend.log.back(), "intervals off");
+    EXPECT_THAT(test.backend.log, ElementsAre("intervals off"));
     EXPECT_FALSE(test.services.active());
     EXPECT_TRUE(test.services.outcome());
     test.backend.recorded_intervals = {3, 1, "20261121T232000.000Z", "write: no space"};
