@@ -10,6 +10,7 @@
 #include "loader/base/result.h"
 #include "loader/reports/call_sites.h"
 #include "loader/reports/capability.h"
+#include "loader/reports/interval_recordings.h"
 #include "loader/reports/open_call.h"
 #include "loader/reports/probe_plan.h"
 #include "loader/reports/probe_report.h"
@@ -21,6 +22,7 @@
 #include "loader/reports/usdt_probes.h"
 #include "loader/settings/explain_request.h"
 #include "loader/settings/filter_spec.h"
+#include "loader/settings/interval_recording.h"
 #include "loader/settings/probe_request.h"
 #include "loader/settings/sampling_settings.h"
 #include "loader/settings/target_spec.h"
@@ -85,6 +87,10 @@ class Backend {
     virtual void add_notice(const std::string& text) = 0;
     // Writes the stream from now on, with all definitions so far; an empty path ends the recording.
     virtual Result<void> record(const std::string& path) = 0;
+    // Writes the stream from now on as recordings of intervals, instead of those that go on; an
+    // empty folder ends that.
+    virtual Result<void> record_intervals(const IntervalRecording&) = 0;
+    virtual IntervalRecordings interval_recordings() const { return {}; }
     // Keeps the stream's last `span` in memory from now on; zero: no longer.
     virtual Result<void> keep_last(std::chrono::nanoseconds span) = 0;
     // Writes what is kept as a recording. May be called in a forked copy of the process.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/live_backend.h"
 
+#include "loader/base/random_number.h"
 #include "loader/kernel/birth_rates.h"
 #include "loader/kernel/clock.h"
 #include "loader/kernel/current_view.h"
@@ -115,6 +116,8 @@ class LiveBackend final : public Backend {
     }
     void add_notice(const std::string& text) override { notice(text); }
     Result<void> record(const std::string& path) override;
+    Result<void> record_intervals(const IntervalRecording& wanted) override;
+    IntervalRecordings interval_recordings() const override { return recorders_.intervals(); }
     Result<void> keep_last(nanoseconds span) override {
         recorders_.keep_last(span);
         return {};
@@ -195,7 +198,7 @@ class LiveBackend final : public Backend {
     LiveLedger ledger_{programs_,         *kernel_.ring,         kernel_.watch, catalogue_,
                        names_.mappings(), names_.python(),       updates_,      sampling_,
                        overhead_,         probes_.go_switches(), tee_};
-    Recorders recorders_{tee_};
+    Recorders recorders_{tee_, random_number()};
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
     PeriodicWork work_{
         statistics_,           names_,  mappings_, updates_, overhead_, rates_, members_, spans_,
@@ -379,6 +382,14 @@ Result<void> LiveBackend::record(const std::string& path) {
     if (recorders_.recording())
         loop_.refresh();
     return recorders_.finish();
+}
+
+Result<void> LiveBackend::record_intervals(const IntervalRecording& wanted) {
+    if (recorders_.recording_intervals())
+        loop_.refresh();
+    else if (!wanted.folder.empty())
+        loop_.deliver_all();
+    return recorders_.record_intervals(wanted, clock_ns());
 }
 
 std::vector<uint64_t> LiveBackend::links() const {

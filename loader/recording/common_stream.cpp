@@ -6,6 +6,18 @@
 
 namespace auger {
 
+void CommonStream::begin_pass() {
+    const size_t sessions = ledgers_.size();
+    ledgers_.assign(sessions, {});
+    splits_.assign(sessions, {});
+    onlys_.assign(sessions, {});
+    locations = stacks = threads = 0;
+    modules_ = 0;
+    module_ids_.clear();
+    probe_parts_.clear();
+    labels_.clear();
+}
+
 std::pair<ModuleId, bool> CommonStream::module(const ModuleInfo& info) {
     if (info.kind == ModuleKind::jit)
         return {ModuleId{modules_++}, true};
@@ -20,9 +32,9 @@ ProbeId CommonStream::probe(const std::string& text, size_t number) {
     return probes_.try_emplace({text, number}, next).first->second;
 }
 
-ProbeInfo CommonStream::merged(MachineId machine, const ProbeInfo& info) {
-    std::map<MachineId, ProbeInfo>& parts = probe_parts_[info.id];
-    parts[machine] = info;
+ProbeInfo CommonStream::merged(size_t session, const ProbeInfo& info) {
+    std::map<size_t, ProbeInfo>& parts = probe_parts_[info.id];
+    parts[session] = info;
     ProbeInfo merged = info;
     merged.specs.clear();
     for (const auto& [id, part] : parts) {
@@ -44,14 +56,19 @@ std::optional<uint32_t> CommonStream::mark_bit(ProbeId probe, const std::string&
     return mark_bits_.try_emplace(key, static_cast<uint32_t>(mark_bits_.size())).first->second;
 }
 
+void CommonStream::end_session(size_t session) {
+    splits_[session] = {};
+    onlys_[session] = {};
+}
+
 std::pair<LabelId, bool> CommonStream::label(const std::string& text) {
     const auto [label, is_new] =
         labels_.try_emplace(text, LabelId{static_cast<uint32_t>(labels_.size())});
     return {label->second, is_new};
 }
 
-SplitInfo CommonStream::merged(MachineId machine, const SplitInfo& info) {
-    splits_[machine.index()] = info;
+SplitInfo CommonStream::merged(size_t session, const SplitInfo& info) {
+    splits_[session] = info;
     SplitInfo merged = info;
     if (!merged.active) {
         const auto other = std::ranges::find(splits_, true, &SplitInfo::active);
@@ -70,8 +87,8 @@ SplitInfo CommonStream::merged(MachineId machine, const SplitInfo& info) {
     return merged;
 }
 
-OnlyInfo CommonStream::merged(MachineId machine, const OnlyInfo& info) {
-    onlys_[machine.index()] = info;
+OnlyInfo CommonStream::merged(size_t session, const OnlyInfo& info) {
+    onlys_[session] = info;
     const auto in_force = [](const OnlyInfo& only) { return !only.text.empty(); };
     OnlyInfo merged = info;
     if (!in_force(merged)) {
@@ -117,8 +134,8 @@ void add(Overhead& sum, const Overhead& one) {
 
 } // namespace
 
-LedgerEvent CommonStream::merged(MachineId machine, const LedgerEvent& event) {
-    ledgers_[machine.index()] = event;
+LedgerEvent CommonStream::merged(size_t session, const LedgerEvent& event) {
+    ledgers_[session] = event;
     LedgerEvent sum;
     sum.time_ns = event.time_ns;
     double achieved = 0; // rate * time on the CPU

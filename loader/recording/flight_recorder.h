@@ -49,7 +49,7 @@ class FlightRecorder final : public QuietSink {
 
   private:
     struct Block {
-        uint64_t last_ns; // time of its last event
+        uint64_t first_ns, last_ns; // times of its events
         uint64_t events;
         std::string records;
     };

@@ -4,7 +4,14 @@
 //   header  16 bytes: magic, format version (fixed 32), crc32 of what precedes it
 //   blocks  each: crc32 of the rest of the block, stored size, raw size (fixed 32 each), content of
 //           `stored size` bytes: zlib's when stored size < raw size, else the records themselves
-//   record  kind (varint), then its fields; in the last block the last record is the end mark
+//   record  kind (varint), then its fields; the last record of the last block is the end mark
+//   index   a block that says where blocks are and what times they are of, and what the recording
+//           is of (recording_index.h), behind the end mark; then the index's offset (fixed 64), the
+//           crc32 of that, and a magic: a footer of 20 bytes that is found from the file's end
+//
+// Definitions and events are in blocks of their own, so that events can be passed over: a block of
+// definitions precedes that of the events which need them. (Before format 8 they are mixed, and
+// there is no index.)
 //
 // Fixed-width numbers are little-endian, all others varints (bytes.h). An event's time is the
 // difference to the time before it in the block, so every block can be decoded by itself once the
@@ -20,14 +27,17 @@ namespace auger::recording {
 // The first byte is not text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 7;
+inline constexpr uint32_t version = 8;
 // The oldest that can be read: without marks, gates and values; 3 is without the machine, 4 without
 // the ends of calls that `only` leaves out, probes that are off, and what observing costs; 5 is
 // without spans, 6 without exchanges that are ambiguous, explained calls, and what goroutines wait
-// for.
+// for; 7 is without the session, blocks of definitions, and an index.
 inline constexpr uint32_t oldest_version = 2;
+inline constexpr uint32_t first_indexed_version = 8;
 inline constexpr size_t header_size = 16;
 inline constexpr size_t block_header_size = 12;
+inline constexpr std::string_view index_magic = "augerind";
+inline constexpr size_t footer_size = 20;
 
 enum class RecordKind : uint8_t {
     end = 0, // events before it, as a check
@@ -42,6 +52,7 @@ enum class RecordKind : uint8_t {
     only = 9,
     label = 10,
     machine = 11, // the first record, but of old formats
+    series = 12,  // the session, and which file of it this is
     // From here on records begin with a time.
     sample = 16,
     call_end = 17,

@@ -23,8 +23,60 @@ uint64_t MachineStream::own_time(uint64_t common_ns) const {
     return moved <= common_ns ? moved : 0;
 }
 
+void MachineStream::begin_pass() {
+    begin_file();
+    known_locations_.clear();
+    known_stacks_.clear();
+    known_threads_.clear();
+    jit_modules_.clear();
+    told_specs_.clear();
+    for (auto* told : {&told_frames_, &told_probes_, &told_split_, &told_only_})
+        told->clear();
+    nameless_specs_.clear();
+    mark_bits_ = unknown_bits();
+    branch_.reset();
+    lines_.clear();
+    label_since_ns_ = 0;
+}
+
+void MachineStream::begin_file() {
+    modules_.clear();
+    locations_.clear();
+    stacks_.clear();
+    threads_.clear();
+    labels_.clear();
+    known_locations_.age();
+    known_stacks_.age();
+    known_threads_.age();
+    told_frames_.age();
+}
+
+template <typename IdType>
+std::pair<IdType, bool> MachineStream::same(Generations<std::string, IdType>& known,
+                                            const std::string& content, uint32_t& given) {
+    if (const IdType* id = known.find(content))
+        return {*id, false};
+    return {known.insert(content, IdType{given++}), true};
+}
+
+template <typename Id, typename Put>
+bool MachineStream::is_news(Generations<Id, std::string>& told, Id of, Put put) {
+    encoder_.clear();
+    put();
+    if (const std::string* before = told.find(of); before && *before == encoder_.bytes())
+        return false;
+    told.insert(of, encoder_.bytes());
+    return true;
+}
+
 void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
+    // Generated code is known by its process's module, whose number files of a session share.
+    if (info.kind == ModuleKind::jit)
+        if (const auto known = jit_modules_.find(id); known != jit_modules_.end())
+            return modules_.set(id, known->second);
     const auto [module, is_new] = common_.module(info);
+    if (info.kind == ModuleKind::jit)
+        jit_modules_.emplace(id, module);
     modules_.set(id, module);
     if (is_new)
         sink_->on_module(module, info);
@@ -33,30 +85,58 @@ void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
 void MachineStream::on_location(LocationId id, const Location& location) {
     Location told = location;
     told.module = modules_.of(location.module);
-    sink_->on_location(locations_.define(id, common_.locations), told);
+    std::string content;
+    ByteWriter out(content);
+    out.fixed32(told.module.value);
+    out.fixed64(told.address);
+    out.varint(told.is_return);
+    const auto [own, is_new] = same(known_locations_, content, common_.locations);
+    locations_.set(id, own);
+    if (is_new)
+        sink_->on_location(own, told);
 }
 
 void MachineStream::on_frames(LocationId id, std::span<const Frame> frames) {
-    sink_->on_frames(locations_.of(id), frames);
+    const LocationId own = locations_.of(id);
+    if (is_news(told_frames_, own.value, [&] { encoder_.on_frames(own, frames); }))
+        sink_->on_frames(own, frames);
 }
 
 void MachineStream::on_stack(StackId id, std::span<const LocationId> stack) {
     stack_.clear();
-    for (const LocationId location : stack)
+    std::string content;
+    ByteWriter out(content);
+    for (const LocationId location : stack) {
         stack_.push_back(locations_.of(location));
-    sink_->on_stack(stacks_.define(id, common_.stacks), stack_);
+        out.fixed32(stack_.back().value);
+    }
+    const auto [own, is_new] = same(known_stacks_, content, common_.stacks);
+    stacks_.set(id, own);
+    if (is_new)
+        sink_->on_stack(own, stack_);
 }
 
 void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
     ThreadInfo told = info;
     told.machine = id_;
-    sink_->on_thread(threads_.define(id, common_.threads), told);
+    std::string content;
+    ByteWriter out(content);
+    out.varint(info.pid);
+    out.varint(info.tid);
+    out.string(info.comm);
+    out.string(info.cgroup);
+    const auto [own, is_new] = same(known_threads_, content, common_.threads);
+    threads_.set(id, own);
+    if (is_new)
+        sink_->on_thread(own, told);
 }
 
 void MachineStream::tell_spec(SpecId id, SpecInfo info) {
     info.probe = probes_.at(info.probe);
-    const SpecId own = specs_.define(id, common_.specs);
-    sink_->on_spec(own, info);
+    if (!specs_.knows(id))
+        specs_.set(id, SpecId{common_.specs++});
+    if (told_specs_.insert(id).second)
+        sink_->on_spec(specs_.of(id), info);
 }
 
 // Which probe it belongs to is known by the probe's text.
@@ -80,7 +160,8 @@ void MachineStream::on_probe(const ProbeInfo& info) {
     for (const SpecId spec : info.specs)
         if (specs_.knows(spec))
             told.specs.push_back(specs_.of(spec));
-    sink_->on_probe(common_.merged(id_, told));
+    if (is_news(told_probes_, told.id.value, [&] { encoder_.on_probe(told); }))
+        sink_->on_probe(common_.merged(session_, told));
 }
 
 std::optional<uint32_t> MachineStream::watch_mark(const MarkInfo& mark, ProbeId probe) {
@@ -100,6 +181,8 @@ bool MachineStream::knows_marks(const CallEndEvent& event) const {
 }
 
 void MachineStream::on_split(const SplitInfo& info) {
+    if (!is_news(told_split_, 0u, [&] { encoder_.on_split(info); }))
+        return;
     SplitInfo told = info;
     if (const auto probe = probes_.find(info.probe); probe != probes_.end())
         told.probe = probe->second;
@@ -121,10 +204,12 @@ void MachineStream::on_split(const SplitInfo& info) {
             told.branch = {};
         }
     }
-    sink_->on_split(common_.merged(id_, told));
+    sink_->on_split(common_.merged(session_, told));
 }
 
 void MachineStream::on_only(const OnlyInfo& info) {
+    if (!is_news(told_only_, 0u, [&] { encoder_.on_only(info); }))
+        return;
     OnlyInfo told = info;
     for (GateTerm& term : told.gate.terms)
         if (const auto probe = probes_.find(term.probe);
@@ -138,7 +223,7 @@ void MachineStream::on_only(const OnlyInfo& info) {
         mark.until_ns = common_time(mark.until_ns);
         return !bit;
     });
-    sink_->on_only(common_.merged(id_, told));
+    sink_->on_only(common_.merged(session_, told));
 }
 
 void MachineStream::on_label(LabelId id, const std::string& text) {
@@ -254,11 +339,11 @@ void MachineStream::on_ledger(const LedgerEvent& event) {
     for (Overhead::Cause& cause : told.overhead.causes)
         if (const auto probe = probes_.find(cause.probe); probe != probes_.end())
             cause.probe = probe->second;
-    sink_->on_ledger(common_.merged(id_, told));
+    sink_->on_ledger(common_.merged(session_, told));
 }
 
 void MachineStream::on_notice(uint64_t time_ns, const std::string& text) {
-    sink_->on_notice(common_time(time_ns), info_.name + ": " + text);
+    sink_->on_notice(common_time(time_ns), alone_ ? text : info_.name + ": " + text);
 }
 
 void MachineStream::on_time(uint64_t time_ns) {

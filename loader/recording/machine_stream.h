@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MachineStream: one of several recordings that are read as one. It gives what the recording
-// defines ids that are its own among all of them, and moves its times to the common clock; what is
-// one thing on all machines it hands to Common, which they share.
+// MachineStream: one of several sessions that are read as one. It gives what its recordings define
+// ids that are its own among all of them, one for the same in all its files, and moves its times to
+// the common clock; what is one thing on all machines it hands to Common, which they share. Changes
+// with what machines, and files of a session, have in common.
 #pragma once
 
+#include "loader/recording/generations.h"
+#include "loader/recording/record_encoder.h"
 #include "loader/stream/events.h"
 
 #include <array>
@@ -22,24 +25,30 @@ namespace auger {
 // text, the split and `only` in force, and the sum of their accounts.
 class CommonStream {
   public:
-    explicit CommonStream(size_t machines)
-        : ledgers_(machines), splits_(machines), onlys_(machines) {}
+    // `sessions`: which are numbered from 0 on.
+    explicit CommonStream(size_t sessions)
+        : ledgers_(sessions), splits_(sessions), onlys_(sessions) {}
+    // Another pass: ids of probes, functions and marks stay, since what the first one learned names
+    // them; all else is told anew.
+    void begin_pass();
 
     // A file of the same path and build is one module on all machines, so that its functions are,
     // too; generated code is each process's own. True: it is new.
     std::pair<ModuleId, bool> module(const ModuleInfo&);
     // A machine's n-th probe of a text is the same one as another's n-th.
     ProbeId probe(const std::string& text, size_t number);
-    // What all machines say of a probe, when one says something new.
-    ProbeInfo merged(MachineId, const ProbeInfo&);
+    // What all sessions say of a probe, when one says something new.
+    ProbeInfo merged(size_t session, const ProbeInfo&);
     // Nothing when there is no bit left: then nobody knows of the mark.
     std::optional<uint32_t> mark_bit(ProbeId, const std::string& text);
     std::pair<LabelId, bool> label(const std::string& text); // true: it is new
     // What is in force: what was said last, unless it was an end. Facts are known since the first
     // machine watched them; MachineStream says of which calls they are not known yet.
-    SplitInfo merged(MachineId, const SplitInfo&);
-    OnlyInfo merged(MachineId, const OnlyInfo&);
-    LedgerEvent merged(MachineId, const LedgerEvent&);
+    SplitInfo merged(size_t session, const SplitInfo&);
+    OnlyInfo merged(size_t session, const OnlyInfo&);
+    LedgerEvent merged(size_t session, const LedgerEvent&);
+    // Another session of its machine follows: what was in force in it no longer is.
+    void end_session(size_t session);
 
     uint32_t locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
 
@@ -47,27 +56,39 @@ class CommonStream {
     uint32_t modules_ = 0; // given ids
     std::map<std::tuple<ModuleKind, std::string, std::string>, ModuleId> module_ids_;
     std::map<std::pair<std::string, size_t>, ProbeId> probes_;
-    std::map<ProbeId, std::map<MachineId, ProbeInfo>> probe_parts_;
+    std::map<ProbeId, std::map<size_t, ProbeInfo>> probe_parts_; // by session
     std::map<std::string, uint32_t> mark_bits_;
     std::map<std::string, LabelId> labels_;
-    std::vector<LedgerEvent> ledgers_;
+    std::vector<LedgerEvent> ledgers_; // by session, as these
     std::vector<SplitInfo> splits_;
     std::vector<OnlyInfo> onlys_;
 };
 
 class MachineStream final : public EventSink {
   public:
-    // `shift_ns` is added to its times.
-    MachineStream(CommonStream& common, MachineId id, MachineInfo info, int64_t shift_ns)
-        : common_(common), id_(id), info_(std::move(info)), shift_ns_(shift_ns) {}
+    // `session`: its number in `common`. `shift_ns` is added to its times.
+    MachineStream(CommonStream& common, size_t session, MachineId id, MachineInfo info,
+                  int64_t shift_ns)
+        : common_(common), session_(session), id_(id), info_(std::move(info)), shift_ns_(shift_ns) {
+    }
+    // Of the only machine; else notices say which it is.
+    void set_alone() { alone_ = true; }
+
+    // Another pass, as CommonStream's.
+    void begin_pass();
+    // Another file of the session: what it defines has ids of the file.
+    void begin_file();
+    size_t remembered() const {
+        return known_locations_.size() + known_stacks_.size() + known_threads_.size() +
+               told_frames_.size();
+    }
 
     void deliver_to(EventSink& sink) { sink_ = &sink; }
     uint64_t common_time(uint64_t time_ns) const;
     // The latest moment of its own that is no later than this one.
     uint64_t own_time(uint64_t common_ns) const;
 
-    void on_machine(MachineId, const MachineInfo&) override {} // told by tell_machine()
-    void tell_machine() { sink_->on_machine(id_, info_); }
+    void on_machine(MachineId, const MachineInfo&) override {} // told by who merges
     void on_module(ModuleId, const ModuleInfo&) override;
     void on_location(LocationId, const Location&) override;
     void on_frames(LocationId, std::span<const Frame>) override;
@@ -91,15 +112,6 @@ class MachineStream final : public EventSink {
     template <typename IdType>
     class Ids {
       public:
-        // The same again for an id that is defined again.
-        IdType define(IdType recorded, uint32_t& given) {
-            if (recorded.index() >= own_.size())
-                own_.resize(recorded.index() + 1, undefined);
-            IdType& own = own_[recorded.index()];
-            if (own == undefined)
-                own = IdType{given++};
-            return own;
-        }
         void set(IdType recorded, IdType own) {
             if (recorded.index() >= own_.size())
                 own_.resize(recorded.index() + 1, undefined);
@@ -109,6 +121,7 @@ class MachineStream final : public EventSink {
             return recorded.index() < own_.size() ? own_[recorded.index()] : undefined;
         }
         bool knows(IdType recorded) const { return of(recorded) != undefined; }
+        void clear() { own_.clear(); }
 
       private:
         static constexpr IdType undefined{UINT32_MAX};
@@ -116,6 +129,13 @@ class MachineStream final : public EventSink {
     };
     static constexpr uint32_t no_bit = UINT32_MAX;
 
+    // The id of what is equal to it, of this session; true: it is to be told.
+    template <typename IdType>
+    std::pair<IdType, bool> same(Generations<std::string, IdType>& known,
+                                 const std::string& content, uint32_t& given);
+    // Whether it was not told just so of late.
+    template <typename Id, typename Put>
+    bool is_news(Generations<Id, std::string>& told, Id of, Put put);
     CallKey common_call(const CallKey&) const;
     CallEndEvent common_end(const CallEndEvent&) const;
     void common_calls(std::span<const CallKey>);
@@ -125,16 +145,28 @@ class MachineStream final : public EventSink {
     void tell_spec(SpecId, SpecInfo);
 
     CommonStream& common_;
+    size_t session_;
     EventSink* sink_ = nullptr;
+    bool alone_ = false;
     MachineId id_;
     MachineInfo info_;
     int64_t shift_ns_;
+    // Of a file.
     Ids<ModuleId> modules_;
     Ids<LocationId> locations_;
     Ids<StackId> stacks_;
     Ids<ThreadId> threads_;
-    Ids<SpecId> specs_;
     Ids<LabelId> labels_;
+    // Of a session: by what they are, and generated code's modules by number.
+    Generations<std::string, LocationId> known_locations_;
+    Generations<std::string, StackId> known_stacks_;
+    Generations<std::string, ThreadId> known_threads_;
+    std::map<ModuleId, ModuleId> jit_modules_;
+    Ids<SpecId> specs_;
+    std::set<SpecId> told_specs_;
+    // What was told, as it would be recorded; of a probe and the rest by their ids, or 0.
+    Generations<uint32_t, std::string> told_frames_, told_probes_, told_split_, told_only_;
+    RecordEncoder encoder_; // reused
     std::map<ProbeId, ProbeId> probes_;
     std::map<std::string, size_t> probe_texts_;               // how many there were
     std::vector<std::pair<SpecId, SpecInfo>> nameless_specs_; // whose probe is yet to be defined

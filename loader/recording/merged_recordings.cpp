@@ -1,147 +1,177 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/recording/merged_recordings.h"
 
-#include "loader/stream/quiet_sink.h"
+#include "loader/process/file_series.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace auger {
 namespace {
-
-// What a first pass learns.
-class Survey final : public QuietSink {
-  public:
-    MachineInfo machine;
-
-    void on_machine(MachineId, const MachineInfo& info) override { machine = info; }
-};
-
-// Until the year 2116; a damaged file may say anything.
-constexpr uint64_t latest_boot_ns = uint64_t{1} << 62;
 
 std::string file_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
+// Files of a session that `record DIR every` began.
+bool is_series(const std::vector<RecordingHead>& files) {
+    return files.front().series.number > 0;
+}
+
 } // namespace
 
-Result<MergedRecordings> MergedRecordings::open(std::span<const std::string> paths) {
+Result<MergedRecordings> MergedRecordings::open(std::span<const std::string> paths,
+                                                const RecordedSelection& selection) {
+    auto found = find_recordings(paths, selection);
+    if (!found)
+        return found.error();
     MergedRecordings merged;
-    for (const std::string& path : paths) {
-        auto reader = RecordingReader::open(path);
-        if (!reader)
-            return reader.error();
-        merged.machines_.push_back({path, std::move(*reader)});
+    merged.found_ = std::move(*found);
+    merged.paths_.assign(paths.begin(), paths.end());
+    for (FoundSession& session : merged.found_.sessions) {
+        auto& opened = merged.sessions_.emplace_back();
+        opened.info = session.files.front().machine;
+        opened.info.boot_ns = session.files.front().boot_ns();
+        opened.recordings =
+            std::make_unique<SessionRecordings>(std::move(session.files), session.range);
     }
-    if (merged.machines_.size() > 1)
+    if (merged.sessions_.size() > 1 || merged.sessions_.front().recordings->files().size() > 1) {
+        merged.name_machines();
         merged.align();
-    if (auto rewound = merged.rewind(); !rewound)
-        return rewound.error();
+        merged.common_ = std::make_unique<CommonStream>(merged.sessions_.size());
+    }
+    for (size_t i = 0; merged.common_ && i < merged.sessions_.size(); i++) {
+        Session& session = merged.sessions_[i];
+        session.stream = std::make_unique<MachineStream>(*merged.common_, i, session.machine,
+                                                         merged.machines_[session.machine.index()],
+                                                         session.shift_ns);
+        if (merged.machines_.size() == 1)
+            session.stream->set_alone();
+        session.recordings->on_file([stream = session.stream.get()] { stream->begin_file(); });
+    }
+    merged.rewind(Pass::events);
     return merged;
+}
+
+// Sessions of a machine that was recorded in files of intervals are that one machine's; any other
+// recording is one of a machine of its own.
+void MergedRecordings::name_machines() {
+    std::map<std::string, MachineId> by_name;
+    for (Session& session : sessions_) {
+        const std::vector<RecordingHead>& files = session.recordings->files();
+        auto machine = MachineId{static_cast<uint32_t>(machines_.size())};
+        if (session.info.name.empty())
+            session.info.name = file_name(files.front().path);
+        else if (is_series(files))
+            machine = by_name.try_emplace(session.info.name, machine).first->second;
+        session.machine = machine;
+        if (machine.index() == machines_.size()) {
+            machines_.push_back(session.info);
+            continue;
+        }
+        // The one that was booted first gives the common clock.
+        uint64_t& boot_ns = machines_[machine.index()].boot_ns;
+        boot_ns = std::min(boot_ns ? boot_ns : UINT64_MAX, session.info.boot_ns);
+    }
 }
 
 // Times are those of the machine that was booted first, so that none is negative.
 void MergedRecordings::align() {
     uint64_t first_boot_ns = UINT64_MAX, first_ns = UINT64_MAX;
-    for (Machine& machine : machines_) {
-        Survey survey;
-        machine.reader.deliver(survey);
-        machine.info = survey.machine;
-        if (machine.info.name.empty())
-            machine.info.name = file_name(machine.path);
-        if (machine.info.boot_ns > latest_boot_ns)
-            machine.info.boot_ns = 0;
-        if (machine.info.boot_ns)
-            first_boot_ns = std::min(first_boot_ns, machine.info.boot_ns);
-    }
-    for (Machine& machine : machines_) {
-        if (!machine.info.boot_ns)
+    for (const Session& session : sessions_)
+        if (session.info.boot_ns)
+            first_boot_ns = std::min(first_boot_ns, session.info.boot_ns);
+    for (Session& session : sessions_) {
+        const RecordingHead& head = session.recordings->files().front();
+        if (!session.info.boot_ns)
             continue;
-        machine.shift_ns = static_cast<int64_t>(machine.info.boot_ns - first_boot_ns);
-        if (machine.reader.span().timed)
-            first_ns = std::min(first_ns, machine.reader.span().first_ns +
-                                              static_cast<uint64_t>(machine.shift_ns));
+        session.shift_ns = static_cast<int64_t>(session.info.boot_ns - first_boot_ns);
+        if (head.timed)
+            first_ns = std::min(first_ns, head.first_ns + static_cast<uint64_t>(session.shift_ns));
     }
-    for (Machine& machine : machines_) {
-        if (machine.info.boot_ns || !machine.reader.span().timed)
+    for (Session& session : sessions_) {
+        const RecordingHead& head = session.recordings->files().front();
+        if (session.info.boot_ns || !head.timed)
             continue;
         if (first_ns == UINT64_MAX)
-            first_ns = machine.reader.span().first_ns;
-        machine.shift_ns = static_cast<int64_t>(first_ns - machine.reader.span().first_ns);
+            first_ns = head.first_ns;
+        session.shift_ns = static_cast<int64_t>(first_ns - head.first_ns);
     }
 }
 
-Result<void> MergedRecordings::rewind() {
-    common_ = std::make_unique<CommonStream>(machines_.size());
-    uint32_t number = 0;
-    for (Machine& machine : machines_) {
-        if (auto rewound = machine.reader.rewind(); !rewound)
-            return rewound;
-        machine.begun = machine.ended = false;
-        if (machines_.size() > 1)
-            machine.stream = std::make_unique<MachineStream>(*common_, MachineId{number++},
-                                                             machine.info, machine.shift_ns);
-    }
-    return {};
+uint64_t MergedRecordings::common_time(const Session& session, uint64_t time_ns) const {
+    return session.stream ? session.stream->common_time(time_ns) : time_ns;
 }
 
-void MergedRecordings::deliver_next(Machine& machine, EventSink& sink, uint64_t until_ns) {
-    machine.stream->deliver_to(sink);
-    // A damaged file's times may not fit the common clock; it goes on nevertheless.
-    const uint64_t until = std::max(machine.stream->own_time(until_ns), machine.reader.next_ns());
-    machine.ended = machine.reader.deliver(*machine.stream, until) == State::end;
+void MergedRecordings::rewind(Pass pass) {
+    if (common_)
+        common_->begin_pass();
+    turns_ = {};
+    for (size_t i = 0; i < sessions_.size(); i++) {
+        Session& session = sessions_[i];
+        session.recordings->rewind(pass == Pass::definitions);
+        session.begun = session.ended = false;
+        if (session.stream)
+            session.stream->begin_pass();
+        turns_.push({common_time(session, session.recordings->next_ns()), i});
+    }
+    told_machines_ = false;
+}
+
+// What was in force in another session of the machine ended with it.
+void MergedRecordings::begin(Session& session) {
+    if (std::exchange(session.begun, true) || !common_)
+        return;
+    for (size_t i = 0; i < sessions_.size(); i++)
+        if (sessions_[i].ended && sessions_[i].machine == session.machine)
+            common_->end_session(i);
+}
+
+MergedRecordings::State MergedRecordings::deliver_one(EventSink& sink, uint64_t until_ns) {
+    if (sessions_.front().ended)
+        return State::end;
+    const State state = sessions_.front().recordings->deliver(sink, until_ns);
+    sessions_.front().ended = state == State::end;
+    return state;
 }
 
 MergedRecordings::State MergedRecordings::deliver(EventSink& sink, uint64_t until_ns) {
-    if (machines_.size() == 1)
-        return machines_.front().reader.deliver(sink, until_ns);
-    for (Machine& machine : machines_) {
-        if (std::exchange(machine.begun, true))
-            continue;
-        machine.stream->deliver_to(sink);
-        machine.stream->tell_machine();
-        // What stands before its first event with a time.
-        machine.ended = machine.reader.deliver(*machine.stream, 0) == State::end;
-    }
-    const auto next_of = [](const Machine& machine) {
-        return machine.stream->common_time(machine.reader.next_ns());
-    };
-    while (true) {
-        // One after the other, each up to where the next one goes on.
-        Machine* next = nullptr;
-        uint64_t limit = until_ns;
-        for (Machine& machine : machines_) {
-            if (machine.ended)
-                continue;
-            if (!next || next_of(machine) < next_of(*next)) {
-                if (next)
-                    limit = std::min(limit, next_of(*next));
-                next = &machine;
-            } else {
-                limit = std::min(limit, next_of(machine));
-            }
-        }
-        if (!next)
-            return State::end;
-        if (next_of(*next) > until_ns)
+    if (!common_)
+        return deliver_one(sink, until_ns);
+    if (!std::exchange(told_machines_, true))
+        for (size_t i = 0; i < machines_.size(); i++)
+            sink.on_machine(MachineId{static_cast<uint32_t>(i)}, machines_[i]);
+    while (!turns_.empty()) {
+        const Turn turn = turns_.top();
+        if (turn.time_ns > until_ns)
             return State::more;
-        deliver_next(*next, sink, limit);
+        turns_.pop();
+        // Up to where the next one goes on.
+        const uint64_t limit = turns_.empty() ? until_ns : std::min(until_ns, turns_.top().time_ns);
+        Session& session = sessions_[turn.session];
+        begin(session);
+        session.stream->deliver_to(sink);
+        // A damaged file's times may not fit the common clock; it goes on nevertheless.
+        const uint64_t until =
+            std::max(session.stream->own_time(limit), session.recordings->next_ns());
+        session.ended = session.recordings->deliver(*session.stream, until) == State::end;
+        if (!session.ended)
+            turns_.push({common_time(session, session.recordings->next_ns()), turn.session});
     }
+    return State::end;
 }
 
 StreamSpan MergedRecordings::span() const {
-    if (machines_.size() == 1)
-        return machines_.front().reader.span();
     StreamSpan all;
-    for (const Machine& machine : machines_) {
-        const StreamSpan& one = machine.reader.span();
+    for (const Session& session : sessions_) {
+        const StreamSpan one = session.recordings->span();
         all.events += one.events;
         if (!one.timed)
             continue;
-        const uint64_t first = machine.stream->common_time(one.first_ns);
-        const uint64_t last = machine.stream->common_time(one.last_ns);
+        const uint64_t first = common_time(session, one.first_ns);
+        const uint64_t last = common_time(session, one.last_ns);
         all.first_ns = all.timed ? std::min(all.first_ns, first) : first;
         all.last_ns = std::max(all.last_ns, last);
         all.timed = true;
@@ -151,16 +181,43 @@ StreamSpan MergedRecordings::span() const {
 
 std::string MergedRecordings::damage_text() const {
     std::string text;
-    for (const Machine& machine : machines_)
-        if (const std::string one = machine.reader.damage_text(); !one.empty())
+    const auto add = [&](const std::string& one) {
+        if (!one.empty())
             text += (text.empty() ? "" : "; ") + one;
+    };
+    for (const std::string& problem : found_.problems)
+        add(problem);
+    for (const Session& session : sessions_)
+        add(session.recordings->damage_text());
     return text;
 }
 
+std::vector<std::string> MergedRecordings::notes() const {
+    std::vector<std::string> notes = found_.notes;
+    if (found_.is_part)
+        notes.push_back(fmt::format("a part of the recordings: {} of {} files are read",
+                                    found_.files - found_.left_out, found_.files));
+    return notes;
+}
+
 std::string MergedRecordings::name() const {
-    if (machines_.size() == 1)
-        return machines_.front().path;
-    return fmt::format("{} and {} more", machines_.front().path, machines_.size() - 1);
+    if (paths_.size() == 1)
+        return paths_.front();
+    return fmt::format("{} and {} more", paths_.front(), paths_.size() - 1);
+}
+
+size_t MergedRecordings::remembered() const {
+    size_t things = 0;
+    for (const Session& session : sessions_)
+        things += session.stream ? session.stream->remembered() : 0;
+    return things;
+}
+
+uint64_t MergedRecordings::bytes_read() const {
+    uint64_t bytes = found_.bytes_read;
+    for (const Session& session : sessions_)
+        bytes += session.recordings->bytes_read();
+    return bytes;
 }
 
 } // namespace auger

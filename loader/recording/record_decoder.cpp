@@ -11,9 +11,18 @@ namespace auger {
 
 using recording::RecordKind;
 
+RecordDecoder RecordDecoder::of_own_records() {
+    RecordDecoder decoder;
+    decoder.own_ = true;
+    decoder.modules_ = decoder.locations_ = decoder.stacks_ = decoder.threads_ = decoder.specs_ =
+        decoder.labels_ = recording::max_ids;
+    return decoder;
+}
+
 void RecordDecoder::start_block(std::string_view block) {
     in_ = ByteReader(block);
     last_time_ = 0;
+    block_span_ = {};
 }
 
 RecordDecoder::Step RecordDecoder::step(EventSink& sink, uint64_t until_ns) {
@@ -24,7 +33,7 @@ RecordDecoder::Step RecordDecoder::step(EventSink& sink, uint64_t until_ns) {
     const uint64_t kind = in_.varint();
     if (kind == static_cast<uint64_t>(RecordKind::end)) {
         const uint64_t events = in_.varint();
-        if (!in_.failed() && in_.at_end() && events == span_.events)
+        if (!in_.failed() && in_.at_end() && (events == span_.events || passed_over_))
             return Step::end;
         problem_ = "the end mark does not match what precedes it";
         return Step::damaged;
@@ -52,6 +61,8 @@ void RecordDecoder::definition(uint64_t kind, EventSink& sink) {
     switch (static_cast<RecordKind>(kind)) {
     case RecordKind::machine:
         return has_machine() ? machine(sink) : (void)in_.fail();
+    case RecordKind::series:
+        return has_series() ? define_series() : (void)in_.fail();
     case RecordKind::module:
         return module(sink);
     case RecordKind::location:
@@ -127,9 +138,11 @@ void RecordDecoder::event(uint64_t kind, uint64_t time_ns, EventSink& sink) {
 }
 
 void RecordDecoder::seen(uint64_t time_ns) {
-    span_.first_ns = span_.timed ? std::min(span_.first_ns, time_ns) : time_ns;
-    span_.last_ns = std::max(span_.last_ns, time_ns);
-    span_.timed = true;
+    for (StreamSpan* span : {&span_, &block_span_}) {
+        span->first_ns = span->timed ? std::min(span->first_ns, time_ns) : time_ns;
+        span->last_ns = std::max(span->last_ns, time_ns);
+        span->timed = true;
+    }
 }
 
 uint64_t RecordDecoder::time() {

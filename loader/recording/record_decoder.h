@@ -5,6 +5,7 @@
 
 #include "loader/base/bytes.h"
 #include "loader/recording/format.h"
+#include "loader/recording/recording_index.h"
 #include "loader/stream/events.h"
 
 #include <cstdint>
@@ -27,8 +28,15 @@ class RecordDecoder {
   public:
     explicit RecordDecoder(uint32_t version = recording::version) : version_(version) {}
 
+    // Of records that were encoded by this process, in any order: definitions come as often as they
+    // are wanted, and name what came elsewhere.
+    static RecordDecoder of_own_records();
+
     // The records that follow; `block` must stay where it is until they are decoded.
     void start_block(std::string_view block);
+
+    // Not all blocks are here: the end mark counts more events than come.
+    void pass_over() { passed_over_ = true; }
 
     enum class Step {
         delivered, // a record went to the sink
@@ -43,6 +51,10 @@ class RecordDecoder {
     uint64_t next_ns() const { return next_ns_; }
     const std::string& problem() const { return problem_; }
     const StreamSpan& span() const { return span_; }
+    // Of the present block.
+    const StreamSpan& block_span() const { return block_span_; }
+    // As far as it was told.
+    const SeriesInfo& series() const { return series_; }
 
   private:
     uint64_t time();
@@ -59,6 +71,7 @@ class RecordDecoder {
     bool has_spans() const { return version_ >= 6; }
     bool has_exchanges() const { return version_ >= 7; }
     bool has_parks() const { return version_ >= 7; }
+    bool has_series() const { return version_ >= 8; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {
@@ -74,6 +87,7 @@ class RecordDecoder {
     void definition(uint64_t kind, EventSink& sink);
     void event(uint64_t kind, uint64_t time_ns, EventSink& sink);
     void machine(EventSink& sink);
+    void define_series();
     void module(EventSink& sink);
     void location(EventSink& sink);
     void frames(EventSink& sink);
@@ -96,8 +110,11 @@ class RecordDecoder {
     uint64_t last_time_ = 0; // of this block, for the differences
     uint64_t clock_ = 0;     // the last on_time
     uint64_t next_ns_ = 0;
-    StreamSpan span_;
+    bool passed_over_ = false;
+    bool own_ = false; // as of_own_records()
+    StreamSpan span_, block_span_;
     std::string problem_;
+    SeriesInfo series_;
     size_t modules_ = 0, locations_ = 0, stacks_ = 0, threads_ = 0, specs_ = 0, labels_ = 0;
     std::unordered_set<ProbeId> probes_;
     // Reused from record to record.

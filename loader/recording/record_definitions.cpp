@@ -32,6 +32,8 @@ std::vector<Clause> RecordDecoder::clauses(size_t terms) {
 
 // Counts a definition; ids come in their order.
 bool RecordDecoder::define(uint32_t id, size_t& count) {
+    if (own_)
+        return !in_.failed();
     if (in_.failed() || id != count || count >= recording::max_ids) {
         in_.fail();
         return false;
@@ -51,6 +53,14 @@ void RecordDecoder::machine(EventSink& sink) {
     info.boot_ns = in_.varint();
     if (!in_.failed())
         sink.on_machine(MachineId{}, info);
+}
+
+void RecordDecoder::define_series() {
+    SeriesInfo series;
+    series.session = in_.fixed64();
+    series.number = in_.varint();
+    if (!in_.failed())
+        series_ = series;
 }
 
 void RecordDecoder::module(EventSink& sink) {

@@ -95,6 +95,12 @@ void RecordEncoder::put_clauses(std::span<const Clause> clauses) {
     }
 }
 
+void RecordEncoder::put_series(const SeriesInfo& series) {
+    put_kind(RecordKind::series);
+    out_.fixed64(series.session);
+    out_.varint(series.number);
+}
+
 void RecordEncoder::put_end(uint64_t events) {
     put_kind(RecordKind::end);
     out_.varint(events);

@@ -4,6 +4,7 @@
 
 #include "loader/base/bytes.h"
 #include "loader/recording/format.h"
+#include "loader/recording/recording_index.h"
 #include "loader/stream/events.h"
 
 #include <cstdint>
@@ -19,6 +20,8 @@ class RecordEncoder final : public EventSink {
     void clear();
     // The end mark, with the number of events before it.
     void put_end(uint64_t events);
+    // Of which session the recording is; before all events.
+    void put_series(const SeriesInfo& series);
 
     void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;

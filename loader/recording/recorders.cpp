@@ -6,7 +6,7 @@
 
 namespace auger {
 
-Recorders::Recorders(Tee& stream) : stream_(stream) {
+Recorders::Recorders(Tee& stream, uint64_t session) : stream_(stream), session_(session) {
     stream_.add(definitions_);
 }
 
@@ -15,6 +15,10 @@ Recorders::~Recorders() {
         stream_.remove(*flight_);
     if (recording_)
         stream_.remove(*recording_);
+    if (intervals_) {
+        stream_.remove(*intervals_);
+        (void)intervals_->finish();
+    }
     stream_.remove(definitions_);
 }
 
@@ -22,7 +26,7 @@ Result<void> Recorders::begin(const std::string& path) {
     if (recording_)
         return Error{"record", path, "already recording to " + recording_->path(),
                      "`record off` ends that"};
-    auto writer = RecordingWriter::create(path);
+    auto writer = RecordingWriter::create(path, SeriesInfo{session_, 0});
     if (!writer)
         return writer.error();
     definitions_.replay(**writer);
@@ -41,10 +45,50 @@ Result<void> Recorders::finish() {
     return {};
 }
 
-std::optional<Error> Recorders::take_error() {
-    if (!recording_)
+Result<void> Recorders::record_intervals(const IntervalRecording& wanted, uint64_t now_ns) {
+    std::unique_ptr<IntervalRecorder> next;
+    if (!wanted.folder.empty()) {
+        auto begun = IntervalRecorder::begin(wanted, definitions_, session_, number_, now_ns);
+        if (!begun)
+            return begun.error(); // what goes on still does
+        next = std::move(*begun);
+        stream_.add(*next);
+    }
+    const std::unique_ptr<IntervalRecorder> former = std::exchange(intervals_, std::move(next));
+    if (!former)
         return {};
-    return recording_->take_error();
+    stream_.remove(*former);
+    auto ended = former->finish();
+    const IntervalRecordings report = former->report();
+    ended_.written += report.written;
+    ended_.failed += report.failed;
+    if (!report.last.empty())
+        ended_.last = report.last;
+    if (ended_.first_problem.empty())
+        ended_.first_problem = report.first_problem;
+    return ended;
+}
+
+IntervalRecordings Recorders::intervals() const {
+    if (!intervals_)
+        return ended_;
+    IntervalRecordings all = intervals_->report();
+    all.written += ended_.written;
+    all.failed += ended_.failed;
+    if (all.last.empty())
+        all.last = ended_.last;
+    if (!ended_.first_problem.empty())
+        all.first_problem = ended_.first_problem;
+    return all;
+}
+
+std::optional<Error> Recorders::take_error() {
+    if (recording_)
+        if (auto error = recording_->take_error())
+            return error;
+    if (intervals_)
+        return intervals_->take_error();
+    return {};
 }
 
 void Recorders::keep_last(std::chrono::nanoseconds span) {
@@ -60,7 +104,7 @@ void Recorders::keep_last(std::chrono::nanoseconds span) {
 Result<void> Recorders::write_last(const std::string& path) const {
     if (!flight_)
         return Error{"record", path, "no history is kept", ""};
-    auto writer = RecordingWriter::create(path);
+    auto writer = RecordingWriter::create(path, SeriesInfo{session_, 0});
     if (!writer)
         return writer.error();
     definitions_.replay(**writer);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recorders: who writes the stream of a session down: the recording that goes on, the memory of the
-// last seconds, and the definitions that both begin with. Changes when the stream is to be kept in
-// another way.
+// Recorders: who writes the stream of a session down: the recording that goes on, those of
+// intervals, the memory of the last seconds, and the definitions that all begin with. Changes when
+// the stream is to be kept in another way.
 #pragma once
 
 #include "loader/base/result.h"
 #include "loader/recording/definition_log.h"
 #include "loader/recording/flight_recorder.h"
+#include "loader/recording/interval_recorder.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/stream/tee.h"
 
@@ -20,8 +21,9 @@ namespace auger {
 
 class Recorders {
   public:
-    // Definitions are kept from now on. `stream` outlives the recorders.
-    explicit Recorders(Tee& stream);
+    // Definitions are kept from now on. `stream` outlives the recorders. `session`: a number that
+    // no other session has; 0: whatever it records is by itself.
+    explicit Recorders(Tee& stream, uint64_t session = 0);
     Recorders(const Recorders&) = delete;
     Recorders& operator=(const Recorders&) = delete;
     ~Recorders(); // a recording that goes on ends, as by finish()
@@ -32,7 +34,12 @@ class Recorders {
     // Ends the recording. One that is not whole stays until who asked has been told why, and asks
     // again.
     Result<void> finish();
-    // The error of the recording, once.
+    // The stream as a recording of each interval from now on; an empty folder ends that, and what
+    // goes on is written.
+    Result<void> record_intervals(const IntervalRecording& wanted, uint64_t now_ns);
+    bool recording_intervals() const { return intervals_ != nullptr; }
+    IntervalRecordings intervals() const;
+    // An error of the recordings, once.
     std::optional<Error> take_error();
 
     // As Backend has them.
@@ -43,9 +50,13 @@ class Recorders {
 
   private:
     Tee& stream_;
+    uint64_t session_;
     DefinitionLog definitions_;
     std::unique_ptr<RecordingWriter> recording_;
     std::unique_ptr<FlightRecorder> flight_; // of keep_last()
+    std::unique_ptr<IntervalRecorder> intervals_;
+    uint64_t number_ = 0;      // of the session's last recording of an interval
+    IntervalRecordings ended_; // of all that went on before
 };
 
 } // namespace auger

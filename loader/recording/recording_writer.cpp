@@ -15,9 +15,21 @@ namespace {
 // Writing must stay cheap beside what is recorded: samples shrink to about 60 % even so.
 constexpr int compression_level = 1;
 
+void name(std::vector<uint32_t>& named, size_t id, uint32_t block) {
+    if (id >= named.size() && id < recording::max_ids)
+        named.resize(id + 1);
+    if (id < named.size())
+        named[id] = block;
+}
+
+bool is_named(const std::vector<uint32_t>& named, size_t id, uint32_t block) {
+    return id < named.size() && named[id] == block;
+}
+
 } // namespace
 
-Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::string& path) {
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::string& path,
+                                                                 const SeriesInfo& series) {
     const auto about_recording = [](Error error) {
         error.operation = "record";
         return error;
@@ -25,7 +37,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::stri
     auto file = NewFile::create(path, recording::magic);
     if (!file)
         return about_recording(file.error());
-    auto writer = std::make_unique<RecordingWriter>(file->descriptor(), path);
+    auto writer = std::make_unique<RecordingWriter>(file->descriptor(), path, series);
     if (auto error = writer->take_error())
         return *error;
     // It begins as a recording does, and from now on is one, however auger ends.
@@ -34,13 +46,15 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::stri
     return writer;
 }
 
-RecordingWriter::RecordingWriter(UniqueFd file, std::string path)
-    : file_(std::move(file)), path_(std::move(path)) {
+RecordingWriter::RecordingWriter(UniqueFd file, std::string path, const SeriesInfo& series)
+    : file_(std::move(file)), path_(std::move(path)), index_(series) {
     std::string header(recording::magic);
     ByteWriter out(header);
     out.fixed32(recording::version);
     out.fixed32(checksum(header));
     write(header);
+    if (series.session)
+        definitions_.put_series(series);
 }
 
 RecordingWriter::~RecordingWriter() {
@@ -49,8 +63,8 @@ RecordingWriter::~RecordingWriter() {
 
 Result<void> RecordingWriter::finish() {
     if (!finished_ && !failed_) {
-        encoder_.put_end(events_);
         flush();
+        write_index();
     }
     finished_ = true;
     if (auto error = take_error())
@@ -68,7 +82,9 @@ void RecordingWriter::fail(Error error) {
     events_ -= block_events_;
     lost_ += block_events_;
     block_events_ = 0;
+    definitions_.clear();
     encoder_.clear();
+    index_.drop_block();
     // Half a block would only make the reader speak of damage. Nothing to be done if this fails
     // too.
     (void)!ftruncate(file_.get(), static_cast<off_t>(written_));
@@ -91,17 +107,39 @@ void RecordingWriter::write(std::string_view bytes) {
 }
 
 void RecordingWriter::flush() {
-    if (encoder_.bytes().empty())
-        return;
-    write_block(encoder_.bytes());
-    if (failed_)
-        return;
-    encoder_.clear();
+    using Holds = RecordingIndex::Holds;
+    for (const auto& [records, holds] :
+         {std::pair{&definitions_, Holds::definitions}, std::pair{&encoder_, Holds::events}}) {
+        if (records->bytes().empty())
+            continue;
+        const uint64_t size = write_block(records->bytes());
+        if (failed_)
+            return;
+        index_.end_block(holds, size);
+        records->clear();
+    }
     block_events_ = 0;
     block_start_ns_.reset();
+    block_++;
 }
 
-void RecordingWriter::append_block(std::string_view records, uint64_t events) {
+// The end mark, then where everything before is.
+void RecordingWriter::write_index() {
+    if (failed_)
+        return;
+    encoder_.put_end(events_);
+    const uint64_t size = write_block(encoder_.bytes());
+    if (failed_)
+        return;
+    index_.end_block(RecordingIndex::Holds::end, size);
+    const uint64_t offset = written_;
+    write_block(encode_index(index_.finish(events_)));
+    if (!failed_)
+        write(encode_footer(offset));
+}
+
+void RecordingWriter::append_block(std::string_view records, uint64_t events, uint64_t first_ns,
+                                   uint64_t last_ns) {
     if (open())
         flush();
     if (!open()) {
@@ -110,11 +148,12 @@ void RecordingWriter::append_block(std::string_view records, uint64_t events) {
     }
     events_ += events;
     block_events_ = events;
-    write_block(records);
+    if (const uint64_t size = write_block(records); size > 0)
+        index_.add_block(size, first_ns, last_ns);
     block_events_ = 0;
 }
 
-void RecordingWriter::write_block(std::string_view raw) {
+uint64_t RecordingWriter::write_block(std::string_view raw) {
     // Behind room for the header; records that do not shrink are stored as they are.
     constexpr size_t header_size = recording::block_header_size;
     uLongf stored = compressBound(raw.size());
@@ -136,7 +175,9 @@ void RecordingWriter::write_block(std::string_view raw) {
     ByteWriter(sum).fixed32(checksum(std::string_view(frame_).substr(sizeof(uint32_t))));
     std::copy(sum.begin(), sum.end(), frame_.begin());
 
+    const uint64_t size = frame_.size();
     write(frame_);
+    return failed_ ? 0 : size;
 }
 
 // Whether the next record is taken; when not, an event among them is counted as lost.
@@ -149,8 +190,15 @@ void RecordingWriter::define(Put put) {
     if (!open())
         return;
     put();
-    if (encoder_.bytes().size() >= recording::block_bytes)
+    if (definitions_.bytes().size() >= recording::block_bytes)
         flush();
+}
+
+template <typename Put>
+void RecordingWriter::change(Put put) {
+    if (open() && !encoder_.bytes().empty())
+        flush();
+    define(put);
 }
 
 template <typename Put>
@@ -168,7 +216,8 @@ template <typename Put>
 void RecordingWriter::timed(uint64_t time_ns, Put put) {
     if (!open())
         return;
-    put();
+    put(encoder_);
+    put(index_);
     if (!block_start_ns_)
         block_start_ns_ = time_ns;
     // Times of different CPUs are not in order: an earlier one must not wrap around.
@@ -179,61 +228,76 @@ void RecordingWriter::timed(uint64_t time_ns, Put put) {
 }
 
 void RecordingWriter::on_machine(MachineId id, const MachineInfo& info) {
-    define([&] { encoder_.on_machine(id, info); });
+    index_.on_machine(id, info);
+    define([&] { definitions_.on_machine(id, info); });
 }
 void RecordingWriter::on_module(ModuleId id, const ModuleInfo& info) {
-    define([&] { encoder_.on_module(id, info); });
+    define([&] { definitions_.on_module(id, info); });
 }
 void RecordingWriter::on_location(LocationId id, const Location& location) {
-    define([&] { encoder_.on_location(id, location); });
+    define([&] { definitions_.on_location(id, location); });
 }
 void RecordingWriter::on_frames(LocationId id, std::span<const Frame> frames) {
-    define([&] { encoder_.on_frames(id, frames); });
+    define([&] { definitions_.on_frames(id, frames); });
 }
 void RecordingWriter::on_stack(StackId id, std::span<const LocationId> stack) {
-    define([&] { encoder_.on_stack(id, stack); });
+    if (is_named(stacks_named_, id.index(), block_))
+        change([&] { definitions_.on_stack(id, stack); });
+    else
+        define([&] { definitions_.on_stack(id, stack); });
 }
 void RecordingWriter::on_thread(ThreadId id, const ThreadInfo& info) {
-    define([&] { encoder_.on_thread(id, info); });
+    if (is_named(threads_named_, id.index(), block_))
+        change([&] { definitions_.on_thread(id, info); });
+    else
+        define([&] { definitions_.on_thread(id, info); });
 }
 void RecordingWriter::on_spec(SpecId id, const SpecInfo& info) {
-    define([&] { encoder_.on_spec(id, info); });
+    index_.on_spec(id, info);
+    define([&] { definitions_.on_spec(id, info); });
 }
 void RecordingWriter::on_probe(const ProbeInfo& info) {
-    define([&] { encoder_.on_probe(info); });
+    index_.on_probe(info);
+    change([&] { definitions_.on_probe(info); });
 }
 void RecordingWriter::on_split(const SplitInfo& info) {
-    define([&] { encoder_.on_split(info); });
+    change([&] { definitions_.on_split(info); });
 }
 void RecordingWriter::on_only(const OnlyInfo& info) {
-    define([&] { encoder_.on_only(info); });
+    change([&] { definitions_.on_only(info); });
 }
 void RecordingWriter::on_label(LabelId id, const std::string& text) {
-    define([&] { encoder_.on_label(id, text); });
+    define([&] { definitions_.on_label(id, text); });
 }
 void RecordingWriter::on_sample(const SampleEvent& sample) {
-    event(sample.time_ns, [&] { encoder_.on_sample(sample); });
+    name(threads_named_, sample.thread.index(), block_);
+    name(stacks_named_, sample.stack.index(), block_);
+    event(sample.time_ns, [&](EventSink& to) { to.on_sample(sample); });
 }
 void RecordingWriter::on_call_end(const CallEndEvent& end) {
-    event(end.time_ns, [&] { encoder_.on_call_end(end); });
+    name(threads_named_, end.thread.index(), block_);
+    event(end.time_ns, [&](EventSink& to) { to.on_call_end(end); });
 }
 void RecordingWriter::on_slow_call(const SlowCallEvent& call) {
-    event(call.end.time_ns, [&] { encoder_.on_slow_call(call); });
+    name(threads_named_, call.end.thread.index(), block_);
+    name(stacks_named_, call.stack.index(), block_);
+    event(call.end.time_ns, [&](EventSink& to) { to.on_slow_call(call); });
 }
 void RecordingWriter::on_call_parts(const CallPartsEvent& call) {
-    event(call.end.time_ns, [&] { encoder_.on_call_parts(call); });
+    name(threads_named_, call.end.thread.index(), block_);
+    event(call.end.time_ns, [&](EventSink& to) { to.on_call_parts(call); });
 }
 void RecordingWriter::on_stats(const StatsEvent& stats) {
-    event(stats.time_ns, [&] { encoder_.on_stats(stats); });
+    event(stats.time_ns, [&](EventSink& to) { to.on_stats(stats); });
 }
 void RecordingWriter::on_ledger(const LedgerEvent& ledger) {
-    event(ledger.time_ns, [&] { encoder_.on_ledger(ledger); });
+    event(ledger.time_ns, [&](EventSink& to) { to.on_ledger(ledger); });
 }
 void RecordingWriter::on_notice(uint64_t time_ns, const std::string& text) {
-    event(time_ns, [&] { encoder_.on_notice(time_ns, text); });
+    event(time_ns, [&](EventSink& to) { to.on_notice(time_ns, text); });
 }
 void RecordingWriter::on_time(uint64_t time_ns) {
-    timed(time_ns, [&] { encoder_.on_time(time_ns); });
+    timed(time_ns, [&](EventSink& to) { to.on_time(time_ns); });
 }
 
 } // namespace auger

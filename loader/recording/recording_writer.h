@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // RecordingWriter: the event stream into a file (format.h says how it looks). What was written
 // stays readable however auger ends: blocks are complete in themselves and are written at least
-// once a second of the stream's time.
+// once a second of the stream's time. Definitions go into a block before that of the events which
+// need them, so that a reader can pass over events; what changes in between (a probe's edit, the
+// split, a stack's id that is given anew) ends the block.
 #pragma once
 
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
+#include "loader/recording/index_builder.h"
 #include "loader/recording/record_encoder.h"
 #include "loader/stream/events.h"
 
@@ -13,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace auger {
 
@@ -20,18 +24,20 @@ class RecordingWriter final : public EventSink {
   public:
     // Creates the file; see NewFile for what may be replaced. A recording that begins
     // in mid-session is first given DefinitionLog::replay().
-    static Result<std::unique_ptr<RecordingWriter>> create(const std::string& path);
+    static Result<std::unique_ptr<RecordingWriter>> create(const std::string& path,
+                                                           const SeriesInfo& series = {});
 
     // Writes to an open file; `path` is for messages.
-    RecordingWriter(UniqueFd file, std::string path);
+    RecordingWriter(UniqueFd file, std::string path, const SeriesInfo& series = {});
     RecordingWriter(const RecordingWriter&) = delete;
     RecordingWriter& operator=(const RecordingWriter&) = delete;
     ~RecordingWriter() override; // as finish()
 
-    // Records that were encoded elsewhere, as a block of their own; `events` are among them.
-    void append_block(std::string_view records, uint64_t events);
-    // Writes what is held back and the end mark; nothing is accepted afterwards. Fails when this or
-    // an earlier write did and take_error() has not said so yet.
+    // Events that were encoded elsewhere, as a block of their own: `events` of them, in this time.
+    void append_block(std::string_view records, uint64_t events, uint64_t first_ns,
+                      uint64_t last_ns);
+    // Writes what is held back, the end mark and the index; nothing is accepted afterwards. Fails
+    // when this or an earlier write did and take_error() has not said so yet.
     Result<void> finish();
 
     // The write error, once. After it the file holds everything up to the last whole block, the
@@ -66,18 +72,27 @@ class RecordingWriter final : public EventSink {
     bool open() const;
     template <typename Put>
     void define(Put put);
+    // What holds from here on, and not of the events before.
+    template <typename Put>
+    void change(Put put);
     template <typename Put>
     void event(uint64_t time_ns, Put put);
     template <typename Put>
     void timed(uint64_t time_ns, Put put);
     void flush();
-    void write_block(std::string_view records);
+    void write_index();
+    // Returns how much it took of the file; 0: it is not there.
+    uint64_t write_block(std::string_view records);
     void write(std::string_view bytes);
     void fail(Error error);
 
     UniqueFd file_;
     std::string path_;
-    RecordEncoder encoder_;
+    RecordEncoder definitions_, encoder_; // of the blocks that are being filled
+    IndexBuilder index_;
+    // By id: the block in which a stack or a thread was last named by an event, from 1.
+    std::vector<uint32_t> stacks_named_, threads_named_;
+    uint32_t block_ = 1;
     std::string frame_; // the block as it goes to the file; kept to reuse its memory
     std::optional<uint64_t> block_start_ns_; // time of the first timed record of the block
     std::optional<Error> error_;             // not reported yet

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two passes over the file: the first, at opening, learns what the recording has; the second
-// delivers it, as far as the console lets time pass.
+// Two passes over the files: the first, at opening, learns what the recordings have; the second
+// delivers them, as far as the console lets time pass.
 #include "loader/recording/replay_backend.h"
 
-#include "loader/recording/merged_recordings.h"
-#include "loader/recording/offline_names.h"
 #include "loader/recording/playback_clock.h"
 #include "loader/recording/recorded_answers.h"
-#include "loader/recording/recording_summary.h"
 #include "loader/recording/replay_stream.h"
+#include "loader/recording/replay_survey.h"
 #include "loader/stream/tee.h"
 
 #include <fmt/format.h>
@@ -26,12 +24,10 @@ bool readable(int fd) {
 
 class ReplayBackend final : public Backend {
   public:
-    ReplayBackend(RecordingSummary summary, StreamSpan span, std::string damage,
-                  MergedRecordings recordings, std::unique_ptr<OfflineNames> names, EventSink& sink,
-                  const ReplayOptions& options)
-        : path_(recordings.name()), summary_(std::move(summary)), span_(span),
-          damage_(std::move(damage)), recordings_(std::move(recordings)), stream_(summary_, sink),
-          names_(std::move(names)), clock_(span.first_ns) {
+    ReplayBackend(ReplaySurvey survey, EventSink& sink, const ReplayOptions& options)
+        : path_(survey.recordings.name()), summary_(std::move(survey.summary)), span_(survey.span),
+          damage_(std::move(survey.damage)), recordings_(std::move(survey.recordings)),
+          stream_(summary_, sink), names_(std::move(survey.names)), clock_(span_.first_ns) {
         told_.add(stream_);
         if (names_)
             told_.add(*names_);
@@ -111,6 +107,11 @@ class ReplayBackend final : public Backend {
             return {};
         return Error{"record", path, "this is a recording already", "copy " + path_};
     }
+    Result<void> record_intervals(const IntervalRecording& wanted) override {
+        if (wanted.folder.empty())
+            return {};
+        return Error{"record", wanted.folder, "this is a recording already", "copy " + path_};
+    }
     Result<void> keep_last(std::chrono::nanoseconds span) override {
         if (span == std::chrono::nanoseconds(0))
             return {};
@@ -152,6 +153,9 @@ class ReplayBackend final : public Backend {
     // Delivers what happened until then; false at the end.
     bool deliver(uint64_t until_ns);
     Result<bool> play(std::chrono::nanoseconds timeout, int wake_fd);
+    // What is to be known before the first event.
+    void begin();
+    void tell_damage();
     // Those that were found meanwhile, and where there are none.
     void tell_names();
     // The recorded id of a probe that the console has not deleted.
@@ -159,8 +163,8 @@ class ReplayBackend final : public Backend {
 
     std::string path_;
     RecordingSummary summary_;
-    StreamSpan span_; // of the whole recording
-    std::string damage_;
+    StreamSpan span_;    // of all that is wanted
+    std::string damage_; // as far as it was seen
     MergedRecordings recordings_;
     ReplayStream stream_;
     std::unique_ptr<OfflineNames> names_;   // null: as recorded
@@ -281,7 +285,9 @@ std::vector<Capability> ReplayBackend::capabilities() const {
     return {{"recording",
              damage_.empty() ? Capability::State::available : Capability::State::degraded,
              damage_.empty()
-                 ? fmt::format("{}: {:.3f} s with {} events", path_, seconds, span_.events)
+                 ? fmt::format("{}: {:.3f} s{}", path_, seconds,
+                               recordings_.is_part() ? " that were chosen"
+                                                     : fmt::format(" with {} events", span_.events))
                  : damage_,
              {}}};
 }
@@ -294,11 +300,30 @@ void ReplayBackend::tell_names() {
         stream_.on_notice(clock_, problems);
 }
 
+void ReplayBackend::begin() {
+    if (std::exchange(started_, true))
+        return;
+    for (const std::string& note : recordings_.notes())
+        stream_.on_notice(clock_, note);
+    if (!damage_.empty())
+        stream_.on_notice(clock_, damage_);
+}
+
+// What the first pass has not seen, since it read no events.
+void ReplayBackend::tell_damage() {
+    std::string damage = recordings_.damage_text();
+    if (damage_.find(damage) != std::string::npos)
+        return;
+    damage_ = std::move(damage);
+    stream_.on_notice(clock_, damage_);
+}
+
 bool ReplayBackend::deliver(uint64_t until_ns) {
     // Without names to find, the stream need not go through both.
     EventSink& into = names_ ? static_cast<EventSink&>(told_) : stream_;
     const MergedRecordings::State state = recordings_.deliver(into, until_ns);
     tell_names();
+    tell_damage();
     if (state == MergedRecordings::State::end) {
         clock_ = std::max(clock_, std::min(until_ns, recordings_.span().last_ns));
         return false;
@@ -334,8 +359,7 @@ Result<bool> ReplayBackend::play(std::chrono::nanoseconds timeout, int wake_fd) 
 }
 
 Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) {
-    if (!std::exchange(started_, true) && !damage_.empty())
-        stream_.on_notice(clock_, damage_);
+    begin();
     stream_.announce();
     if (playback_)
         return play(timeout, wake_fd);
@@ -360,39 +384,11 @@ Result<bool> ReplayBackend::poll(std::chrono::nanoseconds timeout, int wake_fd) 
 
 Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths, EventSink& sink,
                                              const ReplayOptions& options) {
-    auto recordings = MergedRecordings::open(paths);
-    if (!recordings)
-        return recordings.error();
-    std::unique_ptr<OfflineNames> names;
-    RecordingSummary summary;
-    Tee survey;
-    survey.add(summary);
-    if (!options.sysroot.empty()) {
-        std::shared_ptr<ConfinedProcesses> readers = options.readers;
-        if (!readers) {
-            auto started = ConfinedProcesses::start(reader_program());
-            if (!started)
-                return started.error();
-            readers = *std::move(started);
-        }
-        auto modules = SysrootModules::open(options.sysroot, readers);
-        if (!modules)
-            return modules.error();
-        names = std::make_unique<OfflineNames>(std::move(*modules), readers);
-        survey.add(*names);
-    }
-    recordings->deliver(survey);
-    if (names)
-        names->begin_delivery();
-    const StreamSpan span = recordings->span();
-    std::string damage = recordings->damage_text();
-    if (!damage.empty() && !span.timed)
-        return Error{"replay", recordings->name(), std::move(damage), "nothing could be read"};
-    if (auto again = recordings->rewind(); !again)
-        return again.error();
+    auto survey = survey_recordings(paths, options);
+    if (!survey)
+        return survey.error();
     return std::unique_ptr<Backend>(
-        std::make_unique<ReplayBackend>(std::move(summary), span, std::move(damage),
-                                        std::move(*recordings), std::move(names), sink, options));
+        std::make_unique<ReplayBackend>(std::move(*survey), sink, options));
 }
 
 } // namespace auger

@@ -5,6 +5,7 @@
 
 #include "loader/backend.h"
 #include "loader/base/result.h"
+#include "loader/recording/find_recordings.h"
 #include "loader/stream/events.h"
 
 #include <memory>
@@ -21,7 +22,8 @@ class ConfinedProcesses;
 // one succeeds from the start and gives the recorded probe the caller's id. Damage is told by
 // on_notice at the first poll(); only a file of which nothing can be read is an Error.
 //
-// Several recordings are one, of several machines (see MergedRecordings).
+// Several recordings are one, of several machines (see MergedRecordings); a folder is all those in
+// it, and of all of them only what is selected is read.
 struct ReplayOptions {
     // poll() waits until that much of the recording's time is due (1: as recorded), and delivers no
     // more.
@@ -30,6 +32,7 @@ struct ReplayOptions {
     std::string sysroot{};
     // What reads them; null: started when there is such a folder.
     std::shared_ptr<ConfinedProcesses> readers{};
+    RecordedSelection selection{};
 };
 Result<std::unique_ptr<Backend>> open_replay(std::span<const std::string> paths, EventSink& sink,
                                              const ReplayOptions& options = {});

@@ -146,8 +146,9 @@ const ReplayStream::Probe* ReplayStream::probe_of(SpecId id) const {
 void ReplayStream::on_spec(SpecId id, const SpecInfo& info) {
     if (id.index() >= specs_.size())
         specs_.push_back(info);
-    if (id.index() >= spec_probes_.size())
-        deliver_spec(id);
+    // One of several recordings may tell of a later one first.
+    for (size_t i = spec_probes_.size(); i <= id.index() && i < specs_.size(); i++)
+        deliver_spec(SpecId{static_cast<uint32_t>(i)});
 }
 
 void ReplayStream::on_probe(const ProbeInfo& info) {

@@ -15,7 +15,7 @@ std::string_view words_of(std::string_view type) {
         return "COMPREPLY=($(compgen -W \"$(ps -eo pid=)\" -- \"$current\"))";
     if (type == "NAME")
         return "COMPREPLY=($(compgen -W \"$(ps -eo comm= | sort -u)\" -- \"$current\"))";
-    if (type == "FILE")
+    if (type == "FILE" || type == "PATH")
         return "COMPREPLY=($(compgen -f -- \"$current\"))";
     if (type == "DIR")
         return "COMPREPLY=($(compgen -d -- \"$current\"))";

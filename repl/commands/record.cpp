@@ -15,13 +15,25 @@
 namespace auger {
 namespace {
 
+// Among the formats of an interval's files: a recording, which is no export.
+constexpr std::string_view own_form = "auger";
+
 std::string describe(const IntervalFiles& files) {
     std::vector<std::string_view> formats;
+    if (files.recordings)
+        formats.push_back(own_form);
     for (const ExportFormat* format : files.formats)
         formats.push_back(format->name);
     return fmt::format("recording intervals of {} to {} as {}, the latest {} stay",
                        spell_duration(files.every_ns), escape_untrusted(files.folder),
                        fmt::join(formats, " and "), files.keep);
+}
+
+std::string written(uint64_t count, std::string_view what, const std::string& last) {
+    std::string text = fmt::format("; {}{} written", count, what);
+    if (!last.empty())
+        text += fmt::format(", the last is of {}", last);
+    return text;
 }
 
 // To begin it again would overwrite it: it is not saved.
@@ -42,6 +54,8 @@ constexpr SettingRow intervals_setting{
                 return;
             std::string line = fmt::format("record {} every {} keep {}", spell_word(files.folder),
                                            spell_duration(files.every_ns), files.keep);
+            if (files.recordings)
+                line += fmt::format(" {}", own_form);
             for (const ExportFormat* format : files.formats)
                 line += fmt::format(" {}", format->name);
             lines.push_back(std::move(line));
@@ -57,9 +71,14 @@ struct ShowRecord final : Command {
         if (!settings.intervals.folder.empty()) {
             const IntervalWriter& intervals = session.services().intervals();
             lines.push_back(describe(settings.intervals));
-            lines.back() += fmt::format("; {} written", intervals.written());
-            if (!intervals.last_stamp().empty())
-                lines.back() += fmt::format(", the last is of {}", intervals.last_stamp());
+            if (!settings.intervals.formats.empty())
+                lines.back() += written(intervals.written(), "", intervals.last_stamp());
+            if (settings.intervals.recordings) {
+                const IntervalRecordings own = session.backend().interval_recordings();
+                lines.back() += written(own.written, " recordings", own.last);
+                if (own.failed)
+                    lines.back() += fmt::format("; {} are not whole", own.failed);
+            }
         }
         if (lines.empty())
             lines.emplace_back("nothing is being recorded");
@@ -129,13 +148,21 @@ Parsed<CommandPtr> parse_intervals(Arguments& arguments, std::string folder) {
         files.keep = *keep;
     }
     while (!arguments.at_end()) {
+        if (arguments.take_if(own_form)) {
+            files.recordings = true;
+            continue;
+        }
         auto format = parse_format(arguments);
-        if (!format)
-            return format.complaint();
+        if (!format) {
+            Complaint complaint = format.complaint();
+            if (!complaint.hint.empty())
+                complaint.hint += fmt::format(" {}", own_form);
+            return complaint;
+        }
         if (std::ranges::find(files.formats, *format) == files.formats.end())
             files.formats.push_back(*format);
     }
-    if (files.formats.empty())
+    if (files.formats.empty() && !files.recordings)
         files.formats = {find_export_format("collapsed"), find_export_format("html")};
     return as_command(std::move(command));
 }
@@ -166,6 +193,11 @@ profile_TIME in UTC, and links last_profile lead to the latest; files of all but
 intervals (default {}) are removed. Intervals follow each other without a gap. FORMAT, several of:
 {}; default: collapsed and html. Unless something is sampled already, CPU time is, at 49 Hz.
 
+FORMAT auger: the stream of each interval as a recording, recording_TIME.auger, which opens by
+itself; only these can be split anew. `auger --replay DIR --from -15m` reads what is of that time.
+Each event is in one of them, by when it happened: a call in that in which it ended, so that one
+which spans two has its samples in both, and in the first alone is open.
+
 `record` alone says what is being recorded.)help",
                        default_keep, format_names());
 }
@@ -182,6 +214,7 @@ CommandRow record_command() {
         .examples = R"help(record slow.auger
 record /var/lib/auger every 60s keep 1440
 record profiles every 10s keep 6 pprof
+record /var/lib/auger every 60s keep 1440 auger
 record off)help",
         .arguments = {{.file = true, .words = "off"},
                       {.words = "every"},

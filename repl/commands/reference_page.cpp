@@ -61,7 +61,7 @@ The first failing command ends a script, unless `--keep-going` is given.
 | `~/.cache/debuginfod_client` | what `--debuginfod` has fetched |
 | `~/.local/state/auger/history` | commands of earlier sessions |
 | `*.aug` | commands, for `-f` and `source`; `save FILE.aug` writes what is in force |
-| `*.auger` | a recording of the event stream, for `--replay` |
+| `*.auger` | a recording of the event stream, for `--replay`; a folder of them, for `--replay DIR` |
 
 What `save` writes has mode 0600, belongs to who called sudo, and takes its name when it is whole.
 

@@ -19,6 +19,7 @@ struct IntervalFiles {
     uint64_t every_ns = 0;
     size_t keep = 0; // intervals; files of older ones go
     std::vector<const ExportFormat*> formats;
+    bool recordings = false; // auger's own, beside these
     friend bool operator==(const IntervalFiles&, const IntervalFiles&) = default;
 };
 

@@ -5,11 +5,13 @@
 #include "loader/http/confined_poster.h"
 #include "repl/services/interval_files.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace auger {
 namespace {
@@ -35,14 +37,23 @@ Services::Services(Backend& backend, const Model& model, EndpointSource source)
       triggers_(backend, model, utc_ns) {}
 
 Result<void> Services::record_intervals(const IntervalFiles& files) {
-    if (files.folder.empty()) {
-        intervals_.set(0);
-        return {};
+    const bool exports = !files.folder.empty() && !files.formats.empty();
+    const bool recordings = !files.folder.empty() && files.recordings;
+    IntervalWriter::Write write;
+    if (exports) {
+        auto writer = interval_files_writer(model_, files);
+        if (!writer)
+            return writer.error();
+        write = std::move(*writer);
     }
-    auto write = interval_files_writer(model_, files);
-    if (!write)
-        return write.error();
-    intervals_.set(files.every_ns, std::move(*write));
+    if (recordings || records_intervals_) {
+        const IntervalRecording wanted{files.folder, files.every_ns, files.keep};
+        auto begun = backend_.record_intervals(recordings ? wanted : IntervalRecording());
+        if (!begun)
+            return begun; // those that go on still do
+        records_intervals_ = recordings;
+    }
+    intervals_.set(exports ? files.every_ns : 0, std::move(write));
     return {};
 }
 
@@ -56,6 +67,9 @@ std::vector<std::string> Services::work() {
 
 std::vector<std::string> Services::finish() {
     intervals_.finish();
+    // What failed is part of outcome().
+    if (std::exchange(records_intervals_, false))
+        (void)backend_.record_intervals({});
     shipper_.finish();
     triggers_.finish();
     return news();
@@ -63,10 +77,21 @@ std::vector<std::string> Services::finish() {
 
 Result<void> Services::outcome() const {
     for (const Result<void>& outcome :
-         {intervals_.outcome(), shipper_.outcome(), triggers_.outcome()})
+         {intervals_.outcome(), recordings_outcome(), shipper_.outcome(), triggers_.outcome()})
         if (!outcome)
             return outcome;
     return {};
+}
+
+// Of auger's own recordings of intervals.
+Result<void> Services::recordings_outcome() const {
+    const IntervalRecordings recordings = backend_.interval_recordings();
+    if (recordings.failed == 0)
+        return {};
+    return Error{"record", "intervals",
+                 fmt::format("{} of {} were not recorded", recordings.failed,
+                             recordings.failed + recordings.written),
+                 "the first: " + recordings.first_problem};
 }
 
 std::vector<std::string> Services::news() {

@@ -41,7 +41,8 @@ class Services {
 
     // Whether there is something to go on for when nobody will type any more.
     bool active() const {
-        return endpoint_.active() || intervals_.active() || shipper_.active() || triggers_.active();
+        return endpoint_.active() || intervals_.active() || records_intervals_ ||
+               shipper_.active() || triggers_.active();
     }
     const Endpoint& endpoint() const { return endpoint_; }
     const IntervalWriter& intervals() const { return intervals_; }
@@ -64,12 +65,14 @@ class Services {
 
   private:
     std::vector<std::string> news();
+    Result<void> recordings_outcome() const;
 
     Backend& backend_;
     const Model& model_;
     SharedSampling sampling_;
     Endpoint endpoint_;
-    IntervalWriter intervals_; // of files
+    IntervalWriter intervals_;       // of files
+    bool records_intervals_ = false; // the backend does
     Shipper shipper_;
     Triggers triggers_;
     UniqueFd wake_; // an epoll descriptor

@@ -36,6 +36,7 @@ class UnavailableBackend final : public Backend {
     Result<void> set_way_out(WayOut) override { return reason_; }
     void add_notice(const std::string&) override {}
     Result<void> record(const std::string&) override { return reason_; }
+    Result<void> record_intervals(const IntervalRecording&) override { return reason_; }
     Result<void> keep_last(std::chrono::nanoseconds) override { return reason_; }
     Result<void> write_last(const std::string&) const override { return reason_; }
     std::vector<uint64_t> links() const override { return {}; }

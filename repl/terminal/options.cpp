@@ -7,6 +7,7 @@
 #include "repl/commands/reference_page.h"
 #include "repl/commit.h"
 #include "repl/language/lexer.h"
+#include "repl/language/recorded_time.h"
 #include "repl/session/reply.h"
 
 #include <CLI/CLI.hpp>
@@ -80,6 +81,18 @@ std::string serve_command(const std::string& text) {
            quote_word(text.substr(at + token.size()));
 }
 
+// Of an option that was given; what is wrong with it has been said.
+bool read_time(const char* option, const std::string& text, std::optional<RecordedTime>& time) {
+    if (text.empty())
+        return true;
+    auto parsed = parse_recorded_time(text);
+    if (parsed)
+        time = *parsed;
+    else
+        fmt::print(stderr, "{}", Diagnostic{{option, 1, text}, parsed.complaint()}.render());
+    return parsed.ok();
+}
+
 } // namespace
 
 std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
@@ -131,11 +144,20 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         app.add_option("--record", record, "Write the event stream to a file")->type_name("FILE");
     auto* replay_option =
         app.add_option("--replay", options.replay,
-                       "Read a recording instead of the kernel; several, of several machines, are "
-                       "shown as one")
-            ->type_name("FILE")
+                       "Read a recording instead of the kernel, or all of a folder; several, of "
+                       "several machines, are shown as one")
+            ->type_name("PATH")
             ->expected(1);
     replay_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    std::string from, to;
+    app.add_option("--from", from,
+                   "Of recordings only what is from this time on: 2026-11-21T23:20 (or with Z), "
+                   "23:20, -15m (before their end), +10m (after their beginning)")
+        ->type_name("TIME");
+    app.add_option("--to", to, "Likewise up to this time")->type_name("TIME");
+    app.add_option("--probe", options.replay_options.selection.probe,
+                   "Leave out recordings in which nothing happened to this probe")
+        ->type_name("PROBE");
     auto* sysroot_option =
         app.add_option(
                "--sysroot", options.replay_options.sysroot,
@@ -243,6 +265,14 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                          see_help);
     }
 
+    for (const char* part : {"--from", "--to", "--probe"})
+        if (app.count(part) > 0 && options.replay.empty())
+            return usage(
+                fmt::format("{} says what is wanted of recordings: it needs --replay", part),
+                see_help);
+    if (!read_time("--from", from, options.replay_options.selection.from) ||
+        !read_time("--to", to, options.replay_options.selection.to))
+        return ExitCode::usage;
     if (speed_option->count() > 0 && options.replay.empty())
         return usage("--speed is that of a recording: it needs --replay", see_help);
     if (sysroot_option->count() > 0 && options.replay_options.sysroot.empty())

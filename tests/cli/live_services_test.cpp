@@ -132,6 +132,39 @@ TEST_F(LiveServices, RecordTheStreamIntervalsAndSlowCalls) {
     EXPECT_EQ(calls[0]["stack"][0], "search");
 }
 
+// Recordings of intervals are one stream again, and each opens by itself.
+TEST_F(LiveServices, RecordIntervalsThatAreOpenedAsOne) {
+    Shop shop;
+    const std::string folder = folder_.path("day");
+    {
+        LiveAuger auger({"-p", shop.pid()});
+        auger.run({"time serve", "sample 4999", "record " + folder + " every 1s keep 1000 auger"});
+        see_all(auger, shop);
+        EXPECT_THAT(auger.ask("record").dump(), HasSubstr("as auger, the latest 1000 stay"));
+        // The one that goes on is opened, too.
+        const Outcome now =
+            test::auger({"--batch", "--replay", folder, "--from", "-1h", "-e", "status"});
+        EXPECT_EQ(now.code, 0) << now.err;
+        EXPECT_THAT(now.out + now.err, HasSubstr("still recording"));
+    }
+    const auto hist = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), {"--batch", "--json", "-e", "hist serve"});
+        const Outcome outcome = test::auger(arguments);
+        EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+        auto answers = json_lines(outcome.out);
+        std::erase_if(answers, [](const json& line) { return line["command"] == "notice"; });
+        return answers.at(0)["count"].get<uint64_t>();
+    };
+    EXPECT_EQ(hist({"--replay", folder}), shop.served());
+    EXPECT_EQ(hist({"--replay", folder, "--from", "+0s", "--to", "+2h"}), shop.served());
+    EXPECT_EQ(hist({"--replay", folder, "--probe", "serve"}), shop.served());
+    uint64_t apart = 0;
+    for (const std::string& file : files("day", ".auger"))
+        if (!std::filesystem::is_symlink(file))
+            apart += hist({"--replay", file});
+    EXPECT_EQ(apart, shop.served());
+}
+
 // A session's commands lead to it again, by -f and by `source`.
 TEST_F(LiveServices, AreFilesOfCommands) {
     const std::string file = folder_.path("session.aug");

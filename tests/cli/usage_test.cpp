@@ -47,7 +47,10 @@ const std::vector<Wrong> options{
     {"ReplayWithDebuginfod", {"--replay", "x", "--debuginfod"}, 2, {"--debuginfod makes no sense"}},
     {"ReplayOfNothing", {"--replay", ""}, 2, {"--replay needs a file"}},
     {"UnknownAttach", {"--attach", "somehow"}, 2, {"somehow", "multi"}},
-    {"UnknownExit", {"--batch", "--exit", "bogus"}, 2, {"\"bogus\" is not", "auto, cheap, ret, tramp"}},
+    {"UnknownExit",
+     {"--batch", "--exit", "bogus"},
+     2,
+     {"\"bogus\" is not", "auto, cheap, ret, tramp"}},
     {"StoreTooSmall", {"--store-samples", "3"}, 2, {"--store-samples", "1000"}},
     {"StoreNoNumber", {"--store-samples", "many"}, 2, {"--store-samples", "many"}},
     {"MemoryTooSmall", {"--store-memory", "3k"}, 2, {"--store-memory", "1048576"}},
@@ -58,6 +61,11 @@ const std::vector<Wrong> options{
     {"EmptyName", {"--batch", "-n", ""}, 2, {"a name that is not empty"}},
     {"NoSuchFile", {"--batch", "-f", "/nonexistent"}, 2, {"/nonexistent: No such file"}},
     {"NoRecording", {"--batch", "--replay", "/etc/passwd"}, 1, {"is not an auger recording"}},
+    {"RangeOfNothing", {"--from", "-15m"}, 2, {"it needs --replay"}},
+    {"ProbeOfNothing", {"--probe", "f"}, 2, {"it needs --replay"}},
+    {"NoTime", {"--replay", "x", "--to", "25:10"}, 2, {"    25:10\n    ^~~~~\n", "23:20, -15m"}},
+    {"NoSpan", {"--replay", "x", "--from", "-15x"}, 2, {"    -15x\n     ^~~\n", "no duration"}},
+    {"NoRecordings", {"--batch", "--replay", "/proc/self/fdinfo"}, 1, {"there is no recording"}},
     {"NoSuchRecording", {"--batch", "--replay", "/nonexistent"}, 1, {"No such file"}},
 };
 INSTANTIATE_TEST_SUITE_P(Option, Usage, testing::ValuesIn(options), name_of);

@@ -66,12 +66,18 @@ void fuzz_recording(const uint8_t* data, size_t size) {
     RecordEncoder merged;
     for (const uint32_t machine : {0u, 1u}) {
         merged.clear();
-        MachineStream stream(common, MachineId{machine}, {"m", 1}, machine ? 7'000'000'000 : -5);
+        MachineStream stream(common, machine, MachineId{machine}, {"m", 1},
+                             machine ? 7'000'000'000 : -5);
         stream.deliver_to(merged);
         decode(records, stream);
         RecordEncoder alone;
         if (machine == 0 && !decode(merged.bytes(), alone))
             std::abort();
+        // And as the next file of its session.
+        stream.begin_file();
+        decode(records, stream);
+        stream.begin_pass();
+        decode(records, stream);
     }
 }
 

@@ -99,4 +99,9 @@ inline bool is_prefix(const std::vector<std::string>& part, const std::vector<st
     return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
 
+// The same of definitions and events, which a recording keeps apart.
+inline bool is_prefix(const Transcript& part, const Transcript& whole) {
+    return is_prefix(part.definitions, whole.definitions) && is_prefix(part.events, whole.events);
+}
+
 } // namespace auger

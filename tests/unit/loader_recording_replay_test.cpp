@@ -3,6 +3,7 @@
 #include "loader/recording/playback_clock.h"
 #include "loader/recording/recording_writer.h"
 #include "loader/recording/replay_backend.h"
+#include "tests/unit/loader_recording_index.h"
 #include "tests/unit/loader_recording_stream.h"
 
 #include <gmock/gmock.h>
@@ -427,7 +428,8 @@ TEST_F(LoaderRecordingReplay, SaysWhatItHas) {
 }
 
 TEST_F(LoaderRecordingReplay, DamageIsToldAtOnceAndTheRestIsUsed) {
-    std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 1);
+    const size_t end_mark = index_of(path_).blocks.back().offset;
+    std::filesystem::resize_file(path_, end_mark + 1);
     open();
     EXPECT_TRUE(poll(0s));
     EXPECT_THAT(seen("notice"), ElementsAre(HasSubstr("the file ends inside a block")));

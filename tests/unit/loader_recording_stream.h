@@ -7,6 +7,7 @@
 #include "loader/stream/events.h"
 
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace auger {
 class Transcript final : public EventSink {
   public:
     std::vector<std::string> lines;
+    // Of these definitions alone; and events, not by ids of threads, stacks and values but by what
+    // they stand for at that moment, with how many probes, splits and `only` were told before.
+    std::vector<std::string> definitions, events;
 
     void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;
@@ -36,6 +40,16 @@ class Transcript final : public EventSink {
     void on_ledger(const LedgerEvent&) override;
     void on_notice(uint64_t, const std::string&) override;
     void on_time(uint64_t) override;
+
+  private:
+    void define(std::string line);
+    void change(std::string line);
+    void happen(std::string line, std::string resolved);
+    std::string resolved(const CallEndEvent& end) const;
+
+    size_t changes_ = 0;
+    std::vector<std::string> modules_, locations_, labels_; // by id
+    std::map<uint32_t, std::string> stacks_, threads_;
 };
 
 // Delivers a valid stream: definitions of each kind, then `events` events of random kinds, with

@@ -48,9 +48,10 @@ TEST_F(LoaderRecording, EveryEventComesBackAsItWas) {
     const Reading reading = read(path());
     EXPECT_EQ(reading.refused, "");
     EXPECT_EQ(reading.damage, "");
-    ASSERT_EQ(reading.transcript.lines.size(), expected.lines.size());
-    for (size_t i = 0; i < expected.lines.size(); ++i)
-        ASSERT_EQ(reading.transcript.lines[i], expected.lines[i]) << "event " << i;
+    EXPECT_EQ(reading.transcript.definitions, expected.definitions);
+    ASSERT_EQ(reading.transcript.events.size(), expected.events.size());
+    for (size_t i = 0; i < expected.events.size(); ++i)
+        ASSERT_EQ(reading.transcript.events[i], expected.events[i]) << "event " << i;
 }
 
 TEST_F(LoaderRecording, IdsOfThreadsAndStacksAreGivenAgain) {
@@ -65,12 +66,14 @@ TEST_F(LoaderRecording, IdsOfThreadsAndStacksAreGivenAgain) {
         for (uint32_t i = 0; i < 3; i++) {
             sink->on_stack(StackId{0}, std::vector(i + 1, LocationId{0}));
             sink->on_thread(ThreadId{0}, {70, 71 + i, "worker"});
-            sink->on_time(1'000'000'000 * (i + 1));
+            sink->on_sample(
+                {1'000'000 * (i + 1), 1, ThreadId{0}, StackId{0}, SampleKind::cpu, 0, {}});
         }
     }
     ASSERT_TRUE((*writer)->finish());
     const Reading reading = read(path());
     EXPECT_EQ(reading.damage, "");
+    // Each sample was told when its ids stood for what they do in it.
     EXPECT_EQ(reading.transcript.lines, expected.lines);
 }
 
@@ -136,6 +139,10 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
     Transcript early;
     same.definitions(early);
     same.events(early, 500);
+    late = early; // it knows what is named
+    late.lines.clear();
+    late.definitions.clear();
+    late.events.clear();
     generator.events(**writer, 500);
     same.events(late, 500);
     ASSERT_TRUE((*writer)->finish());
@@ -143,8 +150,9 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
     const Reading reading = read(path());
     EXPECT_EQ(reading.damage, ""); // nothing was used that the log had not defined
     ASSERT_GT(reading.transcript.lines.size(), late.lines.size());
-    EXPECT_TRUE(
-        std::equal(late.lines.rbegin(), late.lines.rend(), reading.transcript.lines.rbegin()));
+    EXPECT_EQ(reading.transcript.events.size(), late.events.size());
+    EXPECT_TRUE(std::equal(late.definitions.rbegin(), late.definitions.rend(),
+                           reading.transcript.definitions.rbegin()));
     // All definitions that came before are there, but of probes, split and only the last state.
     std::vector<std::string> wanted, got;
     for (const std::string& line : early.lines)
@@ -152,8 +160,9 @@ TEST_F(LoaderRecording, ALaterRecordingBeginsWithAllDefinitions) {
              {"module", "location", "frames", "stack ", "thread", "spec ", "label "})
             if (line.starts_with(kind))
                 wanted.push_back(line);
-    got.assign(reading.transcript.lines.begin(),
-               reading.transcript.lines.end() - static_cast<ptrdiff_t>(late.lines.size()));
+    got.assign(reading.transcript.definitions.begin(),
+               reading.transcript.definitions.end() -
+                   static_cast<ptrdiff_t>(late.definitions.size()));
     std::string last_split, last_only;
     for (const std::string& line : early.lines) {
         if (line.starts_with("split"))

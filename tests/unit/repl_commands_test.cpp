@@ -428,6 +428,24 @@ TEST(FileCommands, Paths) {
     EXPECT_THAT(wrong("record ''"), HasSubstr("needs a name"));
 }
 
+TEST(FileCommands, IntervalsAsRecordings) {
+    const auto intervals = [](const std::string& line) { return edited(line).intervals; };
+    IntervalFiles files = intervals("record d every 60s keep 1440 auger");
+    EXPECT_EQ(files.folder, "d");
+    EXPECT_EQ(files.keep, 1440u);
+    EXPECT_TRUE(files.recordings);
+    EXPECT_THAT(files.formats, testing::IsEmpty());
+    files = intervals("record d every 60s html auger");
+    EXPECT_TRUE(files.recordings);
+    EXPECT_THAT(files.formats, ElementsAre(find_export_format("html")));
+    EXPECT_FALSE(intervals("record d every 60s").recordings);
+    EXPECT_EQ(edited("record auger").recording, "auger");
+    EXPECT_THAT(wrong("record d every 60s augr"), HasSubstr("20: there is no format \"augr\""));
+    EXPECT_THAT(wrong("record d every 60s augr"), HasSubstr("html"));
+    EXPECT_THAT(wrong("record d every 60s augr"), HasSubstr(" auger"));
+    EXPECT_THAT(wrong("record d every 60s auger keep 3"), HasSubstr("26: there is no"));
+}
+
 TEST(WaitCommand, Forms) {
     for (const char* line :
          {"wait 5s", "wait for 5s", "wait until calls f >= 10 for 30s", "wait until exited"})

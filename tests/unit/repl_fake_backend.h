@@ -34,7 +34,8 @@ class FakeBackend final : public Backend {
     std::string failing_subject = "it";
     std::optional<Error::Range> failing_at;
     bool is_replay = false;
-    Overhead overhead; // what the ledger says
+    IntervalRecordings recorded_intervals; // as record_intervals() has written them
+    Overhead overhead;                     // what the ledger says
     std::string process_name = "se\x1brver";
     UsdtProbes marks; // points of auger.h
     bool command_started = false;
@@ -206,6 +207,13 @@ class FakeBackend final : public Backend {
         return act(fmt::format("exit {}", static_cast<int>(way)));
     }
     Result<void> record(const std::string& path) override { return act("record " + path); }
+    Result<void> record_intervals(const IntervalRecording& wanted) override {
+        return act(wanted.folder.empty()
+                       ? "intervals off"
+                       : fmt::format("intervals {} {} {}", wanted.folder,
+                                     wanted.every_ns / 1'000'000'000, wanted.keep));
+    }
+    IntervalRecordings interval_recordings() const override { return recorded_intervals; }
     Result<void> keep_last(std::chrono::nanoseconds span) override {
         return act(fmt::format("keep {}", span.count() / 1'000'000));
     }

@@ -94,6 +94,34 @@ struct Recording {
     Services services{backend, model, {[] { return StatusContext{}; }, [] { return Window{}; }}};
 };
 
+// The backend writes auger's own recordings, others are written beside them.
+TEST(IntervalRecorder, RecordingsAreTheBackends) {
+    const TemporaryFolder folder;
+    Recording test;
+    IntervalFiles files = test.every(folder.path("p"), seconds(10), 9, {});
+    files.recordings = true;
+    ASSERT_TRUE(test.services.record_intervals(files));
+    EXPECT_TRUE(test.services.active());
+    EXPECT_FALSE(test.services.intervals().active());
+    EXPECT_THAT(test.backend.log, ElementsAre("intervals " + folder.path("p") + " 10 9"));
+    files.formats = {find_export_format("collapsed")};
+    ASSERT_TRUE(test.services.record_intervals(files));
+    EXPECT_TRUE(test.services.intervals().active());
+    // One that cannot be begun leaves the rest as it is.
+    test.backend.failing = {"intervals"};
+    files.folder = folder.path("q");
+    EXPECT_FALSE(test.services.record_intervals(files));
+    test.backend.failing.clear();
+    test.backend.log.clear();
+    EXPECT_THAT(test.services.finish(), IsEmpty());
+    EXPECT_THAT(test.backend.log, ElementsAre("intervals off"));
+    EXPECT_FALSE(test.services.active());
+    EXPECT_TRUE(test.services.outcome());
+    test.backend.recorded_intervals = {3, 1, "20261121T232000.000Z", "write: no space"};
+    EXPECT_EQ(test.services.outcome().error().message(),
+              "record intervals: 1 of 4 were not recorded (the first: write: no space)");
+}
+
 // Each sample of a day is in one interval's files, and only the latest stay.
 TEST(IntervalRecorder, ADayIsBoundedAndWhole) {
     constexpr size_t intervals = 24 * 60, keep = 5;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `save FILE.aug`: whatever is in force, the file leads to it again, in another session too.
 #include "repl_fake_backend.h"
+#include "tests/support/temporary_folder.h"
 
 #include "repl/language/script.h"
 
@@ -116,6 +117,14 @@ TEST(SavedSession, ProbesAreNamedNotNumbered) {
 TEST(SavedSession, NamesLikePartsOfTheLanguageAreQuoted) {
     expect_round_trip("target 4711; time 'in'; time 'if'; time 'ns::f(int, char)'; time 'parse_*'\n"
                       "split 'at' > p95; only 'by' > p95 or in 'ns::f(int, char)'");
+}
+
+TEST(SavedSession, IntervalsAsRecordingsAreSaved) {
+    test::TemporaryFolder folder;
+    expect_round_trip("target 4711; record " + folder.path("a") + " every 60s keep 7 auger");
+    EXPECT_THAT(joined(expect_round_trip("target 4711; record " + folder.path("b") +
+                                         " every 60s keep 7 html auger")),
+                HasSubstr(" every 60s keep 7 auger html\n"));
 }
 
 TEST(SavedSession, IsAFileForSource) {

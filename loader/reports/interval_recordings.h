@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How it stands with the recordings of intervals. Changes with what is told of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace auger {
+
+struct IntervalRecordings {
+    uint64_t written = 0;      // whole
+    uint64_t failed = 0;       // some of their events are in none
+    std::string last;          // when the last one began: "20261121T232000.000Z"
+    std::string first_problem; // of those that failed
+};
+
+} // namespace auger
