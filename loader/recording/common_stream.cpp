@@ -6,6 +6,24 @@
 
 namespace auger {
 
+namespace {
+
+// What a ledger counts since its beginning.
+constexpr auto ledger_sums() {
+    return std::array{&LedgerEvent::ticks,
+                      &LedgerEvent::samples,
+                      &LedgerEvent::filtered,
+                      &LedgerEvent::gated,
+                      &LedgerEvent::on_cpu_ns,
+                      &LedgerEvent::waits,
+                      &LedgerEvent::wait_samples,
+                      &LedgerEvent::gated_waits,
+                      &LedgerEvent::gated_slow_calls,
+                      &LedgerEvent::goroutine_switches};
+}
+
+} // namespace
+
 std::pair<ModuleId, bool> CommonStream::module(const ModuleInfo& info) {
     if (info.kind == ModuleKind::jit)
         return {ModuleId{modules_++}, true};
@@ -15,9 +33,33 @@ std::pair<ModuleId, bool> CommonStream::module(const ModuleInfo& info) {
     return {module->second, is_new};
 }
 
-ProbeId CommonStream::probe(const std::string& text, size_t number) {
+std::optional<ProbeId> CommonStream::probe(const ProbeInfo& info, size_t number) {
+    if (probes_are_ == Probes::by_number) {
+        const auto announced = announced_.find(info.id);
+        return announced != announced_.end() ? std::optional(announced->second) : std::nullopt;
+    }
     const auto next = ProbeId{static_cast<uint32_t>(probes_.size() + 1)};
-    return probes_.try_emplace({text, number}, next).first->second;
+    return probes_.try_emplace({info.text, number}, next).first->second;
+}
+
+void CommonStream::begin_anew(MachineId machine) {
+    for (auto& [probe, parts] : probe_parts_) {
+        const auto part = parts.find(machine);
+        if (part == parts.end())
+            continue;
+        std::vector<SpecId>& former = former_specs_[probe];
+        former.insert(former.end(), part->second.specs.begin(), part->second.specs.end());
+        parts.erase(part);
+    }
+    splits_[machine.index()] = {};
+    onlys_[machine.index()] = {};
+    LedgerEvent& before = ledgers_before_[machine.index()];
+    const LedgerEvent& last = ledgers_[machine.index()];
+    for (const auto member : ledger_sums())
+        before.*member += last.*member;
+    for (const auto& [cause, events] : last.lost)
+        before.lost[cause] += events;
+    ledgers_[machine.index()] = {};
 }
 
 ProbeInfo CommonStream::merged(MachineId machine, const ProbeInfo& info) {
@@ -25,6 +67,8 @@ ProbeInfo CommonStream::merged(MachineId machine, const ProbeInfo& info) {
     parts[machine] = info;
     ProbeInfo merged = info;
     merged.specs.clear();
+    if (const auto former = former_specs_.find(info.id); former != former_specs_.end())
+        merged.specs = former->second;
     for (const auto& [id, part] : parts) {
         merged.specs.insert(merged.specs.end(), part.specs.begin(), part.specs.end());
         merged.deleted &= part.deleted;
@@ -121,29 +165,28 @@ LedgerEvent CommonStream::merged(MachineId machine, const LedgerEvent& event) {
     ledgers_[machine.index()] = event;
     LedgerEvent sum;
     sum.time_ns = event.time_ns;
-    double achieved = 0; // rate * time on the CPU
+    uint64_t on_cpu_ns = 0; // of those that sample now
+    double achieved = 0;    // rate * time on the CPU
+    for (const auto* all : {&ledgers_, &ledgers_before_})
+        for (const LedgerEvent& one : *all) {
+            for (const auto member : ledger_sums())
+                sum.*member += one.*member;
+            for (const auto& [cause, events] : one.lost)
+                sum.lost[cause] += events;
+        }
     for (const LedgerEvent& one : ledgers_) {
-        sum.ticks += one.ticks;
-        sum.samples += one.samples;
-        sum.filtered += one.filtered;
-        sum.gated += one.gated;
-        sum.on_cpu_ns += one.on_cpu_ns;
-        sum.waits += one.waits;
-        sum.wait_samples += one.wait_samples;
-        sum.gated_waits += one.gated_waits;
-        sum.gated_slow_calls += one.gated_slow_calls;
         sum.rate_hz = std::max(sum.rate_hz, one.rate_hz);
         sum.sample_gap_ns = std::max(sum.sample_gap_ns, one.sample_gap_ns);
         sum.wall |= one.wall;
+        sum.goroutines = std::max(sum.goroutines, one.goroutines);
         sum.waits_hz = std::max(sum.waits_hz, one.waits_hz);
         add(sum.overhead, one.overhead);
         achieved += one.rate_achieved_hz * static_cast<double>(one.on_cpu_ns);
-        for (const auto& [cause, events] : one.lost)
-            sum.lost[cause] += events;
+        on_cpu_ns += one.on_cpu_ns;
     }
-    if (sum.on_cpu_ns)
+    if (on_cpu_ns)
         sum.rate_achieved_hz =
-            std::min(achieved / static_cast<double>(sum.on_cpu_ns), recording::max_rate_hz);
+            std::min(achieved / static_cast<double>(on_cpu_ns), recording::max_rate_hz);
     return sum;
 }
 

@@ -8,10 +8,12 @@ namespace auger {
 uint64_t MachineStream::common_time(uint64_t time_ns) const {
     if (time_ns == UINT64_MAX) // never
         return time_ns;
-    const uint64_t moved = time_ns + static_cast<uint64_t>(shift_ns_);
+    uint64_t moved = time_ns + static_cast<uint64_t>(shift_ns_);
     if (shift_ns_ < 0)
-        return moved < time_ns ? moved : 0;
-    return moved >= time_ns ? moved : UINT64_MAX - 1;
+        moved = moved < time_ns ? moved : 0;
+    else
+        moved = moved >= time_ns ? moved : UINT64_MAX - 1;
+    return std::max(moved, earliest_ns_);
 }
 
 uint64_t MachineStream::own_time(uint64_t common_ns) const {
@@ -24,6 +26,7 @@ uint64_t MachineStream::own_time(uint64_t common_ns) const {
 }
 
 void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
+    definition_bytes_ += sizeof info + info.path.size() + info.build_id.size();
     const auto [module, is_new] = common_.module(info);
     modules_.set(id, module);
     if (is_new)
@@ -31,12 +34,15 @@ void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
 }
 
 void MachineStream::on_location(LocationId id, const Location& location) {
+    definition_bytes_ += sizeof location;
     Location told = location;
     told.module = modules_.of(location.module);
     sink_->on_location(locations_.define(id, common_.locations), told);
 }
 
 void MachineStream::on_frames(LocationId id, std::span<const Frame> frames) {
+    for (const Frame& frame : frames)
+        definition_bytes_ += sizeof frame + frame.function.size() + frame.file.size();
     sink_->on_frames(locations_.of(id), frames);
 }
 
@@ -55,12 +61,14 @@ void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
 
 void MachineStream::tell_spec(SpecId id, SpecInfo info) {
     info.probe = probes_.at(info.probe);
+    info.machine = id_;
     const SpecId own = specs_.define(id, common_.specs);
     sink_->on_spec(own, info);
 }
 
 // Which probe it belongs to is known by the probe's text.
 void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
+    definition_bytes_ += sizeof info + info.function.size() + info.module.size();
     if (probes_.contains(info.probe))
         tell_spec(id, info);
     else
@@ -68,8 +76,12 @@ void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
 }
 
 void MachineStream::on_probe(const ProbeInfo& info) {
-    if (!probes_.contains(info.id))
-        probes_.emplace(info.id, common_.probe(info.text, probe_texts_[info.text]++));
+    if (!probes_.contains(info.id)) {
+        const auto common = common_.probe(info, probe_texts_[info.text]++);
+        if (!common)
+            return;
+        probes_.emplace(info.id, *common);
+    }
     for (const auto& [id, spec] : nameless_specs_)
         if (spec.probe == info.id)
             tell_spec(id, spec);
@@ -142,6 +154,7 @@ void MachineStream::on_only(const OnlyInfo& info) {
 }
 
 void MachineStream::on_label(LabelId id, const std::string& text) {
+    definition_bytes_ += sizeof text + text.size();
     const auto [label, is_new] = common_.label(text);
     labels_.set(id, label);
     if (is_new)
@@ -227,6 +240,7 @@ void MachineStream::on_stats(const StatsEvent& event) {
     StatsEvent told = event;
     told.time_ns = common_time(event.time_ns);
     told.spec = specs_.of(event.spec);
+    open_[told.spec] += event.open;
     // Of several bits that were given to one mark the counts are one.
     std::map<uint32_t, StatsEvent::MarkCount> marked;
     for (const StatsEvent::MarkCount& count : event.marked) {
@@ -255,6 +269,39 @@ void MachineStream::on_ledger(const LedgerEvent& event) {
         if (const auto probe = probes_.find(cause.probe); probe != probes_.end())
             cause.probe = probe->second;
     sink_->on_ledger(common_.merged(id_, told));
+}
+
+void MachineStream::drop_open_calls(uint64_t common_ns) {
+    for (const auto& [spec, open] : open_) {
+        if (open <= 0)
+            continue;
+        StatsEvent gone;
+        gone.time_ns = common_ns;
+        gone.spec = spec;
+        gone.open = -open;
+        gone.dropped = static_cast<uint64_t>(open);
+        sink_->on_stats(gone);
+    }
+    open_.clear();
+}
+
+std::optional<SpecId> MachineStream::common(SpecId spec) const {
+    return specs_.knows(spec) ? std::optional(specs_.of(spec)) : std::nullopt;
+}
+
+std::optional<OpenCall> MachineStream::common(const OpenCall& call) const {
+    const auto probe = probes_.find(call.probe);
+    if (probe == probes_.end() || !specs_.knows(call.spec))
+        return std::nullopt;
+    OpenCall told = call;
+    told.probe = probe->second;
+    told.spec = specs_.of(call.spec);
+    told.thread.machine = id_;
+    told.stack.clear();
+    for (const LocationId location : call.stack)
+        if (locations_.knows(location))
+            told.stack.push_back(locations_.of(location));
+    return told;
 }
 
 void MachineStream::on_notice(uint64_t time_ns, const std::string& text) {

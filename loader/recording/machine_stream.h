@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MachineStream: one of several recordings that are read as one. It gives what the recording
-// defines ids that are its own among all of them, and moves its times to the common clock; what is
-// one thing on all machines it hands to Common, which they share.
+// MachineStream: one of several machines' streams that are taken in as one, from recordings or from
+// agents. It gives what its machine defines ids that are its own among all of them, and moves its
+// times to the common clock; what is one thing on all machines it hands to CommonStream, which they
+// share. Changes when the stream grows.
 #pragma once
 
+#include "loader/reports/open_call.h"
 #include "loader/stream/events.h"
 
 #include <array>
@@ -18,18 +20,27 @@
 
 namespace auger {
 
-// What several recordings have in common: ids, probes of equal text, marks and values of equal
-// text, the split and `only` in force, and the sum of their accounts.
+// What several machines have in common: ids, probes, marks and values of equal text, the split and
+// `only` in force, and the sum of their accounts.
 class CommonStream {
   public:
-    explicit CommonStream(size_t machines)
-        : ledgers_(machines), splits_(machines), onlys_(machines) {}
+    // Recordings' probes are the same ones by their text; an agent's by the number that the console
+    // gave them.
+    enum class Probes : uint8_t { by_text, by_number };
+    explicit CommonStream(size_t machines, Probes probes = Probes::by_text)
+        : probes_are_(probes), ledgers_(machines), ledgers_before_(machines), splits_(machines),
+          onlys_(machines) {}
 
     // A file of the same path and build is one module on all machines, so that its functions are,
     // too; generated code is each process's own. True: it is new.
     std::pair<ModuleId, bool> module(const ModuleInfo&);
-    // A machine's n-th probe of a text is the same one as another's n-th.
-    ProbeId probe(const std::string& text, size_t number);
+    // A machine's n-th probe of a text is the same one as another's n-th; or the one that was
+    // announced. Nothing: it is none of ours.
+    std::optional<ProbeId> probe(const ProbeInfo& info, size_t number);
+    // That all machines were asked for a probe by this number.
+    void announce(ProbeId number, ProbeId probe) { announced_.insert_or_assign(number, probe); }
+    // What comes of the machine from now on is of another agent, which counts from the beginning.
+    void begin_anew(MachineId);
     // What all machines say of a probe, when one says something new.
     ProbeInfo merged(MachineId, const ProbeInfo&);
     // Nothing when there is no bit left: then nobody knows of the mark.
@@ -44,27 +55,41 @@ class CommonStream {
     uint32_t locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
 
   private:
+    const Probes probes_are_;
     uint32_t modules_ = 0; // given ids
     std::map<std::tuple<ModuleKind, std::string, std::string>, ModuleId> module_ids_;
     std::map<std::pair<std::string, size_t>, ProbeId> probes_;
+    std::map<ProbeId, ProbeId> announced_; // by number
     std::map<ProbeId, std::map<MachineId, ProbeInfo>> probe_parts_;
+    std::map<ProbeId, std::vector<SpecId>> former_specs_; // of machines that began anew
     std::map<std::string, uint32_t> mark_bits_;
     std::map<std::string, LabelId> labels_;
     std::vector<LedgerEvent> ledgers_;
+    std::vector<LedgerEvent> ledgers_before_; // sums of former agents
     std::vector<SplitInfo> splits_;
     std::vector<OnlyInfo> onlys_;
 };
 
 class MachineStream final : public EventSink {
   public:
-    // `shift_ns` is added to its times.
-    MachineStream(CommonStream& common, MachineId id, MachineInfo info, int64_t shift_ns)
-        : common_(common), id_(id), info_(std::move(info)), shift_ns_(shift_ns) {}
+    // `shift_ns` is added to its times; nothing of it was before `earliest_ns` of the common clock.
+    MachineStream(CommonStream& common, MachineId id, MachineInfo info, int64_t shift_ns,
+                  uint64_t earliest_ns = 0)
+        : common_(common), id_(id), info_(std::move(info)), shift_ns_(shift_ns),
+          earliest_ns_(earliest_ns) {}
 
     void deliver_to(EventSink& sink) { sink_ = &sink; }
     uint64_t common_time(uint64_t time_ns) const;
     // The latest moment of its own that is no later than this one.
     uint64_t own_time(uint64_t common_ns) const;
+
+    // That nothing more comes: of calls that were open nobody will hear.
+    void drop_open_calls(uint64_t common_ns);
+    // With ids of the common stream; nothing of what is not known.
+    std::optional<OpenCall> common(const OpenCall&) const;
+    std::optional<SpecId> common(SpecId) const;
+    // Taken by what is never forgotten: names, locations.
+    size_t definition_bytes() const { return definition_bytes_; }
 
     void on_machine(MachineId, const MachineInfo&) override {} // told by tell_machine()
     void tell_machine() { sink_->on_machine(id_, info_); }
@@ -129,6 +154,9 @@ class MachineStream final : public EventSink {
     MachineId id_;
     MachineInfo info_;
     int64_t shift_ns_;
+    uint64_t earliest_ns_;
+    size_t definition_bytes_ = 0;
+    std::map<SpecId, int64_t> open_; // calls, by common id
     Ids<ModuleId> modules_;
     Ids<LocationId> locations_;
     Ids<StackId> stacks_;
