@@ -56,13 +56,10 @@ __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
     return 0;
 }
 
-// Whether a call that begins with a jump can be timed: the jump leaves, and where the function that
-// jumps was called is known.
+// Whether a jump that is a call leaves its function.
 __noinline int begins_by_jump(struct pt_regs* ctx, u64 cookie) {
-    if ((cookie & WIRE_COOKIE_CONDITIONAL) &&
-        !jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15))
-        return 0;
-    return returns_to_known_place(ctx, cookie);
+    return !(cookie & WIRE_COOKIE_CONDITIONAL) ||
+           jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
 }
 
 // `in_go`: a Go function's probe. One that has no room on its stack for what it does (which the
@@ -116,6 +113,13 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     }
     if (!calls)
         return 1;
+    // Nobody will see the end of a call that begins with a jump, unless it is known where the
+    // function that jumps was called.
+    if (!in_go && (cookie & WIRE_COOKIE_TAIL) && !returns_to_known_place(ctx, cookie)) {
+        __sync_fetch_and_add(&counters->dropped, 1);
+        count_loss(WIRE_LOSS_CALLER);
+        return 1;
+    }
     depth = calls->depth;
     if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
         struct settlement* s = begin_settlement(calls);

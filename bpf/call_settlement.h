@@ -5,6 +5,7 @@
 #define AUGER_CALL_SETTLEMENT_H
 
 #include "call_ends.h"
+#include "return_probes.h"
 #include "tail_calls.h"
 
 static __always_inline struct settlement* begin_settlement(struct open_calls* calls) {
@@ -34,8 +35,7 @@ static __always_inline bool has_returned(const struct open_call* call, u64 stack
 static __always_inline bool returns_to_probe(u64 sp) {
     u64 address = 0;
 
-    return !read_return_address(&address, sizeof(address), 0, sp) && address &&
-           address == BPF_CORE_READ(bpf_get_current_task_btf(), mm, uprobes_state.xol_area, vaddr);
+    return !read_return_address(&address, sizeof(address), 0, sp) && is_return_probe(address);
 }
 
 // There may be calls with the stack pointer of the one that begins and yet not gone. It may be the

@@ -5,6 +5,7 @@
 
 #include "filter.h"
 #include "maps.h"
+#include "return_probes.h"
 
 #include ARCH(calls.h)
 #include ARCH(registers.h)
@@ -112,5 +113,10 @@ __noinline int returns_to_known_place(struct pt_regs* ctx, u64 cookie) {
 
     if (read_caller(ctx, &address))
         return 0;
+    // A function that has been jumped from, or to, may have a return probe itself.
+    if (is_return_probe(address))
+        address = find_return_address(
+            (u64)BPF_CORE_READ(bpf_get_current_task_btf(), utask, return_instances),
+            PT_REGS_SP(ctx));
     return find_target(cookie, PT_REGS_IP(ctx), address, 1) > 0;
 }

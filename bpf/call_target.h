@@ -11,7 +11,8 @@
  */
 int calls_timed_function(struct pt_regs* ctx, u64 cookie);
 
-/* At a function's entry: whether the place that it returns to has a probe, see tail_calls.h. */
+/* At a function's entry, or a jump out of it: whether the place that it returns to has a probe, see
+ * tail_calls.h. */
 int returns_to_known_place(struct pt_regs* ctx, u64 cookie);
 
 #endif

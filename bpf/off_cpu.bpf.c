@@ -12,26 +12,30 @@
 // sent when it comes back.
 //
 // What this takes lengthens calls. A thread that comes back is held up by all that is done at the
-// switch; one that was preempted, by what was done when it went, too. A blocked one is not:
-// whatever it waits for goes on meanwhile.
+// switch; one that was preempted, by all that was done when it went, too. A blocked one is not:
+// whatever it waits for goes on meanwhile. Who wakes another is held up by what is done for that.
 #include "off_cpu_end.h"
 
 SEC("tp_btf/sched_switch")
 int off_cpu_switch(u64* ctx) {
     u64 now = bpf_ktime_get_ns(), own_ns;
-    bool preempted = ctx[0], observed = false;
+    bool preempted = ctx[0], observed;
     struct task_struct* prev = (void*)ctx[1];
     struct task_struct* next = (void*)ctx[2];
+    struct wait *begun = NULL, *ended = NULL;
 
     // The idle thread is nobody's.
     if (prev->pid)
-        observed = begin_wait(ctx, prev, preempted || !prev->__state, now);
-    if (next->pid && end_wait(next, now))
-        observed = true;
-    own_ns = bpf_ktime_get_ns() - now;
+        begun = begin_wait(ctx, prev, preempted || !prev->__state, now);
     if (next->pid)
-        charge_thread_and_goroutines(next, own_ns);
-    if (observed)
+        ended = bpf_task_storage_get(&waits, next, NULL, 0);
+    observed = end_wait(next, ended, now);
+    own_ns = bpf_ktime_get_ns() - now + config.switch_entry_ns;
+    charge_thread_and_goroutines(next, ended, own_ns);
+    // It comes back nowhere before this is over.
+    if (begun)
+        begun->own_ns = own_ns;
+    if (begun || observed)
         count_cost(own_ns);
     return 0;
 }
@@ -73,6 +77,7 @@ SEC("tp_btf/sched_waking")
 int off_cpu_waking(u64* ctx) {
     struct task_struct* task = (void*)ctx[0];
     struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+    struct task_struct* waker = bpf_get_current_task_btf();
     u64 now;
 
     if (!wait || !load_acquire(&wait->since_ns) || wait->woken_ns)
@@ -81,9 +86,8 @@ int off_cpu_waking(u64* ctx) {
     wait->woken_ns = now;
     if (config.with_wakers)
         note_waker(ctx, wait);
-    now = bpf_ktime_get_ns() - now;
-    if (config.with_wakers)
-        charge_thread_and_goroutines(bpf_get_current_task_btf(), now);
+    now = bpf_ktime_get_ns() - now + config.waking_entry_ns;
+    charge_thread_and_goroutines(waker, bpf_task_storage_get(&waits, waker, NULL, 0), now);
     count_cost(now);
     return 0;
 }

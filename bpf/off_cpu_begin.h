@@ -19,7 +19,7 @@ enum { MEAN_OF_WAITS = 16 }; /* so many, about, are in a thread's mean */
 struct wait {
     u64 since_ns;  /* 0: not waiting, since before it was observed, or its stack is being taken */
     u64 woken_ns;  /* when it was made runnable; 0: not yet, or before since_ns was set */
-    u64 own_ns;    /* what was done when it began took */
+    u64 own_ns;    /* what was done at the switch by which it began took */
     u64 clock_ns;  /* how long the thread has waited before, in all */
     u64 mean_ns;   /* of its waits, the last ones above all; 0: there were none */
     u32 epoch;     /* of wire_config, when it began */
@@ -154,9 +154,9 @@ static __always_inline u32 note_cut(struct wait* wait, u32 offset) {
     return 1;
 }
 
-// The current thread goes off the CPU. Whether it is observed.
-static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool preempted,
-                                       u64 now) {
+// The current thread goes off the CPU. Its wait, when it is observed.
+static __always_inline struct wait* begin_wait(void* ctx, struct task_struct* task, bool preempted,
+                                               u64 now) {
     struct wait* wait = wait_of_observed(task);
     const struct pt_regs___kernel* regs;
     struct wire_sample* sample;
@@ -164,7 +164,7 @@ static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool
     u32 offset;
 
     if (!wait)
-        return false;
+        return NULL;
     wait->preempted = preempted;
     wait->woken_ns = 0;
     wait->epoch = config.wall_epoch;
@@ -195,12 +195,11 @@ static __always_inline bool begin_wait(void* ctx, struct task_struct* task, bool
                               : note_cut(wait, offset);
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
-    wait->own_ns = bpf_ktime_get_ns() - now;
     // Whoever wakes the thread writes behind what has been put together here, so not before. One
     // that came too early is known by having left nothing: no thread that was blocked comes back
     // without having been woken.
     store_release(&wait->since_ns, now);
-    return true;
+    return wait;
 }
 
 #endif

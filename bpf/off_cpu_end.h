@@ -131,13 +131,13 @@ static __noinline bool is_wait_kept(struct task_struct* task, const struct wait*
 // was runnable all the time; one that was blocked waited anyway.
 static __always_inline void charge_thread(struct open_calls* calls, const struct wait* wait,
                                           u64 blocked_ns, u64 runnable_ns) {
-    u64 own_ns = blocked_ns ? 0 : wait->own_ns;
+    u64 own_ns = blocked_ns ? 0 : without_interruptions(wait->own_ns);
 
     if (own_ns > runnable_ns)
         own_ns = runnable_ns;
     calls->blocked_ns += blocked_ns;
     calls->runnable_ns += runnable_ns - own_ns;
-    charge(calls, without_interruptions(own_ns));
+    charge(calls, own_ns);
 }
 
 // The same of a goroutine that the thread waited with, unless that had left it already.
@@ -150,9 +150,8 @@ static __always_inline void charge_goroutine(const struct goroutine_key* key,
         charge_thread(&state->calls, wait, blocked_ns, runnable_ns);
 }
 
-// A thread comes back. Whether it is observed.
-static __always_inline bool end_wait(struct task_struct* task, u64 now) {
-    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+// A thread comes back, whose last wait, if it ever was observed, is `wait`. Whether it is now.
+static __always_inline bool end_wait(struct task_struct* task, struct wait* wait, u64 now) {
     u64 since, woken, period, clock, ticks_since, ticks_woken, ticks_now;
     u32 tid = task->pid;
     struct wire_wait_stats* stats;
@@ -179,7 +178,7 @@ static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     charge_goroutine(&wait->on_stack, wait, woken - since, now - woken);
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
     period = config.wall_period_ns;
-    if (!stats || !period)
+    if (!stats || !period || (u32)task->tgid == config.calibrating_pid)
         return true;
     stats->waits++;
     stats->waited_ns += now - since;
@@ -207,16 +206,18 @@ static __always_inline bool end_wait(struct task_struct* task, u64 now) {
     return true;
 }
 
-// What was done has held up a thread, and the goroutines that it last waited with.
-static __always_inline void charge_thread_and_goroutines(struct task_struct* task, u64 own_ns) {
-    struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
-    struct wait* wait = bpf_task_storage_get(&waits, task, NULL, 0);
+// What was done has held up a thread, and the goroutines that it last waited with, which was
+// `wait`. Nobody's time is lost by it who has not waited yet: most threads are not observed.
+static __always_inline void charge_thread_and_goroutines(struct task_struct* task,
+                                                         const struct wait* wait, u64 own_ns) {
+    struct open_calls* calls;
 
-    own_ns = without_interruptions(own_ns);
-    if (calls)
-        charge(calls, own_ns);
     if (!wait)
         return;
+    own_ns = without_interruptions(own_ns);
+    calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+    if (calls)
+        charge(calls, own_ns);
     charge_running_goroutine(&wait->worked_for, own_ns);
     charge_running_goroutine(&wait->on_stack, own_ns);
 }

@@ -6,14 +6,12 @@
 #include "goroutine.h"
 #include "maps.h"
 #include "open_calls.h"
+#include "return_probes.h"
 #include "thread_storage.h"
 
 #include ARCH(registers.h)
 
-enum {
-    MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
-    TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
-};
+enum { TASK_STOPPED_OR_TRACED = 0x4 | 0x8 };
 
 // Asks of any thread what passes_filters() asks of the current one.
 static __always_inline bool task_passes_filters(struct task_struct* task, u64 filter) {
@@ -42,21 +40,6 @@ static __always_inline bool task_passes_filters(struct task_struct* task, u64 fi
 static __always_inline bool is_below(const struct open_calls* calls, const struct open_call* call,
                                      u64 sp) {
     return sp > call->sp && call->sp >= calls->own_stack_start && sp < calls->own_stack_end;
-}
-
-// The return address that a return probe has replaced at `slot`; 0: none has. `instance` is the
-// thread's innermost return_instance. A function of its own, verified once.
-__noinline u64 find_return_address(u64 instance, u64 slot) {
-    for (u32 i = 0; i < MAX_RETURN_INSTANCES; i++) {
-        const struct return_instance* at = (void*)instance;
-
-        if (!instance)
-            break;
-        if (BPF_CORE_READ(at, stack) == slot)
-            return BPF_CORE_READ(at, orig_ret_vaddr);
-        instance = (u64)BPF_CORE_READ(at, next);
-    }
-    return 0;
 }
 
 // Of the thread that the record is of already, its open call `i`; 0: that has just ended. A

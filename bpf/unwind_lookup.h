@@ -36,7 +36,6 @@ struct {
 } unwind_tables SEC(".maps");
 
 enum {
-    MAX_RETURN_INSTANCES = 64, /* the kernel's own limit */
     LOG2_MAPPINGS = 17,
     CELLS_OF_MAPPING = sizeof(struct wire_unwind_mapping) / sizeof(u64),
     CELLS_OF_RULE = sizeof(struct wire_unwind_rule) / sizeof(u64),

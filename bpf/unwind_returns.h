@@ -4,6 +4,7 @@
 #ifndef AUGER_UNWIND_RETURNS_H
 #define AUGER_UNWIND_RETURNS_H
 
+#include "return_probes.h"
 #include "unwind_memory.h"
 
 // Goes on to the thread's next return probe, if the walk has passed the place of this one.

@@ -16,6 +16,7 @@
 #include "repl/terminal/options.h"
 #include "repl/terminal/pick_process.h"
 #include "repl/terminal/run_agent.h"
+#include "repl/terminal/service_manager.h"
 #include "repl/terminal/terminal_view.h"
 
 #include <fmt/format.h>
@@ -136,9 +137,9 @@ Result<std::unique_ptr<Backend>> make_backend(const Options& options, const Help
 class Program {
   public:
     Program(const Options& options, Session& session, StreamOutput& output, Signals& signals,
-            Guardian* guardian)
+            Guardian* guardian, ServiceManager& manager)
         : options_(options), session_(session), output_(output), signals_(signals),
-          guardian_(guardian) {}
+          guardian_(guardian), manager_(manager) {}
 
     ExitCode run(bool interactive) {
         if (!run_lines(options_.setup))
@@ -171,9 +172,12 @@ class Program {
         } else if (!failed_ || options_.keep_going) {
             if (!over() && options_.scripts.empty() && !options_.batch)
                 note(run_stdin(session_, output_, signals_));
-            if (!over() && (!failed_ || options_.keep_going))
+            if (!over() && (!failed_ || options_.keep_going)) {
+                manager_.ready();
                 check(session_.finish());
+            }
         }
+        manager_.stopping();
         check(session_.close());
         return code_;
     }
@@ -258,11 +262,13 @@ class Program {
     StreamOutput& output_;
     Signals& signals_;
     Guardian* guardian_; // null: no terminal
+    ServiceManager& manager_;
     ExitCode code_ = ExitCode::ok;
     bool failed_ = false;
 };
 
 ExitCode run(const Options& options, bool input_closed) {
+    ServiceManager manager;
     StreamOutput output;
     if (input_closed && options.scripts.empty() && !options.batch) {
         output.error("error: standard input is closed and no commands are given (-e, -f): nothing "
@@ -295,7 +301,7 @@ ExitCode run(const Options& options, bool input_closed) {
         session_options.settle = std::chrono::seconds(10);
     session_options.view = view_of_stdout();
     Session session(**backend, model, output, **signals, command_table(), session_options);
-    Program program(options, session, output, **signals, helpers->guardian.get());
+    Program program(options, session, output, **signals, helpers->guardian.get(), manager);
     ExitCode code = guarded([&] { return program.run(interactive); },
                             [&](const Error& error) {
                                 say(output, options.json, error);

@@ -35,7 +35,10 @@ struct wire_config {
     /* Stacks of waits are only taken where a tick is this near, counted in mean waits of the
      * thread; 0: of all. */
     __wire_u32 wait_stacks_within;
-    __wire_u32 padding;
+    /* What a run of the programs at context switches and at wake-ups costs beside what they measure
+     * of themselves: the way into them, and what they do after that. 0: not calibrated. */
+    __wire_u32 switch_entry_ns;
+    __wire_u32 waking_entry_ns;
     /* Another number whenever sampling of waits begins, 0 while it is off: a wait or call that
      * began under another one was not watched from its beginning. */
     __wire_u32 wall_epoch;
@@ -61,7 +64,6 @@ struct wire_config {
     __wire_u64 explained_slow_ns;
     /* As wall_epoch: whether it is watched when goroutines leave threads and come back. */
     __wire_u32 go_epoch;
-    __wire_u32 padding_at_end;
 };
 
 #endif

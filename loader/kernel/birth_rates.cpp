@@ -3,7 +3,16 @@
 
 #include "loader/kernel/clock.h"
 
+#include <fmt/format.h>
+
 namespace auger {
+
+namespace {
+
+// One in so many ns of the target: what clocks add to calls stays in their durations.
+constexpr uint64_t lowest_share_of_clocks = 100;
+
+} // namespace
 
 void BirthRates::begin_anew() {
     process_births_ = births_ = ends_ = {};
@@ -22,19 +31,31 @@ void BirthRates::on_thread_birth(uint64_t time_ns) {
     if (threads_are_short_lived_ || !births_.often(time_ns) || !ends_.often(time_ns))
         return;
     threads_are_short_lived_ = true;
-    sample_cpus("the target starts and ends threads often");
+    sample_cpus("the target starts and ends threads often: sampling by CPU from now on, keeping "
+                "the target's samples, so that short-lived threads are not missed");
 }
 
 void BirthRates::count_threads() {
     if (sampling_.wants_cpus())
-        sample_cpus("the target has many threads");
+        sample_cpus("the target has many threads: sampling by CPU from now on, keeping the "
+                    "target's samples");
+}
+
+void BirthRates::judge_clocks(const ThreadClocks::Cost& cost, uint64_t target_ns,
+                              uint64_t span_ns) {
+    if (!target_ns || cost.ns < target_ns / lowest_share_of_clocks)
+        return;
+    sample_cpus(fmt::format(
+        "overhead: the target's threads switch {:.0f} times a second, and to stop and start their "
+        "sampling clocks took {:.0f} % of its CPU time: sampling by CPU from now on, keeping the "
+        "target's samples",
+        static_cast<double>(cost.switches) * 1e9 / static_cast<double>(span_ns),
+        100 * static_cast<double>(cost.ns) / static_cast<double>(target_ns)));
 }
 
 void BirthRates::sample_cpus(const std::string& why) {
     auto set = sampling_.sample_cpus();
-    sink_.on_notice(clock_ns(), set ? why + ": sampling by CPU from now on, keeping the target's "
-                                            "samples, so that short-lived threads are not missed"
-                                    : set.error().message());
+    sink_.on_notice(clock_ns(), set ? why : set.error().message());
 }
 
 } // namespace auger

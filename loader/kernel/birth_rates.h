@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // BirthRates: how often processes and threads of the target are born and end. Threads that live too
-// short for clocks of their own, or are too many, are sampled by the CPUs' clocks. Changes when
-// something else is to follow from these rates.
+// short for clocks of their own, are too many, or leave their CPUs too often, are sampled by the
+// CPUs' clocks. Changes when something else is to follow from these rates.
 #pragma once
 
 #include "loader/kernel/event_rate.h"
@@ -26,6 +26,8 @@ class BirthRates {
     void on_thread_end(uint64_t time_ns) { ends_.add(time_ns); }
     // Looks now and then how many threads there are.
     void count_threads();
+    // Looks at what the threads' clocks cost in a span of so long, of so much CPU time.
+    void judge_clocks(const ThreadClocks::Cost& cost, uint64_t target_ns, uint64_t span_ns);
 
   private:
     void sample_cpus(const std::string& why);

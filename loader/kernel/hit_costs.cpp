@@ -4,10 +4,10 @@
 #include "loader/base/read_clock.h"
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/link_processes.h"
+#include "loader/kernel/own_target.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/process/proc_maps.h"
 
-#include <bpf/bpf.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,38 +65,6 @@ std::optional<uint64_t> offset_of(const void* code) {
             return address - mapping.start + mapping.offset;
     return {};
 }
-
-// This process, as one that is observed, while it lasts: for no longer than what is measured, since
-// whatever else it does would be observed, too. Its samples are not sent.
-class OwnTarget {
-  public:
-    explicit OwnTarget(Programs& programs) : programs_(programs) {
-        const uint32_t one = 1;
-        is_set_ = bpf_map_lookup_elem(map(), &pid_, &former_) != 0 &&
-                  update_element(map(), &pid_, &one) == 0;
-        programs_.renew_scope();
-        programs_.config().calibrating_pid = pid_;
-    }
-    ~OwnTarget() {
-        programs_.config().calibrating_pid = 0;
-        if (is_set_)
-            bpf_map_delete_elem(map(), &pid_);
-        programs_.renew_scope();
-    }
-
-  private:
-    int map() const { return programs_.map_fd(MapKind::targets); }
-
-    Programs& programs_;
-    uint32_t pid_ = static_cast<uint32_t>(getpid());
-    uint32_t former_ = 0;
-    bool is_set_ = false;
-};
-
-struct Place {
-    ProgramKind program;
-    const void* code;
-};
 
 // Some functions of ours, called with and without probes.
 class Measurement {

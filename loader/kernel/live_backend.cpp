@@ -171,7 +171,7 @@ class LiveBackend final : public Backend {
     LiveGates gates_{programs_, probes_};
     LiveSplit split_{probes_, marks_, gates_, tee_};
     LiveSampling sampling_{programs_, kernel_.features, gates_};
-    LiveOverhead overhead_{programs_, probes_, marks_};
+    LiveOverhead overhead_{programs_, probes_, marks_, sampling_};
     LiveEvents events_{tee_, names_, probes_.functions()};
     OpenCallList open_calls_{programs_, names_, unwind_, probes_.functions()};
     bool told_of_goroutines_ = false; // that they are left out

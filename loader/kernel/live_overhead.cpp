@@ -3,6 +3,7 @@
 
 #include "loader/kernel/live_marks.h"
 #include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_sampling.h"
 
 namespace auger {
 
@@ -31,6 +32,7 @@ LiveOverhead::Counters LiveOverhead::read() const {
 void LiveOverhead::begin(uint64_t now_ns) {
     before_ = read();
     clock_.take();
+    sampling_.take_clock_cost();
     begin_ns_ = now_ns;
 }
 
@@ -52,8 +54,9 @@ bool LiveOverhead::update(uint64_t now_ns) {
         if (events > 0)
             overhead.causes.push_back({kind, probe, events, cost_ns});
     };
+    last_clocks_ = sampling_.take_clock_cost();
     add(Kind::samples, {}, now.samples.ticks - before_.samples.ticks,
-        now.samples.own_ns - before_.samples.own_ns);
+        now.samples.own_ns - before_.samples.own_ns + last_clocks_.ns);
     last_go_switches_.switches = now.go_switches - before_.go_switches;
     last_go_switches_.cost_ns = last_go_switches_.switches * costs_.emulated_ns;
     add(Kind::waits, {}, overhead.waits,

@@ -4,8 +4,9 @@
 //   share of a cause = its cost / CPU time of the target
 //
 // Costs of samples and waits are measured by the programs themselves, by the clock at their
-// beginning and end; a sample's with the way into its interrupt and out of it. (A switch's way into
-// the program is not in it: waits cost more than is shown.) Costs of probes are their hits, which
+// beginning and end; a sample's with the way into its interrupt and out of it, a wait's with the
+// way into its programs, both as measured when that begins. Samples also cost what their clocks do
+// (thread_clocks.h). Costs of probes are their hits, which
 // the programs count, times what one costs by its kind of instruction (hit_costs.h). That was
 // measured with warm caches and nothing asked of the calls, so it is an estimate: a test holds it
 // within a half of what the program loses. Hits count whoever hits, observed or not, since both
@@ -17,6 +18,7 @@
 
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/target_clock.h"
+#include "loader/kernel/thread_clocks.h"
 #include "loader/stream/events.h"
 
 #include <array>
@@ -26,11 +28,13 @@ namespace auger {
 
 class LiveMarks;
 class LiveProbes;
+class LiveSampling;
 
 class LiveOverhead {
   public:
-    LiveOverhead(const Programs& programs, const LiveProbes& probes, const LiveMarks& marks)
-        : programs_(programs), probes_(probes), marks_(marks) {}
+    LiveOverhead(const Programs& programs, const LiveProbes& probes, const LiveMarks& marks,
+                 LiveSampling& sampling)
+        : programs_(programs), probes_(probes), marks_(marks), sampling_(sampling) {}
 
     // Of probes, from before the first one on.
     void set_costs(const HitCosts& costs) {
@@ -51,6 +55,9 @@ class LiveOverhead {
     };
     const GoSwitchCost& last_go_switches() const { return last_go_switches_; }
 
+    // Part of what samples cost.
+    const ThreadClocks::Cost& last_clocks() const { return last_clocks_; }
+
   private:
     struct Counters {
         wire_sampler_stats samples = {};
@@ -69,11 +76,13 @@ class LiveOverhead {
     const Programs& programs_;
     const LiveProbes& probes_;
     const LiveMarks& marks_;
+    LiveSampling& sampling_;
     HitCosts costs_;
     bool has_costs_ = false;
     TargetClock clock_;
     Overhead last_;
     GoSwitchCost last_go_switches_;
+    ThreadClocks::Cost last_clocks_;
     uint64_t begin_ns_ = 0; // of the span; 0: none has begun
     Counters before_;
 };

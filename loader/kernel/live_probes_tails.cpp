@@ -83,10 +83,11 @@ std::string LiveProbes::tail_note(const Place& place) {
     if (place.exit == ExitWay::point)
         return {};
     if (place.jumps())
-        return fmt::format("a tail call: timed from the jump to where {} comes back to one of {} "
-                           "known call instructions; when it came by a pointer or a jump, the call "
-                           "is not counted",
-                           place.match.site->caller, place.returns);
+        return fmt::format(
+            "a tail call: timed from the jump to where {} comes back to one of {} "
+            "known call instructions; when it was called by a pointer or a jump, the "
+            "call is dropped",
+            place.match.site->caller, place.returns);
     if (is_without_tail(place))
         return fmt::format("what it jumps to is in its times when one of {} known call "
                            "instructions calls it; calls that come by a pointer or a jump end at "

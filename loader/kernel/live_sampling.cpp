@@ -29,6 +29,8 @@ Result<LiveSampling::Prepared> LiveSampling::prepare(uint32_t rate_hz, bool ever
         return Prepared();
     // Each time: it depends on the rate, and on what else the machine does.
     calibrate_ticks(programs_, features_.hardware_cycles, rate_hz);
+    if (!everything)
+        thread_clocks_.measure(features_.hardware_cycles);
     auto made = everything
                     ? Sampling::per_cpu(programs_, rate_hz, features_.hardware_cycles)
                     : Sampling::per_process(programs_, rate_hz, features_.hardware_cycles, pids);
@@ -148,6 +150,13 @@ Result<void> LiveSampling::add_process(pid_t pid, bool inherits) {
     if (!sampling_ || inherits || everything_ || cpus_)
         return {};
     return sampling_->add_process(pid);
+}
+
+ThreadClocks::Cost LiveSampling::take_clock_cost() {
+    if (sampling_ && !everything_ && !cpus_)
+        return thread_clocks_.take(pids_, sampling_->rate_hz());
+    thread_clocks_.stop();
+    return {};
 }
 
 void LiveSampling::report(LedgerEvent& ledger) const {

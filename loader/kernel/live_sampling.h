@@ -7,6 +7,7 @@
 #include "loader/kernel/live_gates.h"
 #include "loader/kernel/off_cpu.h"
 #include "loader/kernel/sampling.h"
+#include "loader/kernel/thread_clocks.h"
 #include "loader/settings/sampling_settings.h"
 
 #include <cstdint>
@@ -30,13 +31,17 @@ class LiveSampling {
     Result<void> add_process(pid_t pid, bool inherits);
     void forget_process(pid_t pid) { std::erase(pids_, pid); }
     // A thread's clock begins when it is born, so one that lives for less than a period is never
-    // sampled. The CPUs' clocks, of which only ticks within the target count, hit all threads
-    // alike. Until there is another target.
+    // sampled; and it is stopped and started whenever the thread leaves its CPU and comes back. The
+    // CPUs' clocks, of which only ticks within the target count, hit all threads alike, and go on.
+    // Until there is another target.
     Result<void> sample_cpus();
     // Whether that would be better, because the target has so many threads now.
     bool wants_cpus() const {
         return sampling_ && !cpus_ && !everything_ && has_many_threads(pids_);
     }
+
+    // What the clocks of threads have cost since the last call; nothing where CPUs' are sampled.
+    ThreadClocks::Cost take_clock_cost();
 
     // The ledger's account of samples.
     void report(LedgerEvent& ledger) const;
@@ -58,6 +63,7 @@ class LiveSampling {
     std::vector<pid_t> pids_;
     SamplingSettings settings_;
     std::optional<Sampling> sampling_;
+    ThreadClocks thread_clocks_;
     std::optional<OffCpu> off_cpu_;
     uint32_t wall_epoch_ = 0; // the last one given
     // For the rate achieved: ticks and running time before the present rate was set.

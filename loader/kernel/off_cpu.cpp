@@ -2,25 +2,74 @@
 #include "loader/kernel/off_cpu.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/own_target.h"
+#include "loader/kernel/switch_meter.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace auger {
 
+namespace {
+
+// How often is measured: others come and go meanwhile, so each time with and without.
+constexpr size_t trials = 5;
+
+// Of a round between two threads of ours, what the programs do not measure of themselves.
+std::optional<double> measure_unknown(Programs& programs) {
+    const OwnTarget observed(programs);
+    return measure_round({.known_ns = [&] { return programs.wait_stats().own_ns; }});
+}
+
+// The middle one of what was measured; without any, or below zero, what was known before.
+uint32_t middle_of(std::vector<double> costs, uint32_t before) {
+    if (costs.empty())
+        return before;
+    const auto middle = costs.begin() + static_cast<ptrdiff_t>(costs.size() / 2);
+    std::ranges::nth_element(costs, middle);
+    return *middle > 0 ? static_cast<uint32_t>(*middle) : before;
+}
+
+} // namespace
+
+// The kinds stand in the order in which a wait meets the programs, and so does an error.
 Result<OffCpu> OffCpu::make(Programs& programs) {
-    std::array<UniqueFd, 2> links;
-    // The kinds stand in the order in which a wait meets the programs, and so does an error.
-    const std::array kinds = {ProgramKind::off_cpu_switch, ProgramKind::off_cpu_waking};
-    for (size_t i = 0; i < links.size(); i++) {
+    constexpr std::array kinds = {ProgramKind::off_cpu_switch, ProgramKind::off_cpu_waking};
+    constexpr std::array runs_a_round = {switches_a_round, wakeups_a_round};
+    std::array<int, kinds.size()> ids{};
+    for (size_t i = 0; i < kinds.size(); i++) {
         if (!programs.can_load(kinds[i]))
             return Error{"sample waits", "", "no BPF program may attach to context switches here",
                          "`sample` without `wall` works", Error::Kind::unsupported};
         const auto program = programs.program(kinds[i]);
         if (!program)
             return program.error();
-        auto link = open_raw_tracepoint(*program, "of context switches");
-        if (!link)
-            return link.error();
-        links[i] = std::move(*link);
+        ids[i] = *program;
     }
+    volatile wire_config& config = programs.config();
+    const std::array before = {uint32_t{config.switch_entry_ns}, uint32_t{config.waking_entry_ns}};
+    config.switch_entry_ns = 0;
+    config.waking_entry_ns = 0;
+    std::array<UniqueFd, kinds.size()> links;
+    std::array<std::vector<double>, kinds.size()> costs;
+    for (size_t trial = 0; trial < trials; trial++) {
+        for (UniqueFd& link : links)
+            link.reset();
+        auto without = measure_unknown(programs);
+        for (size_t i = 0; i < kinds.size(); i++) {
+            auto link = open_raw_tracepoint(ids[i], "of context switches");
+            if (!link)
+                return link.error();
+            links[i] = std::move(*link);
+            const auto with = measure_unknown(programs);
+            if (with && without)
+                costs[i].push_back((*with - *without) / runs_a_round[i]);
+            without = with;
+        }
+    }
+    config.switch_entry_ns = middle_of(costs[0], before[0]);
+    config.waking_entry_ns = middle_of(costs[1], before[1]);
     return OffCpu(programs, std::move(links));
 }
 

@@ -14,7 +14,8 @@ namespace auger {
 
 class OffCpu {
   public:
-    // No wait is sampled before start().
+    // No wait is sampled before start(). What the programs cost is measured, which takes some 10
+    // ms, on a busy machine up to ten times that.
     static Result<OffCpu> make(Programs& programs);
     OffCpu(OffCpu&&) noexcept = default;
     OffCpu& operator=(OffCpu&&) = delete;

@@ -10,9 +10,7 @@
 
 namespace auger {
 
-namespace {
-
-perf_event_attr attributes_for(uint32_t rate_hz, bool hardware, bool inherit, bool started) {
+perf_event_attr clock_attributes(uint32_t rate_hz, bool hardware, bool inherit, bool started) {
     perf_event_attr attributes = {};
     attributes.size = sizeof(attributes);
     attributes.disabled = !started;
@@ -32,13 +30,11 @@ perf_event_attr attributes_for(uint32_t rate_hz, bool hardware, bool inherit, bo
     return attributes;
 }
 
-} // namespace
-
 Result<void> Sampling::add(pid_t tid, int cpu) {
     const std::string subject = cpu < 0 ? fmt::format("sampling of thread {}", tid)
                                         : fmt::format("sampling of CPU {}", cpu);
-    auto event =
-        open_perf_event(attributes_for(rate_hz_, hardware_, cpu < 0, started_), tid, cpu, subject);
+    auto event = open_perf_event(clock_attributes(rate_hz_, hardware_, cpu < 0, started_), tid, cpu,
+                                 subject);
     if (!event)
         return event.error();
     if (auto set = set_event_program(event->get(), program_fd_, subject); !set)

@@ -8,6 +8,7 @@
 #include "loader/base/result.h"
 #include "loader/kernel/programs.h"
 
+#include <linux/perf_event.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -15,6 +16,10 @@
 #include <vector>
 
 namespace auger {
+
+// What is counted so that it ticks at `rate_hz`, of one thread or CPU. `hardware`: as below.
+// `inherit`: also of those that the thread starts. `started`: it need not be enabled.
+perf_event_attr clock_attributes(uint32_t rate_hz, bool hardware, bool inherit, bool started);
 
 class Sampling {
   public:

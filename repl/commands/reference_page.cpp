@@ -46,6 +46,7 @@ The first failing command ends a script, unless `--keep-going` is given.
 | `AUGER_SERVE` | an address to `serve`, as `--serve` takes it |
 | `DEBUGINFOD_URLS` | the servers that `--debuginfod` asks |
 | `NO_COLOR` | without colours, when set and not empty |
+| `NOTIFY_SOCKET` | where a service manager waits to be told that the commands have been carried out (`Type=notify`) |
 | `TERM`, `COLORTERM` | what the terminal can show |
 | `XDG_CACHE_HOME` | the folder of caches, `~/.cache` without it |
 | `XDG_STATE_HOME` | the folder of the history, `~/.local/state` without it |

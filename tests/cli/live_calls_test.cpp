@@ -200,6 +200,8 @@ TEST_F(LiveCalls, AreKeptByConditions) {
     const json serve = auger.ask("hist serve");
     EXPECT_EQ(serve["count"], difficult);
     EXPECT_EQ(serve["filtered"], shop.served() - difficult);
+    for (const json& probe : auger.all("probes"))
+        EXPECT_EQ(probe["calls"], probe["spec"] == "serve" ? difficult : shop.searches());
     EXPECT_EQ(auger.ask("hist search")["count"], shop.searches());
 }
 

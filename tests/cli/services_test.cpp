@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // auger as a service: what it does while nobody types, on the real kernel, until somebody ends it.
+#include "loader/base/fd.h"
 #include "tests/cli/invocation.h"
 #include "tests/kernel/program.h"
 #include "tests/support/asked_by_nobody.h"
@@ -13,12 +14,16 @@
 #include <nlohmann/json.hpp>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -70,6 +75,43 @@ class ServicesTest : public KernelTest {
     BpfObjects before_ = BpfObjects::existing();
     Program spinner_{"spinner", {"--threads", "2", "--seconds", "300"}};
 };
+
+// As systemd does for Type=notify: by a path, or a name without one.
+TEST_F(ServicesTest, TellTheServiceManagerWhenTheyAreReadyAndWhenTheyEnd) {
+    const TemporaryFolder folder;
+    for (const std::string& name :
+         {folder.path("notify"), fmt::format("@auger-notify-{}", getpid())}) {
+        SCOPED_TRACE(name);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::memcpy(address.sun_path, name.data(), name.size());
+        if (name.front() == '@')
+            address.sun_path[0] = '\0';
+        const UniqueFd manager(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        ASSERT_EQ(bind(manager.get(), reinterpret_cast<const sockaddr*>(&address),
+                       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())),
+                  0);
+        const auto told = [&](int flags) {
+            char text[64] = {};
+            const ssize_t size = recv(manager.get(), text, sizeof(text), flags);
+            return std::string(text, size > 0 ? static_cast<size_t>(size) : 0);
+        };
+        setenv("NOTIFY_SOCKET", name.c_str(), 1);
+        const std::string socket = folder.path("auger.sock");
+        Program auger(AUGER_BINARY, {"--batch", "--serve", "unix:" + socket, "-p", pid()});
+        EXPECT_EQ(told(0), "READY=1");
+        // Not before it can be asked.
+        HttpClient client("unix:" + socket);
+        EXPECT_TRUE(client.connected());
+        expect_end(auger, before_);
+        EXPECT_EQ(told(0), "STOPPING=1");
+        // One that cannot do what it is to do is never ready.
+        Program failing(AUGER_BINARY, {"--batch", "-p", pid(), "-e", "time no_such_function"});
+        EXPECT_EQ(failing.wait_exit(), 1);
+        EXPECT_EQ(told(MSG_DONTWAIT), "");
+        unsetenv("NOTIFY_SOCKET");
+    }
+}
 
 // Half of each thread's time is spent in `hot`, `warm` and `cold`, 70 to 20 to 10, half asleep.
 TEST_F(ServicesTest, SamplesAreWhereTheTimeIs) {

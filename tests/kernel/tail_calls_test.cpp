@@ -124,15 +124,18 @@ TEST_P(TailCallSites, AreTimedBesideTheirFunctions) {
     for (const auto& [callee, caller] : jumps) {
         SCOPED_TRACE(callee);
         nlohmann::json truth = account["functions"][caller];
-        // Those that come to it by chain's jump come back to nobody knows where.
+        // Those that come to it by chain's jump come back to nobody knows where: their ends would
+        // not be seen.
         const uint64_t by_jump =
             caller == "forward" ? account["functions"]["chain"]["entries"].get<uint64_t>() : 0;
         const Calls calls = session.calls(sites.at(callee));
-        EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>() - by_jump);
+        EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
         EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>() - by_jump);
         EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
         EXPECT_EQ(calls.open, 0);
-        EXPECT_EQ(calls.dropped, 0u);
+        EXPECT_EQ(calls.dropped, by_jump);
+        EXPECT_EQ(session.lost("calls that are jumps: caller unknown"),
+                  account["functions"]["chain"]["entries"].get<uint64_t>());
         const CallStatistics statistics = session.model().probe_statistics(sites.at(callee));
         EXPECT_GE(statistics.min_ns, shortest);
         EXPECT_LE(statistics.max_ns, account["longest_ns"][caller].get<uint64_t>());
@@ -141,6 +144,42 @@ TEST_P(TailCallSites, AreTimedBesideTheirFunctions) {
         EXPECT_EQ(jumping.entries, truth["entries"].get<uint64_t>());
         EXPECT_EQ(jumping.returns, truth["returns"].get<uint64_t>());
         EXPECT_EQ(jumping.unwound, truth["unwound"].get<uint64_t>());
+    }
+}
+
+// The same where a return probe has replaced the return address that tells where a jump comes back
+// to: that of the function that jumps.
+TEST_F(TailCalls, AreTimedAtSitesWhoseFunctionsHaveReturnProbes) {
+    Program program("tail_times", {"--calls", "100", "--no-throws", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::trampoline));
+    std::map<std::string, ProbeId> sites;
+    const std::map<std::string, std::string> jumps = {{"sleeper", "forward"},
+                                                      {"usleep", "outward"}};
+    for (const auto& [callee, caller] : jumps) {
+        session.time(caller);
+        sites[callee] =
+            session.time(callee + "@" + marked_line("tail_times.cpp", "TAIL " + callee));
+    }
+    session.time("chain");
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    EXPECT_EQ(program.wait_exit(), 0);
+    ASSERT_TRUE(account["ok"].get<bool>()) << account;
+    for (const auto& [callee, caller] : jumps) {
+        SCOPED_TRACE(callee);
+        const nlohmann::json& truth = account["functions"][caller];
+        const uint64_t by_jump =
+            caller == "forward" ? account["functions"]["chain"]["entries"].get<uint64_t>() : 0;
+        const Calls calls = session.calls(sites.at(callee));
+        EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
+        EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>() - by_jump);
+        EXPECT_EQ(calls.dropped, by_jump);
+        EXPECT_GE(session.model().probe_statistics(sites.at(callee)).min_ns,
+                  account["shortest_ns"].get<uint64_t>());
     }
 }
 

@@ -37,10 +37,13 @@ TEST(ProcInfo, OwnProcess) {
     EXPECT_EQ(*process_of_thread(gettid()), getpid());
     EXPECT_TRUE(exe_path(getpid())->ends_with("unit_loader"));
     EXPECT_THAT(*command_line_of(getpid()), testing::HasSubstr("unit_loader"));
-    const auto waits = waits_of(gettid());
+    const auto waits = waits_of(gettid()), times = times_on_cpu(gettid());
     ASSERT_TRUE(waits);
+    ASSERT_TRUE(times);
     usleep(1000);
     EXPECT_GT(*waits_of(gettid()), *waits);
+    EXPECT_GT(*times_on_cpu(gettid()), *times);
+    EXPECT_FALSE(times_on_cpu(0x7fffffff));
     EXPECT_THAT(*all_pids(), testing::Contains(getpid()));
     EXPECT_FALSE(read_stat(0x7fffffff));
     EXPECT_EQ(read_stat(0x7fffffff).error().cause, "No such process");

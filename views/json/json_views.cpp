@@ -351,7 +351,7 @@ std::vector<std::string> probes_json(const Model& model) {
             const SpecInfo& spec = timed.info(model);
             put_place(escape_untrusted(spec.module), spec.offset, escape_untrusted(spec.function),
                       escape_untrusted(spec.way_out.text()),
-                      timed.is_point(model) ? Line(nullptr) : number(timed.calls(model).entries));
+                      timed.is_point(model) ? Line(nullptr) : number(timed.calls(model).counted()));
         }
         if (functions.empty()) // pending
             put_place(nullptr, nullptr, nullptr, nullptr, nullptr);

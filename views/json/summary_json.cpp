@@ -50,7 +50,7 @@ std::string summary_json(const Model& model, const Window& window, const TargetS
     line["only"] = text_or_null(model.only().text);
     line["probes"] = probe_lines(model);
     line["samples"] = model.samples_received();
-    line["calls"] = number(model.all_calls().entries);
+    line["calls"] = number(model.all_calls().counted());
     line["slow_calls"] = model.slow_calls_received();
     line["rate"] = ledger.rate_hz;
     line["rate_achieved"] = number(ledger.rate_achieved_hz);

@@ -60,6 +60,8 @@ struct CallStatistics {
     // What the window really covers: later than asked for when history was given up.
     uint64_t from_ns = 0;
 
+    // Calls but those that do not count.
+    double counted() const { return entries - filtered; }
     // Quantile clamped to [min, max]; 0 when no call has returned.
     double quantile(double q) const;
     void merge(const CallStatistics& other);

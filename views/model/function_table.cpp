@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 8> column_names = {"calls", "total", "mea
 double figure(const FunctionRow& row, FunctionColumn column) {
     switch (column) {
     case FunctionColumn::calls:
-        return row.calls.entries;
+        return row.calls.counted();
     case FunctionColumn::mean:
         return row.mean_ns;
     case FunctionColumn::p50:

@@ -48,7 +48,7 @@ size_t HistogramPicture::draw_head(Area& area) const {
     if (!shown.tail.empty())
         parts.push_back({shown.tail, "", Style::warning});
     parts.push_back(
-        {format_count(calls.entries), shown.counted ? " times" : " calls", Style::number});
+        {format_count(calls.counted()), shown.counted ? " times" : " calls", Style::number});
     if (!shown.counted) {
         for (const auto& [text, q] :
              {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}})

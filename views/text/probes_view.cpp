@@ -47,7 +47,7 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
         y = canvas.height();
         const CallStatistics calls = timed.calls(model, options.window);
         const bool is_point = timed.is_point(model);
-        canvas.put_right(16, y, is_point ? "" : format_count(calls.entries), Style::number);
+        canvas.put_right(16, y, is_point ? "" : format_count(calls.counted()), Style::number);
         canvas.put_right(26, y,
                          is_point                      ? ""
                          : calls.durations.total() > 0 ? format_duration(calls.quantile(0.5))
