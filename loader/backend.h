@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Backend: the narrow interface between the console and what is observed. The live one drives the
-// kernel (loader/kernel), the replaying one reads a recording (loader/recording), tests have a
-// fake. Everything observed comes back through the EventSink given at construction, only during
-// poll().
+// kernel (loader/kernel), the replaying one reads a recording (loader/recording), another has
+// agents on other machines (loader/remote), tests have a fake. Everything observed comes back
+// through the EventSink given at construction, only during poll().
 //
 // Every edit is whole or not at all: when one fails, what was in force before still is.
 #pragma once
@@ -10,6 +10,7 @@
 #include "loader/base/result.h"
 #include "loader/reports/call_sites.h"
 #include "loader/reports/capability.h"
+#include "loader/reports/host_report.h"
 #include "loader/reports/interval_recordings.h"
 #include "loader/reports/open_call.h"
 #include "loader/reports/probe_plan.h"
@@ -102,6 +103,8 @@ class Backend {
     virtual SymbolProgress symbol_progress() const = 0;
     virtual UnwindStatus unwind_status() const = 0;
     virtual ReaderStatus reader_status() const { return {}; }
+    // The machines that agents observe; none: it is this machine, or a recording.
+    virtual std::vector<HostReport> hosts() const { return {}; }
     // Function names of the target that begin with `prefix`, at most `limit`, for completion.
     virtual std::vector<std::string> complete_function(std::string_view prefix,
                                                        size_t limit) const = 0;

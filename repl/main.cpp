@@ -6,6 +6,7 @@
 #include "loader/process/confined_process.h"
 #include "loader/process/starter.h"
 #include "loader/recording/replay_backend.h"
+#include "loader/remote/hosts_backend.h"
 #include "repl/commands/table.h"
 #include "repl/language/script.h"
 #include "repl/session/session.h"
@@ -14,6 +15,7 @@
 #include "repl/terminal/guardian.h"
 #include "repl/terminal/options.h"
 #include "repl/terminal/pick_process.h"
+#include "repl/terminal/run_agent.h"
 #include "repl/terminal/service_manager.h"
 #include "repl/terminal/terminal_view.h"
 
@@ -58,10 +60,10 @@ struct Helpers {
 };
 
 Result<Helpers> begin(const Options& options, bool at_terminal) {
-    const bool live = options.replay.empty();
+    const bool live = options.replay.empty() && options.hosts.empty();
     Helpers helpers;
     // Before the guardian: it would keep open what that waits for the end of.
-    if (live) {
+    if (live || !options.hosts.empty()) {
         auto starter = Starter::start(invoking_user());
         if (!starter)
             return starter.error();
@@ -83,6 +85,24 @@ Result<Helpers> begin(const Options& options, bool at_terminal) {
     return helpers;
 }
 
+Result<std::unique_ptr<Backend>> make_backend_of_hosts(const Options& options,
+                                                       const Helpers& helpers, Model& model,
+                                                       const Signals& signals, bool interactive) {
+    remote::HostsOptions hosts;
+    hosts.program = "auger " AUGER_VERSION;
+    for (const remote::HostCommand& command : options.hosts)
+        hosts.agents.push_back({command.name, [&command, &helpers] {
+                                    return remote::start_agent(command.arguments,
+                                                               helpers.starter.get());
+                                }});
+    hosts.open.samples = model.samples().capacity();
+    hosts.open.slow_calls = Model::default_slow_calls;
+    hosts.open.at_terminal = interactive;
+    hosts.open.attach = static_cast<uint8_t>(options.live.attach);
+    hosts.go_on = [&signals] { return !signals.pending(); };
+    return remote::make_hosts_backend(hosts, model);
+}
+
 Result<std::unique_ptr<Backend>> make_backend(const Options& options, const Helpers& helpers,
                                               Model& model, const Signals& signals,
                                               bool interactive) {
@@ -91,6 +111,8 @@ Result<std::unique_ptr<Backend>> make_backend(const Options& options, const Help
         replay_options.readers = helpers.readers;
         return open_replay(options.replay, model, replay_options);
     }
+    if (!options.hosts.empty())
+        return make_backend_of_hosts(options, helpers, model, signals, interactive);
     LiveOptions live_options = options.live;
     live_options.readers = helpers.readers;
     live_options.starter = helpers.starter.get();
@@ -164,7 +186,7 @@ class Program {
     // Where nothing at all was asked for.
     bool begins_with_picker() const {
         return options_.setup.empty() && options_.scripts.empty() && options_.replay.empty() &&
-               !options_.prompt && !options_.json && guardian_;
+               options_.hosts.empty() && !options_.prompt && !options_.json && guardian_;
     }
     void pick_target() {
         const auto picked = pick_process(signals_, *guardian_);
@@ -304,5 +326,6 @@ int main(int argc, char** argv) {
     const auto parsed = auger::parse_options(argc, argv);
     if (const auto* code = std::get_if<auger::ExitCode>(&parsed))
         return static_cast<int>(*code);
-    return static_cast<int>(auger::run(std::get<auger::Options>(parsed), input_closed));
+    const auger::Options& options = std::get<auger::Options>(parsed);
+    return static_cast<int>(options.agent ? auger::run_agent() : auger::run(options, input_closed));
 }

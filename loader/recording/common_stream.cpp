@@ -6,15 +6,35 @@
 
 namespace auger {
 
+namespace {
+
+// What a ledger counts since its beginning.
+constexpr auto ledger_sums() {
+    return std::array{&LedgerEvent::ticks,
+                      &LedgerEvent::samples,
+                      &LedgerEvent::filtered,
+                      &LedgerEvent::gated,
+                      &LedgerEvent::on_cpu_ns,
+                      &LedgerEvent::waits,
+                      &LedgerEvent::wait_samples,
+                      &LedgerEvent::gated_waits,
+                      &LedgerEvent::gated_slow_calls,
+                      &LedgerEvent::goroutine_switches};
+}
+
+} // namespace
+
 void CommonStream::begin_pass() {
     const size_t sessions = ledgers_.size();
     ledgers_.assign(sessions, {});
+    ledgers_before_.assign(sessions, {});
     splits_.assign(sessions, {});
     onlys_.assign(sessions, {});
     locations = stacks = threads = 0;
     modules_ = 0;
     module_ids_.clear();
     probe_parts_.clear();
+    former_specs_.clear();
     labels_.clear();
 }
 
@@ -27,9 +47,33 @@ std::pair<ModuleId, bool> CommonStream::module(const ModuleInfo& info) {
     return {module->second, is_new};
 }
 
-ProbeId CommonStream::probe(const std::string& text, size_t number) {
+std::optional<ProbeId> CommonStream::probe(const ProbeInfo& info, size_t number) {
+    if (probes_are_ == Probes::by_number) {
+        const auto announced = announced_.find(info.id);
+        return announced != announced_.end() ? std::optional(announced->second) : std::nullopt;
+    }
     const auto next = ProbeId{static_cast<uint32_t>(probes_.size() + 1)};
-    return probes_.try_emplace({text, number}, next).first->second;
+    return probes_.try_emplace({info.text, number}, next).first->second;
+}
+
+void CommonStream::begin_anew(size_t session) {
+    for (auto& [probe, parts] : probe_parts_) {
+        const auto part = parts.find(session);
+        if (part == parts.end())
+            continue;
+        std::vector<SpecId>& former = former_specs_[probe];
+        former.insert(former.end(), part->second.specs.begin(), part->second.specs.end());
+        parts.erase(part);
+    }
+    splits_[session] = {};
+    onlys_[session] = {};
+    LedgerEvent& before = ledgers_before_[session];
+    const LedgerEvent& last = ledgers_[session];
+    for (const auto member : ledger_sums())
+        before.*member += last.*member;
+    for (const auto& [cause, events] : last.lost)
+        before.lost[cause] += events;
+    ledgers_[session] = {};
 }
 
 ProbeInfo CommonStream::merged(size_t session, const ProbeInfo& info) {
@@ -37,6 +81,8 @@ ProbeInfo CommonStream::merged(size_t session, const ProbeInfo& info) {
     parts[session] = info;
     ProbeInfo merged = info;
     merged.specs.clear();
+    if (const auto former = former_specs_.find(info.id); former != former_specs_.end())
+        merged.specs = former->second;
     for (const auto& [id, part] : parts) {
         merged.specs.insert(merged.specs.end(), part.specs.begin(), part.specs.end());
         merged.deleted &= part.deleted;
@@ -138,29 +184,28 @@ LedgerEvent CommonStream::merged(size_t session, const LedgerEvent& event) {
     ledgers_[session] = event;
     LedgerEvent sum;
     sum.time_ns = event.time_ns;
-    double achieved = 0; // rate * time on the CPU
+    uint64_t on_cpu_ns = 0; // of those that sample now
+    double achieved = 0;    // rate * time on the CPU
+    for (const auto* all : {&ledgers_, &ledgers_before_})
+        for (const LedgerEvent& one : *all) {
+            for (const auto member : ledger_sums())
+                sum.*member += one.*member;
+            for (const auto& [cause, events] : one.lost)
+                sum.lost[cause] += events;
+        }
     for (const LedgerEvent& one : ledgers_) {
-        sum.ticks += one.ticks;
-        sum.samples += one.samples;
-        sum.filtered += one.filtered;
-        sum.gated += one.gated;
-        sum.on_cpu_ns += one.on_cpu_ns;
-        sum.waits += one.waits;
-        sum.wait_samples += one.wait_samples;
-        sum.gated_waits += one.gated_waits;
-        sum.gated_slow_calls += one.gated_slow_calls;
         sum.rate_hz = std::max(sum.rate_hz, one.rate_hz);
         sum.sample_gap_ns = std::max(sum.sample_gap_ns, one.sample_gap_ns);
         sum.wall |= one.wall;
+        sum.goroutines = std::max(sum.goroutines, one.goroutines);
         sum.waits_hz = std::max(sum.waits_hz, one.waits_hz);
         add(sum.overhead, one.overhead);
         achieved += one.rate_achieved_hz * static_cast<double>(one.on_cpu_ns);
-        for (const auto& [cause, events] : one.lost)
-            sum.lost[cause] += events;
+        on_cpu_ns += one.on_cpu_ns;
     }
-    if (sum.on_cpu_ns)
+    if (on_cpu_ns)
         sum.rate_achieved_hz =
-            std::min(achieved / static_cast<double>(sum.on_cpu_ns), recording::max_rate_hz);
+            std::min(achieved / static_cast<double>(on_cpu_ns), recording::max_rate_hz);
     return sum;
 }
 

@@ -8,10 +8,12 @@ namespace auger {
 uint64_t MachineStream::common_time(uint64_t time_ns) const {
     if (time_ns == UINT64_MAX) // never
         return time_ns;
-    const uint64_t moved = time_ns + static_cast<uint64_t>(shift_ns_);
+    uint64_t moved = time_ns + static_cast<uint64_t>(shift_ns_);
     if (shift_ns_ < 0)
-        return moved < time_ns ? moved : 0;
-    return moved >= time_ns ? moved : UINT64_MAX - 1;
+        moved = moved < time_ns ? moved : 0;
+    else
+        moved = moved >= time_ns ? moved : UINT64_MAX - 1;
+    return std::max(moved, earliest_ns_);
 }
 
 uint64_t MachineStream::own_time(uint64_t common_ns) const {
@@ -56,6 +58,8 @@ std::pair<IdType, bool> MachineStream::same(Generations<std::string, IdType>& kn
                                             const std::string& content, uint32_t& given) {
     if (const IdType* id = known.find(content))
         return {*id, false};
+    if (known.size() >= most_remembered)
+        known.age();
     return {known.insert(content, IdType{given++}), true};
 }
 
@@ -65,11 +69,14 @@ bool MachineStream::is_news(Generations<Id, std::string>& told, Id of, Put put) 
     put();
     if (const std::string* before = told.find(of); before && *before == encoder_.bytes())
         return false;
+    if (told.size() >= most_remembered)
+        told.age();
     told.insert(of, encoder_.bytes());
     return true;
 }
 
 void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
+    definition_bytes_ += sizeof info + info.path.size() + info.build_id.size();
     // Generated code is known by its process's module, whose number files of a session share.
     if (info.kind == ModuleKind::jit)
         if (const auto known = jit_modules_.find(id); known != jit_modules_.end())
@@ -83,6 +90,7 @@ void MachineStream::on_module(ModuleId id, const ModuleInfo& info) {
 }
 
 void MachineStream::on_location(LocationId id, const Location& location) {
+    definition_bytes_ += sizeof location;
     Location told = location;
     told.module = modules_.of(location.module);
     std::string content;
@@ -97,6 +105,8 @@ void MachineStream::on_location(LocationId id, const Location& location) {
 }
 
 void MachineStream::on_frames(LocationId id, std::span<const Frame> frames) {
+    for (const Frame& frame : frames)
+        definition_bytes_ += sizeof frame + frame.function.size() + frame.file.size();
     const LocationId own = locations_.of(id);
     if (is_news(told_frames_, own.value, [&] { encoder_.on_frames(own, frames); }))
         sink_->on_frames(own, frames);
@@ -133,6 +143,7 @@ void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
 
 void MachineStream::tell_spec(SpecId id, SpecInfo info) {
     info.probe = probes_.at(info.probe);
+    info.machine = id_;
     if (!specs_.knows(id))
         specs_.set(id, SpecId{common_.specs++});
     if (told_specs_.insert(id).second)
@@ -141,6 +152,7 @@ void MachineStream::tell_spec(SpecId id, SpecInfo info) {
 
 // Which probe it belongs to is known by the probe's text.
 void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
+    definition_bytes_ += sizeof info + info.function.size() + info.module.size();
     if (probes_.contains(info.probe))
         tell_spec(id, info);
     else
@@ -148,8 +160,12 @@ void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
 }
 
 void MachineStream::on_probe(const ProbeInfo& info) {
-    if (!probes_.contains(info.id))
-        probes_.emplace(info.id, common_.probe(info.text, probe_texts_[info.text]++));
+    if (!probes_.contains(info.id)) {
+        const auto common = common_.probe(info, probe_texts_[info.text]++);
+        if (!common)
+            return;
+        probes_.emplace(info.id, *common);
+    }
     for (const auto& [id, spec] : nameless_specs_)
         if (spec.probe == info.id)
             tell_spec(id, spec);
@@ -227,6 +243,7 @@ void MachineStream::on_only(const OnlyInfo& info) {
 }
 
 void MachineStream::on_label(LabelId id, const std::string& text) {
+    definition_bytes_ += sizeof text + text.size();
     const auto [label, is_new] = common_.label(text);
     labels_.set(id, label);
     if (is_new)
@@ -312,6 +329,7 @@ void MachineStream::on_stats(const StatsEvent& event) {
     StatsEvent told = event;
     told.time_ns = common_time(event.time_ns);
     told.spec = specs_.of(event.spec);
+    open_[told.spec] += event.open;
     // Of several bits that were given to one mark the counts are one.
     std::map<uint32_t, StatsEvent::MarkCount> marked;
     for (const StatsEvent::MarkCount& count : event.marked) {
@@ -340,6 +358,39 @@ void MachineStream::on_ledger(const LedgerEvent& event) {
         if (const auto probe = probes_.find(cause.probe); probe != probes_.end())
             cause.probe = probe->second;
     sink_->on_ledger(common_.merged(session_, told));
+}
+
+void MachineStream::drop_open_calls(uint64_t common_ns) {
+    for (const auto& [spec, open] : open_) {
+        if (open <= 0)
+            continue;
+        StatsEvent gone;
+        gone.time_ns = common_ns;
+        gone.spec = spec;
+        gone.open = -open;
+        gone.dropped = static_cast<uint64_t>(open);
+        sink_->on_stats(gone);
+    }
+    open_.clear();
+}
+
+std::optional<SpecId> MachineStream::common(SpecId spec) const {
+    return specs_.knows(spec) ? std::optional(specs_.of(spec)) : std::nullopt;
+}
+
+std::optional<OpenCall> MachineStream::common(const OpenCall& call) const {
+    const auto probe = probes_.find(call.probe);
+    if (probe == probes_.end() || !specs_.knows(call.spec))
+        return std::nullopt;
+    OpenCall told = call;
+    told.probe = probe->second;
+    told.spec = specs_.of(call.spec);
+    told.thread.machine = id_;
+    told.stack.clear();
+    for (const LocationId location : call.stack)
+        if (locations_.knows(location))
+            told.stack.push_back(locations_.of(location));
+    return told;
 }
 
 void MachineStream::on_notice(uint64_t time_ns, const std::string& text) {

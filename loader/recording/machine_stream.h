@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MachineStream: one of several sessions that are read as one. It gives what its recordings define
-// ids that are its own among all of them, one for the same in all its files, and moves its times to
-// the common clock; what is one thing on all machines it hands to Common, which they share. Changes
-// with what machines, and files of a session, have in common.
+// MachineStream: one of several machines' streams that are taken in as one, from recordings of a
+// session or from an agent. It gives what these define ids that are its own among all of them, one
+// for the same in all its files, and moves its times to the common clock; what is one thing on all
+// machines it hands to CommonStream, which they share. Changes with what machines, and files of a
+// session, have in common.
 #pragma once
 
 #include "loader/recording/generations.h"
 #include "loader/recording/record_encoder.h"
+#include "loader/reports/open_call.h"
 #include "loader/stream/events.h"
 
 #include <array>
@@ -21,13 +23,17 @@
 
 namespace auger {
 
-// What several recordings have in common: ids, probes of equal text, marks and values of equal
-// text, the split and `only` in force, and the sum of their accounts.
+// What several machines have in common: ids, probes, marks and values of equal text, the split and
+// `only` in force, and the sum of their accounts.
 class CommonStream {
   public:
+    // Recordings' probes are the same ones by their text; an agent's by the number that the console
+    // gave them.
+    enum class Probes : uint8_t { by_text, by_number };
     // `sessions`: which are numbered from 0 on.
-    explicit CommonStream(size_t sessions)
-        : ledgers_(sessions), splits_(sessions), onlys_(sessions) {}
+    explicit CommonStream(size_t sessions, Probes probes = Probes::by_text)
+        : probes_are_(probes), ledgers_(sessions), ledgers_before_(sessions), splits_(sessions),
+          onlys_(sessions) {}
     // Another pass: ids of probes, functions and marks stay, since what the first one learned names
     // them; all else is told anew.
     void begin_pass();
@@ -35,8 +41,13 @@ class CommonStream {
     // A file of the same path and build is one module on all machines, so that its functions are,
     // too; generated code is each process's own. True: it is new.
     std::pair<ModuleId, bool> module(const ModuleInfo&);
-    // A machine's n-th probe of a text is the same one as another's n-th.
-    ProbeId probe(const std::string& text, size_t number);
+    // A machine's n-th probe of a text is the same one as another's n-th; or the one that was
+    // announced. Nothing: it is none of ours.
+    std::optional<ProbeId> probe(const ProbeInfo& info, size_t number);
+    // That all machines were asked for a probe by this number.
+    void announce(ProbeId number, ProbeId probe) { announced_.insert_or_assign(number, probe); }
+    // What comes of the session from now on is of another agent, which counts from the beginning.
+    void begin_anew(size_t session);
     // What all sessions say of a probe, when one says something new.
     ProbeInfo merged(size_t session, const ProbeInfo&);
     // Nothing when there is no bit left: then nobody knows of the mark.
@@ -53,24 +64,29 @@ class CommonStream {
     uint32_t locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
 
   private:
+    const Probes probes_are_;
     uint32_t modules_ = 0; // given ids
     std::map<std::tuple<ModuleKind, std::string, std::string>, ModuleId> module_ids_;
     std::map<std::pair<std::string, size_t>, ProbeId> probes_;
+    std::map<ProbeId, ProbeId> announced_;                       // by number
     std::map<ProbeId, std::map<size_t, ProbeInfo>> probe_parts_; // by session
+    std::map<ProbeId, std::vector<SpecId>> former_specs_;        // of those that began anew
     std::map<std::string, uint32_t> mark_bits_;
     std::map<std::string, LabelId> labels_;
-    std::vector<LedgerEvent> ledgers_; // by session, as these
+    std::vector<LedgerEvent> ledgers_;        // by session, as these
+    std::vector<LedgerEvent> ledgers_before_; // sums of former agents
     std::vector<SplitInfo> splits_;
     std::vector<OnlyInfo> onlys_;
 };
 
 class MachineStream final : public EventSink {
   public:
-    // `session`: its number in `common`. `shift_ns` is added to its times.
+    // `session`: its number in `common`. `shift_ns` is added to its times; nothing of it was before
+    // `earliest_ns` of the common clock.
     MachineStream(CommonStream& common, size_t session, MachineId id, MachineInfo info,
-                  int64_t shift_ns)
-        : common_(common), session_(session), id_(id), info_(std::move(info)), shift_ns_(shift_ns) {
-    }
+                  int64_t shift_ns, uint64_t earliest_ns = 0)
+        : common_(common), session_(session), id_(id), info_(std::move(info)), shift_ns_(shift_ns),
+          earliest_ns_(earliest_ns) {}
     // Of the only machine; else notices say which it is.
     void set_alone() { alone_ = true; }
 
@@ -88,7 +104,16 @@ class MachineStream final : public EventSink {
     // The latest moment of its own that is no later than this one.
     uint64_t own_time(uint64_t common_ns) const;
 
-    void on_machine(MachineId, const MachineInfo&) override {} // told by who merges
+    // That nothing more comes: of calls that were open nobody will hear.
+    void drop_open_calls(uint64_t common_ns);
+    // With ids of the common stream; nothing of what is not known.
+    std::optional<OpenCall> common(const OpenCall&) const;
+    std::optional<SpecId> common(SpecId) const;
+    // Taken by what is never forgotten: names, locations.
+    size_t definition_bytes() const { return definition_bytes_; }
+
+    void on_machine(MachineId, const MachineInfo&) override {} // told by tell_machine()
+    void tell_machine() { sink_->on_machine(id_, info_); }
     void on_module(ModuleId, const ModuleInfo&) override;
     void on_location(LocationId, const Location&) override;
     void on_frames(LocationId, std::span<const Frame>) override;
@@ -128,6 +153,9 @@ class MachineStream final : public EventSink {
         std::vector<IdType> own_;
     };
     static constexpr uint32_t no_bit = UINT32_MAX;
+    // Of one kind of definitions: what was not used for as many others is forgotten, and told
+    // again.
+    static constexpr size_t most_remembered = size_t{1} << 18;
 
     // The id of what is equal to it, of this session; true: it is to be told.
     template <typename IdType>
@@ -151,6 +179,9 @@ class MachineStream final : public EventSink {
     MachineId id_;
     MachineInfo info_;
     int64_t shift_ns_;
+    uint64_t earliest_ns_;
+    size_t definition_bytes_ = 0;
+    std::map<SpecId, int64_t> open_; // calls, by common id
     // Of a file.
     Ids<ModuleId> modules_;
     Ids<LocationId> locations_;

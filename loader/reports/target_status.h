@@ -18,7 +18,8 @@ struct TargetStatus {
         std::string comm; // raw
         std::string user; // whose it is, by its real user; empty: not known
         bool running;
-        std::string exit; // "exit code 0", "killed by signal 9", empty when unknown or running
+        std::string exit;      // "exit code 0", "killed by signal 9", empty when unknown or running
+        std::string machine{}; // that it runs on; empty where there is only one
     };
     std::vector<Process> processes;
 };

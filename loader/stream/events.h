@@ -192,6 +192,7 @@ struct SpecInfo {
     std::string module;   // path
     uint64_t offset = 0;  // of the function or the call instruction in the file, bytes
     ObservedExit way_out;
+    MachineId machine{};
 };
 
 // How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls.

@@ -21,6 +21,19 @@ struct Diff final : Command {
     }
 };
 
+// A class; `others` are the same on all other hosts.
+Parsed<ClassFilter> parse_second(Arguments& arguments, const ClassFilter& first) {
+    const size_t at = arguments.position();
+    if (!arguments.take_if("others"))
+        return parse_class(arguments);
+    if (!first.host)
+        return Complaint{arguments.span_of(at), "others than which host?",
+                         "write diff host=web1 others", Error::Kind::usage};
+    ClassFilter others = first;
+    others.host->others = !others.host->others;
+    return others;
+}
+
 Parsed<CommandPtr> parse_diff(Arguments& arguments) {
     auto command = std::make_unique<Diff>();
     if (arguments.at_end())
@@ -31,7 +44,7 @@ Parsed<CommandPtr> parse_diff(Arguments& arguments) {
         return first.complaint();
     arguments.take_if("-");
     const size_t second_at = arguments.position();
-    auto second = parse_class(arguments);
+    auto second = parse_second(arguments, *first);
     if (!second)
         return second.complaint();
     for (const auto& [filter, at] : {std::pair{*first, first_at}, std::pair{*second, second_at}}) {
@@ -67,13 +80,16 @@ calls (exact where they are few) at a false discovery rate of 5 %; those that ma
 marked with ?, and with how many more calls would settle it. `rest` is a function's difference
 without that of the callee that has most of it: the larger, the closer to the cause; it is not self
 time. Any two classes that exclude each other can be compared; the number of calls in a combined
-class is an estimate. Needs a split.)help",
+class is an estimate. Needs a split. Of several hosts `host=NAME` is one, host!=NAME all others, and
+`others` behind the former stands for the latter.)help",
         .examples = R"help(diff slow fast
 diff taken not-taken
 diff slow+taken slow+not-taken
-diff =3 =7)help",
+diff =3 =7
+diff host=web3 others
+diff slow+host=web3 others)help",
         .arguments = {{.words = "slow fast taken not-taken"},
-                      {.words = "slow fast taken not-taken"},
+                      {.words = "slow fast taken not-taken others"},
                       {}},
         .parse = parse_diff,
     };

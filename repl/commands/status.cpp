@@ -32,7 +32,8 @@ CommandRow status_command() {
         .summary = "target, rates, and event accounting: what was lost, and why",
         .details = R"help(
 For each probe, entries = returns + unwound + open + dropped + filtered. Every lost event is counted
-by its cause.)help",
+by its cause. Of hosts (-H): a row for each, with how late and how exact its times are, what it sends,
+and why it is lost.)help",
         .arguments = {{}},
         .parse = parse_status,
     };

@@ -49,6 +49,8 @@ std::string process_lines(const TargetStatus& status, size_t limit) {
         out += fmt::format("  {} {}", process.pid, escape_untrusted(process.comm));
         if (!process.user.empty())
             out += fmt::format(" ({})", escape_untrusted(process.user));
+        if (!process.machine.empty())
+            out += " on " + escape_untrusted(process.machine);
         if (!process.running)
             out += fmt::format("  {}",
                                process.exit.empty() ? "ended" : escape_untrusted(process.exit));
@@ -59,12 +61,15 @@ std::string process_lines(const TargetStatus& status, size_t limit) {
 
 JsonObject json_target(const TargetStatus& status) {
     JsonObject processes = JsonObject::array();
-    for (const auto& process : status.processes)
+    for (const auto& process : status.processes) {
         processes.push_back({{"pid", process.pid},
                              {"comm", escape_untrusted(process.comm)},
                              {"user", escape_untrusted(process.user)},
                              {"running", process.running},
                              {"exit", escape_untrusted(process.exit)}});
+        if (!process.machine.empty()) // of several
+            processes.back()["machine"] = escape_untrusted(process.machine);
+    }
     return processes;
 }
 
@@ -98,7 +103,8 @@ constexpr SettingRow target_setting{
 
 // Children that start later are observed; those that ran before are not.
 size_t children_left_out(const Session& session, const TargetStatus& status) {
-    if (status.spec.kind != TargetSpec::Kind::pids || session.backend().replaying())
+    if (status.spec.kind != TargetSpec::Kind::pids || session.backend().replaying() ||
+        !session.backend().hosts().empty()) // whose /proc is not here
         return 0;
     std::vector<pid_t> left = descendants_of(status.spec.pids);
     std::erase_if(left, [&](pid_t pid) {

@@ -107,6 +107,14 @@ Parsed<DurationRange> range_of(const std::string& text, Span at, bool quoted) {
     return range;
 }
 
+// "host=web1", "host!=web1".
+std::optional<HostChoice> host_of(std::string_view part) {
+    for (const auto& [words, others] : {std::pair("host=", false), std::pair("host!=", true)})
+        if (part.starts_with(words))
+            return HostChoice{std::string(part.substr(std::string_view(words).size())), others};
+    return std::nullopt;
+}
+
 } // namespace
 
 Parsed<ClassFilter> class_of(const Word& word, bool exact) {
@@ -125,6 +133,16 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
             return Complaint{at, fmt::format("\"{}\" excludes what stands before it", part), "",
                              Error::Kind::usage};
         };
+        if (const auto host = host_of(part)) {
+            if (host->name.empty())
+                return Complaint{at, "a host's name is missing", "as in host=web1",
+                                 Error::Kind::usage};
+            if (filter.host)
+                return twice();
+            filter.host = *host;
+            begin = end + 1;
+            continue;
+        }
         if (part.find("..") != part.npos) {
             auto range = range_of(part, at, word.quoted);
             if (!range)
@@ -148,7 +166,7 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
         if (meant.size() != 1) {
             std::string hint = did_you_mean(part, names);
             if (hint.empty())
-                hint = fmt::format("one of: {}, 10ms..50ms, =VALUE; joined by +",
+                hint = fmt::format("one of: {}, 10ms..50ms, host=NAME, =VALUE; joined by +",
                                    fmt::join(names, ", "));
             return Complaint{at,
                              meant.empty() ? fmt::format("\"{}\" is not a class", part)

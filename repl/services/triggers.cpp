@@ -103,7 +103,10 @@ void Triggers::start_writing(State& state) {
             return written;
         const std::string name = path.substr(folder.size() + 1);
         const size_t stamp = name.size() - extensions[0].size() - time_stamp(0).size() - 1;
-        return remove_old_files(folder, name.substr(0, stamp), extensions, keep);
+        std::vector<std::string> kept(extensions.begin(), extensions.end());
+        for (const HostReport& host : backend_.hosts()) // a file each
+            kept.push_back(host_suffix(host.name) + extensions[0]);
+        return remove_old_files(folder, name.substr(0, stamp), kept, keep);
     };
     auto task = ForkedTask::start("auger-record", write, {.makes_files = true});
     if (task)

@@ -96,11 +96,17 @@ ViewOptions Session::view_options(std::optional<size_t> limit) const {
 
 StatusContext Session::status_context() const {
     const OverheadLimit& overhead = settings().overhead;
-    return {backend_.target_status(),       backend_.links(),
-            backend_.symbol_progress(),     backend_.unwind_status(),
-            backend_.reader_status(),       resident_bytes(),
-            spell_raised(settings()),       overhead.brakes ? overhead.percent : 0,
-            services_.endpoint().clients(), services_.shipper().status()};
+    return {backend_.target_status(),
+            backend_.links(),
+            backend_.symbol_progress(),
+            backend_.unwind_status(),
+            backend_.reader_status(),
+            resident_bytes(),
+            spell_raised(settings()),
+            overhead.brakes ? overhead.percent : 0,
+            services_.endpoint().clients(),
+            services_.shipper().status(),
+            backend_.hosts()};
 }
 
 Completion Session::complete(std::string_view line) const {

@@ -8,6 +8,7 @@
 #include "repl/commit.h"
 #include "repl/language/lexer.h"
 #include "repl/language/recorded_time.h"
+#include "repl/language/script.h"
 #include "repl/session/reply.h"
 
 #include <CLI/CLI.hpp>
@@ -33,7 +34,7 @@ std::string build_text() {
 }
 
 constexpr const char* usage_line =
-    "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...] [OPTIONS]";
+    "auger [-H HOST[,HOST...]] [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...] [OPTIONS]";
 
 constexpr const char* footer = R"(
 Commands of -f and -e run in the order given; each option may be given several times, and "-f -"
@@ -46,6 +47,10 @@ live view ("view" at the prompt does, too).
 A COMMAND given after -- is started by auger, stopped before its first instruction. It runs from the
 first "wait", the prompt or the end of the commands on, so that probes set before miss nothing. When
 commands never wait, auger runs it to its end before it shows what was collected, and ends with it.
+
+With -H or --hosts, auger starts "auger --agent" on each host, over your own ssh ("sudo -n auger
+--agent" has to work there without a question) or what --via says, and ends it when it ends. Nothing
+listens, nothing is copied there.
 
 Exit codes: 0 all well; 1 a command or an assert failed; 2 wrong usage; 3 a missing privilege or
 kernel feature.
@@ -93,6 +98,21 @@ bool read_time(const char* option, const std::string& text, std::optional<Record
     return parsed.ok();
 }
 
+// Of -H and --hosts.
+Result<std::vector<remote::HostCommand>> hosts_of(std::vector<std::string> hosts,
+                                                  const std::string& file, const std::string& via) {
+    if (!file.empty()) {
+        auto text = read_script(file, -1, [] { return false; });
+        if (!text)
+            return text.error();
+        auto more = remote::hosts_in(*text, file);
+        if (!more)
+            return more.error();
+        hosts.insert(hosts.end(), more->begin(), more->end());
+    }
+    return remote::host_commands(hosts, via);
+}
+
 } // namespace
 
 std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
@@ -106,11 +126,11 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         target_command.assign(dashes + 1, all.end());
 
     Options options;
-    std::vector<std::string> pids, files, texts, serve;
-    std::string name, user, cgroup, record, ship, exit, attach, overhead;
+    std::vector<std::string> pids, files, texts, serve, hosts;
+    std::string name, user, cgroup, record, ship, exit, attach, overhead, hosts_file, via;
     bool everything = false, tree = false;
     CLI::App app("Find the cause of slow calls in running programs.",
-                 "auger [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
+                 "auger [-H HOST[,HOST...]] [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
     app.footer(footer);
     app.set_version_flag("--version", version);
     auto* pid_option = app.add_option("-p,--pid", pids, "Observe these processes")
@@ -129,6 +149,25 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                                          "or a container's name or id) or below it")
                               ->type_name("CGROUP");
     app.add_flag("-a,--all", everything, "Observe every process");
+    auto* host_option =
+        app.add_option("-H,--host", hosts,
+                       "Observe these machines instead of this one, by an agent that is started "
+                       "over ssh: web1, user@web1, ssh://user@web1:2222")
+            ->type_name("HOST[,HOST...]")
+            ->expected(1);
+    host_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    auto* hosts_option = app.add_option("--hosts", hosts_file,
+                                        "Likewise those of a file, one a line; # begins a "
+                                        "comment")
+                             ->type_name("FILE");
+    auto* via_option =
+        app.add_option("--via", via,
+                       "With -H: start each agent by this command of the shell, where {} stands "
+                       "for the host, as \"podman exec -i {} auger --agent\"")
+            ->type_name("COMMAND");
+    app.add_flag("--agent", options.agent,
+                 "Observe this machine for a console, over standard input and output; auger -H "
+                 "starts it");
     auto* file_option = app.add_option("-f,--file", files, "Run the commands of a file")
                             ->type_name("FILE")
                             ->expected(1);
@@ -242,6 +281,13 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         return ExitCode::ok;
     }
     const bool has_command = dashes != all.end();
+    if (options.agent) {
+        if (all.size() > 1)
+            return usage("--agent takes no other option: all that is to be done is said by the "
+                         "console",
+                         see_help);
+        return options;
+    }
     const int targets = !pids.empty() + (name_option->count() > 0) + everything + has_command;
     if (targets > 1)
         return usage("only one of -p, -n, -a and -- COMMAND makes sense", see_help);
@@ -273,6 +319,19 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     if (!read_time("--from", from, options.replay_options.selection.from) ||
         !read_time("--to", to, options.replay_options.selection.to))
         return ExitCode::usage;
+    if (host_option->count() + hosts_option->count() > 0) {
+        for (const char* other : {"--replay", "--debuginfod"})
+            if (app.count(other) > 0)
+                return usage(fmt::format("{} makes no sense with -H", other), see_help);
+        if (has_command)
+            return usage("a command is started on this machine: -H takes -n, -p or -a", see_help);
+        auto commands = hosts_of(hosts, hosts_file, via);
+        if (!commands)
+            return usage(commands.error().message(), see_help);
+        options.hosts = std::move(*commands);
+    } else if (via_option->count() > 0) {
+        return usage("--via is how hosts are reached: it needs -H or --hosts", see_help);
+    }
     if (speed_option->count() > 0 && options.replay.empty())
         return usage("--speed is that of a recording: it needs --replay", see_help);
     if (sysroot_option->count() > 0 && options.replay_options.sysroot.empty())

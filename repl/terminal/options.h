@@ -5,6 +5,7 @@
 
 #include "loader/kernel/live_backend.h"
 #include "loader/recording/replay_backend.h"
+#include "loader/remote/host_command.h"
 #include "repl/exit_code.h"
 #include "repl/language/complaint.h"
 #include "repl/session/store_limit.h"
@@ -26,6 +27,8 @@ struct Options {
     std::vector<Script> scripts;     // -f and -e, in the order given
     std::vector<std::string> replay; // paths; none: live
     ReplayOptions replay_options;
+    std::vector<remote::HostCommand> hosts; // to observe by agents; none: this machine
+    bool agent = false;                     // be one, and nothing else
     LiveOptions live;
     size_t store_samples = SampleStore::default_capacity;
     uint64_t store_bytes = StoreLimit::default_bytes;

@@ -45,6 +45,8 @@ void fuzz_python(const uint8_t* data, size_t size);
 void fuzz_recording(const uint8_t* data, size_t size);
 // Its index, and where that is said to be.
 void fuzz_recording_index(const uint8_t* data, size_t size);
+// What an agent says to a console, what it is asked, and hosts as a user names them.
+void fuzz_remote(const uint8_t* data, size_t size);
 // What /proc says of a process: its mappings, state and control group.
 void fuzz_process_text(const uint8_t* data, size_t size);
 

@@ -123,7 +123,7 @@ std::map<uint64_t, ClassSums> counted(const Model& model, const TimelineQuery& q
     for (size_t i = 0; i < samples.size(); i++) {
         const uint64_t to = samples.times()[i], weight = samples.weights()[i];
         const CallIndex call = samples.calls()[i];
-        if (!is_shown(call, to))
+        if (!is_shown(call, to, samples.threads()[i]))
             continue;
         const CallClass of = classify(call, to);
         sums[to / width * width][of].samples++;

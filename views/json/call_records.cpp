@@ -86,8 +86,9 @@ static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
             {"times", times_line(calls.span)}};
 }
 
-void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window) {
-    CallStatistics calls = model.probe_statistics(probe.id, window);
+void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window,
+                   const std::optional<HostChoice>& host) {
+    CallStatistics calls = model.probe_statistics(probe.id, window, host);
     line["probe"] = escape_untrusted(probe.text);
     line["window"] = window_line(window);
     line["count"] = number(calls.returns);

@@ -13,6 +13,7 @@ void put_stack(Line& line, const Model& model, std::span<const LocationId> locat
 void put_slow_call(Line& line, const Model& model, const Classifier& classify,
                    const SlowCall& call);
 // Of the probe's returned calls; buckets are [from, to (not in it), calls].
-void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window);
+void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window,
+                   const std::optional<HostChoice>& host = {});
 
 } // namespace auger::json_parts

@@ -127,6 +127,26 @@ std::string top_json(const Model& model, const Window& window, const ClassFilter
     return finish(line);
 }
 
+// Of the machines that agents observe.
+static Line hosts_line(const std::vector<HostReport>& hosts) {
+    Line lines = Line::array();
+    for (const HostReport& host : hosts)
+        lines.push_back({{"host", escape_untrusted(host.name)},
+                         {"state", state_text(host.state)},
+                         {"cause", text_or_null(host.cause)},
+                         {"program", text_or_null(host.program)},
+                         {"machine", text_or_null(host.machine)},
+                         {"silent", host.silent_ns},
+                         {"clock_error", host.clock_error_ns},
+                         {"round_trip", host.round_trip_ns},
+                         {"received_bytes", host.received_bytes},
+                         {"bytes_per_second", host.bytes_per_second},
+                         {"lost_samples", host.lost_samples},
+                         {"times_lost", host.times_lost},
+                         {"processes", host.processes}});
+    return lines;
+}
+
 std::string status_json(const Model& model, const StatusContext& context) {
     Account account = make_account(model);
     const LedgerEvent& ledger = model.ledger();
@@ -174,13 +194,18 @@ std::string status_json(const Model& model, const StatusContext& context) {
     line["links"] = context.links;
     line["split"] = split_line(model);
     Line processes = Line::array();
-    for (const TargetStatus::Process& process : context.target.processes)
+    for (const TargetStatus::Process& process : context.target.processes) {
         processes.push_back({{"pid", process.pid},
                              {"comm", escape_untrusted(process.comm)},
                              {"user", escape_untrusted(process.user)},
                              {"running", process.running},
                              {"exit", escape_untrusted(process.exit)}});
+        if (!process.machine.empty()) // of several
+            processes.back()["machine"] = escape_untrusted(process.machine);
+    }
     line["processes"] = std::move(processes);
+    if (!context.hosts.empty())
+        line["hosts"] = hosts_line(context.hosts);
     const StackCompleteness stacks = stack_completeness(model);
     Line cut = Line::object();
     for (const auto& [cause, samples] : stacks.cut)
@@ -275,12 +300,21 @@ Result<std::string> diff_json(const Model& model, const Window& window, const Cl
     return finish(line);
 }
 
-Result<std::string> hist_json(const Model& model, const Window& window, ProbeId id) {
+Result<std::string> hist_json(const Model& model, const Window& window, ProbeId id,
+                              const std::optional<HostChoice>& host, bool by_host) {
     const ProbeInfo* probe = model.find_probe(id);
     if (!probe)
         return unknown_probe("show histogram", id);
     Line line = start("hist");
-    put_histogram(line, model, *probe, window);
+    put_histogram(line, model, *probe, window, host);
+    if (by_host) {
+        line["hosts"] = Line::array();
+        for (const std::string& name : model.machine_list()) {
+            Line of{{"host", text_or_null(name)}};
+            put_histogram(of, model, *probe, window, HostChoice{name});
+            line["hosts"].push_back(std::move(of));
+        }
+    }
     return finish(line);
 }
 

@@ -27,7 +27,9 @@ std::string overhead_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
                               const ClassFilter& second);
 // One object a probe that was matched; a probe with several functions has one object.
-Result<std::string> hist_json(const Model&, const Window&, ProbeId probe);
+// With `by_host` also that of each host.
+Result<std::string> hist_json(const Model&, const Window&, ProbeId probe,
+                              const std::optional<HostChoice>& host = {}, bool by_host = false);
 // One object a timed function.
 std::vector<std::string> probes_json(const Model&);
 // One object; of the functions of a probe, or of all, those that come first.

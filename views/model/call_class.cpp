@@ -24,12 +24,22 @@ std::string to_string(const DurationRange& range) {
            (range.open_ended() ? "" : spell_duration(range.to_ns));
 }
 
+namespace {
+
+bool excludes_host(const HostChoice& one, const HostChoice& other) {
+    const bool same = one.name == other.name;
+    return one.others || other.others ? same && one.others != other.others : !same;
+}
+
+} // namespace
+
 bool ClassFilter::excludes(const ClassFilter& other) const {
     return (duration && other.duration && *duration != *other.duration) ||
            (range && other.range &&
             (range->to_ns <= other.range->from_ns || other.range->to_ns <= range->from_ns)) ||
            (taken && other.taken && *taken != *other.taken) ||
-           (label && other.label && *label != *other.label);
+           (label && other.label && *label != *other.label) ||
+           (host && other.host && excludes_host(*host, *other.host));
 }
 
 std::string to_string(const ClassFilter& filter) {
@@ -46,6 +56,8 @@ std::string to_string(const ClassFilter& filter) {
         add(to_string(*filter.range));
     if (filter.taken)
         add(*filter.taken ? "taken" : "not-taken");
+    if (filter.host)
+        add((filter.host->others ? "host!=" : "host=") + filter.host->name);
     if (filter.label)
         add("=" + *filter.label);
     return text;

@@ -32,24 +32,34 @@ struct DurationRange {
 // "10ms..50ms", "10ms..", "..50ms".
 std::string to_string(const DurationRange&);
 
-// Which samples or calls a view shows: those for which every part that is given fits. All parts are
-// about the outermost enclosing call of the split's probe.
+// One of several machines, or all others.
+struct HostChoice {
+    std::string name; // raw
+    bool others = false;
+    friend bool operator==(const HostChoice&, const HostChoice&) = default;
+};
+
+// Which samples or calls a view shows: those for which every part that is given fits. All parts but
+// the host are about the outermost enclosing call of the split's probe.
 struct ClassFilter {
     std::optional<CallClass> duration;
     std::optional<DurationRange> range; // of its duration
     std::optional<bool> taken;          // of the split's branch
     std::optional<std::string> label;   // the value of the split's expression, raw or as shown
+    std::optional<HostChoice> host;     // where it was
 
     ClassFilter() = default;
     ClassFilter(CallClass by_duration) : duration(by_duration) {}
 
-    bool all() const { return !duration && !range && !taken && !label; }
+    bool all() const { return !host && !of_calls(); }
+    // Whether it asks for anything of calls.
+    bool of_calls() const { return duration || range || taken || label; }
     // Whether no call can be of both.
     bool excludes(const ClassFilter& other) const;
     friend bool operator==(const ClassFilter&, const ClassFilter&) = default;
 };
 
-// "slow+10ms..50ms+not-taken+=3", as typed; "all". The label is not escaped.
+// "slow+10ms..50ms+not-taken+host=web1+=3", as typed; "all". Names and labels are not escaped.
 std::string to_string(const ClassFilter&);
 
 // Samples and their weight, of which some was spent waiting (see SampleKind); the rest was spent

@@ -30,8 +30,8 @@ bool same(const SplitInfo& a, const SplitInfo& b) {
 struct ClassedSamples::Decider {
     explicit Decider(const ClassedSamples& of)
         : classify(of.model_, Classifier::For::a_few), test(of.model_, classify, of.filter_) {}
-    Verdict operator()(CallIndex decisive, uint64_t time_ns) const {
-        return {test(decisive, time_ns), classify(decisive, time_ns)};
+    Verdict operator()(CallIndex decisive, uint64_t time_ns, ThreadId thread) const {
+        return {test(decisive, time_ns, thread), classify(decisive, time_ns)};
     }
     Classifier classify;
     ClassTest test;
@@ -191,15 +191,15 @@ bool ClassedSamples::reconsider(const Decider& decide, size_t& budget) {
 
 size_t ClassedSamples::decide_group(const Decider& decide, uint32_t index) {
     Group& group = groups_[index];
-    Verdict verdict = decide(group.call, at(group.first).time_ns);
+    Verdict verdict = decide(group.call, at(group.first).time_ns, thread_of(group.first));
     bool was_open = group.open;
     if (decide.classify.is_filtered(group.call))
         return decide_filtered(decide, group);
     group.open = decide.classify.is_open(group.call);
     // Some of its samples may turn out to have come behind its end.
     const bool has_ended = was_open && !group.open && decide.classify.told_late();
-    if (verdict.shown == group.shown && verdict.call_class == group.call_class &&
-        !split_.so_far && !has_ended)
+    if (verdict.shown == group.shown && verdict.call_class == group.call_class && !split_.so_far &&
+        !has_ended)
         return 1;
     if (split_.so_far && !was_open)
         return 1;
@@ -238,7 +238,7 @@ size_t ClassedSamples::decide(const Decider& decide, uint64_t number) {
     if (sample.left)
         return 1;
     CallIndex call = decisive(decide, number);
-    Verdict verdict = decide(call, sample.time_ns);
+    Verdict verdict = decide(call, sample.time_ns, thread_of(number));
     if (verdict.shown == sample.shown && (!sample.shown || verdict.call_class == sample.call_class))
         return 1;
     return put_again(number, verdict);
@@ -304,7 +304,7 @@ bool ClassedSamples::take_in(const Decider& decide, size_t& budget) {
         CallIndex decisive = decide.classify.decisive(store.calls()[index]);
         if (!in_window) {
             if (window_.kind == Window::Kind::ewma && sample.time_ns < oldest &&
-                decide(decisive, sample.time_ns).shown)
+                decide(decisive, sample.time_ns, thread_of(number)).shown)
                 fade(sum_of(sample));
             if (samples_.empty())
                 first_++;
@@ -316,7 +316,7 @@ bool ClassedSamples::take_in(const Decider& decide, size_t& budget) {
         if (decisive != no_call) {
             uint32_t group = at(number).group = group_of(decisive, number);
             if (groups_[group].first == number) {
-                Verdict verdict = decide(decisive, sample.time_ns);
+                Verdict verdict = decide(decisive, sample.time_ns, thread_of(number));
                 groups_[group].shown = verdict.shown;
                 groups_[group].call_class = verdict.call_class;
                 groups_[group].open = decide.classify.is_open(decisive);

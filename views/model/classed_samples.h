@@ -92,6 +92,9 @@ class ClassedSamples {
     struct Decider;
 
     Sample& at(uint64_t number) { return samples_[number - first_]; }
+    ThreadId thread_of(uint64_t number) const {
+        return model_.samples().threads()[index_of(number)];
+    }
     uint64_t end() const { return first_ + samples_.size(); }
     SampleSum sum_of(const Sample&) const;
     double time_constants(uint64_t time_ns) const; // since the landmark

@@ -177,7 +177,9 @@ std::optional<Error> lacking_part(const Model& model, const ClassFilter& filter)
         return Error{"class", escape_untrusted(to_string(filter)), std::move(what),
                      std::move(hint)};
     };
-    if (filter.all())
+    if (filter.host && !model.find_machine(filter.host->name))
+        return lacks("no host is called so", "they are: " + model.machine_names());
+    if (!filter.of_calls())
         return std::nullopt;
     if (!split.active)
         return lacks("there is no split, so there are no classes", "first split PROBE > p95");

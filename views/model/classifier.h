@@ -109,19 +109,29 @@ class ClassTest {
   public:
     ClassTest(const Model& model, const Classifier& classify, const ClassFilter& filter);
 
-    bool operator()(CallIndex call, uint64_t time_ns) const {
-        return classify_.kept(call) &&
+    // Of something that happened on a thread.
+    bool operator()(CallIndex call, uint64_t time_ns, ThreadId thread) const {
+        return (!filter_.host || is_on_host(model_.symbols().thread(thread).machine)) &&
+               classify_.kept(call) &&
                (!filter_.duration || *filter_.duration == classify_(call, time_ns)) &&
                (by_duration_class_ || fits(classify_.outermost(call, time_ns)));
     }
     // Of a call of the split's probe as a whole.
     bool of_call(CallIndex outer) const {
-        return classify_.kept(outer) &&
+        return (!filter_.host || is_on_host(machine_of(outer))) && classify_.kept(outer) &&
                (!filter_.duration || *filter_.duration == classify_.class_of_call(outer)) &&
                (by_duration_class_ || fits(outer));
     }
 
+    // Whether a call was made on the host that is asked for.
+    bool of_host(CallIndex call) const { return !filter_.host || is_on_host(machine_of(call)); }
+
   private:
+    bool is_on_host(MachineId machine) const { return model_.is_on(*filter_.host, machine); }
+    MachineId machine_of(CallIndex call) const {
+        const size_t spec = model_.calls()[call].spec.index();
+        return spec < model_.specs().size() ? model_.specs()[spec].machine : MachineId{};
+    }
     bool fits(CallIndex outer) const;
     bool is_wanted(LabelId) const;
 

@@ -138,19 +138,23 @@ class DiffPass::Comparison {
         bool by_lines = !model_.only().line_clauses.empty();
         for (DiffSide* side : {&diff_.first, &diff_.second}) {
             const ClassFilter& filter = side->filter;
-            side->estimated =
-                by_lines || filter.label || ((filter.duration || filter.range) && filter.taken);
+            side->estimated = by_lines || filter.label ||
+                              ((filter.duration || filter.range || filter.host) && filter.taken);
             estimated_ |= side->estimated;
         }
         differs_by_definition_ =
             durations_of(diff_.first.filter).excludes(durations_of(diff_.second.filter));
         side_.assign(calls.size(), neither);
         unwound_call_.assign(calls.size(), false);
-        if (estimated_)
+        if (estimated_) {
             durations_.assign(calls.size(), 0);
+            hosts_.assign(calls.size(), {});
+        }
         begin_.assign(calls.size() + 1, 0);
         // Returned calls as counted, sampled or not.
-        calls_ = model_.probe_statistics(model_.split().probe, window_);
+        const ProbeId probe = model_.split().probe;
+        calls_ = {model_.probe_statistics(probe, window_, diff_.first.filter.host),
+                  model_.probe_statistics(probe, window_, diff_.second.filter.host)};
         branch_ = model_.branch_counts(window_);
         threshold_ = model_.split_state();
     }
@@ -173,8 +177,10 @@ class DiffPass::Comparison {
                 continue;
             side_[next_] = first.of_call(index) ? 0 : second.of_call(index) ? 1 : neither;
             unwound_call_[next_] = call.state == CallRecord::State::unwound;
-            if (estimated_ && !unwound_call_[next_])
+            if (estimated_ && !unwound_call_[next_]) {
                 durations_[next_] = std::max<uint64_t>(call.duration_ns, 1);
+                hosts_[next_] = {first.of_host(index), second.of_host(index)};
+            }
         }
         if (next_ < side_.size())
             return true;
@@ -189,8 +195,12 @@ class DiffPass::Comparison {
             CallIndex outer = pass_.classifier().outermost(call, time);
             if (outer == no_call || time < diff_.from_ns || time > diff_.to_ns)
                 return;
-            if (estimated_ && durations_[outer.index()]) // each once
-                estimate_.add(std::exchange(durations_[outer.index()], 0), side_[outer.index()]);
+            if (estimated_ && durations_[outer.index()]) { // each once
+                const uint64_t duration = std::exchange(durations_[outer.index()], 0);
+                for (size_t side = 0; side < 2; side++)
+                    if (hosts_[outer.index()][side])
+                        estimates_[side].add(duration, side_[outer.index()]);
+            }
             if (side_[outer.index()] == neither)
                 return;
             // What a probe costs is no part of what the calls do.
@@ -288,20 +298,17 @@ class DiffPass::Comparison {
 
     // Unwound calls are in no histogram, so only those with samples are known by class.
     void count_calls() {
-        std::array<double, 2> estimates{};
-        if (estimated_)
-            estimates =
-                estimate_.calls(calls_.durations, threshold_.in_force() ? threshold_.value_ns : 0);
+        const uint64_t boundary = threshold_.in_force() ? threshold_.value_ns : 0;
         for (size_t side = 0; side < 2; side++) {
             DiffSide& of = side ? diff_.second : diff_.first;
             const ClassFilter& filter = of.filter;
             double returned = 0;
             if (of.estimated)
-                returned = estimates[side];
+                returned = estimates_[side].calls(calls_[side].durations, boundary)[side];
             else if (filter.taken)
                 returned = *filter.taken ? branch_.taken : branch_.not_taken;
             else
-                returned = count_durations(calls_.durations, filter, threshold_.value_ns);
+                returned = count_durations(calls_[side].durations, filter, threshold_.value_ns);
             of.calls = std::max(returned + unwound_[side], of.sampled_calls);
             of.per_call_ns = of.calls > 0 ? of.samples.weight_ns / of.calls : 0;
         }
@@ -400,12 +407,13 @@ class DiffPass::Comparison {
     std::vector<uint64_t> durations_; // of returned ones not estimated from so far; 0: none
     std::vector<uint32_t> begin_;     // in ordered_
 
-    CallStatistics calls_;
+    std::array<CallStatistics, 2> calls_; // by side: of its hosts
     MarkCounts branch_;
     ThresholdState threshold_;
     bool estimated_ = false;
-    bool differs_by_definition_ = false; // how long the calls of the split take
-    CallEstimate estimate_;
+    bool differs_by_definition_ = false;     // how long the calls of the split take
+    std::array<CallEstimate, 2> estimates_;  // likewise
+    std::vector<std::array<bool, 2>> hosts_; // by call: whether it is of the side's hosts
     std::vector<Picked> picked_, ordered_;
     PerCallSums functions_, stacks_;
     std::vector<int8_t> probe_handling_;                         // by stack: -1 not looked at yet

@@ -56,7 +56,7 @@ constinit const GroupBy GroupBy::cpu{row_of("cpu")};
 static_assert(row_of("process") == 0, "what GroupBy{} is");
 
 std::optional<GroupBy> GroupBy::named(std::string_view key) {
-    const uint8_t row = row_of(key);
+    const uint8_t row = row_of(key == "host" ? "machine" : key); // as -H calls them
     return row < rows.size() ? std::optional(GroupBy(row)) : std::nullopt;
 }
 

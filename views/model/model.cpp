@@ -3,6 +3,7 @@
 // where they become indexes.
 #include "views/model/model.h"
 
+#include "views/escape.h"
 #include "views/model/duration_gaps.h"
 
 #include <algorithm>
@@ -37,6 +38,28 @@ void Model::on_machine(MachineId id, const MachineInfo& info) {
 const MachineInfo& Model::machine(MachineId id) const {
     static const MachineInfo unknown;
     return id.index() < machines_.size() ? machines_[id.index()] : unknown;
+}
+
+std::optional<MachineId> Model::find_machine(std::string_view name) const {
+    const auto found = std::ranges::find(machines_, name, &MachineInfo::name);
+    if (found == machines_.end())
+        return std::nullopt;
+    return MachineId{static_cast<uint32_t>(found - machines_.begin())};
+}
+
+std::vector<std::string> Model::machine_list() const {
+    std::vector<std::string> names;
+    for (const MachineInfo& machine : machines_)
+        if (std::ranges::find(names, machine.name) == names.end())
+            names.push_back(machine.name);
+    return names;
+}
+
+std::string Model::machine_names() const {
+    std::string names;
+    for (const std::string& name : machine_list())
+        names += (names.empty() ? "" : ", ") + escape_untrusted(name);
+    return names;
 }
 
 // Of several machines times are those of the one that was booted first: MergedRecordings.
@@ -250,10 +273,11 @@ CallStatistics Model::spec_statistics(SpecId id, const Window& window) const {
                                           : CallStatistics{};
 }
 
-CallStatistics Model::probe_statistics(ProbeId id, const Window& window) const {
+CallStatistics Model::probe_statistics(ProbeId id, const Window& window,
+                                       const std::optional<HostChoice>& host) const {
     CallStatistics sum;
     for (size_t i = 0; i < specs_.size(); i++)
-        if (specs_[i].probe == id)
+        if (specs_[i].probe == id && (!host || is_on(*host, specs_[i].machine)))
             sum.merge(histories_[i].query(window, now_ns_));
     return sum;
 }

@@ -94,7 +94,9 @@ class Model final : public EventSink {
     ThresholdState slow_state(ProbeId) const;
 
     // All of the probe's functions together; empty statistics for an unknown probe.
-    CallStatistics probe_statistics(ProbeId, const Window& = {}) const;
+    // With a host: those of its calls only.
+    CallStatistics probe_statistics(ProbeId, const Window& = {},
+                                    const std::optional<HostChoice>& host = {}) const;
     CallStatistics spec_statistics(SpecId, const Window& = {}) const;
     // Calls of every probe that was ever added.
     CallStatistics all_calls() const;
@@ -109,6 +111,13 @@ class Model final : public EventSink {
     // Without a name when it was never told.
     const MachineInfo& machine(MachineId) const;
     size_t machines() const { return machines_.size(); }
+    std::optional<MachineId> find_machine(std::string_view name) const;
+    // Names that machines have, each once, raw; and all of them, escaped: "web1, web2".
+    std::vector<std::string> machine_list() const;
+    std::string machine_names() const;
+    bool is_on(const HostChoice& host, MachineId machine) const {
+        return (this->machine(machine).name == host.name) != host.others;
+    }
     // The name of the process that a thread belongs to, raw: its main thread's, as far as known.
     std::string_view process_name(ThreadId) const;
     const std::deque<SlowCall>& slow_calls() const { return slow_calls_; }

@@ -29,7 +29,8 @@ std::vector<const SlowCall*> find_slow_calls(const Model& model, const Classifie
     ClassTest is_shown(model, classify, filter);
     std::vector<const SlowCall*> found;
     for (const SlowCall& call : model.slow_calls())
-        if (is_asked_for(model, call, window, probe) && is_shown(call.call, call.end.time_ns))
+        if (is_asked_for(model, call, window, probe) &&
+            is_shown(call.call, call.end.time_ns, call.end.thread))
             found.push_back(&call);
     return found;
 }

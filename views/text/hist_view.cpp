@@ -171,14 +171,20 @@ void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics
 
 } // namespace
 
-Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId id) {
+Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId id,
+                         const std::optional<HostChoice>& host) {
     const ProbeInfo* probe = model.find_probe(id);
     if (!probe)
         return Error{"show histogram", fmt::format("#{}", id.value), "no such probe", "see: probes",
                      Error::Kind::failed};
-    CallStatistics calls = model.probe_statistics(id, options.window);
+    CallStatistics calls = model.probe_statistics(id, options.window, host);
     uint64_t from = std::max(calls.from_ns, model.first_ns());
-    Canvas canvas = start_view(model, options, "hist " + probe_text(model, id), from, false);
+    ClassFilter of_host;
+    of_host.host = host;
+    Canvas canvas = start_view(model, options,
+                               "hist " + probe_text(model, id) +
+                                   (host ? " " + escape_untrusted(to_string(of_host)) : ""),
+                               from, false);
     const bool counted = model.is_counted(id);
     if (counted)
         canvas.add_line(fmt::format(

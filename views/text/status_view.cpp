@@ -2,14 +2,18 @@
 // status: the ledger. Every sum is written out, with a mark that says whether it holds.
 #include "views/escape.h"
 #include "views/format.h"
+#include "views/hosts_text.h"
 #include "views/model/account.h"
 #include "views/model/slow_call_query.h"
 #include "views/model/stack_completeness.h"
 #include "views/overhead_text.h"
 #include "views/shipping_text.h"
+#include "views/target_text.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace auger {
 
@@ -26,6 +30,7 @@ class StatusDrawing {
 
     void draw() {
         add_target();
+        add_hosts();
         add_sampling();
         add_samples();
         add_calls();
@@ -69,39 +74,15 @@ class StatusDrawing {
     static std::string count(uint64_t n) { return format_count(static_cast<double>(n)); }
 
     void add_target() {
-        const TargetStatus& target = context_.target;
-        std::string text;
-        switch (target.spec.kind) {
-        case TargetSpec::Kind::none:
-            text = "none";
-            break;
-        case TargetSpec::Kind::pids:
-            text = "by process id";
-            break;
-        case TargetSpec::Kind::name:
-            text = "processes named " + target.spec.name + condition_text(target.spec);
-            break;
-        case TargetSpec::Kind::all:
-            text = "everything";
-            break;
-        case TargetSpec::Kind::command:
-            text = "command";
-            for (const std::string& word : target.spec.command)
-                text += " " + word;
-            break;
-        }
-        line("target", text);
-        constexpr size_t most = 10;
-        for (size_t i = 0; i < target.processes.size() && i < most; i++) {
-            const TargetStatus::Process& process = target.processes[i];
-            line("", fmt::format("{} {}{}: {}", process.pid, process.comm,
-                                 process.user.empty() ? "" : " (" + process.user + ")",
-                                 process.running        ? "running"
-                                 : process.exit.empty() ? "gone"
-                                                        : process.exit));
-        }
-        if (target.processes.size() > most)
-            line("", fmt::format("and {} more", target.processes.size() - most));
+        std::string_view label = "target";
+        for (const std::string& text : target_lines(context_.target))
+            line(std::exchange(label, ""), text);
+    }
+
+    void add_hosts() {
+        std::string_view label = "hosts";
+        for (const HostRow& row : host_rows(context_.hosts))
+            line(std::exchange(label, ""), row.text, row.fine ? Style::plain : Style::warning);
     }
 
     void add_sampling() {

@@ -2,6 +2,7 @@
 // The text views: each draws the model into a Canvas, which to_text() turns into lines.
 #pragma once
 
+#include "loader/reports/host_report.h"
 #include "loader/reports/open_call.h"
 #include "loader/reports/reader_status.h"
 #include "loader/reports/symbol_progress.h"
@@ -56,6 +57,7 @@ struct StatusContext {
     double overhead_limit = 0;
     ClientsStatus clients{};
     ShippingStatus shipping{};
+    std::vector<HostReport> hosts{};
 };
 
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
@@ -83,7 +85,10 @@ Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeI
 // Calls that are running, the oldest first; of `probe`, or of all.
 Canvas open_calls_view(const Model&, const ViewOptions&, std::span<const OpenCall>,
                        std::optional<ProbeId> probe = {});
-Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe);
+Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe,
+                         const std::optional<HostChoice>& host = {});
+// Its percentiles, a row for each host.
+Result<Canvas> hist_by_host_view(const Model&, const ViewOptions&, ProbeId probe);
 Result<Canvas> diff_view(const Model&, const ViewOptions&, const ClassFilter& first,
                          const ClassFilter& second);
 

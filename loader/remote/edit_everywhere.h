@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// edit_everywhere: one edit on all hosts, or on none. Each agent's backend makes an edit as a whole
+// or not at all; where one refuses, those that have made it take it back. What comes of an edit is
+// not looked at before it is decided. Hosts that are lost meanwhile do not count: whoever comes
+// back is given what is in force by then. Changes when edits are to be agreed on in another way.
+#pragma once
+
+#include "loader/remote/hosts.h"
+#include "loader/remote/joined_reports.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace auger::remote {
+
+// The answers of those that have made it; fails when one refused, or none is there.
+Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
+                                       const Request& backward, std::chrono::nanoseconds longest);
+
+// What was answered, by host, in the order of their names; refusals are left out.
+template <typename Answer>
+Result<OfHosts<Answer>> understood(const Hosts::Answers& answers) {
+    OfHosts<Answer> understood;
+    for (const auto& [host, answer] : answers) {
+        if (!answer)
+            continue;
+        auto one = decoded<Answer>(*answer);
+        if (!one)
+            return Error{"read", "what " + host->name() + " answers", "it cannot be understood",
+                         "install the same version on both machines"};
+        understood.emplace_back(host->name(), std::move(*one));
+    }
+    std::ranges::sort(understood, {}, &std::pair<std::string, Answer>::first);
+    return understood;
+}
+
+} // namespace auger::remote

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/remote/hosts.h"
+
+#include "loader/base/read_clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace auger::remote {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+// How often is looked at hosts from which nothing comes.
+constexpr uint64_t look_ns = 20 * millisecond_ns;
+constexpr std::chrono::seconds longest_begin{10}, longest_end{2};
+
+uint64_t count_ns(nanoseconds time) {
+    return static_cast<uint64_t>(std::max<int64_t>(time.count(), 0));
+}
+
+} // namespace
+
+Hosts::Hosts(const HostsOptions& options, const SettingsInForce& settings, EventSink& sink)
+    : clock_(options.clock ? options.clock : [] { return read_clock(CLOCK_MONOTONIC); }),
+      go_on_(options.go_on), common_(options.agents.size(), CommonStream::Probes::by_number),
+      sink_(sink), surroundings_{
+                       common_,
+                       sink,
+                       settings,
+                       own_hello(options.program),
+                       options.open,
+                       options.agents.size() == 1,
+                       options.bytes_per_second,
+                       [this](const std::string& text) { sink_.on_notice(clock_(), text); }} {
+    uint32_t number = 0;
+    for (const NamedAgent& agent : options.agents)
+        hosts_.push_back(
+            std::make_unique<Host>(agent.name, MachineId{number++}, agent.connect, surroundings_));
+}
+
+Hosts::~Hosts() {
+    for (const auto& host : hosts_)
+        host->close();
+    const uint64_t end_ns = read_clock(CLOCK_MONOTONIC) + count_ns(longest_end);
+    const auto closed = [](const auto& host) {
+        host->collect();
+        return host->closed();
+    };
+    while (!std::ranges::all_of(hosts_, closed) && read_clock(CLOCK_MONOTONIC) < end_ns)
+        ::poll(nullptr, 0, 5);
+}
+
+Result<void> Hosts::begin() {
+    const uint64_t end_ns = clock_() + count_ns(longest_begin);
+    const auto tried = [](const auto& host) { return host->tried(); };
+    work();
+    while (!std::ranges::all_of(hosts_, tried) && clock_() < end_ns && (!go_on_ || go_on_()))
+        wait_until(std::min(end_ns, clock_() + look_ns), -1);
+    if (!live().empty())
+        return {};
+    std::string cause;
+    for (const auto& host : hosts_)
+        cause += fmt::format("{}{}: {}", cause.empty() ? "" : "; ", host->name(),
+                             host->cause().empty() ? "it does not answer" : host->cause());
+    return Error{"observe", hosts_.size() == 1 ? "" : "hosts", cause,
+                 "`ssh HOST sudo -n auger --version` has to work without a question",
+                 Error::Kind::unsupported};
+}
+
+std::vector<HostReport> Hosts::reports() const {
+    std::vector<HostReport> reports;
+    for (const auto& host : hosts_)
+        reports.push_back(host->report(clock_()));
+    return reports;
+}
+
+std::vector<Host*> Hosts::live() const {
+    std::vector<Host*> live;
+    for (const auto& host : hosts_)
+        if (host->live())
+            live.push_back(host.get());
+    return live;
+}
+
+void Hosts::work() {
+    for (const auto& host : hosts_)
+        host->work(clock_());
+}
+
+bool Hosts::wait_until(uint64_t time_ns, int wake_fd) {
+    const uint64_t now = clock_();
+    std::vector<pollfd> waiting{{wake_fd, POLLIN, 0}};
+    for (const auto& host : hosts_)
+        host->add_descriptors(waiting, now);
+    const uint64_t left = time_ns - std::min(time_ns, now);
+    const timespec timeout = {static_cast<time_t>(left / second_ns),
+                              static_cast<long>(left % second_ns)};
+    ::ppoll(waiting.data(), waiting.size(), &timeout, nullptr);
+    work();
+    return waiting.front().revents != 0;
+}
+
+Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& request,
+                          nanoseconds longest, bool lose) {
+    struct Asked {
+        Host* host;
+        size_t agent; // its n-th
+        uint64_t number;
+    };
+    std::vector<Asked> asked;
+    for (Host* host : hosts)
+        asked.push_back({host, host->agents(), host->ask(request)});
+    const uint64_t end_ns = clock_() + count_ns(longest);
+    Answers answers;
+    work();
+    for (;;) {
+        std::erase_if(asked, [&](const Asked& one) {
+            // Lost, and perhaps begun anew: then it was given what is in force.
+            if (!one.host->observes() || one.host->agents() != one.agent)
+                return true;
+            auto answer = one.host->take_answer(one.number);
+            if (answer)
+                answers.emplace(one.host, std::move(*answer));
+            return answer.has_value();
+        });
+        const uint64_t now = clock_();
+        const bool over = now >= end_ns || (go_on_ && !go_on_());
+        for (const Asked& one : asked) {
+            if (!over && one.host->live())
+                continue;
+            if (lose)
+                one.host->lose("it did not answer in time", now);
+            else
+                one.host->forget(one.number);
+        }
+        if (over)
+            return answers;
+        std::erase_if(asked, [](const Asked& one) { return !one.host->live(); });
+        if (asked.empty())
+            return answers;
+        wait_until(std::min(end_ns, now + look_ns), -1);
+    }
+}
+
+size_t Hosts::deliver_until(uint64_t until_ns, const std::function<bool()>& go_on) {
+    size_t steps = 0;
+    bool more = true;
+    const auto count = [&] {
+        steps++;
+        more = go_on();
+        return more;
+    };
+    while (more) {
+        // One after the other, each up to where the next one goes on.
+        Host* next = nullptr;
+        uint64_t next_ns = 0, limit = until_ns;
+        for (const auto& host : hosts_) {
+            const auto time = host->next_ns(clock_());
+            if (!time || *time > until_ns)
+                continue;
+            if (!next || *time < next_ns) {
+                if (next)
+                    limit = std::min(limit, next_ns);
+                next = host.get();
+                next_ns = *time;
+            } else {
+                limit = std::min(limit, *time);
+            }
+        }
+        if (!next)
+            break;
+        const size_t before = steps;
+        next->deliver(limit, count, clock_());
+        if (steps == before) // of an agent whose stream makes no sense
+            break;
+    }
+    if (more && until_ns > told_time_ns_) {
+        told_time_ns_ = until_ns;
+        sink_.on_time(until_ns);
+    }
+    return steps;
+}
+
+size_t Hosts::deliver(const TimeSlice& slice) {
+    const uint64_t now = clock_();
+    uint64_t until = now;
+    for (const auto& host : hosts_)
+        if (host->waited_for(now))
+            until = std::min(until, host->until_ns());
+    return deliver_until(until, [&] { return !slice.over(); });
+}
+
+void Hosts::catch_up() {
+    uint64_t until = 0;
+    for (const auto& host : hosts_)
+        until = std::max(until, host->until_ns());
+    until = std::min(until, clock_());
+    const uint64_t end_ns = clock_() + count_ns(silent_is_stale);
+    const auto there = [&](const auto& host) {
+        return !host->waited_for(clock_()) || host->until_ns() >= until;
+    };
+    while (!std::ranges::all_of(hosts_, there) && clock_() < end_ns && (!go_on_ || go_on_()))
+        wait_until(clock_() + look_ns, -1);
+    deliver_until(until, [] { return true; });
+}
+
+} // namespace auger::remote

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/remote/hosts_backend.h"
+
+#include "loader/base/read_clock.h"
+#include "loader/remote/edit_everywhere.h"
+#include "loader/remote/joined_reports.h"
+
+#include <algorithm>
+
+namespace auger::remote {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+// How long a host may be at work on what it was asked: files are read for a minute at most.
+constexpr std::chrono::seconds longest_edit{75}, longest_edit_at_terminal{10};
+constexpr std::chrono::milliseconds longest_completion{300};
+constexpr std::chrono::milliseconds delivered_at_once{5};
+
+class HostsBackend final : public Backend {
+  public:
+    HostsBackend(const HostsOptions& options, EventSink& sink)
+        : sink_(sink), hosts_(options, settings_, sink),
+          longest_edit_(options.open.at_terminal ? longest_edit_at_terminal : longest_edit) {}
+
+    Result<void> begin() { return hosts_.begin(); }
+
+    bool replaying() const override { return false; }
+    uint64_t now_ns() const override { return hosts_.now_ns(); }
+
+    Result<void> set_target(const TargetSpec& target) override {
+        if (target.kind == TargetSpec::Kind::command)
+            return Error{"start", "", "a command cannot be started on other hosts",
+                         "start it there, and observe it: `target -n NAME`", Error::Kind::usage};
+        return edit(SetTarget{target}, SetTarget{settings_.target},
+                    [&] { settings_.target = target; });
+    }
+    TargetStatus target_status() const override;
+    Result<void> start_command() override { return {}; }
+
+    Result<ProbeReport> add_probe(const ProbeRequest& request) override;
+    Result<ProbePlan> plan_probe(const std::string& text) override {
+        return question<ProbePlan>(PlanProbe{text});
+    }
+    Result<void> remove_probe(ProbeId id) override;
+    Result<void> set_attached(ProbeId id, bool attached) override;
+    Result<CallSites> find_call_sites(const std::string& function) override {
+        return question<CallSites>(FindCallSites{function});
+    }
+    Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override {
+        return question<UsdtProbes>(FindUsdtProbes{pattern});
+    }
+    Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
+        return question<Tracepoints>(ListTracepoints{pattern});
+    }
+    Result<void> set_slow(ProbeId id, const Threshold& threshold,
+                          const CallConditions& conditions) override;
+    Result<void> set_split(const SplitInfo& split) override {
+        return edit(SetSplit{settings_.numbered(split)},
+                    SetSplit{settings_.numbered(settings_.split)},
+                    [&] { settings_.split = split; });
+    }
+    Result<void> set_explained(const ExplainRequest& explain) override {
+        return edit(SetExplained{settings_.numbered(explain)},
+                    SetExplained{settings_.numbered(settings_.explain)},
+                    [&] { settings_.explain = explain; });
+    }
+    Result<void> set_only(const OnlyInfo& only) override {
+        return edit(SetOnly{settings_.numbered(only)}, SetOnly{settings_.numbered(settings_.only)},
+                    [&] { settings_.only = only; });
+    }
+    Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
+    Result<void> set_sampling(const SamplingSettings& sampling) override {
+        return edit(SetSampling{settings_.numbered(sampling)},
+                    SetSampling{settings_.numbered(settings_.sampling)},
+                    [&] { settings_.sampling = sampling; });
+    }
+    Result<void> set_filter(const FilterSpec& filter) override {
+        return edit(SetFilter{filter}, SetFilter{settings_.filter},
+                    [&] { settings_.filter = filter; });
+    }
+    Result<void> set_way_out(WayOut way) override {
+        return edit(SetWayOut{way}, SetWayOut{settings_.way}, [&] { settings_.way = way; });
+    }
+    void add_notice(const std::string& text) override { sink_.on_notice(now_ns(), text); }
+    // Each host's is a recording of its own.
+    Result<void> record(const std::string& path) override;
+    Result<void> record_intervals(const IntervalRecording& wanted) override {
+        if (wanted.folder.empty())
+            return {};
+        return Error{"record", wanted.folder, "recordings of intervals are written by one machine",
+                     "`record FILE` writes one of each host; or record on each host: `auger -n "
+                     "NAME -e 'record DIR every 60s auger'`",
+                     Error::Kind::unsupported};
+    }
+    Result<void> keep_last(nanoseconds span) override {
+        hosts_.recording().keep = span;
+        for (const auto& host : hosts_.all())
+            host->recording().keep_last(span);
+        return {};
+    }
+    Result<void> write_last(const std::string& path) const override {
+        for (const auto& host : hosts_.all())
+            if (auto written = host->recording().write_last(path); !written)
+                return written;
+        return {};
+    }
+
+    std::vector<uint64_t> links() const override {
+        std::vector<uint64_t> all;
+        for (const auto& host : hosts_.all())
+            if (host->observes())
+                all.insert(all.end(), host->link().state().links.begin(),
+                           host->link().state().links.end());
+        std::ranges::sort(all);
+        return all;
+    }
+    std::vector<Capability> capabilities() const override {
+        return joined(of_agents<std::vector<Capability>>(
+            [](const AgentLink& link) { return link.report().capabilities; }));
+    }
+    SymbolProgress symbol_progress() const override {
+        SymbolProgress progress = joined(
+            of_agents<SymbolProgress>([](const AgentLink& link) { return link.state().symbols; }));
+        progress.bytes = 0; // what agents hold is theirs
+        for (const auto& host : hosts_.all())
+            progress.bytes += host->recording().memory_bytes();
+        return progress;
+    }
+    UnwindStatus unwind_status() const override {
+        return joined(
+            of_agents<UnwindStatus>([](const AgentLink& link) { return link.state().unwind; }));
+    }
+    ReaderStatus reader_status() const override {
+        return joined(
+            of_agents<ReaderStatus>([](const AgentLink& link) { return link.state().readers; }));
+    }
+    std::vector<HostReport> hosts() const override { return hosts_.reports(); }
+    std::vector<std::string> complete_function(std::string_view prefix,
+                                               size_t limit) const override;
+
+    Result<bool> poll(nanoseconds timeout, int wake_fd) override;
+    Result<void> refresh() override {
+        hosts_.ask(hosts_.live(), Refresh{}, silent_is_stale, false);
+        hosts_.catch_up();
+        return {};
+    }
+    void settle_symbols(nanoseconds timeout) override {
+        hosts_.ask(hosts_.live(), SettleSymbols{timeout}, timeout + silent_is_stale, false);
+        hosts_.catch_up();
+    }
+
+  private:
+    // Makes an edit on every host, or, where one refuses, on none; then `commit`.
+    template <typename Commit>
+    Result<void> edit(const Request& forward, const Request& backward, const Commit& commit) {
+        auto made = edit_everywhere(hosts_, forward, backward, longest_edit_);
+        if (!made)
+            return made.error();
+        commit();
+        hosts_.catch_up();
+        return {};
+    }
+    // Asks what changes nothing; one that cannot answer is left out where others can.
+    template <typename Answer>
+    Result<Answer> question(const Request& request);
+    template <typename T, typename Of>
+    OfHosts<T> of_agents(const Of& of) const {
+        OfHosts<T> all;
+        for (const auto& host : hosts_.all())
+            if (host->observes())
+                all.emplace_back(host->name(), of(host->link()));
+        return all;
+    }
+    Result<SettingsInForce::Probe*> probe(const char* operation, ProbeId id) {
+        const auto found = settings_.probes.find(id);
+        if (found == settings_.probes.end())
+            return Error{operation, std::to_string(id.value), "no such probe", ""};
+        return &found->second;
+    }
+
+    EventSink& sink_;
+    SettingsInForce settings_;
+    uint32_t next_number_ = 1; // of a probe, for agents
+    mutable Hosts hosts_;
+    const nanoseconds longest_edit_;
+};
+
+template <typename Answer>
+Result<Answer> HostsBackend::question(const Request& request) {
+    const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
+    OfHosts<Error> refused;
+    for (const auto& [host, answer] : answers)
+        if (!answer)
+            refused.emplace_back(host->name(), answer.error());
+    if (!refused.empty() && refused.size() == answers.size())
+        return joined(refused, answers.size());
+    auto all = understood<Answer>(answers);
+    if (!all)
+        return all.error();
+    if (all->empty())
+        return Error{"ask", "the hosts", "none of them answers", "`status` says how they are"};
+    return joined(*all);
+}
+
+TargetStatus HostsBackend::target_status() const {
+    TargetStatus status{settings_.target, {}};
+    for (const auto& host : hosts_.all()) {
+        if (!host->observes())
+            continue;
+        for (TargetStatus::Process process : host->link().state().target.processes) {
+            process.machine = host->name();
+            status.processes.push_back(std::move(process));
+        }
+    }
+    return status;
+}
+
+Result<ProbeReport> HostsBackend::add_probe(const ProbeRequest& request) {
+    const ProbeId number{next_number_++};
+    ProbeRequest asked = request;
+    asked.id = number;
+    auto answers = edit_everywhere(hosts_, AddProbe{asked}, RemoveProbe{number}, longest_edit_);
+    if (!answers)
+        return answers.error();
+    auto reports = understood<ProbeReport>(*answers);
+    if (!reports)
+        return reports.error();
+    settings_.probes.insert_or_assign(request.id,
+                                      SettingsInForce::Probe{number, request, settings_.way, true});
+    hosts_.common().announce(number, request.id);
+    hosts_.catch_up();
+    return joined(*reports);
+}
+
+Result<void> HostsBackend::remove_probe(ProbeId id) {
+    auto known = probe("delete probe", id);
+    if (!known)
+        return known.error();
+    const SettingsInForce::Probe old = **known;
+    // It cannot be refused by one that has it.
+    ProbeRequest again = old.request;
+    again.id = old.number;
+    return edit(RemoveProbe{old.number}, AddProbe{again}, [&] { settings_.probes.erase(id); });
+}
+
+Result<void> HostsBackend::set_attached(ProbeId id, bool attached) {
+    auto known = probe("attach or take off probe", id);
+    if (!known)
+        return known.error();
+    SettingsInForce::Probe& of = **known;
+    return edit(SetAttached{of.number, attached}, SetAttached{of.number, of.attached},
+                [&] { of.attached = attached; });
+}
+
+Result<void> HostsBackend::set_slow(ProbeId id, const Threshold& threshold,
+                                    const CallConditions& conditions) {
+    auto known = probe("trace slow calls of probe", id);
+    if (!known)
+        return known.error();
+    SettingsInForce::Probe& of = **known;
+    return edit(SetSlow{of.number, threshold, conditions},
+                SetSlow{of.number, of.request.slow, of.request.conditions}, [&] {
+                    of.request.slow = threshold;
+                    of.request.conditions = conditions;
+                });
+}
+
+Result<void> HostsBackend::record(const std::string& path) {
+    if (path.empty())
+        (void)refresh();
+    else
+        hosts_.catch_up();
+    hosts_.recording().path = path;
+    Result<void> result;
+    for (const auto& host : hosts_.all()) {
+        const auto done =
+            path.empty() ? host->recording().finish() : host->recording().record(path);
+        if (result && !done)
+            result = done;
+    }
+    if (result || path.empty())
+        return result;
+    hosts_.recording().path.clear();
+    for (const auto& host : hosts_.all())
+        (void)host->recording().finish();
+    return result;
+}
+
+Result<std::vector<OpenCall>> HostsBackend::open_calls(std::optional<ProbeId> id) {
+    ListOpenCalls request;
+    if (id) {
+        auto known = probe("list open calls of probe", *id);
+        if (!known)
+            return known.error();
+        request.probe = (*known)->number;
+    }
+    const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
+    // Their stacks are defined by then.
+    hosts_.catch_up();
+    std::vector<OpenCall> all;
+    std::optional<Error> error;
+    size_t refused = 0;
+    for (const auto& [host, answer] : answers) {
+        if (!answer) {
+            error = answer.error();
+            refused++;
+            continue;
+        }
+        const auto calls = decoded<std::vector<OpenCall>>(*answer);
+        if (!calls || !host->observes())
+            continue;
+        for (const OpenCall& call : *calls)
+            if (auto common = host->stream().common(call))
+                all.push_back(std::move(*common));
+    }
+    if (error && refused == answers.size())
+        return *error;
+    std::ranges::stable_sort(all, std::greater(), &OpenCall::age_ns);
+    return all;
+}
+
+std::vector<std::string> HostsBackend::complete_function(std::string_view prefix,
+                                                         size_t limit) const {
+    std::vector<std::string> names;
+    const CompleteFunction request{std::string(prefix), static_cast<uint32_t>(limit)};
+    for (const auto& [host, answer] : hosts_.ask(hosts_.live(), request, longest_completion, false))
+        if (const auto some = answer ? decoded<std::vector<std::string>>(*answer) : std::nullopt)
+            names.insert(names.end(), some->begin(), some->end());
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.resize(std::min(names.size(), limit));
+    return names;
+}
+
+Result<bool> HostsBackend::poll(nanoseconds timeout, int wake_fd) {
+    const uint64_t deadline =
+        now_ns() + static_cast<uint64_t>(std::max<int64_t>(timeout.count(), 0));
+    for (;;) {
+        const bool woken =
+            hosts_.wait_until(std::min(deadline, now_ns() + 20 * millisecond_ns), wake_fd);
+        const size_t delivered =
+            hosts_.deliver(TimeSlice([this] { return now_ns(); }, delivered_at_once));
+        const std::vector<Host*> live = hosts_.live();
+        const bool ended = !live.empty() && std::ranges::all_of(live, [](const Host* host) {
+            return host->link().state().ended;
+        });
+        if (ended && delivered == 0)
+            return false;
+        if (delivered || woken || now_ns() >= deadline)
+            return true;
+    }
+}
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> make_hosts_backend(const HostsOptions& options, EventSink& sink) {
+    auto backend = std::make_unique<HostsBackend>(options, sink);
+    if (auto begun = backend->begin(); !begun)
+        return begun.error();
+    return std::unique_ptr<Backend>(std::move(backend));
+}
+
+} // namespace auger::remote

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How an observed host is. Changes when more is told of one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace auger {
+
+struct HostReport {
+    enum class State : uint8_t {
+        starting, // its agent has not answered yet
+        joining,  // it is given the settings in force
+        live,
+        stale, // it has said nothing for a while, and is not waited for
+        lost,  // there is no agent; it will be started again
+    };
+    std::string name; // as the user has it
+    State state = State::starting;
+    std::string cause;             // why it is lost; raw
+    std::string program;           // of the agent: "auger 1.2.3"; raw
+    std::string machine;           // what the machine calls itself; raw
+    uint64_t silent_ns = 0;        // since it said something
+    uint64_t clock_error_ns = 0;   // by how much its times may be wrong here
+    uint64_t round_trip_ns = 0;    // the shortest of late
+    uint64_t received_bytes = 0;   // from all of its agents
+    uint64_t bytes_per_second = 0; // of late
+    uint64_t lost_samples = 0;     // that its agent dropped, since we read too slowly
+    uint64_t times_lost = 0;
+    size_t processes = 0; // of the target, that run
+};
+
+// What stands behind the name of a file that is of one of several hosts: "-web1".
+inline std::string host_suffix(std::string host) {
+    for (char& c : host)
+        c = c == '/' ? '_' : c;
+    return "-" + host;
+}
+
+inline const char* state_text(HostReport::State state) {
+    switch (state) {
+    case HostReport::State::starting:
+        return "starting";
+    case HostReport::State::joining:
+        return "joining";
+    case HostReport::State::live:
+        return "live";
+    case HostReport::State::stale:
+        return "stale";
+    case HostReport::State::lost:
+        return "lost";
+    }
+    return "";
+}
+
+} // namespace auger

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Three hosts, each with a demo service and a truth of its own. They are this machine, three times:
+// what starts an agent takes the other hosts' services out of its sight.
+#include "tests/cli/invocation.h"
+#include "tests/cli/live_auger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+class LiveHosts : public LiveTest {
+  protected:
+    static constexpr int calls = 1500; // of each service
+
+    struct Host {
+        std::string name;
+        std::string truth; // path
+        std::unique_ptr<Program> service;
+        json account{};
+    };
+
+    void begin() {
+        for (const char* name : {"a", "b", "c"}) {
+            Host host{name, folder_.path(std::string(name) + ".truth"), nullptr};
+            host.service = std::make_unique<Program>(
+                "demo_service", std::vector<std::string>{"--calls", std::to_string(calls), "--wait",
+                                                         "--linger", "--truth", host.truth});
+            host.service->wait_ready();
+            hosts_.push_back(std::move(host));
+        }
+        std::filesystem::create_directory(folder_.path("nothing"));
+        std::string script = "#!/bin/sh\nset -e\n";
+        for (const Host& host : hosts_)
+            script += fmt::format("[ \"$1\" = {} ] || mount --bind {} /proc/{}\n", host.name,
+                                  folder_.path("nothing"), host.service->pid());
+        script +=
+            fmt::format("echo $$ > {}/$1.agent\nexec {} --agent\n", folder_.path(""), AUGER_BINARY);
+        via_ = "unshare -m sh " + folder_.file("via", script) + " {}";
+    }
+    // Two by name, one by a file.
+    std::vector<std::string> arguments() const {
+        return {"--host", "a,b", "--hosts", folder_.file("hosts", "# the third\nc\n"),
+                "--via",  via_,  "-n",      "demo_service"};
+    }
+    pid_t agent(const std::string& name) const {
+        pid_t pid = 0;
+        std::ifstream(folder_.path(name + ".agent")) >> pid;
+        EXPECT_GT(pid, 0) << name;
+        return pid;
+    }
+    void open_all() {
+        for (Host& host : hosts_)
+            host.service->go();
+        for (Host& host : hosts_)
+            host.account = host.service->account();
+    }
+    static json row(const json& rows, const std::string& host) {
+        for (const json& row : rows)
+            if (row["host"] == host)
+                return row;
+        ADD_FAILURE() << host << " is not in " << rows;
+        return json::object();
+    }
+    // CPU time of stacks that rebuild the index, with whatever parameters.
+    static double rebuilding(const json& flame) {
+        double sum = 0;
+        for (const json& entry : flame["stacks"])
+            for (const json& frame : entry["stack"])
+                if (frame.get<std::string>().starts_with("rebuild_index(")) {
+                    sum += entry["cpu"].get<double>();
+                    break;
+                }
+        return sum;
+    }
+    // Durations of calls from their first to their last statement, and around them; sorted.
+    struct Durations {
+        std::vector<uint64_t> inside, outside;
+    };
+    Durations durations() const {
+        Durations all;
+        for (const Host& host : hosts_) {
+            std::ifstream lines(host.truth);
+            uint64_t start, end, tid, from, to;
+            for (std::string kind; lines >> start >> end >> tid >> kind >> from >> to;) {
+                all.inside.push_back(to - from);
+                all.outside.push_back(end - start);
+            }
+        }
+        std::ranges::sort(all.inside);
+        std::ranges::sort(all.outside);
+        return all;
+    }
+    static uint64_t quantile(const std::vector<uint64_t>& sorted, double q) {
+        return sorted[static_cast<size_t>(std::ceil(q * double(sorted.size()))) - 1];
+    }
+
+    std::vector<Host> hosts_;
+    std::string via_;
+};
+
+TEST_F(LiveHosts, AreTheSumOfWhatEachOfThemKnows) {
+    begin();
+    auto auger = std::make_unique<LiveAuger>(arguments());
+    auger->run({"time handle_request", "split handle_request > 2ms", "sample 999"});
+    open_all();
+    auger->run({"wait until entries handle_request >= 4500 for 60s"});
+    const json hist = auger->ask("hist handle_request by host");
+    EXPECT_EQ(hist["count"], 3 * calls);
+    std::map<uint64_t, uint64_t> buckets;
+    for (const Host& host : hosts_) {
+        const json of = row(hist["hosts"], host.name);
+        EXPECT_EQ(of["count"], calls) << host.name;
+        EXPECT_EQ(host.account["calls"], calls);
+        for (const json& bucket : of["buckets"])
+            buckets[bucket[0]] += bucket[2].get<uint64_t>();
+        EXPECT_EQ(auger->ask("hist handle_request host=" + host.name)["p95"], of["p95"]);
+    }
+    std::map<uint64_t, uint64_t> of_all;
+    for (const json& bucket : hist["buckets"])
+        of_all[bucket[0]] = bucket[2];
+    EXPECT_EQ(of_all, buckets) << "histograms do not add up";
+    // Only slow calls rebuild the index: as on one host, and on each of them.
+    const auto slow_share = [&](const std::string& more) {
+        const double slow = rebuilding(auger->ask("flame slow" + more)),
+                     fast = rebuilding(auger->ask("flame fast" + more));
+        EXPECT_GT(slow, 0);
+        return slow / (slow + fast);
+    };
+    EXPECT_GT(slow_share(""), 0.95);
+    EXPECT_GT(slow_share("+host=b"), 0.95);
+    EXPECT_EQ(labels_of(auger->ask("flame by host")), (std::set<std::string>{"a", "b", "c"}));
+    const json diff = auger->ask("diff host=c others");
+    EXPECT_EQ(diff["first"]["calls"], calls);
+    EXPECT_EQ(diff["second"]["calls"], 2 * calls);
+    const json status = auger->ask("status");
+    EXPECT_EQ(status["checks"], (json{{"ticks", true}, {"samples", true}, {"calls", true}}));
+    for (const Host& host : hosts_) {
+        const json of = row(status["hosts"], host.name);
+        EXPECT_EQ(of["state"], "live");
+        EXPECT_GT(of["received_bytes"], 0);
+        EXPECT_GT(of["clock_error"], 0);
+    }
+    std::vector<BpfObjects> held;
+    for (const Host& host : hosts_)
+        held.push_back(BpfObjects::held_by(agent(host.name)));
+    auger.reset();
+    for (const BpfObjects& objects : held)
+        EXPECT_TRUE(objects.wait_gone()) << "an agent left something behind";
+}
+
+// The others' numbers are whole, whatever becomes of one; and it comes back to what is in force.
+TEST_F(LiveHosts, OneIsStoppedAndKilled) {
+    begin();
+    LiveAuger auger(arguments());
+    auger.run({"time handle_request"});
+    const auto state = [&](const std::string& host) {
+        return row(auger.ask("status")["hosts"], host)["state"].get<std::string>();
+    };
+    ::kill(agent("b"), SIGSTOP);
+    while (state("b") != "stale")
+        auger.run({"wait 100ms"});
+    // Without it an edit is one of the others; they are not held up, and it is given it later.
+    auger.run({"split handle_request > 4ms"});
+    EXPECT_EQ(state("b"), "lost");
+    ::kill(agent("b"), SIGKILL);
+    while (state("b") != "live")
+        auger.run({"wait 100ms"});
+    EXPECT_THAT(auger.error("time no_such_function"), HasSubstr("no_such_function"));
+    EXPECT_EQ(auger.all("probes").size(), 1u);
+    open_all();
+    auger.run({"wait until entries handle_request >= 4500 for 60s"});
+    const json hist = auger.ask("hist handle_request by host");
+    for (const Host& host : hosts_)
+        EXPECT_EQ(row(hist["hosts"], host.name)["count"], calls) << host.name;
+    // That of all calls: what is measured lies between the two, and a bucket is 1/64 octave wide,
+    // about 1.1 %.
+    const Durations truth = durations();
+    ASSERT_EQ(truth.inside.size(), size_t{3 * calls});
+    for (const auto& [name, q] : std::map<std::string, double>{{"p50", 0.5}, {"p95", 0.95}}) {
+        EXPECT_GE(hist[name].get<double>() * 1.011, double(quantile(truth.inside, q))) << name;
+        EXPECT_LE(hist[name].get<double>() / 1.011, double(quantile(truth.outside, q))) << name;
+    }
+    EXPECT_EQ(row(auger.ask("status")["hosts"], "b")["times_lost"], 1);
+    EXPECT_TRUE(auger.ask("status")["checks"]["calls"]);
+}
+
+TEST_F(LiveHosts, AnAgentIsForConsoles) {
+    // Whose pipe is closed.
+    EXPECT_EQ(auger({"--agent"}).code, 0);
+    const Outcome options = auger({"--agent", "-n", "nginx"});
+    EXPECT_EQ(options.code, 2);
+    EXPECT_THAT(options.err, HasSubstr("takes no other option"));
+    const Outcome nobody = auger({"--host", "a", "--via", "echo nobody; false {}", "--batch"});
+    EXPECT_EQ(nobody.code, 3);
+    EXPECT_THAT(nobody.err, HasSubstr("a: nobody"));
+}
+
+} // namespace
+} // namespace auger::test

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Several hosts are observed as one: counts are the sum, percentiles those of all calls, edits are
+// made on all or on none, and who is stopped, killed or means harm changes nothing of the others.
+#include "loader/recording/replay_backend.h"
+#include "loader/stats/histogram.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/observed_hosts.h"
+#include "views/model/account.h"
+#include "views/model/diff.h"
+#include "views/model/fold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace auger {
+namespace {
+
+using test::Mishap;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+TEST_F(ObservedHosts, AreTheSum) {
+    observe();
+    const std::vector<Edit> all_edits = edits();
+    for (size_t i = 0; i < 5; i++) // up to sampling
+        ASSERT_TRUE(all_edits[i]());
+    poll_until([&] {
+        return std::ranges::all_of(
+            hosts, [&](const auto& host) { return counted(name(host->index)) > 300; });
+    });
+    end_of_calls();
+    std::vector<uint64_t> durations;
+    for (const auto& host : hosts) {
+        const uint64_t calls = truth().at(name(host->index));
+        EXPECT_EQ(counted(name(host->index)), static_cast<double>(calls));
+        for (uint64_t n = 0; n < calls; n++)
+            durations.push_back(test::call_duration(host->index, n));
+    }
+    const CallStatistics all = model.probe_statistics(ProbeId{1});
+    EXPECT_EQ(all.entries, static_cast<double>(durations.size()));
+    EXPECT_EQ(all.sum_ns, static_cast<double>(
+                              std::accumulate(durations.begin(), durations.end(), uint64_t{0})));
+    std::ranges::sort(durations);
+    for (const double q : {0.5, 0.95, 0.99}) {
+        const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(durations.size())));
+        EXPECT_EQ(bucket_of(static_cast<uint64_t>(all.quantile(q))),
+                  bucket_of(durations[rank - 1]));
+    }
+    // Each call held one sample, whose function says whether it was slow.
+    const Account account = make_account(model);
+    EXPECT_TRUE(account.calls_add_up);
+    EXPECT_EQ(account.classes[CallClass::slow].samples, static_cast<double>(slow_truth()));
+    EXPECT_EQ(account.classes[CallClass::fast].samples,
+              all.entries - account.classes[CallClass::slow].samples);
+    for (const auto& [shown, function] :
+         {std::pair(CallClass::slow, "rebuild"), std::pair(CallClass::fast, "handle")}) {
+        const FlameTree tree = fold(model, {}, shown);
+        for (const FlameNode& node : tree.nodes)
+            if (node.depth > 1) {
+                EXPECT_EQ(model.symbols().name(node.function), function);
+            }
+    }
+}
+
+// A refusal, by each of them at each edit, leaves all of them as they were.
+TEST_F(ObservedHosts, EditsAreMadeOnAllOrNone) {
+    const size_t count = edits().size();
+    for (size_t at = 0; at < count; at++) {
+        const auto refusing = static_cast<uint32_t>(at % 3);
+        SCOPED_TRACE(testing::Message() << "edit " << at << " refused by " << name(refusing));
+        backend.reset();
+        hosts.clear();
+        std::vector<Mishap> mishaps(3);
+        mishaps[refusing].refused_at = static_cast<int>(at);
+        observe(mishaps);
+        const std::vector<Edit> all = edits();
+        for (size_t i = 0; i < count; i++) {
+            const auto before = settings();
+            const auto made = all[i]();
+            EXPECT_EQ(made.ok(), i != at);
+            EXPECT_THAT(settings(), SizeIs(1)) << "hosts have different settings";
+            if (made)
+                continue;
+            EXPECT_THAT(made.error().message(), HasSubstr(name(refusing) + ": it is refused"));
+            EXPECT_EQ(settings(), before);
+            EXPECT_TRUE(all[i]()) << "it cannot be tried again";
+            EXPECT_THAT(settings(), SizeIs(1));
+        }
+    }
+}
+
+// Killed at each edit, before it or behind it: others have it, and so has who comes back.
+TEST_F(ObservedHosts, WhoIsKilledComesBackAsTheOthersAre) {
+    const size_t count = edits().size();
+    for (size_t at = 0; at < 2 * count; at++) {
+        const auto victim = static_cast<uint32_t>(at % 3);
+        const int edit = static_cast<int>(at / 2);
+        SCOPED_TRACE(testing::Message() << name(victim) << " killed "
+                                        << (at % 2 ? "behind" : "before") << " edit " << edit);
+        backend.reset();
+        hosts.clear();
+        std::vector<Mishap> mishaps(3);
+        (at % 2 ? mishaps[victim].dies_after : mishaps[victim].dies_before) = edit;
+        observe(mishaps);
+        const std::vector<Edit> all = edits();
+        for (size_t i = 0; i < count; i++) {
+            const auto made = all[i]();
+            EXPECT_TRUE(made) << made.error().message();
+            EXPECT_THAT(settings(), SizeIs(1)) << "edit " << i;
+        }
+        if (at % 7 == 0) { // it is started again after a second
+            all_live();
+            EXPECT_THAT(settings(), SizeIs(1));
+            EXPECT_EQ(backend->hosts()[victim].times_lost, 1u);
+        }
+    }
+}
+
+TEST_F(ObservedHosts, WhatWasCountedStaysAndCallsThatWereOpenAreDropped) {
+    Mishap waits;
+    waits.leaves_open = true;
+    observe({{}, waits, {}});
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    poll_until([&] { return counted("web2") > 50; });
+    hosts[1]->peer.signal(SIGKILL);
+    poll_until([&] { return state_of(1) == HostReport::State::lost; });
+    const double before = counted("web2"), others = counted("web1");
+    const auto of_web2 = [&] { return model.probe_statistics(ProbeId{1}, {}, HostChoice{"web2"}); };
+    EXPECT_EQ(of_web2().open, 0);
+    EXPECT_EQ(of_web2().dropped, 1);
+    EXPECT_TRUE(make_account(model).calls_add_up);
+    all_live();
+    poll_until([&] { return counted("web2") > before + 50; });
+    EXPECT_GT(counted("web1"), others);
+    end_of_calls();
+    // Of the agents that are there now each call was counted; of the former one what was told.
+    EXPECT_EQ(counted("web1"), static_cast<double>(truth().at("web1")));
+    EXPECT_EQ(counted("web2"), before + static_cast<double>(truth().at("web2")));
+    EXPECT_TRUE(make_account(model).calls_add_up);
+    EXPECT_EQ(model.ledger().samples, model.samples_received()) << "of both agents";
+    EXPECT_EQ(model.find_probe(ProbeId{1})->specs.size(), 4u) << "functions of both agents";
+}
+
+TEST_F(ObservedHosts, WhoIsStoppedIsNotWaitedFor) {
+    observe();
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    poll_until([&] { return counted("web2") > 50; });
+    hosts[1]->peer.signal(SIGSTOP);
+    poll_until([&] { return state_of(1) == HostReport::State::stale; });
+    const double others = counted("web1") + counted("web3"), stopped = counted("web2");
+    poll_until([&] { return counted("web1") + counted("web3") > others + 100; });
+    EXPECT_EQ(counted("web2"), stopped);
+    // It goes on where it was.
+    hosts[1]->peer.signal(SIGCONT);
+    all_live();
+    end_of_calls();
+    for (const char* host : {"web1", "web2", "web3"})
+        EXPECT_EQ(counted(host), static_cast<double>(truth().at(host))) << host;
+    EXPECT_EQ(backend->hosts()[1].times_lost, 0u);
+    // What is changed while it is silent it would do when nobody expects it.
+    hosts[1]->peer.signal(SIGSTOP);
+    poll_until([&] { return state_of(1) == HostReport::State::stale; });
+    SamplingSettings sampling;
+    sampling.rate_hz = 99;
+    ASSERT_TRUE(backend->set_sampling(sampling));
+    EXPECT_EQ(state_of(1), HostReport::State::lost);
+    EXPECT_THAT(settings(), SizeIs(1));
+    all_live();
+    EXPECT_THAT(settings(), SizeIs(1));
+}
+
+TEST_F(ObservedHosts, OpenCallsAreThoseOfAll) {
+    observe();
+    ASSERT_TRUE(backend->add_probe({ProbeId{4}, "handle", {}, {}, {}}));
+    const auto open = backend->open_calls(ProbeId{4});
+    ASSERT_TRUE(open);
+    ASSERT_THAT(*open, SizeIs(3));
+    EXPECT_EQ((*open)[0].age_ns, 3000u) << "the oldest first";
+    for (const OpenCall& call : *open) {
+        EXPECT_EQ(call.probe, ProbeId{4});
+        ASSERT_THAT(call.stack, SizeIs(1));
+        const FunctionId function = model.symbols().frames(call.stack[0]).front().function;
+        EXPECT_EQ(model.symbols().name(function), "rebuild");
+    }
+}
+
+TEST_F(ObservedHosts, OneIsComparedWithTheRest) {
+    observe();
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    ASSERT_TRUE(backend->set_split(
+        {true, ProbeId{1}, {Threshold::Kind::fixed, test::slow_duration, 0}, false}));
+    poll_until([&] { return counted("web3") > 200 && counted("web1") > 200; });
+    ASSERT_TRUE(backend->refresh());
+    ClassFilter one, rest;
+    one.host = HostChoice{"web3"};
+    rest.host = HostChoice{"web3", true};
+    EXPECT_TRUE(one.excludes(rest));
+    const auto diff = diff_classes(model, {}, one, rest);
+    ASSERT_TRUE(diff) << diff.error().message();
+    EXPECT_EQ(diff->first.calls, counted("web3"));
+    EXPECT_EQ(diff->second.calls, counted("web1") + counted("web2"));
+    EXPECT_EQ(diff->first.samples.samples, counted("web3")) << "each call holds one";
+    // Of web1 no call is slow: rebuild is web3's more than others'.
+    ASSERT_FALSE(diff->functions.empty());
+    const double part = fold(model, {}, one).total(0).samples;
+    EXPECT_EQ(part, counted("web3"));
+    ClassFilter nobody;
+    nobody.host = HostChoice{"web9"};
+    EXPECT_THAT(lacking_part(model, nobody)->message(), HasSubstr("web1, web2, web3"));
+}
+
+// By the host's own clock and ids; together they are what was observed, and one that was lost has
+// two.
+TEST_F(ObservedHosts, EachIsRecordedByItself) {
+    test::TemporaryFolder folder;
+    observe();
+    ASSERT_TRUE(backend->record(folder.path("x.auger")));
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    poll_until([&] { return counted("web1") > 100 && counted("web3") > 100; });
+    hosts[2]->peer.signal(SIGKILL);
+    poll_until([&] { return state_of(2) == HostReport::State::lost; });
+    all_live();
+    end_of_calls();
+    ASSERT_TRUE(backend->record({}));
+    Model replayed;
+    const std::vector<std::string> paths{folder.path("x-web1.auger"), folder.path("x-web2.auger"),
+                                         folder.path("x-web3.auger"),
+                                         folder.path("x-web3-2.auger")};
+    auto replay = open_replay(paths, replayed);
+    ASSERT_TRUE(replay) << replay.error().message();
+    while (*(*replay)->poll(std::chrono::hours(1), -1))
+        ;
+    EXPECT_EQ(replayed.samples_received(), model.samples_received());
+    for (const char* host : {"web1", "web2", "web3"})
+        EXPECT_EQ(replayed.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns,
+                  model.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns)
+            << host;
+    EXPECT_THAT((*replay)->capabilities().front().detail, HasSubstr("x-web1.auger and 3 more"));
+    EXPECT_FALSE(backend->record("/nonexistent/x.auger"));
+}
+
+TEST_F(ObservedHosts, WhoCannotBeReachedIsSaid) {
+    others.push_back({"gone", []() -> Result<remote::AgentPipe> {
+                          return Error{"start", "ssh", "No such file or directory", ""};
+                      }});
+    observe({{}});
+    EXPECT_EQ(state_of(1), HostReport::State::lost);
+    EXPECT_THAT(backend->hosts()[1].cause, HasSubstr("No such file"));
+    EXPECT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    remote::HostsOptions options;
+    options.agents = others;
+    const auto none = remote::make_hosts_backend(options, model);
+    ASSERT_FALSE(none);
+    EXPECT_THAT(none.error().message(), HasSubstr("gone: start ssh: No such file"));
+}
+
+} // namespace
+} // namespace auger
