@@ -147,6 +147,7 @@ class KnownMachine final : public Backend {
     Result<void> set_way_out(WayOut) override { return {}; }
     void add_notice(const std::string&) override {}
     Result<void> record(const std::string&) override { return {}; }
+    Result<void> record_intervals(const IntervalRecording&) override { return {}; }
     Result<void> keep_last(std::chrono::nanoseconds) override { return {}; }
     Result<void> write_last(const std::string&) const override { return {}; }
     std::vector<uint64_t> links() const override {
