@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/recording/format.h"
+#include "loader/recording/ledger_totals.h"
 #include "loader/recording/machine_stream.h"
 
 #include <algorithm>
 
 namespace auger {
-
-namespace {
-
-// What a ledger counts since its beginning.
-constexpr auto ledger_sums() {
-    return std::array{&LedgerEvent::ticks,
-                      &LedgerEvent::samples,
-                      &LedgerEvent::filtered,
-                      &LedgerEvent::gated,
-                      &LedgerEvent::on_cpu_ns,
-                      &LedgerEvent::waits,
-                      &LedgerEvent::wait_samples,
-                      &LedgerEvent::gated_waits,
-                      &LedgerEvent::gated_slow_calls,
-                      &LedgerEvent::goroutine_switches};
-}
-
-} // namespace
 
 void CommonStream::begin_pass() {
     const size_t sessions = ledgers_.size();
@@ -67,12 +50,7 @@ void CommonStream::begin_anew(size_t session) {
     }
     splits_[session] = {};
     onlys_[session] = {};
-    LedgerEvent& before = ledgers_before_[session];
-    const LedgerEvent& last = ledgers_[session];
-    for (const auto member : ledger_sums())
-        before.*member += last.*member;
-    for (const auto& [cause, events] : last.lost)
-        before.lost[cause] += events;
+    add_totals(ledgers_before_[session], ledgers_[session]);
     ledgers_[session] = {};
 }
 
@@ -187,12 +165,8 @@ LedgerEvent CommonStream::merged(size_t session, const LedgerEvent& event) {
     uint64_t on_cpu_ns = 0; // of those that sample now
     double achieved = 0;    // rate * time on the CPU
     for (const auto* all : {&ledgers_, &ledgers_before_})
-        for (const LedgerEvent& one : *all) {
-            for (const auto member : ledger_sums())
-                sum.*member += one.*member;
-            for (const auto& [cause, events] : one.lost)
-                sum.lost[cause] += events;
-        }
+        for (const LedgerEvent& one : *all)
+            add_totals(sum, one);
     for (const LedgerEvent& one : ledgers_) {
         sum.rate_hz = std::max(sum.rate_hz, one.rate_hz);
         sum.sample_gap_ns = std::max(sum.sample_gap_ns, one.sample_gap_ns);

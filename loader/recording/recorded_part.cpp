@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/recording/recorded_part.h"
 
+#include "loader/recording/ledger_totals.h"
 #include "loader/stats/histogram.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace auger {
 namespace {
-
-// What a LedgerEvent counts from the beginning, but for `lost`.
-constexpr auto totals() {
-    return std::array{&LedgerEvent::ticks,
-                      &LedgerEvent::samples,
-                      &LedgerEvent::filtered,
-                      &LedgerEvent::gated,
-                      &LedgerEvent::on_cpu_ns,
-                      &LedgerEvent::waits,
-                      &LedgerEvent::wait_samples,
-                      &LedgerEvent::gated_waits,
-                      &LedgerEvent::gated_slow_calls,
-                      &LedgerEvent::goroutine_switches};
-}
 
 // A damaged recording's totals may fall.
 uint64_t less(uint64_t total, uint64_t before) {
@@ -30,18 +16,11 @@ uint64_t less(uint64_t total, uint64_t before) {
 }
 
 void take_away(LedgerEvent& ledger, const LedgerEvent& before) {
-    for (const auto total : totals())
+    for (const auto total : ledger_totals())
         ledger.*total = less(ledger.*total, before.*total);
     for (auto& [cause, events] : ledger.lost)
         if (const auto known = before.lost.find(cause); known != before.lost.end())
             events = less(events, known->second);
-}
-
-void add(LedgerEvent& ledger, const LedgerEvent& other) {
-    for (const auto total : totals())
-        ledger.*total += other.*total;
-    for (const auto& [cause, events] : other.lost)
-        ledger.lost[cause] += events;
 }
 
 } // namespace
@@ -50,7 +29,7 @@ void RecordedPart::begin_file(bool from_middle) {
     from_middle_ = from_middle;
     base_.reset();
     if (const auto told = std::exchange(last_, std::nullopt))
-        add(before_, *told);
+        add_totals(before_, *told);
 }
 
 void RecordedPart::on_ledger(const LedgerEvent& event) {
@@ -66,7 +45,7 @@ void RecordedPart::on_ledger(const LedgerEvent& event) {
     if (base_)
         take_away(told, *base_);
     last_ = told;
-    add(told, before_);
+    add_totals(told, before_);
     sink_->on_ledger(told);
 }
 
