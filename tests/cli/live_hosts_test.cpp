@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -31,12 +33,16 @@ class LiveHosts : public LiveTest {
         json account{};
     };
 
+    // Under a name that no other process of this machine has.
+    static std::string program() { return fmt::format("fleet_{}", ::getpid()); }
     void begin() {
+        std::filesystem::copy_file(program_path("demo_service"), folder_.path(program()));
         for (const char* name : {"a", "b", "c"}) {
             Host host{name, folder_.path(std::string(name) + ".truth"), nullptr};
             host.service = std::make_unique<Program>(
-                "demo_service", std::vector<std::string>{"--calls", std::to_string(calls), "--wait",
-                                                         "--linger", "--truth", host.truth});
+                folder_.path(program()),
+                std::vector<std::string>{"--calls", std::to_string(calls), "--wait", "--linger",
+                                         "--truth", host.truth});
             host.service->wait_ready();
             hosts_.push_back(std::move(host));
         }
@@ -52,7 +58,7 @@ class LiveHosts : public LiveTest {
     // Two by name, one by a file.
     std::vector<std::string> arguments() const {
         return {"--host", "a,b", "--hosts", folder_.file("hosts", "# the third\nc\n"),
-                "--via",  via_,  "-n",      "demo_service"};
+                "--via",  via_,  "-n",      program()};
     }
     pid_t agent(const std::string& name) const {
         pid_t pid = 0;
