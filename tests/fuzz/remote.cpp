@@ -73,7 +73,7 @@ void listen(std::string_view bytes) {
     CommonStream common(1, CommonStream::Probes::by_number);
     common.announce(ProbeId{1}, ProbeId{7});
     RecordEncoder told;
-    MachineStream stream(common, MachineId{0}, {"m", 1}, link.clock().shift_ns(), 500);
+    MachineStream stream(common, 0, MachineId{0}, {"m", 1}, link.clock().shift_ns(), 500);
     stream.deliver_to(told);
     const auto next = link.next_time(stream);
     if (next && *next && **next > INT64_MAX)
