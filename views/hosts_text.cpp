@@ -24,8 +24,9 @@ std::vector<HostRow> host_rows(const std::vector<HostReport>& hosts) {
         if (host.state == State::stale)
             text += ", silent for " + duration(host.silent_ns);
         if (host.state == State::live || host.state == State::stale) {
-            text += fmt::format(", {} processes, {}/s, {} in all", host.processes,
-                                bytes(host.bytes_per_second), bytes(host.received_bytes));
+            text += fmt::format(", {} process{}, {}/s, {} in all", host.processes,
+                                host.processes == 1 ? "" : "es", bytes(host.bytes_per_second),
+                                bytes(host.received_bytes));
             text += fmt::format(", clock within {}, round trip {}", duration(host.clock_error_ns),
                                 duration(host.round_trip_ns));
         }

@@ -21,7 +21,7 @@ void draw_host(Canvas& canvas, const std::string& name, const CallStatistics& ca
     const size_t y = canvas.height();
     canvas.put(0, y, elide_middle(escape_untrusted(name), names, "..."), Style::name);
     size_t x = names + 10;
-    canvas.put_right(x, y, format_count(calls.entries), Style::number);
+    canvas.put_right(x, y, format_count(calls.counted()), Style::number);
     const auto put = [&](double ns) {
         x += host_column + 1;
         canvas.put_right(x, y, calls.durations.total() > 0 ? format_duration(ns) : "-");
