@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -22,14 +23,38 @@ std::optional<double> measure_unknown(Programs& programs) {
     return measure_round({.known_ns = [&] { return programs.wait_stats().own_ns; }});
 }
 
-// The middle one of what was measured; without any, or below zero, what was known before.
-uint32_t middle_of(std::vector<double> costs, uint32_t before) {
-    if (costs.empty())
-        return before;
-    const auto middle = costs.begin() + static_cast<ptrdiff_t>(costs.size() / 2);
-    std::ranges::nth_element(costs, middle);
-    return *middle > 0 ? static_cast<uint32_t>(*middle) : before;
-}
+// What a run of the programs costs beside what they measure: none while that is measured, and then
+// the middle one of what was; what was known before where nothing was, or the edit fails.
+class EntryCosts {
+  public:
+    explicit EntryCosts(volatile wire_config& config)
+        : config_(config), switch_ns_(config.switch_entry_ns), waking_ns_(config.waking_entry_ns) {
+        config_.switch_entry_ns = 0;
+        config_.waking_entry_ns = 0;
+    }
+    ~EntryCosts() {
+        config_.switch_entry_ns = switch_ns_;
+        config_.waking_entry_ns = waking_ns_;
+    }
+    EntryCosts(const EntryCosts&) = delete;
+    EntryCosts& operator=(const EntryCosts&) = delete;
+
+    void set_switch(std::vector<double> costs) { set(switch_ns_, std::move(costs)); }
+    void set_waking(std::vector<double> costs) { set(waking_ns_, std::move(costs)); }
+
+  private:
+    static void set(uint32_t& cost_ns, std::vector<double> costs) {
+        if (costs.empty())
+            return;
+        const auto middle = costs.begin() + static_cast<ptrdiff_t>(costs.size() / 2);
+        std::ranges::nth_element(costs, middle);
+        if (*middle > 0)
+            cost_ns = static_cast<uint32_t>(*middle);
+    }
+
+    volatile wire_config& config_;
+    uint32_t switch_ns_, waking_ns_;
+};
 
 } // namespace
 
@@ -47,10 +72,7 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
             return program.error();
         ids[i] = *program;
     }
-    volatile wire_config& config = programs.config();
-    const std::array before = {uint32_t{config.switch_entry_ns}, uint32_t{config.waking_entry_ns}};
-    config.switch_entry_ns = 0;
-    config.waking_entry_ns = 0;
+    EntryCosts entry_costs(programs.config());
     std::array<UniqueFd, kinds.size()> links;
     std::array<std::vector<double>, kinds.size()> costs;
     for (size_t trial = 0; trial < trials; trial++) {
@@ -68,8 +90,8 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
             without = with;
         }
     }
-    config.switch_entry_ns = middle_of(costs[0], before[0]);
-    config.waking_entry_ns = middle_of(costs[1], before[1]);
+    entry_costs.set_switch(std::move(costs[0]));
+    entry_costs.set_waking(std::move(costs[1]));
     return OffCpu(programs, std::move(links));
 }
 
