@@ -23,38 +23,34 @@ std::optional<double> measure_unknown(Programs& programs) {
     return measure_round({.known_ns = [&] { return programs.wait_stats().own_ns; }});
 }
 
-// What a run of the programs costs beside what they measure: none while that is measured, and then
-// the middle one of what was; what was known before where nothing was, or the edit fails.
-class EntryCosts {
+// While it is measured what a run of the programs costs beside what they measure, they count none.
+class NoEntryCosts {
   public:
-    explicit EntryCosts(volatile wire_config& config)
+    explicit NoEntryCosts(volatile wire_config& config)
         : config_(config), switch_ns_(config.switch_entry_ns), waking_ns_(config.waking_entry_ns) {
         config_.switch_entry_ns = 0;
         config_.waking_entry_ns = 0;
     }
-    ~EntryCosts() {
+    ~NoEntryCosts() {
         config_.switch_entry_ns = switch_ns_;
         config_.waking_entry_ns = waking_ns_;
     }
-    EntryCosts(const EntryCosts&) = delete;
-    EntryCosts& operator=(const EntryCosts&) = delete;
-
-    void set_switch(std::vector<double> costs) { set(switch_ns_, std::move(costs)); }
-    void set_waking(std::vector<double> costs) { set(waking_ns_, std::move(costs)); }
+    NoEntryCosts(const NoEntryCosts&) = delete;
+    NoEntryCosts& operator=(const NoEntryCosts&) = delete;
 
   private:
-    static void set(uint32_t& cost_ns, std::vector<double> costs) {
-        if (costs.empty())
-            return;
-        const auto middle = costs.begin() + static_cast<ptrdiff_t>(costs.size() / 2);
-        std::ranges::nth_element(costs, middle);
-        if (*middle > 0)
-            cost_ns = static_cast<uint32_t>(*middle);
-    }
-
     volatile wire_config& config_;
-    uint32_t switch_ns_, waking_ns_;
+    const uint32_t switch_ns_, waking_ns_;
 };
+
+// The middle one of what was measured; without any, or below zero, what was known before.
+uint32_t middle_of(std::vector<double> costs, uint32_t before) {
+    if (costs.empty())
+        return before;
+    const auto middle = costs.begin() + static_cast<ptrdiff_t>(costs.size() / 2);
+    std::ranges::nth_element(costs, middle);
+    return *middle > 0 ? static_cast<uint32_t>(*middle) : before;
+}
 
 } // namespace
 
@@ -72,7 +68,9 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
             return program.error();
         ids[i] = *program;
     }
-    EntryCosts entry_costs(programs.config());
+    const volatile wire_config& config = programs.config();
+    const std::array before = {uint32_t{config.switch_entry_ns}, uint32_t{config.waking_entry_ns}};
+    const NoEntryCosts none(programs.config());
     std::array<UniqueFd, kinds.size()> links;
     std::array<std::vector<double>, kinds.size()> costs;
     for (size_t trial = 0; trial < trials; trial++) {
@@ -90,13 +88,16 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
             without = with;
         }
     }
-    entry_costs.set_switch(std::move(costs[0]));
-    entry_costs.set_waking(std::move(costs[1]));
-    return OffCpu(programs, std::move(links));
+    OffCpu made(programs, std::move(links));
+    for (size_t i = 0; i < kinds.size(); i++)
+        made.entry_ns_[i] = middle_of(std::move(costs[i]), before[i]);
+    return made;
 }
 
 void OffCpu::start(uint32_t rate_hz, uint32_t epoch) {
     set_rate(rate_hz);
+    programs_->config().switch_entry_ns = entry_ns_[0];
+    programs_->config().waking_entry_ns = entry_ns_[1];
     // Last: until then no wait has a tick.
     programs_->config().wall_epoch = epoch;
 }

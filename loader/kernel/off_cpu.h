@@ -34,6 +34,7 @@ class OffCpu {
 
     Programs* programs_;
     std::array<UniqueFd, 2> links_;
+    std::array<uint32_t, 2> entry_ns_{}; // of a run of each program, beside what it measures
 };
 
 } // namespace auger

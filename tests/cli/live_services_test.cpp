@@ -138,13 +138,16 @@ TEST_F(LiveServices, RecordIntervalsThatAreOpenedAsOne) {
     const std::string folder = folder_.path("day");
     {
         LiveAuger auger({"-p", shop.pid()});
-        auger.run({"time serve", "sample 4999", "record " + folder + " every 1s keep 1000 auger"});
+        auger.run({"time serve", "sample 4999", "record " + folder + " every 3s keep 1000 auger"});
         see_all(auger, shop);
         EXPECT_THAT(auger.ask("record").dump(), HasSubstr("as auger, the latest 1000 stay"));
-        // The one that goes on is opened, too.
-        const Outcome now =
-            test::auger({"--batch", "--replay", folder, "--from", "-1h", "-e", "status"});
-        EXPECT_EQ(now.code, 0) << now.err;
+        // The one that goes on is opened, too, when something is in it: it is written a second at a
+        // time.
+        Outcome now;
+        EXPECT_TRUE(wait_until([&] {
+            now = test::auger({"--batch", "--replay", folder, "--from", "-1h", "-e", "status"});
+            return now.code == 0;
+        })) << now.err;
         EXPECT_THAT(now.out + now.err, HasSubstr("still recording"));
     }
     const auto hist = [&](std::vector<std::string> arguments) {
