@@ -14,7 +14,7 @@ namespace auger {
 
 class OffCpu {
   public:
-    // No wait is sampled before start(). What the programs cost is measured, which takes some 10
+    // No wait is sampled before start(). What the programs cost is measured, which takes some 30
     // ms, on a busy machine up to ten times that.
     static Result<OffCpu> make(Programs& programs);
     OffCpu(OffCpu&&) noexcept = default;
