@@ -141,14 +141,17 @@ TEST_F(LiveServices, RecordIntervalsThatAreOpenedAsOne) {
         auger.run({"time serve", "sample 4999", "record " + folder + " every 3s keep 1000 auger"});
         see_all(auger, shop);
         EXPECT_THAT(auger.ask("record").dump(), HasSubstr("as auger, the latest 1000 stay"));
-        // The one that goes on is opened, too, when something is in it: it is written a second at a
-        // time.
+        // The one that goes on is opened, too, when something is in it: it is written a second at
+        // a time.
         Outcome now;
         EXPECT_TRUE(wait_until([&] {
-            now = test::auger({"--batch", "--replay", folder, "--from", "-1h", "-e", "status"});
+            now = test::auger({"--batch", "--replay", folder, "-e", "status"});
             return now.code == 0;
         })) << now.err;
         EXPECT_THAT(now.out + now.err, HasSubstr("still recording"));
+        now = test::auger({"--batch", "--replay", folder, "--from", "-1h", "-e", "status"});
+        EXPECT_EQ(now.code, 0) << now.err;
+        EXPECT_THAT(now.out + now.err, HasSubstr("it has no index; it is read whole"));
     }
     const auto hist = [&](std::vector<std::string> arguments) {
         arguments.insert(arguments.end(), {"--batch", "--json", "-e", "hist serve"});

@@ -86,6 +86,8 @@ InForce in_force(Session& session) {
                 text_of(maps.at<wire_gate>("gates", 2 * use + config.gate[use] - 1)));
     }
     state.counted_marks = maps.keys("mark_counts");
+    // Threads are asked anew whether they are observed, whatever the number is; 0: each time.
+    config.scope = config.scope != 0;
     state.config = text_of(config);
     const Model& model = session.model();
     state.rate_hz = model.ledger().rate_hz;
