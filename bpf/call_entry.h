@@ -62,6 +62,16 @@ __noinline int begins_by_jump(struct pt_regs* ctx, u64 cookie) {
            jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
 }
 
+// A call that cannot be followed. An explained one around it lacks a part then.
+static __always_inline int drop_entry(struct open_calls* calls, struct wire_call_counters* counters,
+                                      enum wire_loss cause) {
+    __sync_fetch_and_add(&counters->dropped, 1);
+    count_loss(cause);
+    if (calls->explained)
+        miss_part(calls);
+    return 1;
+}
+
 // `in_go`: a Go function's probe. One that has no room on its stack for what it does (which the
 // condition in the cookie of its entry tells) begins again on a larger one.
 static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
@@ -115,11 +125,8 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         return 1;
     // Nobody will see the end of a call that begins with a jump, unless it is known where the
     // function that jumps was called.
-    if (!in_go && (cookie & WIRE_COOKIE_TAIL) && !returns_to_known_place(ctx, cookie)) {
-        __sync_fetch_and_add(&counters->dropped, 1);
-        count_loss(WIRE_LOSS_CALLER);
-        return 1;
-    }
+    if (!in_go && (cookie & WIRE_COOKIE_TAIL) && !returns_to_known_place(ctx, cookie))
+        return drop_entry(calls, counters, WIRE_LOSS_CALLER);
     depth = calls->depth;
     if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
         struct settlement* s = begin_settlement(calls);
@@ -135,13 +142,8 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
         settle(calls, s);
         depth = calls->depth;
     }
-    if (depth >= WIRE_MAX_OPEN_CALLS) {
-        __sync_fetch_and_add(&counters->dropped, 1);
-        count_loss(WIRE_LOSS_DEPTH);
-        if (calls->explained)
-            miss_part(calls);
-        return 1;
-    }
+    if (depth >= WIRE_MAX_OPEN_CALLS)
+        return drop_entry(calls, counters, WIRE_LOSS_DEPTH);
     call = &calls->calls[depth & (WIRE_MAX_OPEN_CALLS - 1)];
     call->sp = sp;
     call->sequence = next_sequence(calls, in_go);

@@ -46,9 +46,9 @@ void BirthRates::judge_clocks(const ThreadClocks::Cost& cost, uint64_t target_ns
     if (!target_ns || cost.ns < target_ns / lowest_share_of_clocks)
         return;
     sample_cpus(fmt::format(
-        "overhead: the target's threads switch {:.0f} times a second, and to stop and start their "
-        "sampling clocks took {:.0f} % of its CPU time: sampling by CPU from now on, keeping the "
-        "target's samples",
+        "overhead: stopping and starting the sampling clocks of the target's threads at {:.0f} "
+        "context switches a second took {:.0f} % of its CPU time: sampling by CPU from now on, "
+        "keeping the target's samples",
         static_cast<double>(cost.switches) * 1e9 / static_cast<double>(span_ns),
         100 * static_cast<double>(cost.ns) / static_cast<double>(target_ns)));
 }

@@ -34,7 +34,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     explained_on_other_stacks,
     "explained calls: no memory for thread",
     "spans: a tracepoint was hit in an interrupt while the thread was at another point",
-    "calls that are jumps: caller unknown",
+    "tail calls: caller unknown",
 };
 
 // In the order of PythonNames::Missing.

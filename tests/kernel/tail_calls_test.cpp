@@ -134,7 +134,7 @@ TEST_P(TailCallSites, AreTimedBesideTheirFunctions) {
         EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
         EXPECT_EQ(calls.open, 0);
         EXPECT_EQ(calls.dropped, by_jump);
-        EXPECT_EQ(session.lost("calls that are jumps: caller unknown"),
+        EXPECT_EQ(session.lost("tail calls: caller unknown"),
                   account["functions"]["chain"]["entries"].get<uint64_t>());
         const CallStatistics statistics = session.model().probe_statistics(sites.at(callee));
         EXPECT_GE(statistics.min_ns, shortest);
