@@ -60,9 +60,9 @@ class Killer {
 };
 
 TEST_F(Readers, ThatAreKilledCostNeitherCallsNorSamplesNorNames) {
+    // How many a round kills depends on how long readers live; how many were killed is what matters.
     Killer::killed = 0;
-    unsigned rounds = 0;
-    for (; Killer::killed < 100 && rounds < 60; rounds++) {
+    for (unsigned rounds = 0; Killer::killed < 100; rounds++) {
         Program program("spinner", {"--threads", "2", "--seconds", "0.3", "--wait"});
         program.wait_ready();
         Session session;
@@ -98,7 +98,6 @@ TEST_F(Readers, ThatAreKilledCostNeitherCallsNorSamplesNorNames) {
         }
         EXPECT_GT(named, 0.9 * static_cast<double>(store.size()));
     }
-    EXPECT_GE(Killer::killed, 100u) << rounds << " rounds";
 }
 
 } // namespace
