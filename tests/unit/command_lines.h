@@ -32,4 +32,8 @@ inline std::string wrong(const std::string& line) {
            (complaint.hint.empty() ? "" : " (" + complaint.hint + ")");
 }
 
+inline void expect_fine(const std::string& line) {
+    EXPECT_EQ(wrong(line), "fine") << line;
+}
+
 } // namespace auger

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is sent for an interval in each protocol, and what is told of it.
+#include "repl_fake_receiver.h"
+
+#include "views/exports/prometheus.h"
+#include "views/json/json_views.h"
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <regex>
+#include <string>
+
+namespace auger {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre, testing::HasSubstr, testing::Not;
+
+std::string decoded(const std::string& base64) {
+    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    uint32_t bits = 0;
+    int count = 0;
+    for (const char c : base64) {
+        if (c == '=')
+            break;
+        bits = bits << 6 | static_cast<uint32_t>(digits.find(c));
+        if ((count += 6) >= 8)
+            bytes += static_cast<char>(bits >> (count -= 8));
+    }
+    return bytes;
+}
+
+std::string gunzipped(const std::string& bytes) {
+    z_stream stream{};
+    inflateInit2(&stream, MAX_WBITS + 16);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    std::string text(1 << 20, '\0');
+    stream.next_out = reinterpret_cast<Bytef*>(text.data());
+    stream.avail_out = static_cast<uInt>(text.size());
+    EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    text.resize(stream.total_out);
+    inflateEnd(&stream);
+    return text;
+}
+
+// What each protocol has one interval be.
+TEST_F(ShippingTest, RequestsAreTheProtocols) {
+    const auto send = [&](const char* protocol, const std::string& url,
+                          bool threads = false) -> FakePoster::Sent {
+        Shipping settings = shipping(protocol);
+        settings.url = url;
+        settings.spool = folder.path(protocol);
+        settings.service = "a \"shop\"";
+        settings.threads = threads;
+        EXPECT_TRUE(shipper->set(settings));
+        write(1);
+        return log.sent.back();
+    };
+    const auto profile_of = [](const std::string& pprof) { return gunzipped(pprof); };
+    {
+        const auto sent = send("pyroscope", "https://host/");
+        EXPECT_EQ(sent.post.url, "https://host/push.v1.PusherService/Push");
+        EXPECT_THAT(sent.post.headers,
+                    ElementsAre("Content-Type: application/json", "Content-Encoding: gzip"));
+        const auto json = nlohmann::json::parse(gunzipped(sent.body));
+        const auto& series = json["series"][0];
+        EXPECT_EQ(series["labels"][0],
+                  (nlohmann::json{{"name", "__name__"}, {"value", "process_cpu"}}));
+        EXPECT_EQ(series["labels"][1],
+                  (nlohmann::json{{"name", "service_name"}, {"value", "a \"shop\""}}));
+        EXPECT_EQ(series["labels"][2]["name"], "hostname");
+        const std::string id = series["samples"][0]["ID"];
+        EXPECT_TRUE(std::regex_match(
+            id, std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")))
+            << id;
+        const std::string profile = profile_of(decoded(series["samples"][0]["rawProfile"]));
+        EXPECT_THAT(profile, HasSubstr("main"));
+        EXPECT_THAT(profile, Not(HasSubstr("thread")));
+        const auto again =
+            nlohmann::json::parse(gunzipped(send("pyroscope", "http://h", true).body));
+        EXPECT_NE(again["series"][0]["samples"][0]["ID"], id);
+        EXPECT_THAT(profile_of(decoded(again["series"][0]["samples"][0]["rawProfile"])),
+                    HasSubstr("thread"));
+    }
+    {
+        const auto sent = send("parca", "http://host:7070/api/profiles/writeraw");
+        EXPECT_EQ(sent.post.url, "http://host:7070/api/profiles/writeraw");
+        EXPECT_THAT(sent.post.headers, ElementsAre("Content-Type: application/json"));
+        const auto json = nlohmann::json::parse(sent.body);
+        EXPECT_EQ(json["normalized"], true);
+        EXPECT_EQ(json["series"][0]["labels"]["labels"][1]["value"], "a \"shop\"");
+        EXPECT_THAT(profile_of(decoded(json["series"][0]["samples"][0]["rawProfile"])),
+                    HasSubstr("main"));
+    }
+    {
+        const auto sent = send("pyroscope-ingest", "http://host:4040/base");
+        EXPECT_TRUE(std::regex_match(
+            sent.post.url, std::regex(R"(http://host:4040/base/ingest\?name=a--shop-&from=(\d+))"
+                                      R"(&until=(\d+)&format=pprof&spyName=auger)")))
+            << sent.post.url;
+        EXPECT_THAT(profile_of(sent.body), HasSubstr("main"));
+    }
+    {
+        const auto sent = send("otlp", "http://host:4318");
+        EXPECT_EQ(sent.post.url, "http://host:4318/v1development/profiles");
+        EXPECT_THAT(sent.post.headers,
+                    ElementsAre("Content-Type: application/x-protobuf", "Content-Encoding: gzip"));
+        EXPECT_THAT(gunzipped(sent.body), testing::AllOf(HasSubstr("main"), HasSubstr("shop")));
+    }
+}
+
+TEST_F(ShippingTest, TheAccountIsInStatusAndMetrics) {
+    log.reply = [](const HttpPost&) { return HttpOutcome{503, 0, 0, "bu\x1bsy"}; };
+    ASSERT_TRUE(shipper->set(shipping()));
+    write(2);
+    ExportQuery query;
+    query.shipping = shipper->status();
+    StringSink text;
+    ASSERT_TRUE(write_prometheus(model, query, text));
+    const std::string receiver = R"({receiver="pyroscope-ingest http://receiver:4040")";
+    EXPECT_THAT(text.text,
+                HasSubstr("auger_shipping_intervals_total" + receiver + ",fate=\"written\"} 2\n"));
+    EXPECT_THAT(text.text, HasSubstr("auger_shipping_waiting_samples" + receiver + "} 8\n"));
+    StatusContext context;
+    context.shipping = shipper->status();
+    const auto json = nlohmann::json::parse(status_json(model, context))["shipping"];
+    EXPECT_EQ(json["written"], (nlohmann::json{{"intervals", 2}, {"samples", 8}}));
+    EXPECT_EQ(json["waiting"], json["written"]);
+    EXPECT_EQ(json["problem"], "HTTP 503: bu\\x1bsy");
+    ViewOptions options;
+    options.width = 160;
+    const std::string shown = to_text(status_view(model, options, context), ColourMode::none);
+    EXPECT_THAT(shown, HasSubstr("intervals: 0 found + 2 written = 0 shipped + 0 refused + 0 given "
+                                 "up + 2 waiting"));
+    EXPECT_THAT(shown, HasSubstr("the receiver takes none now: HTTP 503: bu\\x1bsy"));
+    context.shipping = {};
+    EXPECT_FALSE(nlohmann::json::parse(status_json(model, context)).contains("shipping"));
+}
+
+} // namespace
+} // namespace auger
