@@ -28,7 +28,7 @@ static __always_inline struct open_calls* calls_of_thread(struct task_struct* ta
     *found = THREAD_IS_OBSERVED;
     if (calls && scope && calls->scope == scope)
         return calls;
-    if (!is_observed(task->tgid, task->pid)) {
+    if (!is_calibrating(task->tgid, WIRE_CALIBRATE_CALLS) && !is_observed(task->tgid, task->pid)) {
         *found = THREAD_IS_NOT_OBSERVED;
         return NULL;
     }

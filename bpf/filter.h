@@ -37,7 +37,7 @@ static __noinline bool passes_filters(u32 pid, u32 tid, u64 filter) {
 
 static __always_inline bool is_target(u32 pid) {
     if (config.all_processes)
-        return pid != config.own_pid;
+        return pid != own_pid;
     return bpf_map_lookup_elem(&targets, &pid) != NULL;
 }
 
@@ -46,6 +46,11 @@ static __always_inline bool is_observed(u32 pid, u32 tid) {
     u64 filter = *(volatile u64*)&config.filter;
 
     return is_target(pid) && (!(u32)filter || passes_filters(pid, tid, filter));
+}
+
+/* A thread of auger's own, on which the costs of these events are being measured. */
+static __always_inline bool is_calibrating(u32 pid, enum wire_calibration events) {
+    return pid == own_pid && (config.calibrating & events);
 }
 
 #endif

@@ -18,6 +18,7 @@ struct filter_comms_map filter_comms SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
 
 const volatile __u32 cpu_ids = 1;
+const volatile __u32 own_pid = 0;
 const volatile bool disables_preemption = false;
 const volatile __u32 late_walk_jiffies = WIRE_UNWIND_LATE_JIFFIES;
 struct wire_config config = {};

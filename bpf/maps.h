@@ -307,6 +307,7 @@ extern struct filter_comms_map filter_comms SEC(".maps");
 
 /* Load-time knobs (user space sets them once, before loading). */
 extern const volatile __u32 cpu_ids;            /* numbers of CPUs are below it */
+extern const volatile __u32 own_pid;            /* of auger, which is no target of its own */
 extern const volatile bool disables_preemption; /* see thread_storage.h */
 extern const volatile __u32 late_walk_jiffies;  /* as many are too long; see unwind_table.h */
 

@@ -74,7 +74,8 @@ static __always_inline struct wait* wait_of_observed(struct task_struct* task) {
     if (wait && scope && wait->scope == scope)
         return wait;
     // Kernel threads have no memory of their own; they wait for work, and nobody asks for it.
-    if (!task->mm || !is_observed(task->tgid, task->pid))
+    if (!task->mm ||
+        (!is_calibrating(task->tgid, WIRE_CALIBRATE_WAITS) && !is_observed(task->tgid, task->pid)))
         return NULL;
     if (!wait)
         wait = bpf_task_storage_get(&waits, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);

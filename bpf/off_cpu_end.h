@@ -178,7 +178,7 @@ static __always_inline bool end_wait(struct task_struct* task, struct wait* wait
     charge_goroutine(&wait->on_stack, wait, woken - since, now - woken);
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
     period = config.wall_period_ns;
-    if (!stats || !period || (u32)task->tgid == config.calibrating_pid)
+    if (!stats || !period || (u32)task->tgid == own_pid)
         return true;
     stats->waits++;
     stats->waited_ns += now - since;

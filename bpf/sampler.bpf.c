@@ -204,7 +204,7 @@ SEC("perf_event")
 int take_sample(struct bpf_perf_event_data* ctx) {
     u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
     u32 pid = id >> 32, tid = (u32)id, zero = 0;
-    bool calibrating = config.calibrating_pid && pid == config.calibrating_pid;
+    bool calibrating = is_calibrating(pid, WIRE_CALIBRATE_SAMPLES);
     struct wire_sampler_stats* stats = bpf_map_lookup_elem(&sampler_stats, &zero);
     struct sampler_buffer* whole_buffer = bpf_map_lookup_elem(&sample_buffer, &zero);
     u32 only = gate_in_force(WIRE_GATE_ONLY), raised = gate_in_force(WIRE_GATE_RAISED);

@@ -32,7 +32,7 @@ static __always_inline bool is_copy_allowed(void) {
 
     // auger's own stack, by which a sample's cost is measured, stands for those of processes that
     // are known.
-    if (!copies || pid == config.calibrating_pid)
+    if (!copies || pid == own_pid)
         return false;
     if (copies->second != second) {
         copies->second = second;

@@ -21,6 +21,14 @@ enum wire_filter {
     WIRE_FILTER_GENERATION_SHIFT = 32,
 };
 
+/* Whose costs are being measured, on threads of auger's own: these are observed as a target's are,
+ * but neither sent nor counted. */
+enum wire_calibration {
+    WIRE_CALIBRATE_SAMPLES = 1,
+    WIRE_CALIBRATE_WAITS = 2,
+    WIRE_CALIBRATE_CALLS = 4,
+};
+
 struct wire_config {
     /*
      * wire_filter bits: which filters apply (all of them must match); from
@@ -42,9 +50,8 @@ struct wire_config {
     /* Another number whenever sampling of waits begins, 0 while it is off: a wait or call that
      * began under another one was not watched from its beginning. */
     __wire_u32 wall_epoch;
-    __wire_u32 all_processes;   /* 1: every process is a target */
-    __wire_u32 calibrating_pid; /* this process' samples are taken but not sent; 0: none */
-    __wire_u32 own_pid;         /* auger itself, never a target under all_processes */
+    __wire_u32 all_processes; /* 1: every process is a target */
+    __wire_u32 calibrating;   /* wire_calibration bits, while that lasts */
     /*
      * Another number after every edit of target or filter: a thread that was found to be observed
      * is so until this changes. 0: it may cease to be at any time (a filter by name or cgroup).

@@ -2,12 +2,12 @@
 #include "loader/kernel/calibration.h"
 
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/calibration_guard.h"
 #include "loader/kernel/clock.h"
 
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -141,8 +141,8 @@ void calibrate_ticks(Programs& programs, bool hardware, uint32_t rate_hz) {
         return;
     wire_tick_cost* const told = programs.tick_costs();
     std::vector<uint64_t> entry_ns(cpus);
-    programs.config().calibrating_pid = static_cast<uint32_t>(getpid());
     {
+        const CalibrationGuard calibrating(programs, WIRE_CALIBRATE_SAMPLES);
         std::vector<std::jthread> threads;
         try {
             for (uint32_t cpu = 0; cpu < cpus; cpu++)
@@ -157,7 +157,6 @@ void calibrate_ticks(Programs& programs, bool hardware, uint32_t rate_hz) {
             // Those of the other CPUs stand for the rest.
         }
     }
-    programs.config().calibrating_pid = 0;
     const uint64_t mean = mean_of_known(entry_ns);
     if (!mean)
         return;

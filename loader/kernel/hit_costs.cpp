@@ -3,8 +3,8 @@
 
 #include "loader/base/read_clock.h"
 #include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/calibration_guard.h"
 #include "loader/kernel/link_processes.h"
-#include "loader/kernel/own_target.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/process/proc_maps.h"
 
@@ -99,7 +99,7 @@ class Measurement {
         });
     }
     uint64_t ns_per_probed_call(Function function) {
-        const OwnTarget observed(programs_);
+        const CalibrationGuard calibrating(programs_, WIRE_CALIBRATE_CALLS);
         return ns_per_call(function);
     }
 

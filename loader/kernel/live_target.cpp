@@ -184,7 +184,6 @@ Result<void> LiveTarget::set(Prepared prepared) {
         kept_comms.insert(comm);
     }
     edit.commit();
-    programs_.config().own_pid = static_cast<uint32_t>(getpid());
     programs_.config().all_processes = spec.kind == Kind::all ? 1 : 0;
     remove_others(targets, kept_pids);
     remove_others(comms, kept_comms);

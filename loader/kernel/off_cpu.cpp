@@ -2,7 +2,7 @@
 #include "loader/kernel/off_cpu.h"
 
 #include "loader/kernel/bpf_calls.h"
-#include "loader/kernel/own_target.h"
+#include "loader/kernel/calibration_guard.h"
 #include "loader/kernel/switch_meter.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr size_t trials = 5;
 
 // Of a round between two threads of ours, what the programs do not measure of themselves.
 std::optional<double> measure_unknown(Programs& programs) {
-    const OwnTarget observed(programs);
+    const CalibrationGuard calibrating(programs, WIRE_CALIBRATE_WAITS);
     return measure_round({.known_ns = [&] { return programs.wait_stats().own_ns; }});
 }
 

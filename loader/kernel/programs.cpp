@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -142,6 +143,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
     skeleton.rodata->cpu_ids = state->cpu_ids;
+    skeleton.rodata->own_pid = static_cast<uint32_t>(getpid());
     skeleton.rodata->disables_preemption = options.disables_preemption;
     skeleton.rodata->late_walk_jiffies = options.late_walk_jiffies;
     bpf_map__set_max_entries(skeleton.maps.call_counters, WIRE_MAX_SPECS * state->cpu_ids);
