@@ -23,14 +23,18 @@ std::string_view overhead_kind(Cause::Kind kind) {
     case Cause::Kind::probe:
         return "probe";
     case Cause::Kind::lines:
+        return "lines";
+    case Cause::Kind::clocks:
         break;
     }
-    return "lines";
+    return "clocks";
 }
 
 std::string overhead_cause(const Model& model, const Cause& cause) {
     if (cause.kind == Cause::Kind::lines)
         return "lines of split and only";
+    if (cause.kind == Cause::Kind::clocks)
+        return "sampling clocks at context switches";
     if (cause.kind != Cause::Kind::probe)
         return std::string(overhead_kind(cause.kind));
     const ProbeInfo* probe = model.find_probe(cause.probe);

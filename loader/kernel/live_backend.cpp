@@ -2,8 +2,8 @@
 #include "loader/kernel/live_backend.h"
 
 #include "loader/base/random_number.h"
-#include "loader/kernel/birth_rates.h"
 #include "loader/kernel/clock.h"
+#include "loader/kernel/clock_choice.h"
 #include "loader/kernel/current_view.h"
 #include "loader/kernel/emulated_processes.h"
 #include "loader/kernel/emulator_watch.h"
@@ -186,13 +186,12 @@ class LiveBackend final : public Backend {
     EmulatorWatch emulators_{view_, probes_, marks_};
     ProbeUpdates updates_{view_,          probes_,     marks_, catalogue_.readers(),
                           *kernel_.guard, statistics_, tee_};
-    BirthRates rates_{sampling_, tee_};
+    ClockChoice clocks_{sampling_, tee_};
     SpanSweep spans_{programs_, probes_};
-    TargetMembers members_{
-        target_,           view_,  updates_, rates_, sampling_, overhead_.clock(),
-        names_.mappings(), spans_, tee_};
+    TargetMembers members_{target_,           view_,  updates_, sampling_, overhead_.clock(),
+                           names_.mappings(), spans_, tee_};
     LiveMappings mappings_{kernel_.watch, target_, names_.mappings(), view_,
-                           updates_,      rates_,  emulators_};
+                           updates_,      clocks_, emulators_};
 
     // What goes on in poll().
     LiveLedger ledger_{programs_,         *kernel_.ring,         kernel_.watch, catalogue_,
@@ -201,7 +200,7 @@ class LiveBackend final : public Backend {
     Recorders recorders_{tee_, random_number()};
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
     PeriodicWork work_{
-        statistics_,           names_,  mappings_, updates_, overhead_, rates_, members_, spans_,
+        statistics_,           names_,  mappings_, updates_, overhead_, clocks_, members_, spans_,
         probes_.go_switches(), ledger_, tee_};
     PollLoop loop_{{kernel_.ring->fd(), kernel_.watch.fd(), kernel_.guard->fd(),
                     catalogue_.readers().answers_fd()},
@@ -226,8 +225,8 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
         return ticks.error();
     if (auto set = target_.set(std::move(*target)); !set)
         return set;
-    rates_.begin_anew();
-    view_.set_births_often(false);
+    clocks_.begin_anew();
+    members_.begin_anew();
     view_.expire();
     uint64_t now = clock_ns();
     if (!target_.waiting_to_start()) {

@@ -38,7 +38,7 @@ void LiveMappings::on_event(const ProcessEvent& event) {
     if (!concerns_us || pid == getpid())
         return;
     if (event.kind == Kind::exit) {
-        rates_.on_thread_end(event.time);
+        clocks_.on_thread_end(event.time);
         // Its other threads have what is mapped to themselves now.
         if (event.tid == event.pid && !has_ended(pid))
             leaderless_[pid] = event;
@@ -47,7 +47,7 @@ void LiveMappings::on_event(const ProcessEvent& event) {
         return;
     }
     if (event.kind == Kind::fork)
-        rates_.on_thread_birth(event.time);
+        clocks_.on_thread_birth(event.time);
     if (event.new_process() || event.kind == Kind::exec)
         leaderless_.erase(pid);
     mappings_.apply(event);

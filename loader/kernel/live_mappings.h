@@ -4,7 +4,7 @@
 // mappings are to be learnt in another way.
 #pragma once
 
-#include "loader/kernel/birth_rates.h"
+#include "loader/kernel/clock_choice.h"
 #include "loader/kernel/current_view.h"
 #include "loader/kernel/emulator_watch.h"
 #include "loader/kernel/live_target.h"
@@ -24,10 +24,10 @@ namespace auger {
 class LiveMappings {
   public:
     LiveMappings(ProcessWatch& watch, const LiveTarget& target, ModuleMap& mappings,
-                 CurrentView& view, ProbeUpdates& updates, BirthRates& rates,
+                 CurrentView& view, ProbeUpdates& updates, ClockChoice& clocks,
                  EmulatorWatch& emulators)
         : watch_(watch), target_(target), mappings_(mappings), view_(view), updates_(updates),
-          rates_(rates), emulators_(emulators) {}
+          clocks_(clocks), emulators_(emulators) {}
 
     // Takes in what has come; returns how many events that were.
     size_t deliver();
@@ -50,7 +50,7 @@ class LiveMappings {
     ModuleMap& mappings_;
     CurrentView& view_;
     ProbeUpdates& updates_;
-    BirthRates& rates_;
+    ClockChoice& clocks_;
     EmulatorWatch& emulators_;
     std::set<pid_t> children_; // running ones that were born of the target, as the watch saw them
     std::map<pid_t, ProcessEvent> leaderless_; // by pid: the end of the first thread; others run

@@ -54,9 +54,10 @@ bool LiveOverhead::update(uint64_t now_ns) {
         if (events > 0)
             overhead.causes.push_back({kind, probe, events, cost_ns});
     };
-    last_clocks_ = sampling_.take_clock_cost();
     add(Kind::samples, {}, now.samples.ticks - before_.samples.ticks,
-        now.samples.own_ns - before_.samples.own_ns + last_clocks_.ns);
+        now.samples.own_ns - before_.samples.own_ns);
+    const ThreadClocks::Cost clocks = sampling_.take_clock_cost();
+    add(Kind::clocks, {}, clocks.switches, clocks.ns);
     last_go_switches_.switches = now.go_switches - before_.go_switches;
     last_go_switches_.cost_ns = last_go_switches_.switches * costs_.emulated_ns;
     add(Kind::waits, {}, overhead.waits,

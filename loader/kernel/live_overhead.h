@@ -5,10 +5,10 @@
 //
 // Costs of samples and waits are measured by the programs themselves, by the clock at their
 // beginning and end; a sample's with the way into its interrupt and out of it, a wait's with the
-// way into its programs, both as measured when that begins. Samples also cost what their clocks do
-// (thread_clocks.h). Costs of probes are their hits, which
-// the programs count, times what one costs by its kind of instruction (hit_costs.h). That was
-// measured with warm caches and nothing asked of the calls, so it is an estimate: a test holds it
+// way into its programs, both as measured when that begins. Costs of sampled threads' clocks are
+// context switches times what one costs (thread_clocks.h), those of probes are their hits, which
+// the programs count, times what one costs by its kind of instruction (hit_costs.h). Both were
+// measured with warm caches and nothing asked of the calls, so they are estimates: tests hold them
 // within a half of what the program loses. Hits count whoever hits, observed or not, since both
 // pay.
 //
@@ -18,7 +18,6 @@
 
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/target_clock.h"
-#include "loader/kernel/thread_clocks.h"
 #include "loader/stream/events.h"
 
 #include <array>
@@ -55,9 +54,6 @@ class LiveOverhead {
     };
     const GoSwitchCost& last_go_switches() const { return last_go_switches_; }
 
-    // Part of what samples cost.
-    const ThreadClocks::Cost& last_clocks() const { return last_clocks_; }
-
   private:
     struct Counters {
         wire_sampler_stats samples = {};
@@ -82,7 +78,6 @@ class LiveOverhead {
     TargetClock clock_;
     Overhead last_;
     GoSwitchCost last_go_switches_;
-    ThreadClocks::Cost last_clocks_;
     uint64_t begin_ns_ = 0; // of the span; 0: none has begun
     Counters before_;
 };

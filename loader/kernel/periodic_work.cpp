@@ -26,10 +26,8 @@ void PeriodicWork::update(uint64_t now_ns) {
     }
     const bool measured = overhead_.update(now_ns);
     if (measured) {
-        rates_.count_threads();
         const Overhead& overhead = overhead_.last();
-        rates_.judge_clocks(overhead_.last_clocks(), overhead.target_ns,
-                            overhead.end_ns - overhead.begin_ns);
+        clocks_.judge(overhead);
         go_switches_.judge(overhead_.last_go_switches().switches,
                            overhead_.last_go_switches().cost_ns, overhead.target_ns,
                            overhead.end_ns - overhead.begin_ns);

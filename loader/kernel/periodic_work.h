@@ -3,7 +3,7 @@
 // what a look is worth only now and then. Changes when something else is to be done, or less often.
 #pragma once
 
-#include "loader/kernel/birth_rates.h"
+#include "loader/kernel/clock_choice.h"
 #include "loader/kernel/go_switches.h"
 #include "loader/kernel/live_ledger.h"
 #include "loader/kernel/live_mappings.h"
@@ -27,11 +27,11 @@ inline constexpr std::chrono::nanoseconds delivery_slice = std::chrono::millisec
 class PeriodicWork {
   public:
     PeriodicWork(LiveStatistics& statistics, LiveNames& names, LiveMappings& mappings,
-                 ProbeUpdates& updates, LiveOverhead& overhead, BirthRates& rates,
+                 ProbeUpdates& updates, LiveOverhead& overhead, ClockChoice& clocks,
                  TargetMembers& members, SpanSweep& spans, GoSwitches& go_switches,
                  LiveLedger& ledger, EventSink& sink)
         : statistics_(statistics), names_(names), mappings_(mappings), updates_(updates),
-          overhead_(overhead), rates_(rates), members_(members), spans_(spans),
+          overhead_(overhead), clocks_(clocks), members_(members), spans_(spans),
           go_switches_(go_switches), ledger_(ledger), sink_(sink) {}
 
     // What is due.
@@ -47,7 +47,7 @@ class PeriodicWork {
     LiveMappings& mappings_;
     ProbeUpdates& updates_;
     LiveOverhead& overhead_;
-    BirthRates& rates_;
+    ClockChoice& clocks_;
     TargetMembers& members_;
     SpanSweep& spans_;
     GoSwitches& go_switches_;

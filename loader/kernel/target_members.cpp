@@ -11,12 +11,18 @@
 
 namespace auger {
 
+void TargetMembers::begin_anew() {
+    births_ = {};
+    view_.set_births_often(false);
+}
+
 void TargetMembers::on_process(const wire_process& process) {
     auto pid = static_cast<pid_t>(process.event.pid);
     std::string comm(wire_comm(process.comm));
     switch (process.change) {
     case WIRE_PROCESS_FORKED:
-        if (rates_.on_process_birth(process.event.time_ns) && !view_.births_often()) {
+        births_.add(process.event.time_ns);
+        if (births_.often(process.event.time_ns) && !view_.births_often()) {
             view_.set_births_often(true);
             updates_.expire();
         }

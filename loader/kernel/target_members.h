@@ -5,8 +5,8 @@
 #pragma once
 
 #include "bpf/wire.h"
-#include "loader/kernel/birth_rates.h"
 #include "loader/kernel/current_view.h"
+#include "loader/kernel/event_rate.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/live_target.h"
 #include "loader/kernel/probe_updates.h"
@@ -24,12 +24,14 @@ namespace auger {
 
 class TargetMembers {
   public:
-    TargetMembers(LiveTarget& target, CurrentView& view, ProbeUpdates& updates, BirthRates& rates,
+    TargetMembers(LiveTarget& target, CurrentView& view, ProbeUpdates& updates,
                   LiveSampling& sampling, TargetClock& clock, ModuleMap& mappings,
                   const SpanSweep& spans, EventSink& sink)
-        : target_(target), view_(view), updates_(updates), rates_(rates), sampling_(sampling),
-          clock_(clock), mappings_(mappings), spans_(spans), sink_(sink) {}
+        : target_(target), view_(view), updates_(updates), sampling_(sampling), clock_(clock),
+          mappings_(mappings), spans_(spans), sink_(sink) {}
 
+    // There is another target.
+    void begin_anew();
     void on_process(const wire_process& process);
     // Whether the command has ended just now, which the user is told.
     bool collect_command();
@@ -50,12 +52,12 @@ class TargetMembers {
     LiveTarget& target_;
     CurrentView& view_;
     ProbeUpdates& updates_;
-    BirthRates& rates_;
     LiveSampling& sampling_;
     TargetClock& clock_;
     ModuleMap& mappings_;
     const SpanSweep& spans_;
     EventSink& sink_;
+    EventRate births_;               // of processes
     uint64_t reconciled_losses_ = 0; // of births and ends
     bool misses_ends_ = false;
 };

@@ -324,7 +324,7 @@ Overhead RecordDecoder::overhead() {
     overhead.causes.resize(in_.count(recording::max_overhead_causes));
     for (Overhead::Cause& cause : overhead.causes) {
         const uint64_t kind = in_.varint();
-        if (kind > static_cast<uint64_t>(Overhead::Cause::Kind::lines))
+        if (kind > static_cast<uint64_t>(Overhead::Cause::Kind::clocks))
             in_.fail();
         cause.kind = static_cast<Overhead::Cause::Kind>(kind);
         cause.probe = ProbeId{in_.varint32()};

@@ -392,11 +392,12 @@ inline constexpr char explained_on_other_stacks[] =
 // What observing takes of the target's CPU time, over some second.
 struct Overhead {
     struct Cause {
-        enum class Kind : uint8_t { samples = 0, waits = 1, probe = 2, lines = 3 };
+        // Clocks: of threads that are sampled; the kernel stops and starts them at each switch.
+        enum class Kind : uint8_t { samples = 0, waits = 1, probe = 2, lines = 3, clocks = 4 };
         Kind kind = Kind::samples;
         ProbeId probe{};      // of its kind
-        uint64_t events = 0;  // ticks; waits that ended; hits of probes
-        uint64_t cost_ns = 0; // measured of samples and waits, else hits times what one costs
+        uint64_t events = 0;  // ticks; waits that ended; hits of probes; context switches
+        uint64_t cost_ns = 0; // measured of samples and waits, else events times what one costs
         friend bool operator==(const Cause&, const Cause&) = default;
     };
     uint64_t begin_ns = 0;

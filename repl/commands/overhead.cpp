@@ -84,9 +84,10 @@ CommandRow overhead_command() {
         .usage = "overhead [PERCENT | off]",
         .summary = "how much of the target's CPU time observing may take (50)",
         .details = R"help(
-Without an argument, shows the shares of the last second by cause: samples, waits, each probe, lines
-of `split` and `only`. Samples and waits are measured. Probes are estimated: hits, in any process,
-times the cost of a hit as measured on this machine.
+Without an argument, shows the shares of the last second by cause: samples, the sampling clocks of
+threads at context switches, waits, each probe, lines of `split` and `only`. Samples and waits are
+measured. The others are estimated: switches, and hits in any process, times the cost of one as
+measured on this machine.
 
 After three seconds in a row above PERCENT, the most expensive cause is reduced until the rest fits:
 a rate is halved (not below 1 Hz; waits get a rate of their own, "help sample"), a probe is detached

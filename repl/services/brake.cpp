@@ -61,6 +61,8 @@ std::optional<BrakeAction> reduce_cause(const Overhead& span, const Cause& cause
         if (!sampling.wall)
             return {};
         return slow_down_waits(span, cause, sampling);
+    case Cause::Kind::clocks:
+        return {}; // they cost what they do at any rate; the CPUs' are sampled soon, where they can
     case Cause::Kind::samples:
         break;
     }
@@ -120,7 +122,8 @@ void Brake::warn(std::vector<BrakeAction>& actions, const Overhead& span,
                  const OverheadLimit& limit) {
     for (const Cause& cause : span.causes) {
         const double percent = overhead_percent(span, cause.cost_ns);
-        if (percent < limit.warn_percent())
+        // Of clocks is told when others are chosen, from less on.
+        if (percent < limit.warn_percent() || cause.kind == Cause::Kind::clocks)
             continue;
         const CauseKey key{cause.kind, cause.probe};
         const bool acted_on = std::ranges::any_of(actions, [&](const BrakeAction& action) {

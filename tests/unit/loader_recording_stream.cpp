@@ -221,7 +221,7 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
                 *field = wide();
             ledger.overhead.end_ns = std::max(wide(), ledger.overhead.begin_ns);
             for (size_t cause = number(5); cause-- > 0;)
-                ledger.overhead.causes.push_back({static_cast<Overhead::Cause::Kind>(number(4)),
+                ledger.overhead.causes.push_back({static_cast<Overhead::Cause::Kind>(number(5)),
                                                   ProbeId{static_cast<uint32_t>(number(9))}, wide(),
                                                   wide()});
             sink.on_ledger(ledger);

@@ -10,6 +10,7 @@
 namespace auger {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -99,6 +100,18 @@ TEST(Brake, HalvesTheRateUntilItFits) {
     Brake lowest{1};
     EXPECT_EQ(kinds(lowest.judge(span(1, {cause(Cause::Kind::samples, 1)}), {0.01}, sampling(1))),
               std::vector{Kind::warn});
+}
+
+// A lower rate would not make them cheaper; the backend chooses others, and says so.
+TEST(Brake, LeavesClocksAlone) {
+    Brake brake{1};
+    const Cause clocks = cause(Cause::Kind::clocks, 0.9);
+    EXPECT_THAT(brake.judge(span(1, {clocks}), standard, sampling(100)), IsEmpty());
+    // They are part of what there is too much of.
+    const auto actions =
+        brake.judge(span(2, {clocks, cause(Cause::Kind::samples, 0.04)}), standard, sampling(100));
+    ASSERT_EQ(kinds(actions), std::vector{Kind::lower_rate});
+    EXPECT_EQ(actions[0].cause.kind, Cause::Kind::samples);
 }
 
 // What is beyond the limit with a rate is within it, or at its lowest, some spans later, and then
@@ -266,12 +279,13 @@ TEST(OverheadCommand, SetsAndShowsTheLimit) {
     EXPECT_EQ(test.session.settings().overhead, (OverheadLimit{10, true}));
     for (const char* wrong : {"0", "-1", "101", "much", "nan%", "10 20"})
         EXPECT_THAT(test.run(std::string("overhead ") + wrong), HasSubstr("error")) << wrong;
-    test.backend.overhead = span(1, {probe(1, 0.015), cause(Cause::Kind::samples, 0.03)});
+    test.backend.overhead = span(
+        1, {probe(1, 0.015), cause(Cause::Kind::samples, 0.03), cause(Cause::Kind::clocks, 0.02)});
     const std::string shown = test.run("overhead");
-    EXPECT_THAT(shown, HasSubstr("45.0 ms of 1.00 s of CPU time"));
-    EXPECT_THAT(shown, HasSubstr("3.0 %"));
-    EXPECT_THAT(shown, HasSubstr("measured"));
-    EXPECT_THAT(shown, HasSubstr("estimated"));
+    EXPECT_THAT(shown, HasSubstr("65.0 ms of 1.00 s of CPU time"));
+    EXPECT_THAT(shown, ContainsRegex("3\\.0 % .* measured +samples"));
+    EXPECT_THAT(shown, ContainsRegex("2\\.0 % .* estimated +sampling clocks at context switches"));
+    EXPECT_THAT(shown, ContainsRegex("1\\.5 % .* estimated +probe 1"));
 }
 
 } // namespace
