@@ -48,7 +48,13 @@ static __always_inline u64 register_of(const struct probe_registers* registers,
     return registers->value[number & (REGISTERS - 1)];
 }
 
+static __always_inline u64 magnitude(u64 value) {
+    return (s64)value < 0 ? -value : value;
+}
+
 static __always_inline u64 compute(u32 operation, u64 a, u64 b) {
+    u64 result;
+
     switch (operation) {
     case WIRE_ADD:
         return a + b;
@@ -66,6 +72,16 @@ static __always_inline u64 compute(u32 operation, u64 a, u64 b) {
         return a >> (b & 63);
     case WIRE_SHIFT_RIGHT_SIGNED:
         return (u64)((s64)a >> (b & 63));
+    case WIRE_DIVIDE:
+        return a / b;
+    case WIRE_DIVIDE_SIGNED: /* BPF of this age has unsigned division alone */
+        result = magnitude(a) / magnitude(b);
+        return (s64)(a ^ b) < 0 ? -result : result;
+    case WIRE_MODULO:
+        return a % b;
+    case WIRE_MODULO_SIGNED:
+        result = magnitude(a) % magnitude(b);
+        return (s64)a < 0 ? -result : result;
     default:
         return 0;
     }
@@ -87,6 +103,10 @@ static __always_inline bool compute_base(const struct wire_fetch* fetch,
             *value = values->value[right];
             return false;
         }
+    }
+    if (fetch->operation >= WIRE_DIVIDE && !operand) {
+        *value = 0; /* no address was tried */
+        return false;
     }
     *value = compute(fetch->operation, *value, operand);
     return true;

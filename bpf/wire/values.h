@@ -27,7 +27,9 @@ enum wire_base {
     WIRE_BASE_DATA_LOC = 6,
 };
 
-/* In 64 bits, which wrap; of the number of bits to shift by the low six. */
+/* In 64 bits, which wrap; of the number of bits to shift by the low six. Quotients are rounded
+ * towards zero, and what is left has the sign of what was divided, as in C; what is divided by zero
+ * cannot be read. */
 enum wire_operation {
     WIRE_ADD = 0,
     WIRE_SUBTRACT = 1,
@@ -37,6 +39,10 @@ enum wire_operation {
     WIRE_SHIFT_LEFT = 5,
     WIRE_SHIFT_RIGHT = 6,
     WIRE_SHIFT_RIGHT_SIGNED = 7,
+    WIRE_DIVIDE = 8, /* this and what follows: division */
+    WIRE_DIVIDE_SIGNED = 9,
+    WIRE_MODULO = 10,
+    WIRE_MODULO_SIGNED = 11,
 };
 
 enum { WIRE_NO_VALUE = 0xff };

@@ -31,7 +31,7 @@ bool holds_together(const CallProgram& program) {
         // What is computed is computed of what was fetched before.
         if (fetch.base == WIRE_BASE_COMPUTED &&
             (fetch.number >= i || (fetch.operand != WIRE_NO_VALUE && fetch.operand >= i) ||
-             fetch.operation > WIRE_SHIFT_RIGHT_SIGNED))
+             fetch.operation > WIRE_MODULO_SIGNED))
             return false;
         if (is_of_record(fetch) && !lies_in_record(fetch))
             return false;

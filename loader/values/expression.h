@@ -26,6 +26,8 @@ enum class ArithmeticOperator : uint8_t {
     add,
     subtract,
     multiply,
+    divide,
+    modulo,
     bit_and,
     bit_or,
     shift_left,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recursive descent. From the loosest to the tightest: or, and, not, comparisons
-// (parse_condition.cpp); |, &, << and >>, + and -, *, what stands before a value (! * & - and
-// casts), and what follows it (-> . []) (parse_value.cpp).
+// (parse_condition.cpp); |, &, << and >>, + and -, * / and %, what stands before a value (! * & -
+// and casts), and what follows it (-> . []) (parse_value.cpp).
 #pragma once
 
 #include "loader/values/expression.h"

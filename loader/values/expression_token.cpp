@@ -167,8 +167,8 @@ class Lexer {
     Result<void> symbol() {
         const size_t from = at_;
         for (std::string_view symbol :
-             {"->", "==", "!=", "<<", ">>", "<=", ">=", "&&", "||", "<", ">", "&",
-              "|",  "!",  "(",  ")",  "[",  "]",  ".",  ",",  "*",  "+", "-"})
+             {"->", "==", "!=", "<<", ">>", "<=", ">=", "&&", "||", "<", ">", "&", "|",
+              "!",  "(",  ")",  "[",  "]",  ".",  ",",  "*",  "/",  "%", "+", "-"})
             if (text_.substr(at_).starts_with(symbol)) {
                 at_ += symbol.size();
                 add(Token::Kind::symbol, from, std::string(symbol));
@@ -177,8 +177,8 @@ class Lexer {
         ++at_;
         if (text_[from] == '=')
             return error(from, "is not a comparison", "\"==\" is");
-        if (std::string_view("/%^~").find(text_[from]) != std::string_view::npos)
-            return error(from, "is not an operator here", "there are + - * & | << >>");
+        if (std::string_view("^~").find(text_[from]) != std::string_view::npos)
+            return error(from, "is not an operator here", "there are + - * / % & | << >>");
         return error(from, "is not understood here",
                      "a condition compares values: arg2 > 4096 and ret < 0");
     }

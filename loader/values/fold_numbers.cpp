@@ -32,6 +32,10 @@ std::optional<Wide> apply(ArithmeticOperator operation, Wide left, Wide right) {
         return left - right;
     case ArithmeticOperator::multiply:
         return product(left, right);
+    case ArithmeticOperator::divide:
+        return left / right;
+    case ArithmeticOperator::modulo:
+        return left % right;
     case ArithmeticOperator::bit_and:
         return left & right;
     case ArithmeticOperator::bit_or:
@@ -56,6 +60,10 @@ Result<ExpressionPointer> fold_numbers(ArithmeticOperator operation, const Expre
         operation == ArithmeticOperator::shift_left || operation == ArithmeticOperator::shift_right;
     if (shifts && (right.negative || right.number > 63))
         return wrong_number("shifts by something that is not a number of bits", "0 to 63 are");
+    const bool divides =
+        operation == ArithmeticOperator::divide || operation == ArithmeticOperator::modulo;
+    if (divides && right.number == 0)
+        return wrong_number("divides by zero");
     const auto value = apply(operation, wide(left), wide(right));
     if (!value || *value < Wide{INT64_MIN} || *value > Wide{UINT64_MAX})
         return wrong_number("does not fit into 64 bits");

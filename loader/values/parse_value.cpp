@@ -11,24 +11,24 @@ namespace auger {
 namespace {
 
 using enum ArithmeticOperator;
-using Operators = std::array<std::pair<std::string_view, ArithmeticOperator>, 2>;
+using Operators = std::array<std::pair<std::string_view, ArithmeticOperator>, 3>;
 
 constexpr unsigned operation_limit = 64;
 
-// From the loosest to the tightest; a level of one has it twice.
+// From the loosest to the tightest; a level of fewer than three ends with an empty symbol.
 constexpr std::array<Operators, 5> levels{{
-    {{{"|", bit_or}, {"|", bit_or}}},
-    {{{"&", bit_and}, {"&", bit_and}}},
+    {{{"|", bit_or}}},
+    {{{"&", bit_and}}},
     {{{"<<", shift_left}, {">>", shift_right}}},
     {{{"+", add}, {"-", subtract}}},
-    {{{"*", multiply}, {"*", multiply}}},
+    {{{"*", multiply}, {"/", divide}, {"%", modulo}}},
 }};
 
 } // namespace
 
 std::optional<ArithmeticOperator> ExpressionParser::arithmetic(size_t level) {
     for (auto [symbol, operation] : levels[level])
-        if (accept(symbol))
+        if (!symbol.empty() && accept(symbol))
             return operation;
     return std::nullopt;
 }

@@ -42,11 +42,12 @@ An EXPRESSION is a value of a call:
   (u8)arg1, (int64)n             as another type: u8 to u64, s8 to s64, uint8_t ..., C's integers
   *(u32 *)(arg0 + 8)             read as that type
   ((struct request *)arg0)->len  types of the debug information, with or without struct, enum
-  arg1 - arg0, n >> 4            arithmetic: + - * & | << >>
-On a pointer, + and - count in what it leads to, or in bytes where that is not known or void. Other
-arithmetic has 64 bits, without sign when an operand is a u64. Operators bind as in C, but & and | bind
-tighter than comparisons: flags & 6 == 2. Of the 8 values that a probe may have, arg1 - arg0 takes
-three. Where a pointer on the way cannot be read, the value is "unreadable".
+  arg1 - arg0, n % 1000          arithmetic: + - * / % & | << >>
+On a pointer, + and - count in what it leads to, or in bytes where that is not known or void, and so
+does the difference of two. Other arithmetic has 64 bits, without sign when an operand is a u64;
+division rounds towards zero. Operators bind as in C, but & and | bind tighter than comparisons:
+flags & 6 == 2. Of the 8 values that a probe may have, arg1 - arg0 takes three. Where a pointer on
+the way cannot be read, or zero divides, the value is "unreadable".
 
 A PREDICATE compares them with numbers, strings or each other (== != < <= > >=), joined by and, or,
 not and parentheses: arg2 > 4096 and ret < 0. A comparison of a value that cannot be read does not

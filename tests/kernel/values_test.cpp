@@ -134,6 +134,36 @@ TEST_P(Values, MembersAndBitFieldsOfWhatIsPointedTo) {
     }
 }
 
+TEST_P(Values, Quotients) {
+    start("60");
+    CallConditions conditions;
+    conditions.only_if = "req->id % 3 == 1";
+    conditions.show_default = false;
+    conditions.show = {"req->id / 7", "req->balance / 3", "req->balance % 3"};
+    const ProbeId probe = session_->time("describe", every_call, conditions);
+    finish();
+    const uint64_t kept = count("describe", [](const nlohmann::json& call) {
+        return call["id"].get<uint64_t>() % 3 == 1;
+    });
+    EXPECT_GT(kept, 0u);
+    EXPECT_LT(kept, truth_["describe"].size());
+    EXPECT_EQ(session_->calls(probe).returns, kept);
+    EXPECT_EQ(session_->calls(probe).filtered, truth_["describe"].size() - kept);
+    const StreamLog& log = session_->log;
+    ASSERT_EQ(log.slow_calls.size(), kept);
+    bool negative = false;
+    for (const StreamLog::SlowCall& call : log.slow_calls) {
+        const nlohmann::json& truth = truth_of("describe", call);
+        SCOPED_TRACE(truth.dump());
+        const auto balance = truth["balance"].get<int64_t>();
+        negative |= balance < 0;
+        EXPECT_EQ(log.value(call, "req->id / 7"), std::to_string(truth["id"].get<uint64_t>() / 7));
+        EXPECT_EQ(log.value(call, "req->balance / 3"), std::to_string(balance / 3));
+        EXPECT_EQ(log.value(call, "req->balance % 3"), std::to_string(balance % 3));
+    }
+    EXPECT_TRUE(negative);
+}
+
 // The C library has no parameters' names here, but its functions are well known.
 TEST_P(Values, OfAWellKnownFunctionWithoutBeingAskedFor) {
     start("30");

@@ -193,7 +193,7 @@ TEST(Predicates, ComplaintsSayWhere) {
     EXPECT_EQ(complaint_of("str(arg0) == \"a\\q\""), "\\q: is not an escape");
     EXPECT_EQ(complaint_of("str(arg0) == 'a"), "'a: has no end");
     EXPECT_EQ(complaint_of("arg0 # 3"), "#: is not understood here");
-    EXPECT_EQ(complaint_of("arg0 / 3"), "/: is not an operator here");
+    EXPECT_EQ(complaint_of("arg0 ^ 3"), "^: is not an operator here");
     EXPECT_EQ(complaint_of("arg0[1"), ": a ] is missing");
     EXPECT_EQ(complaint_of("arg0[]"), "]: a value is missing");
     EXPECT_EQ(complaint_of("arg0 +"), ": a value is missing at the end");

@@ -61,6 +61,8 @@ bool compare(const wire_call_program& program, const wire_values& values,
     return false;
 }
 
+using Wide = __int128; // the least number of 64 bits, divided by -1, has no room in them
+
 // Nothing when one of the operands could not be read.
 std::optional<uint64_t> compute(const wire_fetch& fetch, const wire_values& known) {
     const auto readable = [&](unsigned index) { return known.readable >> index & 1; };
@@ -86,6 +88,18 @@ std::optional<uint64_t> compute(const wire_fetch& fetch, const wire_values& know
         return left >> (right % 64);
     case WIRE_SHIFT_RIGHT_SIGNED:
         return static_cast<uint64_t>(static_cast<int64_t>(left) >> (right % 64));
+    case WIRE_DIVIDE:
+        return right ? std::optional(left / right) : std::nullopt;
+    case WIRE_MODULO:
+        return right ? std::optional(left % right) : std::nullopt;
+    case WIRE_DIVIDE_SIGNED:
+        return right ? std::optional(static_cast<uint64_t>(Wide{static_cast<int64_t>(left)} /
+                                                           static_cast<int64_t>(right)))
+                     : std::nullopt;
+    case WIRE_MODULO_SIGNED:
+        return right ? std::optional(static_cast<uint64_t>(Wide{static_cast<int64_t>(left)} %
+                                                           static_cast<int64_t>(right)))
+                     : std::nullopt;
     }
     return std::nullopt;
 }

@@ -40,7 +40,19 @@ TEST(Predicates, Arithmetic) {
     EXPECT_TRUE(holds("arg0 & 6 == 6 and arg0 & arg1", {7, 2}));
     EXPECT_FALSE(holds("arg0 & 6 == 6", {5}));
     EXPECT_FALSE(holds("not (arg0 & arg1)", {7, 2}));
-    // Tighter is what stands first: * + << & | and then comparisons.
+    // Towards zero, and what is left has the sign of what was divided.
+    EXPECT_TRUE(holds("arg0 / 2 == 3 and arg0 % 2 == 1 and arg0 / arg1 == 3", {7, 2}));
+    EXPECT_TRUE(holds("arg0 / 2 == -3 and arg0 % 2 == -1 and arg0 % arg1 == -1", {minus(7), 2}));
+    EXPECT_TRUE(holds("7 / arg0 == -3 and 7 % arg0 == 1", {minus(2)}));
+    EXPECT_TRUE(holds("-7 / 2 == -3 and -7 % 2 == arg0", {minus(1)}));
+    EXPECT_TRUE(holds("(u64)arg0 / 2 == 0x7ffffffffffffffc", {minus(7)}));
+    EXPECT_TRUE(holds("(u64)arg0 % 10 == 9 and 19 % (u64)arg1 == 9", {minus(7), 10}));
+    EXPECT_TRUE(holds("arg0 / arg1 == arg0", {uint64_t{1} << 63, minus(1)}));
+    for (const char* text : {"arg0 / arg1 == 0", "arg0 % arg1 == 0", "not (arg0 / arg1 == 0)",
+                             "1 / arg1 != 0", "1 % (u64)arg1 != 0"})
+        EXPECT_FALSE(holds(text, {7, 0})) << text;
+    // Tighter is what stands first: * / and % as they come, + << & | and then comparisons.
+    EXPECT_TRUE(holds("arg0 + 12 / 4 * 2 % 4 == 3", {1}));
     EXPECT_TRUE(holds("arg0 | 1 + 1 << 1 & 12 == 12 | 5", {9}));
     EXPECT_TRUE(holds("arg0 == 1 | 2 << 1 + 1 * 2", {17}));
     // What does not fit wraps.
@@ -89,6 +101,8 @@ TEST(Predicates, Pointers) {
                              "*(arg3 + (u32 *)arg2) == 3",
                              "(u8)arg1[2] == 254",
                              "(u8 *)arg2 - (u8 *)arg1 == 4096",
+                             "(u64 *)arg2 - (u64 *)arg1 == 512",
+                             "(u64 *)arg1 - (u64 *)arg2 == -512",
                              "&arg1[3] == 0x2018",
                              "*&arg1[3] == 7",
                              "*(u8 *)&arg1[2] == 254",
@@ -154,8 +168,10 @@ TEST(Predicates, ComplaintsAboutPointersAndArithmetic) {
               "(u8 *)arg1: is a pointer, and what is subtracted or shifted by is a number");
     EXPECT_EQ(complaint_of("arg0 - (u8 *)arg1"),
               "(u8 *)arg1: is a pointer, and is subtracted from a number");
-    EXPECT_EQ(complaint_of("(u64 *)arg0 - (u64 *)arg1"),
-              "(u64 *)arg1: is a pointer, and the difference would have to be divided");
+    EXPECT_EQ(complaint_of("(u64 *)arg0 - (u32 *)arg1"),
+              "(u32 *)arg1: is a pointer to something of another size");
+    EXPECT_EQ(complaint_of("arg0 / 0"), "0: is what nothing can be divided by");
+    EXPECT_EQ(complaint_of("arg0 == 1 % 0"), "1 % 0: divides by zero");
     EXPECT_EQ(complaint_of("arg0[(u8 *)arg1]"), "(u8 *)arg1: is a pointer, and no index");
     std::string many = "arg0";
     for (int i = 0; i < 65; ++i)

@@ -138,9 +138,7 @@ TEST_P(Complaints, OfCastsAndPointers) {
     EXPECT_EQ(shown("&req->bits.level", members),
               "req->bits.level: is a bit-field, which has no address");
     EXPECT_EQ(shown("&count", members), "count: lies in registers, not in memory");
-    EXPECT_EQ(shown("req->next - req", members),
-              "req: is a pointer, and the difference would have to be divided (in bytes it is "
-              "(u64)p - (u64)q)");
+    EXPECT_EQ(shown("req->next - req", members), "compiled");
     EXPECT_EQ(shown("opaque + 1", program.scope("opaque")),
               "opaque: leads to something of no known size, so nothing can be added (cast it to "
               "count in bytes: (char *)POINTER + 8)");

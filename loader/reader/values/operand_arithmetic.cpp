@@ -25,6 +25,9 @@ bool is_pointer(const FunctionValue& value) {
 bool is_shift(ArithmeticOperator operation) {
     return operation == shift_left || operation == shift_right;
 }
+bool is_division(ArithmeticOperator operation) {
+    return operation == divide || operation == modulo;
+}
 
 ValueType number_type(bool is_signed) {
     ValueType type;
@@ -50,6 +53,10 @@ wire_operation wire_operation_of(ArithmeticOperator operation, bool is_signed) {
         return WIRE_SUBTRACT;
     case multiply:
         return WIRE_MULTIPLY;
+    case divide:
+        return is_signed ? WIRE_DIVIDE_SIGNED : WIRE_DIVIDE;
+    case modulo:
+        return is_signed ? WIRE_MODULO_SIGNED : WIRE_MODULO;
     case bit_and:
         return WIRE_AND;
     case bit_or:
@@ -122,6 +129,8 @@ Result<FunctionValue> OperandReader::with_number(ArithmeticOperator operation, T
     const bool sum = operation == add || operation == subtract;
     if (is_shift(operation) && (number.negative || number.number > 63))
         return error(number, "is not a number of bits to shift by", "0 to 63 are");
+    if (is_division(operation) && number.number == 0)
+        return error(number, "is what nothing can be divided by");
     uint64_t constant = number.number;
     ValueType type = value.place.type;
     if (sum) {
@@ -144,9 +153,9 @@ Result<FunctionValue> OperandReader::with_number(ArithmeticOperator operation, T
 
 Result<FunctionValue> OperandReader::number_with(ArithmeticOperator operation,
                                                  const Expression& number, Term term) const {
-    if (operation != subtract && !is_shift(operation))
+    if (operation != subtract && !is_shift(operation) && !is_division(operation))
         return with_number(operation, std::move(term), number);
-    if (is_pointer(term.value))
+    if (is_pointer(term.value) && !is_division(operation))
         return error(term.at, "is a pointer, and what is subtracted or shifted by is a number");
     const ValueType own = number_type(number.negative || number.number <= INT64_MAX);
     const ValueType& other = term.value.place.type;
@@ -165,7 +174,7 @@ Result<FunctionValue> OperandReader::number_with(ArithmeticOperator operation,
 
 Result<FunctionValue> OperandReader::with_value(ArithmeticOperator operation, Term left,
                                                 Term right) const {
-    uint64_t factor = 1;
+    uint64_t factor = 1, divisor = 1;
     const ValueType first = left.value.place.type, second = right.value.place.type;
     const bool pointers = is_pointer(left.value) || is_pointer(right.value);
     ValueType type = is_shift(operation) ? result_type(first, first) : result_type(first, second);
@@ -184,21 +193,28 @@ Result<FunctionValue> OperandReader::with_value(ArithmeticOperator operation, Te
         if (!is_pointer(right.value)) {
             factor = *stride;
             type = first;
-        } else if (*stride != 1 || stride_of(second) != uint64_t{1}) {
-            return error(right.at, "is a pointer, and the difference would have to be divided",
-                         "in bytes it is (u64)p - (u64)q");
+        } else if (stride_of(second) != stride) {
+            return error(right.at, "is a pointer to something of another size",
+                         "in bytes the difference is (u64)p - (u64)q");
         } else {
             type = number_type(true);
+            divisor = *stride;
         }
     }
     auto a = operand(left.at, std::move(left.value));
     auto b = operand(right.at, std::move(right.value));
     if (!a || !b)
         return a ? b.error() : a.error();
-    return made_of(
+    FunctionValue value = made_of(
         WIRE_BASE_COMPUTED,
-        {wire_operation_of(operation, type.is_signed), *std::move(a), *std::move(b), factor},
-        std::move(type));
+        {wire_operation_of(operation, type.is_signed), *std::move(a), *std::move(b), factor}, type);
+    if (divisor == 1)
+        return value;
+    auto bytes = operand(left.at, std::move(value));
+    if (!bytes)
+        return bytes.error();
+    return made_of(WIRE_BASE_COMPUTED, {WIRE_DIVIDE_SIGNED, *std::move(bytes), {}, divisor},
+                   std::move(type));
 }
 
 Result<FunctionValue> OperandReader::plus_index(const Expression& owner, FunctionValue pointer,
