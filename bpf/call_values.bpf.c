@@ -452,14 +452,30 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     return judge(program, own, call, true);
 }
 
+// FNV-1a, a word at a time, each folded so that all of its bits have a part in the next.
+static __always_inline u64 hash_string(const char* string) {
+    const u64* words = (const u64*)string;
+    u64 hash = 0xcbf29ce484222325;
+
+    for (u32 i = 0; i < WIRE_STRING / sizeof(u64); i++) {
+        hash = (hash ^ words[i]) * 0x100000001b3;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
 static __always_inline int key_among(const struct wire_call_program* program,
                                      const struct wire_values* own, u64* key) {
+    const struct wire_fetch* fetch;
     u32 index;
 
     if (!program || !own || own->version != program->version || program->label >= WIRE_MAX_VALUES)
         return 0;
     index = program->label & (WIRE_MAX_VALUES - 1);
-    *key = own->value[index];
+    fetch = &program->fetch[index];
+    *key = fetch->flags & WIRE_FETCH_STRING
+               ? hash_string(own->string[fetch->string & (WIRE_MAX_STRINGS - 1)])
+               : own->value[index];
     return own->readable >> index & 1;
 }
 

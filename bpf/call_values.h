@@ -67,7 +67,8 @@ int is_judged_at_end(const struct open_call* call);
 /* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
 int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);
 
-/* A point of a span, behind begin_values(): its key, which is a number; 0: it could not be read. */
+/* A point of a span, behind begin_values(): its key, of a string a hash. 0: it could not be read.
+ */
 int read_key(const struct open_call* call, u64* key);
 
 /* A tracepoint is hit, whose record is in REGISTER_RECORD: as begin_values() and read_key(). */

@@ -203,7 +203,7 @@ class LiveProbes {
     // Why the place cannot be this point of a span; empty: it can.
     static std::string no_point(const PlaceMatch& match, const PointOfSpan& point);
     // Of a value program: the key, when there is one, is a number that is known at the point.
-    static Result<void> check_key(const PointOfSpan& point, std::optional<CallProgram>& program);
+    Result<void> check_key(const PointOfSpan& point, std::optional<CallProgram>& program);
     // Of the user's probe that it is, or is a point of.
     void tell(const Probe& probe);
     static ProbePlace shown_place(const Place& place, const std::string& module);

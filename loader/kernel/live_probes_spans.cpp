@@ -70,10 +70,17 @@ std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& poi
 Result<void> LiveProbes::check_key(const PointOfSpan& point, std::optional<CallProgram>& program) {
     if (!program || point.point.key.empty())
         return {};
-    if (program->wire.label >= program->wire.fetches ||
-        program->wire.fetch[program->wire.label].flags & WIRE_FETCH_STRING)
-        return Error{"key a span", point.point.key, "a key is a number, and this is a string",
-                     "the pointer to it, or a number beside it, may do"};
+    if (program->wire.label >= program->wire.fetches)
+        return Error{"key a span", point.point.key, "this is no value of the call",
+                     "a pointer, a number or a string is a key: arg0, req->id, str(name)"};
+    const bool is_string = program->wire.fetch[program->wire.label].flags & WIRE_FETCH_STRING;
+    std::optional<bool>& strings = probes_.at(point.span).has_string_keys;
+    if (strings.value_or(is_string) != is_string)
+        return Error{"key a span", point.point.key,
+                     is_string ? "this is a string, and another of the span's keys is a number"
+                               : "this is a number, and another of the span's keys is a string",
+                     "the keys of a span are compared with each other"};
+    strings = is_string;
     if (!point.at_entry())
         program->wire.judges_end = 1;
     return {};

@@ -69,6 +69,7 @@ struct TimedProbe {
     // A span has one place, in no file; its points are probes of which nobody is told but as places
     // of the span.
     SpanDefinition span{};
+    std::optional<bool> has_string_keys{}; // of a span; nothing: it has no keys yet
     std::optional<PointOfSpan> point{};
 
     ProbeId told_as() const { return point ? point->span : info.id; }

@@ -29,6 +29,7 @@ enum {
 
 struct request {
     uint64_t id;
+    char name[32]; // no other open one's
     unsigned steps_left, rests;
     uint64_t before_ns, opened_ns, worked_ns;
     struct request* next;
@@ -63,6 +64,9 @@ TIMED struct request* open_request(void) {
         return 0;
     unused = request->next;
     request->id = opened++;
+    // Only the end differs, and what was there before was longer at times.
+    snprintf(request->name, sizeof request->name, "request-%s%" PRIu64, request->id % 2 ? "n" : "",
+             request->id);
     request->steps_left = is_difficult(request) ? difficult_steps : steps;
     request->worked_ns = 0;
     return request;
