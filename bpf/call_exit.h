@@ -104,11 +104,13 @@ static __always_inline void reach_returned_point(struct open_calls* calls,
     if (!(spec->point.flags & WIRE_SPAN_AT_RETURN))
         return;
     if (spec->point.flags & WIRE_SPAN_KEYED) {
-        if (!judged || calls->end.label != WIRE_LABEL_NUMBER) {
+        if (judged && calls->end.label == WIRE_LABEL_NUMBER) {
+            key = calls->end.label_value;
+        } else if (!judged || calls->end.label != WIRE_LABEL_STRING ||
+                   !read_key(&calls->ending, &key)) {
             count_loss(WIRE_LOSS_SPAN_KEY);
             return;
         }
-        key = calls->end.label_value;
     }
     reach_point_of_span(calls, calls->ending.spec, key);
 }
