@@ -284,15 +284,17 @@ def _library_of(kind, name, roles, values):
         problem = "marks are for Linux on x86-64 and aarch64"
     else:
         content = _library(machine, [_point_name(name, role) for role in roles], values)
-        problem = None
+        problem = "there is no folder for marks"
         for folder in _folders():
             try:
                 path = _kept_file(folder, f"{kind}-{name}.so", content)
                 # The interpreter lock is kept: to hand it over would be more than the mark.
-                return ctypes.PyDLL(path)
+                library = ctypes.PyDLL(path)
             except OSError as error:  # nothing may be written or executed there
                 problem = f"{folder}: {error}"
-        problem = problem or "there is no folder for marks"
+            else:
+                problem = None
+                return library
     return None
 
 
@@ -315,7 +317,7 @@ def _kept_file(folder, name, content):
     os.makedirs(folder, 0o700, exist_ok=True)
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
-        raise PermissionError(f"{folder} is not this user's alone")
+        raise PermissionError("it is not this user's alone")
     path = os.path.join(folder, name)
     if _has_content(path, content):
         return path
