@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What BPF programs count and keep in maps, read for user space.
+#include "bpf/go_runtime.h"
 #include "loader/kernel/programs_state.h"
 
 #include <cerrno>
