@@ -3,13 +3,16 @@
 // sampled for them, and clients that mean harm.
 #include "endpoint_session.h"
 
+#include "include/auger_client.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
 #include "views/exports/prometheus_protobuf.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <list>
@@ -109,6 +112,25 @@ class OwnProfile : public EndpointTest {
         EXPECT_TRUE(answered(clients_.back())) << path;
         return clients_.back();
     }
+    // As programs do, by the header that they have: the profile; or the error, and what is said.
+    std::pair<int, std::string> ask_as_program(const char* format) {
+        const UniqueFd file(memfd_create("profile", MFD_CLOEXEC));
+        std::string text(1 << 16, '\0');
+        int error = 0;
+        std::atomic<bool> done = false;
+        std::thread asking([&] {
+            if (auger_profile_or_why(socket_.c_str(), 1, format, file.get(), text.data(),
+                                     text.size()) < 0)
+                error = errno;
+            done = true;
+        });
+        EXPECT_TRUE(work_until([&] { return done.load(); }));
+        asking.join();
+        if (error != 0)
+            return {error, text.c_str()};
+        const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+        return {0, text.substr(0, static_cast<size_t>(std::max<ssize_t>(size, 0)))};
+    }
     TemporaryFolder folder_;
     std::string socket_ = "unix:" + folder_.path("s");
 
@@ -144,6 +166,25 @@ TEST_F(OwnProfile, IsOfTheProcessThatAsks) {
     // At a port nobody is known.
     EXPECT_EQ(ask(address_, "/profile.folded?seconds=1&pid=self").status(), 400);
     EXPECT_EQ(ask(address_, "/profile.folded?seconds=1&pid=" + pid).status(), 200);
+}
+
+TEST_F(OwnProfile, IsAskedForByPrograms) {
+    serve(socket_);
+    const auto refused = ask_as_program("pprof");
+    EXPECT_EQ(refused.first, ESRCH);
+    EXPECT_EQ(refused.second, "process " + std::to_string(getpid()) +
+                                  " is not observed: it is not of the target's");
+    test_.backend.second_process = static_cast<uint32_t>(getpid());
+    for (const char* format : {"collapsed", "perf-script"}) {
+        const auto [error, profile] = ask_as_program(format);
+        EXPECT_EQ(error, 0) << profile;
+        EXPECT_THAT(profile, HasSubstr("ns::own(int)")) << format;
+        EXPECT_THAT(profile, Not(HasSubstr("ns::parse(int)"))) << format;
+    }
+    EXPECT_THAT(ask_as_program("pprof").second, StartsWith("\x1f\x8b"));
+    EXPECT_THAT(ask_as_program("otlp").second, HasSubstr("ns::own(int)"));
+    test_.run("serve off");
+    EXPECT_EQ(ask_as_program("pprof").first, ENOENT);
 }
 
 // An empty profile would say that it has not run.
