@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What BPF programs count and keep in maps, read for user space.
-#include "bpf/go_runtime.h"
 #include "loader/kernel/programs_state.h"
+
+#include "bpf/go_runtime.h"
 
 #include <cerrno>
 #include <cstddef>

@@ -267,44 +267,44 @@ class Decorated(Watched):
         self.assertEqual(caught, [True])
         self.assertEqual([role for role, _ in self.roles()], ["begin", "park", "resume", "end"])
 
-    def test_errors_of_what_is_awaited_reach_it(self):
+    # By who waits with it, as an event loop does.
+    def test_values_and_errors_come_back(self):
         @self.span
         async def handle():
             try:
-                await failing()
+                await Wait()
             except KeyError:
-                return "caught"
-
-        async def failing():
-            await asyncio.sleep(0)
-            raise KeyError
+                return await Wait()
 
         self.watch()
-        self.assertEqual(asyncio.run(handle()), "caught")
+        coroutine = handle()
+        self.assertEqual(coroutine.send(None), "waits")
+        self.assertEqual(coroutine.throw(KeyError()), "waits")
+        with self.assertRaises(StopIteration) as end:
+            coroutine.send("value")
+        self.assertEqual(end.exception.value, "value")
+        self.assertEqual([role for role, _ in self.roles()],
+                         ["begin", "park", "resume", "park", "resume", "end"])
 
     def test_coroutines_that_are_given_up_end_their_span(self):
-        @types_coroutine
-        def wait():
-            yield
-
-        ended = []
-
         @self.span
         async def handle():
             try:
-                await wait()
+                await Wait()
             finally:
-                ended.append(True)
+                self.said.append(("x__finally", 0))
 
         self.watch()
         coroutine = handle()
         coroutine.send(None)
         coroutine.close()
-        self.assertEqual(ended, [True])
-        self.assertEqual([role for role, _ in self.roles()], ["begin", "park", "resume", "end"])
+        self.assertEqual([role for role, _ in self.roles()],
+                         ["begin", "park", "resume", "finally", "end"])
 
 
-types_coroutine = auger.types.coroutine
+class Wait:
+    def __await__(self):
+        return (yield "waits")
 
 
 class Events(Watched):
@@ -405,6 +405,9 @@ class Libraries(Folder):
         self.assertEqual(sorted(os.listdir(self.folder)), [f"mark-{name}.so", f"span-{name}.so"])
         points = [*auger._known["span", name].values(), *auger._known["mark", name].values()]
         self.assertEqual(len({ctypes.addressof(function) for _, function in points}), 5)
+        # Else a number is passed as an int.
+        self.assertEqual([function.argtypes for _, function in points],
+                         [[ctypes.c_uint64]] * 4 + [[ctypes.c_void_p] * 6])
         for on in (1, 0, 3):
             for watchers, _ in points:
                 self.assertEqual(len(watchers), 1)
@@ -446,7 +449,7 @@ class Libraries(Folder):
             file.write(right)
         os.symlink(elsewhere, os.path.join(self.folder, f"span-{name}.so"))
         with open(os.path.join(self.folder, f"mark-{name}.so"), "wb") as file:
-            file.write(b"damaged")
+            file.write(bytes(len(auger._library(auger._MACHINES[os.uname().machine], [name], 6))))
         auger.Span(name)
         auger.Mark(name)
         self.assertIsNone(auger.problem)
