@@ -157,7 +157,7 @@ static inline int auger_client_line_(struct auger_client_* client, char* line, s
     return 0;
 }
 
-// A number of at most so many digits, with nothing behind it but what `ends` has; -1: it is none.
+// A number of at most so many digits, with nothing behind it, or what `ends` has; -1: it is none.
 static inline long long auger_client_number_(const char* text, int digits, const char* ends) {
     long long number = 0;
     if (*text < '0' || *text > '9')
@@ -167,7 +167,7 @@ static inline long long auger_client_number_(const char* text, int digits, const
             return -1;
         number = 10 * number + (*text - '0');
     }
-    return *text == 0 || strchr(ends, *text) ? number : -1;
+    return strchr(ends, *text) ? number : -1; // at its own zero, too
 }
 
 // What stands behind the header's name; null: it is another header.
