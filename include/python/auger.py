@@ -38,7 +38,6 @@ aarch64. Elsewhere all marks are nothing.
 
 import ctypes
 import functools
-import inspect
 import itertools
 import os
 import platform
@@ -84,6 +83,8 @@ class Span:
         return self._watchers[0] != 0
 
     def _around(self, function):
+        import inspect  # which takes longer than all the rest
+
         watchers = self._watchers
         if inspect.iscoroutinefunction(function):
             @functools.wraps(function)
