@@ -306,7 +306,10 @@ def _folders():
         yield os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, ".cache", "auger-marks")
     except (ImportError, KeyError):
         pass
-    yield os.path.join(tempfile.gettempdir(), f"auger-marks-{os.geteuid()}")
+    try:
+        yield os.path.join(tempfile.gettempdir(), f"auger-marks-{os.geteuid()}")
+    except OSError:  # nothing can be written anywhere
+        pass
 
 
 def _kept_file(folder, name, content):

@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "include"
 import auger  # noqa: E402
 
 _numbers = itertools.count()
+_folders = auger._folders
 
 
 def fresh_name():
@@ -476,6 +477,15 @@ class Libraries(Folder):
         auger.Mark(fresh_name())
         self.assertIsNone(auger.problem)
         self.assertEqual(len(os.listdir(self.folder)), 1)
+
+    def test_where_there_is_no_folder_marks_are_nothing(self):
+        self.assertEqual(len(list(_folders())), 2)
+        with mock.patch("tempfile.gettempdir", side_effect=FileNotFoundError), \
+                mock.patch("pwd.getpwuid", side_effect=KeyError):
+            self.assertEqual(list(_folders()), [])
+        self.use([])
+        auger.Mark(fresh_name())(1)
+        self.assertIn("no folder", auger.problem)
 
     def test_elsewhere_marks_are_nothing(self):
         ways = {"x86-64 and aarch64": mock.patch("platform.machine", lambda: "riscv64"),
