@@ -4,7 +4,7 @@
     import auger
 
     checkout = auger.Span("checkout")           # once: the spans of one name
-    cache_miss = auger.Mark("cache_miss")
+    cache_miss = auger.Mark("cache_miss", int, str, int)
 
     with checkout(request.id):                  # this thread works for it until the end of the block
         ...
@@ -17,7 +17,7 @@
     checkout.end(request.id)                    # on any thread
 
     job.span = checkout(job.id)                 # the same as an object: park(), resume(), end()
-    cache_miss(key, size)                       # something happened: up to six values
+    cache_miss(key, "sessions", size)           # something happened: up to six values
 
 In auger `span auto` makes a span of each name; a mark is the probe usdt:auger:cache_miss. They are
 the points of auger.h, with the same names, in a small library that is written for each name once and
@@ -26,7 +26,7 @@ that nobody watches costs a call of a function that reads a number.
 
 An id tells the spans of one name apart that are open at once: a number, or anything else that is the
 same at each point (by its hash; what has none, by its identity). Without one each has its own.
-Values are whole numbers, or text, which is str(arg0) in auger. None of it fails, nor does anything
+Values are whole numbers, or text, which is str(arg1) in auger. None of it fails, nor does anything
 where marks are not possible: `problem` says why not, and is None where they are. Where
 AUGER_DISABLED is set they are off.
 
@@ -64,7 +64,7 @@ class Span:
     __slots__ = ("name", "begin", "end", "park", "resume", "_watchers")
 
     def __init__(self, name):
-        points = _points("span", _checked(name), ("begin", "end", "park", "resume"), 1)
+        points = _points("span", _checked(name), ("begin", "end", "park", "resume"), ("8",))
         self.name = name
         self._watchers = points["begin"][0]
         for role, (watchers, function) in points.items():
@@ -161,13 +161,23 @@ class _NotWatched:
 _NOT_WATCHED = _NotWatched()
 
 
-def Mark(name):
-    """A function to be called, with up to six values, when something of that name happens."""
-    watchers, function = _points("mark", _checked(name), ("",), 6)[""]
+def Mark(name, *kinds):
+    """A function to be called, with values, when something of that name happens.
+
+    `kinds` says what these are, up to six: int, str or bytes. Without any they are six numbers, of
+    which one that is text is str((char *)arg0) in auger.
+    """
+    if len(kinds) > 6 or not all(kind in (int, str, bytes) for kind in kinds):
+        raise TypeError("the values of a mark are up to six, each of int, str or bytes")
+    # With a sign it is a number; without, it may be where text is.
+    forms = tuple("-8" if kind is int else "8" for kind in kinds or [int] * 6)
+    watchers, function = _points("mark", _checked(name), ("",), forms)[""]
+    most = len(forms)
+    none = (None,) * most
 
     def mark(*values):
         if watchers[0]:
-            function(*map(_value, values[:6]), *_NONE[len(values):])
+            function(*map(_value, values[:most]), *none[len(values):])
 
     mark.__name__ = mark.__qualname__ = name
     return mark
@@ -236,8 +246,6 @@ def _value(value):
         return _number(value)
 
 
-_NONE = (None,) * 6
-
 
 def _point_of_span(watchers, function):
     def point(id):
@@ -247,35 +255,39 @@ def _point_of_span(watchers, function):
     return point
 
 
-# By kind and name: the same points for who asks again.
+# By kind, name and the forms of values: the same points for who asks again.
 _known = {}
 
 
-def _points(kind, name, roles, values):
-    """Of each role: what its semaphore says, in [0], and the function that is its site."""
-    if (kind, name) not in _known:
-        library = _library_of(kind, name, roles, values)
-        _known[kind, name] = {
-            role: _loaded_point(library, _point_name(name, role), values) if library
+def _points(kind, name, roles, forms):
+    """Of each role: what its semaphore says, in [0], and the function that is its site.
+
+    `forms` are those of its arguments in the note: the size in bytes, negative with a sign.
+    """
+    key = kind, name, forms
+    if key not in _known:
+        library = _library_of(kind, name, roles, forms)
+        _known[key] = {
+            role: _loaded_point(library, _point_name(name, role), forms) if library
             else (memoryview(b"\0\0").cast("H"), None)
             for role in roles}
-    return _known[kind, name]
+    return _known[key]
 
 
 def _point_name(name, role):
     return f"{name}__{role}" if role else name
 
 
-def _loaded_point(library, name, values):
+def _loaded_point(library, name, forms):
     semaphore = (ctypes.c_uint16 * 1).in_dll(library, f"auger_{name}_semaphore")
     function = library[f"auger_{name}"]
     function.restype = None
-    # A pointer may be a number, or what bytes are at; and to None it is 0.
-    function.argtypes = [ctypes.c_uint64] if values == 1 else [ctypes.c_void_p] * values
+    # A pointer may be a number, or where bytes are; and that of None is 0.
+    function.argtypes = [ctypes.c_void_p] * len(forms)
     return memoryview(semaphore).cast("B").cast("H"), function
 
 
-def _library_of(kind, name, roles, values):
+def _library_of(kind, name, roles, forms):
     """The loaded library; None: there is none, and `problem` says why."""
     global problem
     machine = _MACHINES.get(platform.machine())
@@ -284,11 +296,12 @@ def _library_of(kind, name, roles, values):
     elif sys.platform != "linux" or machine is None or sys.maxsize < 1 << 32:
         problem = "marks are for Linux on x86-64 and aarch64"
     else:
-        content = _library(machine, [_point_name(name, role) for role in roles], values)
+        content = _library(machine, [_point_name(name, role) for role in roles], forms)
+        file = "-".join((kind, name, "".join("n" if form == "-8" else "p" for form in forms)))
         problem = "there is no folder for marks"
         for folder in _folders():
             try:
-                path = _kept_file(folder, f"{kind}-{name}.so", content)
+                path = _kept_file(folder, f"{file}.so", content)
                 # The interpreter lock is kept: to hand it over would be more than the mark.
                 library = ctypes.PyDLL(path)
             except OSError as error:  # nothing may be written or executed there
@@ -395,15 +408,15 @@ class _Sections:
         return [row[0] for row in self.rows].index(name)
 
 
-def _library(machine, names, values):
+def _library(machine, names, forms):
     # Twice: the first time tells where everything is.
     places = {}
     for _ in range(2):
-        content = _library_at(machine, names, values, places)
+        content = _library_at(machine, names, forms, places)
     return content
 
 
-def _library_at(machine, names, values, places):
+def _library_at(machine, names, forms, places):
     at = places.get
     code = machine.code * len(names)
     strings = b"\0"
@@ -418,8 +431,7 @@ def _library_at(machine, names, values, places):
             symbols += struct.pack("<IBBHQQ", len(strings), kind, 0, at("numbers", {}).get(section, 0),
                                    value, size)
             strings += symbol.encode() + b"\0"
-        form = "8@" if values == 1 else "-8@"
-        operands = " ".join(form + register for register in machine.registers[:values])
+        operands = " ".join(map("@".join, zip(forms, machine.registers)))
         description = struct.pack("<QQQ", function + _SITE, at(".stapsdt.base", 0), semaphore)
         description += f"auger\0{name}\0{operands}\0".encode()
         notes += struct.pack("<III8s", 8, len(description), 3, b"stapsdt\0")

@@ -32,7 +32,7 @@ checkout = auger.Span("checkout")
 handing = auger.Span("handing")
 step = auger.Span("step")
 handle = auger.Span("handle")
-touch = auger.Mark("touch")
+touch = auger.Mark("touch", int, int, str)
 
 account = {"checkouts": 0, "steps": 0, "difficult": 0, "thrown": 0, "handled": 0, "negatives": 0,
            "longest_around_ns": 0, "problem": auger.problem}

@@ -49,9 +49,11 @@ class Watched(Folder):
         super().setUp()
         self.said = []
         self.watchers = {}
+        self.forms = {}
 
-        def loaded(library, name, values):
-            del library, values
+        def loaded(library, name, forms):
+            del library
+            self.forms[name] = forms
             self.watchers[name] = memoryview(bytearray(2)).cast("H")
             return self.watchers[name], lambda *given: self.said.append((name, *given))
 
@@ -64,6 +66,9 @@ class Watched(Folder):
     def watch(self, on=1):
         for watchers in self.watchers.values():
             watchers[0] = on
+
+    def points(self):
+        return auger._known["span", self.name, ("8",)]
 
     def roles(self):
         """What was said of the span, without its name."""
@@ -145,8 +150,8 @@ class Spans(Watched):
             return reached
 
         for role in ("begin", "park", "resume", "end"):
-            auger._known["span", self.name][role] = (self.watchers[f"{self.name}__{role}"],
-                                                     point(f"{self.name}__{role}"))
+            self.points()[role] = (self.watchers[f"{self.name}__{role}"],
+                                   point(f"{self.name}__{role}"))
         open_span = auger.Span(self.name)(4)
         open_span.park()
 
@@ -171,9 +176,10 @@ class Spans(Watched):
         self.assertEqual(self.said, [])
 
     def test_the_same_name_has_the_same_points(self):
-        points = auger._known["span", self.name]
+        points = self.points()
         auger.Span(self.name)
-        self.assertIs(auger._known["span", self.name], points)
+        self.assertIs(self.points(), points)
+        self.assertEqual(set(self.forms.values()), {("8",)})
 
 
 class Decorated(Watched):
@@ -324,6 +330,28 @@ class Events(Watched):
             (name, 0, 1, 2, 3, 4, 5)])
         self.assertEqual(mark.__name__, name)
 
+    # By their signs, which notes have, text and numbers are told apart.
+    def test_may_say_what_their_values_are(self):
+        name, other = fresh_name(), fresh_name()
+        mark, single = auger.Mark(name, int, str, bytes), auger.Mark(other, str)
+        self.assertEqual(self.forms[name], ("-8", "8", "8"))
+        self.assertEqual(self.forms[other], ("8",))
+        self.watch()
+        mark(1, "a")
+        mark(1, "a", b"b", 4)
+        single("a")
+        self.assertEqual(self.said, [(name, 1, b"a", None), (name, 1, b"a", b"b"), (other, b"a")])
+        # The same name, otherwise, is another point.
+        again = auger.Mark(name, str)
+        self.watch()
+        again("z")
+        self.assertEqual(self.said[-1], (name, b"z"))
+        mark(2)
+        self.assertEqual(self.said[-1], (name, 2, None, None))
+        for kinds in ([float], [int] * 7, ["int"]):
+            with self.assertRaises(TypeError):
+                auger.Mark(fresh_name(), *kinds)
+
     def test_take_whatever_comes(self):
         class Odd:
             def __int__(self):
@@ -364,23 +392,24 @@ class Libraries(Folder):
 
     def test_hold_the_notes_of_their_points(self):
         nops = {"x86_64": b"\x90\xc3", "aarch64": b"\x1f\x20\x03\xd5"}
-        first = {"x86_64": "%rdi", "aarch64": "x0"}
-        six = {"x86_64": "-8@%rdi -8@%rsi -8@%rdx -8@%rcx -8@%r8 -8@%r9",
-               "aarch64": "-8@x0 -8@x1 -8@x2 -8@x3 -8@x4 -8@x5"}
+        first = {"x86_64": "8@%rdi", "aarch64": "8@x0"}
+        six = {"x86_64": "-8@%rdi 8@%rsi -8@%rdx -8@%rcx -8@%r8 8@%r9",
+               "aarch64": "-8@x0 8@x1 -8@x2 -8@x3 -8@x4 8@x5"}
         for machine in ("x86_64", "aarch64"):
-            for values, names in ((1, ["a__begin", "a__end", "a__park", "a__resume"]), (6, ["b"])):
-                with self.subTest(machine=machine, values=values):
-                    content = auger._library(auger._MACHINES[machine], names, values)
+            for operands, forms, names in (
+                    (first, ("8",), ["a__begin", "a__end", "a__park", "a__resume"]),
+                    (six, ("-8", "8", "-8", "-8", "-8", "8"), ["b"])):
+                with self.subTest(machine=machine, names=names):
+                    content = auger._library(auger._MACHINES[machine], names, forms)
                     os.makedirs(self.folder, exist_ok=True)
-                    path = os.path.join(self.folder, f"{machine}{values}.so")
+                    path = os.path.join(self.folder, f"{machine}{len(names)}.so")
                     with open(path, "wb") as file:
                         file.write(content)
                     notes, sections = self.notes(path), self.sections(path)
                     self.assertEqual(sorted(notes), sorted(names))
                     probes, _, size = sections[".probes"]
                     for site, base, semaphore, arguments in notes.values():
-                        self.assertEqual(arguments, six[machine] if values == 6
-                                         else "8@" + first[machine])
+                        self.assertEqual(arguments, operands[machine])
                         self.assertEqual(base, sections[".stapsdt.base"][0])
                         self.assertLessEqual(probes, semaphore)
                         self.assertLess(semaphore, probes + size)
@@ -403,12 +432,14 @@ class Libraries(Folder):
         name = fresh_name()
         span, mark = auger.Span(name), auger.Mark(name)
         self.assertIsNone(auger.problem)
-        self.assertEqual(sorted(os.listdir(self.folder)), [f"mark-{name}.so", f"span-{name}.so"])
-        points = [*auger._known["span", name].values(), *auger._known["mark", name].values()]
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         [f"mark-{name}-nnnnnn.so", f"span-{name}-p.so"])
+        points = [point for key, points in auger._known.items() if key[1] == name
+                  for point in points.values()]
         self.assertEqual(len({ctypes.addressof(function) for _, function in points}), 5)
         # Else a number is passed as an int.
         self.assertEqual([function.argtypes for _, function in points],
-                         [[ctypes.c_uint64]] * 4 + [[ctypes.c_void_p] * 6])
+                         [[ctypes.c_void_p]] * 4 + [[ctypes.c_void_p] * 6])
         for on in (1, 0, 3):
             for watchers, _ in points:
                 self.assertEqual(len(watchers), 1)
@@ -418,7 +449,7 @@ class Libraries(Folder):
             span.end(-1)
             mark(1, "text", None)
         # The semaphore is the one of the library that is loaded, by the name that it has there.
-        library = ctypes.CDLL(os.path.join(self.folder, f"span-{name}.so"))
+        library = ctypes.CDLL(os.path.join(self.folder, f"span-{name}-p.so"))
         self.assertEqual(ctypes.c_uint16.in_dll(library, f"auger_{name}__begin_semaphore").value, 3)
         ctypes.c_uint16.in_dll(library, f"auger_{name}__begin_semaphore").value = 0
         self.assertFalse(span.watched)
@@ -431,13 +462,13 @@ class Libraries(Folder):
         for _ in range(2):
             subprocess.run([sys.executable, "-c", program, os.path.dirname(auger.__file__),
                             self.folder], check=True)
-            status = os.stat(os.path.join(self.folder, "span-shared.so"))
+            status = os.stat(os.path.join(self.folder, "span-shared-p.so"))
             inodes.add(status.st_ino)
             # Who may read all of it may attach; nobody may change it.
             self.assertEqual(stat.S_IMODE(status.st_mode), 0o444)
         self.assertEqual(len(inodes), 1)
         self.assertEqual(stat.S_IMODE(os.stat(self.folder).st_mode), 0o700)
-        self.assertEqual(os.listdir(self.folder), ["span-shared.so"])
+        self.assertEqual(os.listdir(self.folder), ["span-shared-p.so"])
 
     def test_nobody_elses_file_is_loaded(self):
         name = fresh_name()
@@ -445,18 +476,20 @@ class Libraries(Folder):
         elsewhere = os.path.join(os.path.dirname(self.folder), "elsewhere")
         # Right as it is now, but who may write there may change it.
         roles = [f"{name}__{role}" for role in ("begin", "end", "park", "resume")]
-        right = auger._library(auger._MACHINES[os.uname().machine], roles, 1)
+        right = auger._library(auger._MACHINES[os.uname().machine], roles, ("8",))
         with open(elsewhere, "wb") as file:
             file.write(right)
-        os.symlink(elsewhere, os.path.join(self.folder, f"span-{name}.so"))
-        with open(os.path.join(self.folder, f"mark-{name}.so"), "wb") as file:
-            file.write(bytes(len(auger._library(auger._MACHINES[os.uname().machine], [name], 6))))
+        paths = [os.path.join(self.folder, f"{file}.so")
+                 for file in (f"span-{name}-p", f"mark-{name}-n")]
+        os.symlink(elsewhere, paths[0])
+        with open(paths[1], "wb") as file:
+            file.write(bytes(len(auger._library(auger._MACHINES[os.uname().machine], [name],
+                                                ("-8",)))))
         auger.Span(name)
-        auger.Mark(name)
+        auger.Mark(name, int)
         self.assertIsNone(auger.problem)
         self.assertEqual(open_bytes(elsewhere), right)
-        for kind in ("span", "mark"):
-            path = os.path.join(self.folder, f"{kind}-{name}.so")
+        for path in paths:
             self.assertFalse(os.path.islink(path))
             self.assertIn(f"auger_{name}".encode(), open_bytes(path))
 

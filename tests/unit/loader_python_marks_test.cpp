@@ -30,10 +30,12 @@ class PythonMarks : public testing::Test {
             test::run({python, "-B", "-c",
                        "import sys; sys.path.insert(0, sys.argv[1]); import auger; "
                        "auger._folders = lambda: iter(sys.argv[2:]); "
-                       "auger.Span('checkout'); auger.Mark('touch'); sys.exit(auger.problem)",
+                       "auger.Span('checkout'); auger.Mark('touch', int, int, str, bytes); "
+                       "auger.Mark('plain'); sys.exit(auger.problem)",
                        AUGER_SOURCE_DIR "/include/python", folder_.path("marks")});
         ASSERT_EQ(written.code, 0) << written.err;
-        for (const char* name : {"span-checkout.so", "mark-touch.so"}) {
+        for (const char* name :
+             {"span-checkout-p.so", "mark-touch-nnpp.so", "mark-plain-nnnnnn.so"}) {
             const std::string path = folder_.path("marks/") + name;
             auto opened = open_regular(path);
             ASSERT_TRUE(opened) << path;
@@ -71,7 +73,7 @@ class PythonMarks : public testing::Test {
 TEST_F(PythonMarks, AreSitesWithSemaphores) {
     const auto found = match("usdt:auger:*");
     ASSERT_TRUE(found) << found.error().message();
-    ASSERT_THAT(found->places, SizeIs(5));
+    ASSERT_THAT(found->places, SizeIs(6));
     EXPECT_THAT(found->skipped, IsEmpty());
     std::set<std::pair<size_t, uint64_t>> semaphores;
     for (const PlaceMatch& place : found->places) {
@@ -87,16 +89,17 @@ TEST_F(PythonMarks, AreSitesWithSemaphores) {
         ASSERT_TRUE(tables);
         EXPECT_TRUE(tables->find(place.address)) << function;
     }
-    EXPECT_THAT(semaphores, SizeIs(5));
+    EXPECT_THAT(semaphores, SizeIs(6));
 }
 
 TEST_F(PythonMarks, HaveTheirArguments) {
-    const auto begin = match("usdt:auger:checkout__begin"), touch = match("usdt:auger:touch");
-    ASSERT_TRUE(begin && touch);
+    const auto begin = match("usdt:auger:checkout__begin"), touch = match("usdt:auger:touch"),
+               plain = match("usdt:auger:plain");
+    ASSERT_TRUE(begin && touch && plain);
     const wire_fetch id = fetch(begin->places.at(0), "arg0");
     EXPECT_EQ(id.size, 8);
     EXPECT_EQ(id.flags, 0);
-    const PlaceMatch& place = touch->places.at(0);
+    const PlaceMatch& place = plain->places.at(0);
     std::set<uint64_t> numbers;
     for (const char* argument : {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"}) {
         EXPECT_EQ(fetch(place, argument).size, 8);
@@ -105,7 +108,12 @@ TEST_F(PythonMarks, HaveTheirArguments) {
     }
     EXPECT_THAT(numbers, SizeIs(6)); // a register each
     EXPECT_EQ(numbers.count(id.number), 1u);
-    EXPECT_TRUE(fetch(place, "str(arg2)").flags & WIRE_FETCH_STRING);
+    EXPECT_TRUE(fetch(place, "str((char *)arg2)").flags & WIRE_FETCH_STRING);
+    // What is said to be text is a pointer, and a number has a sign.
+    const PlaceMatch& kinds = touch->places.at(0);
+    EXPECT_EQ(fetch(kinds, "arg1").flags, WIRE_FETCH_SIGNED);
+    EXPECT_TRUE(fetch(kinds, "str(arg2)").flags & WIRE_FETCH_STRING);
+    EXPECT_TRUE(fetch(kinds, "str(arg3)").flags & WIRE_FETCH_STRING);
 }
 
 } // namespace
