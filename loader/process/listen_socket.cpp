@@ -66,6 +66,14 @@ bool answers(const sockaddr_un& address) {
            errno != ECONNREFUSED;
 }
 
+std::optional<ucred> peer_of(int connection) {
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || size != sizeof(peer))
+        return std::nullopt;
+    return peer;
+}
+
 } // namespace
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
@@ -189,11 +197,13 @@ Result<void> ListenSocket::bind_loopback(const ListenAddress& wanted) {
 }
 
 std::optional<uid_t> peer_user(int connection) {
-    ucred peer{};
-    socklen_t size = sizeof(peer);
-    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || size != sizeof(peer))
-        return std::nullopt;
-    return peer.uid;
+    const auto peer = peer_of(connection);
+    return peer ? std::optional(peer->uid) : std::nullopt;
+}
+
+std::optional<pid_t> peer_process(int connection) {
+    const auto peer = peer_of(connection);
+    return peer && peer->pid > 0 ? std::optional(peer->pid) : std::nullopt;
 }
 
 } // namespace auger

@@ -54,7 +54,10 @@ class ListenSocket {
     ino_t inode_ = 0;
 };
 
-// Who made a unix socket's connection, as the kernel tells.
+// Who made a unix socket's connection, as the kernel tells: its user, and the process, which has
+// handed it on to others, perhaps, and ended. Nothing: a port's, or a process that our pid
+// namespace does not have.
 std::optional<uid_t> peer_user(int connection);
+std::optional<pid_t> peer_process(int connection);
 
 } // namespace auger

@@ -147,10 +147,11 @@ CommandRow serve_command() {
   go tool pprof 'http://127.0.0.1:PORT/debug/pprof/profile?seconds=10&token=TOKEN'
 A browser that opens the URL shows a live page: flame, classes, slow calls, difference, histogram and
 functions, as they change; it changes nothing itself, and stops while nobody sees it. There are
-/flame.html, /profile.otlp (OpenTelemetry), /metrics (Prometheus, also with native histograms), /status
-and the answers of commands as JSON, too; / lists all.
+/flame.html, /profile.otlp (OpenTelemetry), /profile.folded (collapsed stacks), /metrics (Prometheus,
+also with native histograms), /status and the answers of commands as JSON, too; / lists all.
 When nothing is sampled, it is while a request for samples or a profile lasts, at 999 Hz and for ten
-minutes at most.
+minutes at most. With pid=NUMBER these are of one process; at a socket pid=self is the one that asks,
+which auger_client.h and auger.py do for programs.
 
 A unix socket is made with the rights of who called sudo, has mode 0600, and answers that user, root,
 and whom auger runs as; {PID} in its path is the target's first process. Every user of this machine

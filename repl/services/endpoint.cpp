@@ -156,6 +156,9 @@ std::optional<HttpAnswer> Endpoint::objection(const EndpointRequest& request) co
         return HttpAnswer{409, "a recording cannot be sampled: /flame.html shows it"};
     if (backend_.target_status().spec.kind == TargetSpec::Kind::none)
         return HttpAnswer{409, "nothing is observed: auger has no target"};
+    if (request.selection.filter.process)
+        if (auto refusal = objection_to(*request.selection.filter.process))
+            return refusal;
     // 1 ms is as good as what 999 Hz give.
     const uint64_t shortest_ns =
         second_ns / (std::max(client_rate_hz, sampling_.user_rate_hz()) + 1);
@@ -165,6 +168,25 @@ std::optional<HttpAnswer> Endpoint::objection(const EndpointRequest& request) co
                              "{} Hz at most, or as fast as the session samples by itself",
                              format_duration(static_cast<double>(shortest_ns)), client_rate_hz)};
     return std::nullopt;
+}
+
+// An answer without samples would say that the process has not run. Who may ask sees the whole
+// target, so it is told of what it is no part.
+std::optional<HttpAnswer> Endpoint::objection_to(uint32_t process) const {
+    if (!backend_.hosts().empty())
+        return HttpAnswer{409, "other machines are observed, and pid is a process of this one"};
+    const TargetStatus target = backend_.target_status();
+    const auto is_it = [&](const TargetStatus::Process& one) {
+        return one.running && static_cast<uint32_t>(one.pid) == process;
+    };
+    // Of a whole machine not all are known by name.
+    const bool is_observed = target.spec.kind == TargetSpec::Kind::all
+                                 ? process != static_cast<uint32_t>(getpid())
+                                 : std::ranges::any_of(target.processes, is_it);
+    if (is_observed)
+        return std::nullopt;
+    return HttpAnswer{
+        409, fmt::format("process {} is not observed: it is not of the target's", process)};
 }
 
 bool Endpoint::samples_now(const Job& job, uint64_t now_ns) const {

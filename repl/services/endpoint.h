@@ -66,6 +66,8 @@ class Endpoint {
     void take_request(HttpServer& server, const HttpRequest& request, uint64_t now_ns);
     // What is wrong with having this sampled, if anything is.
     std::optional<HttpAnswer> objection(const EndpointRequest& request) const;
+    // What is wrong with having this process sampled.
+    std::optional<HttpAnswer> objection_to(uint32_t process) const;
     void share_sampling(uint64_t now_ns);
     // Whether all that belongs to the answer has come, with names, or has been waited for.
     bool complete(const Job& job, uint64_t now_ns) const;

@@ -2,6 +2,7 @@
 #include "repl/services/endpoint_answer.h"
 
 #include "loader/base/read_clock.h"
+#include "views/exports/collapsed.h"
 #include "views/exports/file_sink.h"
 #include "views/exports/flame_html.h"
 #include "views/exports/otlp.h"
@@ -46,6 +47,7 @@ const char* type_of(const EndpointRequest& request) {
         return "application/x-ndjson";
     case Kind::index:
     case Kind::samples:
+    case Kind::collapsed:
     case Kind::events:
         break;
     }
@@ -101,6 +103,8 @@ Result<void> write_answer(const Model& model, const EndpointRequest& request,
         return outcome_of(write_pprof(model, query, sink));
     case Kind::otlp:
         return outcome_of(write_otlp(model, query, sink));
+    case Kind::collapsed:
+        return outcome_of(write_collapsed(model, query, sink));
     case Kind::flame_html:
         return outcome_of(write_flame_html(model, query, sink));
     case Kind::metrics:

@@ -31,6 +31,25 @@ std::optional<uint64_t> read_interval(std::string text) {
     return read_duration(text);
 }
 
+// "self" is who has made the connection, as the kernel tells: a process need not know the number
+// that it has here, which in a container is another one than its own.
+std::string read_process(const std::string& value, std::optional<pid_t> self,
+                         EndpointRequest& read) {
+    if (value == "self") {
+        if (!self)
+            return "pid=self is who asks, and that is not known here: it takes a unix socket, and "
+                   "a "
+                   "process that auger's pid namespace has";
+        read.selection.filter.process = static_cast<uint32_t>(*self);
+        return {};
+    }
+    const auto number = read_count(value);
+    if (!number || *number == 0 || *number > INT32_MAX)
+        return "pid is a process's number, or self";
+    read.selection.filter.process = static_cast<uint32_t>(*number);
+    return {};
+}
+
 // Each enters what the value says; returns what is wrong with it, or nothing.
 std::string read_seconds(const std::string& value, EndpointRequest& read) {
     const auto duration = read_duration(value + "s");
@@ -129,6 +148,13 @@ ReadRequest read_samples(const HttpRequest& request) {
             if (!interval)
                 return bad_request(R"(timeInterval is a duration such as "10 ms")");
             read.interval_ns = *interval;
+        } else if (key == "pid") {
+            const std::string text = value.is_string() ? value.get<std::string>()
+                                     : value.is_number_unsigned()
+                                         ? std::to_string(value.get<uint64_t>())
+                                         : "";
+            if (std::string wrong = read_process(text, request.process, read); !wrong.empty())
+                return bad_request(std::move(wrong));
         } else {
             return bad_request(fmt::format("there is no \"{}\": {}", printable(key), form));
         }
@@ -147,7 +173,7 @@ ReadRequest read_parameters(Kind kind, const HttpRequest& request,
                             std::span<const std::string_view> keys) {
     EndpointRequest read{.kind = kind};
     read.protobuf = kind == Kind::metrics && accepts_protobuf(request.accept);
-    if (kind == Kind::profile || kind == Kind::otlp) {
+    if (kind == Kind::profile || kind == Kind::otlp || kind == Kind::collapsed) {
         read.duration_ns = default_profile_ns;
         read.interval_ns = profile_interval_ns;
     }
@@ -155,10 +181,14 @@ ReadRequest read_parameters(Kind kind, const HttpRequest& request,
         if (keys.empty())
             return bad_request(fmt::format("{} takes no parameters", request.path));
         const auto* known = std::ranges::find(parameters, key, &Parameter::key);
-        if (std::ranges::find(keys, key) == keys.end() || known == parameters.end())
+        const bool is_process = key == "pid";
+        if (std::ranges::find(keys, key) == keys.end() ||
+            (known == parameters.end() && !is_process))
             return bad_request(
                 fmt::format("there is no \"{}\": only {}", printable(key), fmt::join(keys, ", ")));
-        if (std::string wrong = known->read(value, read); !wrong.empty())
+        if (std::string wrong =
+                is_process ? read_process(value, request.process, read) : known->read(value, read);
+            !wrong.empty())
             return bad_request(std::move(wrong));
     }
     if (kind == Kind::hist && !read.probe)

@@ -5,6 +5,7 @@
 //     POST /sample  {"numberOfSamples":100,"timeInterval":"10 ms"}   as Swift Profile Recorder's
 //     GET  /debug/pprof/profile?seconds=N                            as Go's net/http/pprof
 //     GET  /profile.otlp?seconds=N                                   for OpenTelemetry
+//     GET  /profile.folded?seconds=N                                 for who reads it by itself
 //     GET  /flame.html, /flame, /top, /diff, /hist, /calls   what was collected
 //     GET  /events                                           that there is more of it
 //     GET  /metrics, /status, /
@@ -32,6 +33,7 @@ struct EndpointRequest {
         samples,
         profile,
         otlp,
+        collapsed,
         flame_html,
         metrics,
         // The answers of commands, as JSON.
@@ -44,7 +46,8 @@ struct EndpointRequest {
         events,
     };
     Kind kind = Kind::index;
-    // Of samples, profile and otlp: what is sampled from now on.
+    // Of samples, profile, otlp and collapsed: what is sampled from now on. Of one process, which
+    // may be the one that asks ("self"), `selection` says so.
     uint64_t duration_ns = 0;
     uint64_t interval_ns = 0; // between two samples of a thread
     // Of what was collected.

@@ -5,6 +5,7 @@
 #include "loader/base/signals_blocked.h"
 #include "loader/process/capabilities.h"
 #include "loader/process/landlock.h"
+#include "loader/process/listen_socket.h"
 #include "repl/services/event_streams.h"
 
 #include <fcntl.h>
@@ -206,6 +207,8 @@ struct HttpServer::State {
         one->request.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
         one->request.accept = header(connection, MHD_HTTP_HEADER_ACCEPT);
         MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_pair, &one->request);
+        const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        one->request.process = info ? peer_process(info->connect_fd) : std::nullopt;
         const std::string length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
         uint64_t announced = 0;
         std::from_chars(length.data(), length.data() + length.size(), announced);

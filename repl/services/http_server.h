@@ -7,6 +7,8 @@
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -26,6 +28,7 @@ struct HttpRequest {
     std::string host, origin; // headers; empty: not there
     std::string body;
     std::string authorization{}, accept{}; // headers likewise
+    std::optional<pid_t> process{};        // that made the connection, where the kernel tells it
 };
 
 struct HttpAnswer {

@@ -6,9 +6,11 @@
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -122,6 +124,42 @@ TEST_F(UnixSockets, ReplaceNothingElse) {
     EXPECT_EQ(std::filesystem::file_size(file), 4u);
     EXPECT_FALSE(std::filesystem::exists(path_)) << "a link was followed";
     EXPECT_THAT(message(folder_.path("none/s")), HasSubstr("No such file"));
+}
+
+// A process that asks for its own is told by the kernel, whatever it says.
+TEST_F(UnixSockets, PeersAreKnown) {
+    auto listening = listen(path_);
+    ASSERT_TRUE(listening);
+    const auto made_by = [&]() -> std::pair<pid_t, std::optional<pid_t>> {
+        const pid_t child = fork();
+        if (child == 0) {
+            sockaddr_un address{};
+            address.sun_family = AF_UNIX;
+            path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+            const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+            _exit(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 ? 0 : 1);
+        }
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+        const UniqueFd connection(accept4(listening->fd(), nullptr, nullptr, SOCK_CLOEXEC));
+        EXPECT_TRUE(connection);
+        EXPECT_EQ(peer_user(connection.get()), geteuid());
+        return {child, peer_process(connection.get())};
+    };
+    // Also when it has gone.
+    const auto [child, peer] = made_by();
+    EXPECT_EQ(peer, child);
+    const auto port = ListenSocket::open({Kind::ipv4_loopback, "", 0});
+    ASSERT_TRUE(port);
+    sockaddr_in to{};
+    socklen_t size = sizeof(to);
+    ASSERT_EQ(getsockname(port->fd(), reinterpret_cast<sockaddr*>(&to), &size), 0);
+    const UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(connect(client.get(), reinterpret_cast<sockaddr*>(&to), size), 0);
+    const UniqueFd connection(accept4(port->fd(), nullptr, nullptr, SOCK_CLOEXEC));
+    ASSERT_TRUE(connection);
+    EXPECT_FALSE(peer_process(connection.get()));
 }
 
 TEST_F(UnixSockets, TheNextOwnersIsNotRemoved) {

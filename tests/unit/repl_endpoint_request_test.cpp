@@ -82,6 +82,39 @@ TEST(EndpointRequest, ProfilesAreAsGosAreAskedFor) {
                 HasSubstr("there is no \"debug\""));
 }
 
+TEST(EndpointRequest, ProfilesAreOfAProcessThatIsNamed) {
+    const auto process = [](const HttpRequest& one) {
+        return request(one).selection.filter.process;
+    };
+    for (const char* path : {"/debug/pprof/profile", "/profile.otlp", "/profile.folded"}) {
+        EXPECT_FALSE(process(get(path))) << path;
+        EXPECT_EQ(process(get(path, {{"pid", "4711"}})), 4711u) << path;
+        // Who asks is known of a unix socket's clients only.
+        HttpRequest own = get(path, {{"seconds", "1"}, {"pid", "self"}});
+        EXPECT_THAT(refusal(own), HasSubstr("it takes a unix socket")) << path;
+        own.process = 12;
+        EXPECT_EQ(process(own), 12u) << path;
+        EXPECT_EQ(request(own).duration_ns, second) << path;
+        own.query.pop_back();
+        EXPECT_FALSE(process(own)) << path;
+        for (const char* wrong : {"0", "-1", "", "x", "4711 ", "2147483648", "Self"})
+            EXPECT_THAT(refusal(get(path, {{"pid", wrong}})), HasSubstr("pid is a process's"))
+                << wrong;
+    }
+    const auto samples = [](const std::string& pid) {
+        HttpRequest one = post(R"({"numberOfSamples":1,"timeInterval":"1 s","pid":)" + pid + "}");
+        one.process = 12;
+        return one;
+    };
+    EXPECT_EQ(process(samples("4711")), 4711u);
+    EXPECT_EQ(process(samples(R"("self")")), 12u);
+    for (const char* wrong : {"-1", "0", "1.5", "null", "[1]", R"("x")"})
+        EXPECT_THAT(refusal(samples(wrong)), HasSubstr("pid is a process's")) << wrong;
+    EXPECT_THAT(refusal(get("/flame.html", {{"pid", "1"}})), HasSubstr("there is no \"pid\""));
+    EXPECT_EQ(request(get("/profile.folded")).kind, Kind::collapsed);
+    EXPECT_EQ(request(get("/profile.folded")).duration_ns, 30 * second);
+}
+
 TEST(EndpointRequest, FlamesAreOfAPart) {
     const auto read = request(get(
         "/flame.html",

@@ -3,13 +3,16 @@
 // sampled for them, and clients that mean harm.
 #include "endpoint_session.h"
 
+#include "include/auger_client.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
 #include "views/exports/prometheus_protobuf.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <list>
@@ -99,6 +102,106 @@ TEST_F(EndpointTest, ProfilesFlamesMetricsAndStatus) {
     // As things were when it was answered.
     EXPECT_GE(status["calls"]["entries"], 1'000);
     EXPECT_LE(status["calls"]["entries"], test_.model.all_calls().entries);
+}
+
+class OwnProfile : public EndpointTest {
+  protected:
+    HttpClient& ask(const std::string& address, const std::string& path) {
+        clients_.emplace_back(address);
+        clients_.back().get(path);
+        EXPECT_TRUE(answered(clients_.back())) << path;
+        return clients_.back();
+    }
+    // As programs do, by the header that they have: the profile; or the error, and what is said.
+    std::pair<int, std::string> ask_as_program(const char* format) {
+        const UniqueFd file(memfd_create("profile", MFD_CLOEXEC));
+        std::string text(1 << 16, '\0');
+        int error = 0;
+        std::atomic<bool> done = false;
+        std::thread asking([&] {
+            if (auger_profile_or_why(socket_.c_str(), 1, format, file.get(), text.data(),
+                                     text.size()) < 0)
+                error = errno;
+            done = true;
+        });
+        EXPECT_TRUE(work_until([&] { return done.load(); }));
+        asking.join();
+        if (error != 0)
+            return {error, text.c_str()};
+        const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+        return {0, text.substr(0, static_cast<size_t>(std::max<ssize_t>(size, 0)))};
+    }
+    TemporaryFolder folder_;
+    std::string socket_ = "unix:" + folder_.path("s");
+
+  private:
+    std::list<HttpClient> clients_;
+};
+
+// A program that asks for its own gets no sample of the target's other processes.
+TEST_F(OwnProfile, IsOfTheProcessThatAsks) {
+    test_.backend.second_process = static_cast<uint32_t>(getpid());
+    serve(socket_);
+    const std::string whole = ask(socket_, "/profile.folded?seconds=1").body();
+    EXPECT_THAT(whole, HasSubstr("ns::own(int)"));
+    EXPECT_THAT(whole, HasSubstr("ns::parse(int)"));
+    const auto pid = std::to_string(getpid());
+    for (const std::string& mine : {std::string("self"), pid}) {
+        HttpClient& client = ask(socket_, "/profile.folded?seconds=1&pid=" + mine);
+        EXPECT_EQ(client.status(), 200) << client.answer();
+        EXPECT_THAT(client.answer(), HasSubstr("Content-Type: text/plain"));
+        EXPECT_THAT(client.body(), HasSubstr("ns::own(int)"));
+        EXPECT_THAT(client.body(), Not(HasSubstr("ns::parse(int)")));
+    }
+    HttpClient other(socket_);
+    other.post("/sample", R"({"numberOfSamples":100,"timeInterval":"10 ms","pid":4711})");
+    ASSERT_TRUE(answered(other));
+    EXPECT_EQ(other.status(), 200);
+    EXPECT_THAT(other.body(), Not(HasSubstr("ns::own(int)")));
+    HttpClient own(socket_);
+    own.post("/sample", R"({"numberOfSamples":100,"timeInterval":"10 ms","pid":"self"})");
+    ASSERT_TRUE(answered(own));
+    EXPECT_THAT(own.body(), HasSubstr("ns::own(int)"));
+    EXPECT_THAT(own.body(), Not(HasSubstr("ns::parse(int)")));
+    // At a port nobody is known.
+    EXPECT_EQ(ask(address_, "/profile.folded?seconds=1&pid=self").status(), 400);
+    EXPECT_EQ(ask(address_, "/profile.folded?seconds=1&pid=" + pid).status(), 200);
+}
+
+TEST_F(OwnProfile, IsAskedForByPrograms) {
+    serve(socket_);
+    const auto refused = ask_as_program("pprof");
+    EXPECT_EQ(refused.first, ESRCH);
+    EXPECT_EQ(refused.second, "process " + std::to_string(getpid()) +
+                                  " is not observed: it is not of the target's");
+    test_.backend.second_process = static_cast<uint32_t>(getpid());
+    for (const char* format : {"collapsed", "perf-script"}) {
+        const auto [error, profile] = ask_as_program(format);
+        EXPECT_EQ(error, 0) << profile;
+        EXPECT_THAT(profile, HasSubstr("ns::own(int)")) << format;
+        EXPECT_THAT(profile, Not(HasSubstr("ns::parse(int)"))) << format;
+    }
+    EXPECT_THAT(ask_as_program("pprof").second, StartsWith("\x1f\x8b"));
+    EXPECT_THAT(ask_as_program("otlp").second, HasSubstr("ns::own(int)"));
+    test_.run("serve off");
+    EXPECT_EQ(ask_as_program("pprof").first, ENOENT);
+}
+
+// An empty profile would say that it has not run.
+TEST_F(OwnProfile, IsNoneOfWhoIsNotObserved) {
+    serve(socket_);
+    test_.backend.log.clear();
+    HttpClient& stranger = ask(socket_, "/profile.folded?seconds=1&pid=self");
+    EXPECT_EQ(stranger.status(), 409);
+    EXPECT_THAT(stranger.body(),
+                HasSubstr("process " + std::to_string(getpid()) + " is not observed"));
+    EXPECT_THAT(test_.backend.log, testing::IsEmpty()) << "it was sampled for nobody";
+    EXPECT_EQ(ask(socket_, "/profile.folded?seconds=1&pid=4711").status(), 200);
+    // A number is another process on another machine.
+    test_.backend.observed_hosts.emplace_back();
+    HttpClient& remote = ask(socket_, "/profile.folded?seconds=1&pid=4711");
+    EXPECT_EQ(remote.status(), 409);
+    EXPECT_THAT(remote.body(), HasSubstr("other machines"));
 }
 
 TEST_F(EndpointTest, WhatCannotBeDoneIsSaid) {

@@ -37,6 +37,8 @@ class FakeBackend final : public Backend {
     IntervalRecordings recorded_intervals; // as record_intervals() has written them
     Overhead overhead;                     // what the ledger says
     std::string process_name = "se\x1brver";
+    uint32_t second_process = 0; // of the target, always in `ns::own(int)`; 0: there is none
+    std::vector<HostReport> observed_hosts;
     UsdtProbes marks; // points of auger.h
     bool command_started = false;
     uint64_t ends_at = UINT64_MAX; // the target exits, or the recording ends
@@ -60,6 +62,9 @@ class FakeBackend final : public Backend {
         if (target_.kind != TargetSpec::Kind::none)
             status.processes.push_back({4711, process_name, "us\x1bname", clock_ < ends_at,
                                         clock_ < ends_at ? "" : "exit code 0"});
+        if (second_process != 0)
+            status.processes.push_back(
+                {static_cast<pid_t>(second_process), "second", "", clock_ < ends_at, ""});
         return status;
     }
     Result<void> start_command() override {
@@ -226,6 +231,7 @@ class FakeBackend final : public Backend {
         return file->commit();
     }
     std::vector<uint64_t> links() const override { return {7, 8}; }
+    std::vector<HostReport> hosts() const override { return observed_hosts; }
     std::vector<Capability> capabilities() const override {
         return {{"uprobe_multi links", Capability::State::missing, "kernel is older", "update"}};
     }
@@ -309,6 +315,10 @@ class FakeBackend final : public Backend {
         for (uint64_t i = 0; i < 3; ++i)
             stream_.sample(clock_ + (2 + i) * ms, 1, in_rebuild, {slow});
         stream_.end(1, slow, 10 * ms, false, 3, stream_.label("big (large)"));
+        if (second_process != 0) {
+            (void)stream_.thread(2, "service", second_process);
+            stream_.sample(clock_ + 6 * ms, 2, stream_.stack({"main", "ns::own(int)"}));
+        }
         if (probe.slow.kind == Threshold::Kind::none)
             return;
         SlowCallEvent event;

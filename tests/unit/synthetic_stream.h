@@ -32,10 +32,11 @@ class SyntheticStream {
         return it->second;
     }
 
-    ThreadId thread(uint32_t tid, const std::string& comm = "service") {
+    // Of process 100, unless it is said the first time that the thread is named.
+    ThreadId thread(uint32_t tid, const std::string& comm = "service", uint32_t pid = 100) {
         auto [it, is_new] = threads_.try_emplace({tid, comm}, ThreadId{uint32_t(threads_.size())});
         if (is_new)
-            sink_.on_thread(it->second, {100, tid, comm});
+            sink_.on_thread(it->second, {pid, tid, comm});
         return it->second;
     }
 

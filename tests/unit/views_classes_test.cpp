@@ -58,6 +58,33 @@ class Classes : public testing::Test {
     const ClassFilter taken = filter_of({}, true), not_taken = filter_of({}, false);
 };
 
+// Of a process there are samples, in calls or not; nothing else that is asked for changes.
+TEST_F(Classes, AProcessHasItsOwnSamples) {
+    (void)stream.thread(7, "service", 4711);
+    split("", "", stream.fixed(5 * ms));
+    call(handle, 100 * ms, ms);
+    const CallKey slow = stream.call(handle, 200 * ms);
+    stream.sample(201 * ms, 7, stack, {slow});
+    stream.end(7, slow, 9 * ms);
+    stream.sample(300 * ms, 7, stack);
+    ClassFilter one;
+    one.process = 4711;
+    EXPECT_EQ(samples(one), 2);
+    EXPECT_FALSE(one.all());
+    EXPECT_FALSE(one.of_calls());
+    EXPECT_EQ(to_string(one), "pid=4711");
+    one.duration = CallClass::slow;
+    EXPECT_EQ(samples(one), 1);
+    ClassFilter other;
+    other.process = 100;
+    EXPECT_EQ(samples(other), 1);
+    EXPECT_TRUE(one.excludes(other));
+    EXPECT_FALSE(one.excludes(one));
+    other.process = 1;
+    EXPECT_EQ(samples(other), 0);
+    EXPECT_EQ(samples({}), 3);
+}
+
 TEST_F(Classes, ABranchIsKnownOfCallsThatBeganSinceItIsWatched) {
     split("at x.c:1", "", stream.fixed(5 * ms), 1000 * ms);
     call(handle, 900 * ms, ms, 1 << 3);      // began before: the bit was another mark's

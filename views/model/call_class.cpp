@@ -39,7 +39,8 @@ bool ClassFilter::excludes(const ClassFilter& other) const {
             (range->to_ns <= other.range->from_ns || other.range->to_ns <= range->from_ns)) ||
            (taken && other.taken && *taken != *other.taken) ||
            (label && other.label && *label != *other.label) ||
-           (host && other.host && excludes_host(*host, *other.host));
+           (host && other.host && excludes_host(*host, *other.host)) ||
+           (process && other.process && *process != *other.process);
 }
 
 std::string to_string(const ClassFilter& filter) {
@@ -58,6 +59,8 @@ std::string to_string(const ClassFilter& filter) {
         add(*filter.taken ? "taken" : "not-taken");
     if (filter.host)
         add((filter.host->others ? "host!=" : "host=") + filter.host->name);
+    if (filter.process)
+        add("pid=" + std::to_string(*filter.process));
     if (filter.label)
         add("=" + *filter.label);
     return text;

@@ -40,18 +40,19 @@ struct HostChoice {
 };
 
 // Which samples or calls a view shows: those for which every part that is given fits. All parts but
-// the host are about the outermost enclosing call of the split's probe.
+// host and process are about the outermost enclosing call of the split's probe.
 struct ClassFilter {
     std::optional<CallClass> duration;
     std::optional<DurationRange> range; // of its duration
     std::optional<bool> taken;          // of the split's branch
     std::optional<std::string> label;   // the value of the split's expression, raw or as shown
     std::optional<HostChoice> host;     // where it was
+    std::optional<uint32_t> process;    // by its pid, which samples have and calls do not
 
     ClassFilter() = default;
     ClassFilter(CallClass by_duration) : duration(by_duration) {}
 
-    bool all() const { return !host && !of_calls(); }
+    bool all() const { return !host && !process && !of_calls(); }
     // Whether it asks for anything of calls.
     bool of_calls() const { return duration || range || taken || label; }
     // Whether no call can be of both.
@@ -59,7 +60,8 @@ struct ClassFilter {
     friend bool operator==(const ClassFilter&, const ClassFilter&) = default;
 };
 
-// "slow+10ms..50ms+not-taken+host=web1+=3", as typed; "all". Names and labels are not escaped.
+// "slow+10ms..50ms+not-taken+host=web1+=3", as typed; "all". Names and labels are not escaped. A
+// process, "pid=4711", is what clients of the endpoint ask for.
 std::string to_string(const ClassFilter&);
 
 // Samples and their weight, of which some was spent waiting (see SampleKind); the rest was spent

@@ -112,6 +112,7 @@ class ClassTest {
     // Of something that happened on a thread.
     bool operator()(CallIndex call, uint64_t time_ns, ThreadId thread) const {
         return (!filter_.host || is_on_host(model_.symbols().thread(thread).machine)) &&
+               (!filter_.process || model_.symbols().thread(thread).pid == *filter_.process) &&
                classify_.kept(call) &&
                (!filter_.duration || *filter_.duration == classify_(call, time_ns)) &&
                (by_duration_class_ || fits(classify_.outermost(call, time_ns)));
