@@ -2,6 +2,8 @@
 // What BPF programs count and keep in maps, read for user space.
 #include "loader/kernel/programs_state.h"
 
+#include "bpf/go_runtime.h"
+
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
