@@ -2,15 +2,20 @@
 // A number that nobody else has: for what is told apart by chance. Hardly ever changes.
 #pragma once
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
-#include <random>
+#include <system_error>
 
 namespace auger {
 
-// Never 0.
+// Never 0. (std::random_device of a libstdc++ that is linked statically wants a glibc of 2022,
+// packaging/tarball.)
 inline uint64_t random_number() {
-    std::random_device random;
-    const uint64_t number = uint64_t{random()} << 32 | random();
+    uint64_t number = 0;
+    if (getentropy(&number, sizeof number) != 0)
+        throw std::system_error(errno, std::generic_category(), "no random number");
     return number ? number : 1;
 }
 

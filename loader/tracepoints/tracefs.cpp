@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -29,13 +30,16 @@ UniqueFd open_folder(int parent, const char* path) {
     return UniqueFd(openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-// Of this process alone: attached nowhere.
+// Of this process alone: attached nowhere. (glibc has functions for these calls from 2.36 on;
+// packaging/tarball runs on earlier ones.)
 UniqueFd mount_unseen() {
-    const UniqueFd context(fsopen("tracefs", FSOPEN_CLOEXEC));
-    if (!context || fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
+    const UniqueFd context(static_cast<int>(syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
+    if (!context ||
+        syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
         return {};
-    return UniqueFd(fsmount(context.get(), FSMOUNT_CLOEXEC,
-                            MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+    return UniqueFd(
+        static_cast<int>(syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC,
+                                 MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)));
 }
 
 // Folders: a category's tracepoints are some.
