@@ -117,8 +117,8 @@ struct AutoSpan final : Command {
         if (!left_out.empty())
             cause += fmt::format(" ({})", fmt::join(some_of(left_out), "; "));
         return {at, std::move(cause),
-                fmt::format("they are known of {}, and of programs that mark them with auger.h; "
-                            "\"help span\" says how to name others",
+                fmt::format("they are known of {}, and of programs that mark them with auger.h or "
+                            "auger.py; \"help span\" says how to name others",
                             fmt::join(names, ", ")),
                 Error::Kind::failed};
     }
@@ -196,7 +196,8 @@ tracepoints are system calls'), and ends without a beginning are not counted as 
 
 `span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
 redis-server; mariadbd's commands are calls), and those that programs mark themselves with
-AUGER_SPAN_BEGIN(NAME, id) of auger.h, and says what they are from and to.)help",
+AUGER_SPAN_BEGIN(NAME, id) of auger.h, or auger.Span("NAME") of auger.py, and says what they are from
+and to.)help",
         .examples =
             R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0
 span request from accept_request key arg0 to send_reply%return key arg0
