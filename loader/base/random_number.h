@@ -2,20 +2,15 @@
 // A number that nobody else has: for what is told apart by chance. Hardly ever changes.
 #pragma once
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdint>
-#include <system_error>
+#include <random>
 
 namespace auger {
 
-// Never 0. (std::random_device of a libstdc++ that is linked statically wants a glibc of 2022,
-// packaging/tarball.)
+// Never 0.
 inline uint64_t random_number() {
-    uint64_t number = 0;
-    if (getentropy(&number, sizeof number) != 0)
-        throw std::system_error(errno, std::generic_category(), "no random number");
+    std::random_device random;
+    const uint64_t number = uint64_t{random()} << 32 | random();
     return number ? number : 1;
 }
 

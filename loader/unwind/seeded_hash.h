@@ -3,10 +3,10 @@
 // two inputs of one hash. For tables and checks, not for signatures.
 #pragma once
 
-#include "loader/base/random_number.h"
 #include "loader/unwind/byte_cursor.h"
 
 #include <algorithm>
+#include <random>
 
 namespace auger {
 
@@ -14,7 +14,10 @@ class SeededHash {
   public:
     explicit SeededHash(uint64_t seed) : seed_(seed | 1), state_(seed_) {}
 
-    static uint64_t random_seed() { return random_number(); }
+    static uint64_t random_seed() {
+        std::random_device random;
+        return uint64_t{random()} << 32 | random();
+    }
 
     void add(uint64_t a, uint64_t b) {
         const auto product = static_cast<unsigned __int128>(state_ ^ a) * (b ^ seed_);
