@@ -43,4 +43,8 @@ static __always_inline u64 coroutine_of(const struct wire_python_layout* layout,
     return coroutine >> USER_ADDRESS_BITS ? 0 : coroutine;
 }
 
+/* The coroutine of the task that the current thread runs; 0: it runs none. Returns 0 where that
+ * cannot be told: its process is not known to be a CPython, or its memory could not be read. */
+int find_python_task(u64* task);
+
 #endif

@@ -180,6 +180,7 @@ itself, as `status` says.
 With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio, curio) runs:
 [task NAME ADDRESS] stands around the frames of the task's outermost coroutine, NAME is what that is
 of, and ADDRESS what id() says of it. Two tasks that live one after the other may have one address.
+In a value of a call it is `task` ("help expressions").
 
 `waits RATE` samples waits at a rate of their own, and takes their stacks only where a sample is
 expected. With thousands of threads, or millions of waits a second, that costs a fraction. Each

@@ -162,8 +162,9 @@ thread. Its name is then a PROBE everywhere: `hist`, `split`, `slow`, `only`, `c
 A point is a function (where it begins; `f%return`: where it returns), a call site, FILE:LINE, a
 USDT probe or a tracepoint ("help probes"). There may be several of each kind. `if` chooses among its calls. `key` is
 a number that tells the spans apart that are open at once: a pointer to the request, an id ("help
-expressions"); of a USDT probe, one of its arguments; of a tracepoint, one of its fields. `ret` and `errno` are known at the return, so a
-point that asks for them is there. Without `key` (or with `key thread`) a span belongs to the thread
+expressions"); of a USDT probe, one of its arguments; of a tracepoint, one of its fields; `task`, the
+task of an event loop that CPython runs (docs/howto/python.md). `ret` and `errno` are known at the
+return, so a point that asks for them is there. Without `key` (or with `key thread`) a span belongs to the thread
 on which it begins, and a point other than `from` means the span that the thread works for at that
 moment.
 
@@ -212,7 +213,7 @@ span auto)help",
                       {.after = "to", .function = true},
                       {.after = "park", .function = true},
                       {.after = "resume", .function = true},
-                      {.after = "key", .words = "arg0 arg1 arg2 ret thread"},
+                      {.after = "key", .words = "arg0 arg1 arg2 ret thread task"},
                       {.after = "if", .words = "arg0 arg1 arg2 ret"},
                       {.after = "limit", .words = "10s 1m 10m"},
                       {.after = "quiet", .words = "100ms 500ms 2s"},
