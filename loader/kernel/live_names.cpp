@@ -142,7 +142,7 @@ LocationId LiveNames::intern_task(std::string_view function, uint64_t address) {
     frame.function = function.empty() ? fmt::format("[task {:#x}]", address)
                                       : fmt::format("[task {} {:#x}]", function, address);
     if (tasks_.size() >= most_tasks && !tasks_.contains(frame.function))
-        frame.function = "[task (other tasks)]";
+        frame.function = "[task one of many others]";
     const auto [found, fresh] = tasks_.emplace(frame.function, tasks_.size());
     const LocationId id = interner_.location({task_module, found->second, false});
     if (fresh)
