@@ -178,13 +178,20 @@ static __always_inline bool add_frame(struct stack_walk* walk,
 }
 
 // Behind the frames of the task: its function and its address. There is one task in a stack.
-static __always_inline void add_task(struct stack_walk* walk) {
-    if (walk->python.has_task)
-        return;
+__noinline int add_task(struct stack_walk* walk) {
+    if (!walk || walk->python.has_task)
+        return 0;
     walk->python.has_task = 1;
     add_to_chain(walk, walk->python.coroutine_code,
                  (u64)WIRE_PYTHON_TASK_FUNCTION << 32 | walk->python.coroutine_cookie);
     add_to_chain(walk, walk->python.coroutine, (u64)WIRE_PYTHON_TASK_ADDRESS << 32);
+    return 0;
+}
+
+// Where no frame is further out, before the boundary: what is behind the last one has no place.
+static __always_inline void end_chain_of_task(struct stack_walk* walk) {
+    if (config.with_tasks && !walk->python.frame && walk->python.coroutine)
+        add_task(walk);
 }
 
 // Behind add_frame() of a coroutine's frame.
@@ -205,12 +212,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     if (!walk || !layout)
         return 0;
     frame = walk->python.frame;
-    if (!frame) {
-        if (config.with_tasks && walk->python.coroutine)
-            add_task(walk);
-        return 0;
-    }
-    if (bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
+    if (!frame || bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
         return 0;
     walk->python.frame = word_of(walk, layout->frame_previous);
     code = word_of(walk, layout->frame_code) & ~7ull;
@@ -218,6 +220,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     owner = byte_of(walk, layout->frame_owner);
     kind = byte_of(walk, layout->frame_kind);
     if (layout->boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER) {
+        end_chain_of_task(walk);
         add_to_chain(walk, 0, frame);
         return 1;
     }
@@ -228,6 +231,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     if (config.with_tasks && !walk->python.has_task &&
         is_coroutine(kind, half_of(walk, layout->code_flags)))
         note_coroutine(walk, layout, frame, code);
+    end_chain_of_task(walk);
     ends = layout->boundary == WIRE_PYTHON_CFRAME && owner;
     if (!ends)
         return 1;
