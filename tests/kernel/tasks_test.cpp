@@ -92,6 +92,11 @@ class PythonTasks : public KernelTest, public testing::WithParamInterface<std::s
         session.backend().settle_symbols(seconds(60));
         return read_task_stretches(path_);
     }
+    // PyIter_Send() resumes a task, and returns when that waits; from 3.14 on it ends by a jump.
+    static bool returns_to_the_loop() {
+        return GetParam().find("3.14") == std::string::npos &&
+               GetParam().find("3.15") == std::string::npos;
+    }
     // Until a table is there stacks are cut, and nobody knows of a CPython.
     static void await_tables(Session& session) {
         ASSERT_TRUE(
@@ -241,11 +246,9 @@ TEST_P(PythonTasks, AreValuesOfCalls) {
     EXPECT_EQ(session.calls(begins).filtered, 0u);
 }
 
-// Sixteen tasks in turn on one thread, each in a request. PyIter_Send() resumes a task, and returns
-// when that waits; from 3.14 on it ends by a jump.
+// Sixteen tasks in turn on one thread, each in a request.
 TEST_P(PythonTasks, AreKeysOfSpans) {
-    if (GetParam().find("3.14") != std::string::npos ||
-        GetParam().find("3.15") != std::string::npos)
+    if (!returns_to_the_loop())
         GTEST_SKIP() << "PyIter_Send() does not return there";
     Program program(GetParam(), {tasks_source, path_});
     program.wait_ready();
@@ -317,6 +320,68 @@ TEST_P(PythonTasks, AreKeysOfSpans) {
     EXPECT_EQ(wrong, 0u);
     EXPECT_LE(none * 100,
               right * 5); // where the loop is about to resume one, or has just been back
+}
+
+// From a task's first step to its last: those in which none runs yet.
+TEST_P(PythonTasks, AreSpansFromTheirFirstStepToTheirLast) {
+    if (!returns_to_the_loop())
+        GTEST_SKIP() << "PyIter_Send() does not return there";
+    Program program(GetParam(), {tasks_source, path_});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    await_tables(session);
+    SpanDefinition span;
+    span.points = {
+        {.role = Role::from,
+         .probe = "PyIter_Send",
+         .only_if = "task == 0",
+         .key = "arg0",
+         .keep = true},
+        {.role = Role::to,
+         .probe = "PyIter_Send",
+         .at_return = true,
+         .only_if = "task == 0 and ret != 1",
+         .key = "arg0"},
+        {.role = Role::park,
+         .probe = "PyIter_Send",
+         .at_return = true,
+         .only_if = "task == 0",
+         .key = "arg0"},
+        {.role = Role::resume, .probe = "PyIter_Send", .only_if = "task == 0", .key = "arg0"}};
+    span.text = "from PyIter_Send to PyIter_Send";
+    const ProbeId id{100};
+    session.report = must(session.backend().add_probe({id, "task", {}, {}, span}));
+    must(session.backend().set_sampling({.rate_hz = 1999, .tasks = true}));
+    const auto stretches = run(session, program);
+
+    const CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_GE(spans.entries, 30);
+    EXPECT_EQ(spans.returns, spans.entries);
+    EXPECT_EQ(spans.stray, 0);
+    EXPECT_EQ(spans.unwound, 0);
+    EXPECT_DOUBLE_EQ(spans.span.attached + spans.span.parked, spans.sum_ns);
+    // Each of those that take parts of the time has one, and so has each span one task.
+    std::map<uint64_t, std::set<std::string>> tasks; // by the span's start
+    std::map<std::string, std::set<uint64_t>> starts;
+    const SampleStore& samples = session.model().samples();
+    size_t inside = 0, outside = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const TaskInStack task = task_in(session, samples.stacks()[i]);
+        if (!task.frame.starts_with("[task share "))
+            continue;
+        const CallIndex call = samples.calls()[i];
+        (call == no_call ? outside : inside)++;
+        if (call == no_call)
+            continue;
+        const uint64_t start = session.model().calls()[call].start_ns;
+        tasks[start].insert(task.frame);
+        starts[task.frame].insert(start);
+    }
+    EXPECT_EQ(outside, 0u);
+    EXPECT_GE(inside, 200u);
+    EXPECT_EQ(starts.size(), 4u);
+    EXPECT_EQ(tasks.size(), 4u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Interpreters, PythonTasks, testing::ValuesIn(pythons()),
