@@ -160,11 +160,11 @@ thread. Its name is then a PROBE everywhere: `hist`, `split`, `slow`, `only`, `c
 `threshold`, exports.
 
 A point is a function (where it begins; `f%return`: where it returns), a call site, FILE:LINE, a
-USDT probe or a tracepoint ("help probes"). There may be several of each kind. `if` chooses among its calls. `key` is
-a number that tells the spans apart that are open at once: a pointer to the request, an id ("help
-expressions"); of a USDT probe, one of its arguments; of a tracepoint, one of its fields; `task`, the
-task of an event loop that CPython runs (docs/howto/python.md). `ret` and `errno` are known at the
-return, so a point that asks for them is there. Without `key` (or with `key thread`) a span belongs to the thread
+USDT probe or a tracepoint ("help probes"). There may be several of each kind. `if` chooses among its
+calls. `key` is a number that tells the spans apart that are open at once: a pointer to the request, an
+id ("help expressions"); of a USDT probe, one of its arguments; of a tracepoint, one of its fields;
+`task`, the task of an event loop that CPython runs. `ret` and `errno` are known at the return, so a
+point that asks for them is there. Without `key` (or with `key thread`) a span belongs to the thread
 on which it begins, and a point other than `from` means the span that the thread works for at that
 moment.
 
