@@ -171,7 +171,7 @@ static __always_inline bool add_frame(struct stack_walk* walk,
     walk->python.cookie =
         wire_python_cookie(half_of(walk, layout->code_line), word_of(walk, layout->code_file),
                            word_of(walk, layout->code_name));
-    if (offset > WIRE_PYTHON_NO_OFFSET)
+    if (offset > WIRE_PYTHON_MOST_OFFSET)
         offset = WIRE_PYTHON_NO_OFFSET;
     add_to_chain(walk, code, offset << 32 | walk->python.cookie);
     return true;

@@ -18,6 +18,7 @@ enum wire_python_limit {
     WIRE_PYTHON_SHIM_OWNER = 3,         /* FRAME_OWNED_BY_CSTACK, or FRAME_OWNED_BY_INTERPRETER */
     WIRE_PYTHON_COROUTINE = 0x80,       /* CO_COROUTINE: of a function that is `async def` */
     WIRE_PYTHON_LAYOUTS = 64,           /* versions that are observed at once */
+    WIRE_PYTHON_MOST_OFFSET = 0x0fffffef,
     WIRE_PYTHON_NO_OFFSET = 0x0fffffff, /* of an instruction that lies elsewhere */
     WIRE_PYTHON_THREADS = 512, /* of a process, that are looked through for the one that runs */
 };
@@ -70,11 +71,12 @@ static inline __wire_u32 wire_python_cookie(__wire_u32 first_line, __wire_u64 fi
 /*
  * With wire_config.with_tasks there are two more pairs of words behind the frames of the task that
  * the thread runs (bpf/python_task.h): as of a function what its outermost coroutine runs, then the
- * coroutine's address. What they have in place of an instruction's offset:
+ * coroutine's address. What they have in place of an instruction's offset, with none of the bits of
+ * a first word:
  */
 enum wire_python_pair {
-    WIRE_PYTHON_TASK_FUNCTION = 0x10000000,
-    WIRE_PYTHON_TASK_ADDRESS = 0x20000000,
+    WIRE_PYTHON_TASK_FUNCTION = 0x0ffffff0,
+    WIRE_PYTHON_TASK_ADDRESS = 0x0ffffff1,
 };
 
 WIRE_ASSERT(sizeof(struct wire_python_layout) == 92, "wire_python_layout");

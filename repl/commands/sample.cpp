@@ -177,7 +177,7 @@ the like count as blocked, [queued] as runnable, and `hist` of a Go function has
 Where they switch so often that it would cost more than 5 % of the target's CPU time, that ends by
 itself, as `status` says.
 
-With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio, curio) runs:
+With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio) runs:
 [task NAME ADDRESS] stands around the frames of the task's outermost coroutine, NAME is what that is
 of, and ADDRESS what id() says of it. Two tasks that live one after the other may have one address.
 In a value of a call it is `task` ("help expressions").

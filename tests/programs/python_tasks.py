@@ -137,7 +137,7 @@ async def of_own_loop(phase, me):
         await pause()
 
 
-# Loops that are not asyncio's: a function, as curio's, and a generator, as trio's.
+# Loops that are not asyncio's: a function, and a generator, as trio's.
 def own_tasks(phase):
     tasks = []
     for _ in range(2):
