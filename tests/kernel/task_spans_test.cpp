@@ -50,7 +50,7 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
         last = std::max(last, request.end_ns);
     }
     for (int number = 0; number < 16; number++)
-        slept += 4 * 500e3 * (1 + number % 4);
+        slept += 4 * 2e6 * (1 + number % 4);
     // One thread works for one at a time; what it slept for a request is that one's.
     EXPECT_LE(spans.sum_ns, longest);
     EXPECT_GE(spans.span.attached, slept);

@@ -214,7 +214,7 @@ async def requests(number):
         os.sched_get_priority_max(0)
         for _ in range(3):
             await asyncio.sleep(0.001)
-        time.sleep(0.0005 * (1 + number % 4))
+        time.sleep(0.002 * (1 + number % 4))
         os.sched_get_priority_min(0)
         tell("request", begin, time.monotonic_ns(), time.thread_time_ns() - cpu, None)
 
