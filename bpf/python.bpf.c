@@ -19,7 +19,8 @@ struct python_thread {
     u64 jiffies;
 };
 
-/* By thread. Written and read by walks; what falls out of it is looked for again. */
+/* By thread. Written and read by walks and the call tracker; what falls out of it is looked for
+ * again. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 8192);

@@ -6,7 +6,7 @@
 #include "maps.h"
 #include "unwind.h"
 
-/* By number. Written by user space, read by walks. */
+/* By number. Written by user space, read by walks and the call tracker. */
 struct python_layouts_map {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, WIRE_PYTHON_LAYOUTS);

@@ -216,7 +216,7 @@ TEST(SampleCommand, RaisedRates) {
     ASSERT_EQ(settings.probes.size(), 1u);
     EXPECT_EQ(settings.sampling.raised.terms.at(0).probe, settings.probes[0].id);
     EXPECT_FALSE(settings.sampling.tasks);
-    EXPECT_TRUE(edited("sample tasks 4999 only handle", before).sampling.tasks);
+    EXPECT_TRUE(edited("sample tasks 4999 only in handle", before).sampling.tasks);
     EXPECT_THAT(wrong("sample 4999 only comm a and at x.c:3"),
                 HasSubstr("29: a line is known only when the call ends"));
     EXPECT_THAT(wrong("sample 4999 only"), HasSubstr("17: a condition is missing here"));
