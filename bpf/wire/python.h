@@ -14,10 +14,10 @@ enum wire_python_boundary {
 };
 
 enum wire_python_limit {
-    WIRE_PYTHON_GENERATOR_OWNER = 1,    /* FRAME_OWNED_BY_GENERATOR: of coroutines, too */
-    WIRE_PYTHON_SHIM_OWNER = 3,         /* FRAME_OWNED_BY_CSTACK, or FRAME_OWNED_BY_INTERPRETER */
-    WIRE_PYTHON_COROUTINE = 0x80,       /* CO_COROUTINE: of a function that is `async def` */
-    WIRE_PYTHON_LAYOUTS = 64,           /* versions that are observed at once */
+    WIRE_PYTHON_GENERATOR_OWNER = 1, /* FRAME_OWNED_BY_GENERATOR: of coroutines, too */
+    WIRE_PYTHON_SHIM_OWNER = 3,      /* FRAME_OWNED_BY_CSTACK, or FRAME_OWNED_BY_INTERPRETER */
+    WIRE_PYTHON_COROUTINE = 0x80,    /* CO_COROUTINE: of a function that is `async def` */
+    WIRE_PYTHON_LAYOUTS = 64,        /* versions that are observed at once */
     WIRE_PYTHON_MOST_OFFSET = 0x0fffffef,
     WIRE_PYTHON_NO_OFFSET = 0x0fffffff, /* of an instruction that lies elsewhere */
     WIRE_PYTHON_THREADS = 512, /* of a process, that are looked through for the one that runs */
