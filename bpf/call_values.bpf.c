@@ -5,6 +5,8 @@
 
 #include ARCH(registers.h)
 
+#include "python_task.h"
+
 struct thread_values_map thread_values SEC(".maps");
 
 /* Written by user space, an element before a spec refers to it (wire_spec.program), so that a call
@@ -34,6 +36,15 @@ static __always_inline void note_registers(struct thread_values* thread, struct 
     registers[REGISTER_THREAD] = bpf_get_current_task_btf()->THREAD_POINTER;
 }
 
+// It is looked for where somebody asks, once a call.
+static __always_inline void note_task(struct thread_values* thread,
+                                      const struct wire_call_program* program) {
+    u64* registers = thread->registers.value;
+
+    registers[REGISTER_TASK_KNOWN] =
+        program->with_task && find_python_task(&registers[REGISTER_TASK]);
+}
+
 static __always_inline bool lies_in_record(const struct wire_fetch* fetch) {
     return fetch->base == WIRE_BASE_RECORD || fetch->base == WIRE_BASE_DATA_LOC;
 }
@@ -42,6 +53,7 @@ static __always_inline u64 register_of(const struct probe_registers* registers,
                                        const struct wire_fetch* fetch) {
     u32 number = fetch->base == WIRE_BASE_CFA      ? REGISTER_CFA
                  : fetch->base == WIRE_BASE_THREAD ? REGISTER_THREAD
+                 : fetch->base == WIRE_BASE_TASK   ? REGISTER_TASK
                  : lies_in_record(fetch)           ? REGISTER_RECORD
                                                    : fetch->number;
 
@@ -118,6 +130,8 @@ static __always_inline bool find_base(const struct probe_registers* registers,
     if (fetch->base == WIRE_BASE_COMPUTED)
         return compute_base(fetch, values, value);
     *value = fetch->base == WIRE_BASE_CONSTANT ? fetch->constant : register_of(registers, fetch);
+    if (fetch->base == WIRE_BASE_TASK)
+        return registers->value[REGISTER_TASK_KNOWN];
     if (fetch->base == WIRE_BASE_DATA_LOC) {
         u32 place = 0; /* the lower half: where it is from the record's beginning */
 
@@ -409,6 +423,7 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     own->version = program->version;
     own->readable = 0;
     note_registers(thread, ctx, cfa);
+    note_task(thread, program);
     fetch_values(&thread->registers, program, own, false);
     return judge(program, own, call, false);
 }

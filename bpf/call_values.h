@@ -9,8 +9,15 @@
 #include "maps.h"
 #include "thread_storage.h"
 
-/* The registers that values begin with: DWARF's numbers, and three more. */
-enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTER_RECORD = 19, REGISTERS = 32 };
+/* The registers that values begin with: DWARF's numbers, and some more. */
+enum {
+    REGISTER_CFA = 17,
+    REGISTER_THREAD = 18,
+    REGISTER_RECORD = 19,
+    REGISTER_TASK = 20,
+    REGISTER_TASK_KNOWN = 21, /* 1: REGISTER_TASK has it */
+    REGISTERS = 32,
+};
 
 /* Of the probe that runs just now. */
 struct probe_registers {

@@ -8,13 +8,9 @@
 
 #include ARCH(registers.h)
 
-/* By number. Written by user space, read by walks. */
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, WIRE_PYTHON_LAYOUTS);
-    __type(key, u32);
-    __type(value, struct wire_python_layout);
-} python_layouts SEC(".maps");
+#include "python_task.h"
+
+struct python_layouts_map python_layouts SEC(".maps");
 
 struct python_thread {
     u64 runtime; /* of the process: threads' numbers are used again */
@@ -23,7 +19,8 @@ struct python_thread {
     u64 jiffies;
 };
 
-/* By thread. Written and read by walks; what falls out of it is looked for again. */
+/* By thread. Written and read by walks and the call tracker; what falls out of it is looked for
+ * again. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 8192);
@@ -38,27 +35,6 @@ enum {
     FRAMES_BEYOND = 1024,
     SEARCH_AGAIN_JIFFIES = 25, /* 25 to 250 ms, by the kernel's configuration */
 };
-
-// Members of what was read last.
-static __always_inline u64 word_of(const struct stack_walk* walk, u32 offset) {
-    return walk->python.words[(offset & (PYTHON_BYTES - 1)) / sizeof(u64)];
-}
-
-static __always_inline u32 half_of(const struct stack_walk* walk, u32 offset) {
-    const u32* halves = (const void*)walk->python.words;
-
-    return halves[(offset & (PYTHON_BYTES - 1)) / sizeof(u32)];
-}
-
-static __always_inline u8 byte_of(const struct stack_walk* walk, u32 offset) {
-    const u8* bytes = (const void*)walk->python.words;
-
-    return bytes[offset & (PYTHON_BYTES - 1)];
-}
-
-static __always_inline bool read_word(u64 address, u64* word) {
-    return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
-}
 
 // Reads a thread's state, and goes to its innermost frame; walk->python.frame is 0 if there is
 // none.
@@ -184,28 +160,55 @@ static __always_inline void add_to_chain(struct stack_walk* walk, u64 first, u64
     walk->python.count = at + 1;
 }
 
-// A function's frame: what its code object is known by, and where in it.
+// A function's frame: what its code object is known by, and where in it. The code object is what
+// was read last.
 static __always_inline bool add_frame(struct stack_walk* walk,
                                       const struct wire_python_layout* layout, u64 code,
                                       u64 instruction) {
     u64 offset = instruction - code - layout->code_instructions;
-    u32 cookie;
 
     if (bpf_probe_read_user(walk->python.words, WIRE_PYTHON_CODE_BYTES, (void*)code))
         return false;
-    cookie = wire_python_cookie(half_of(walk, layout->code_line), word_of(walk, layout->code_file),
-                                word_of(walk, layout->code_name));
-    if (offset > WIRE_PYTHON_NO_OFFSET)
+    walk->python.cookie =
+        wire_python_cookie(half_of(walk, layout->code_line), word_of(walk, layout->code_file),
+                           word_of(walk, layout->code_name));
+    if (offset > WIRE_PYTHON_MOST_OFFSET)
         offset = WIRE_PYTHON_NO_OFFSET;
-    add_to_chain(walk, code, offset << 32 | cookie);
+    add_to_chain(walk, code, offset << 32 | walk->python.cookie);
     return true;
+}
+
+// Behind the frames of the task: its function and its address. There is one task in a stack.
+__noinline int add_task(struct stack_walk* walk) {
+    if (!walk || walk->python.has_task)
+        return 0;
+    walk->python.has_task = 1;
+    add_to_chain(walk, walk->python.coroutine_code,
+                 (u64)WIRE_PYTHON_TASK_FUNCTION << 32 | walk->python.coroutine_cookie);
+    add_to_chain(walk, walk->python.coroutine, (u64)WIRE_PYTHON_TASK_ADDRESS << 32);
+    return 0;
+}
+
+// Where no frame is further out, before the boundary: what is behind the last one has no place.
+static __always_inline void end_chain_of_task(struct stack_walk* walk) {
+    if (config.with_tasks && !walk->python.frame && walk->python.coroutine)
+        add_task(walk);
+}
+
+// Behind add_frame() of a coroutine's frame.
+static __always_inline void note_coroutine(struct stack_walk* walk,
+                                           const struct wire_python_layout* layout, u64 frame,
+                                           u64 code) {
+    walk->python.coroutine = coroutine_of(layout, frame);
+    walk->python.coroutine_code = code;
+    walk->python.coroutine_cookie = walk->python.cookie;
 }
 
 // From walk->python.frame to its caller's. Whether to go on.
 __noinline int read_python_frame(struct stack_walk* walk, const struct wire_python_layout* layout) {
     u64 frame, code, instruction;
     bool ends;
-    u8 owner;
+    u8 owner, kind;
 
     if (!walk || !layout)
         return 0;
@@ -216,12 +219,20 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     code = word_of(walk, layout->frame_code) & ~7ull;
     instruction = word_of(walk, layout->frame_instruction);
     owner = byte_of(walk, layout->frame_owner);
+    kind = byte_of(walk, layout->frame_kind);
     if (layout->boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER) {
+        end_chain_of_task(walk);
         add_to_chain(walk, 0, frame);
         return 1;
     }
+    if (config.with_tasks && ends_task(&walk->python, kind))
+        add_task(walk);
     if (code >> USER_ADDRESS_BITS || !add_frame(walk, layout, code, instruction))
         return 0;
+    if (config.with_tasks && !walk->python.has_task &&
+        is_coroutine(kind, half_of(walk, layout->code_flags)))
+        note_coroutine(walk, layout, frame, code);
+    end_chain_of_task(walk);
     ends = layout->boundary == WIRE_PYTHON_CFRAME && owner;
     if (!ends)
         return 1;
@@ -302,13 +313,11 @@ __noinline int find_python_boundary(struct stack_walk* walk) {
 
 __noinline int read_python_frames(struct stack_walk* walk) {
     struct wire_python_layout* layout;
-    u32 number;
     int more = 1;
 
     if (!walk)
         return 0;
-    number = walk->process.python_layout;
-    layout = bpf_map_lookup_elem(&python_layouts, &number);
+    layout = layout_of(walk);
     if (!layout)
         return 0;
     walk->python.thread_pointer = bpf_get_current_task_btf()->THREAD_POINTER;

@@ -30,6 +30,8 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->python.count = 0;
     walk->python.endless = 0;
     walk->python.placed = 0;
+    walk->python.coroutine = 0;
+    walk->python.has_task = 0;
 }
 
 // Some frames, from walk->ip on: why the stack ends there, or WIRE_STOPS.

@@ -14,8 +14,8 @@ enum {
     PYTHON_BYTES = 256,
 };
 
-/* The verifier follows every turn of a loop, but a __noinline function once. So long loops are loops
- * of a function that makes so many turns. */
+/* The verifier follows every turn of a loop, but a __noinline function once. So long loops are
+ * loops of a function that makes so many turns. */
 enum { TURNS_AT_ONCE = 32 };
 
 /* CPython's frames of the thread that a walk is of. */
@@ -27,9 +27,16 @@ struct python_walk {
     u64 thread_pointer;
     u64 interpreter; /* of the search for the thread */
     u64 thread;
-    u64 nascent;                           /* 1: a state had no frame, perhaps no thread yet */
-    u64 frame;                             /* the next one */
-    u64 cframe;                            /* of the loop that runs it: WIRE_PYTHON_CFRAME */
+    u64 nascent; /* 1: a state had no frame, perhaps no thread yet */
+    u64 frame;   /* the next one */
+    u64 cframe;  /* of the loop that runs it: WIRE_PYTHON_CFRAME */
+    /* The outermost coroutine of the run of generators' frames at hand (python_task.h); 0: none
+     * yet. With the code object that it runs, and what that is known by. */
+    u64 coroutine;
+    u64 coroutine_code;
+    u32 coroutine_cookie;
+    u32 cookie;                            /* of the last frame that was added */
+    u32 has_task;                          /* 1: the task's words are in the chain */
     u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */
     /* Leaf first: the words of frames; WIRE_FRAME_PYTHON and an address are a boundary. */
     u64 chain[WIRE_STACK_WORDS];

@@ -14,8 +14,11 @@ enum wire_python_boundary {
 };
 
 enum wire_python_limit {
-    WIRE_PYTHON_SHIM_OWNER = 3,         /* FRAME_OWNED_BY_CSTACK, or FRAME_OWNED_BY_INTERPRETER */
-    WIRE_PYTHON_LAYOUTS = 64,           /* versions that are observed at once */
+    WIRE_PYTHON_GENERATOR_OWNER = 1, /* FRAME_OWNED_BY_GENERATOR: of coroutines, too */
+    WIRE_PYTHON_SHIM_OWNER = 3,      /* FRAME_OWNED_BY_CSTACK, or FRAME_OWNED_BY_INTERPRETER */
+    WIRE_PYTHON_COROUTINE = 0x80,    /* CO_COROUTINE: of a function that is `async def` */
+    WIRE_PYTHON_LAYOUTS = 64,        /* versions that are observed at once */
+    WIRE_PYTHON_MOST_OFFSET = 0x0fffffef,
     WIRE_PYTHON_NO_OFFSET = 0x0fffffff, /* of an instruction that lies elsewhere */
     WIRE_PYTHON_THREADS = 512, /* of a process, that are looked through for the one that runs */
 };
@@ -36,11 +39,14 @@ struct wire_python_layout {
     __wire_u32 frame_previous;    /* the caller's frame; 0: there is none */
     __wire_u32 frame_instruction; /* address of the last instruction begun, in the code object */
     __wire_u32 frame_owner;       /* a byte: see wire_python_boundary */
+    __wire_u32 frame_kind; /* a byte: who owns it (enum _frameowner); since 3.12 the same one */
+    __wire_u32 generator_frame;   /* in a generator or coroutine: its own frame */
     __wire_u32 code_line;         /* co_firstlineno */
     __wire_u32 code_file;         /* address of co_filename */
     __wire_u32 code_name;         /* address of co_qualname */
     __wire_u32 code_lines;        /* address of co_linetable, a bytes object */
     __wire_u32 code_instructions; /* where the instructions begin in the code object */
+    __wire_u32 code_flags;        /* co_flags */
     __wire_u32 version;           /* 0x030b: 3.11; 0: there is no layout */
 };
 
@@ -62,6 +68,17 @@ static inline __wire_u32 wire_python_cookie(__wire_u32 first_line, __wire_u64 fi
            (__wire_u32)(name >> 4) * 0x85ebca6bu;
 }
 
-WIRE_ASSERT(sizeof(struct wire_python_layout) == 80, "wire_python_layout");
+/*
+ * With wire_config.with_tasks there are two more pairs of words behind the frames of the task that
+ * the thread runs (bpf/python_task.h): as of a function what its outermost coroutine runs, then the
+ * coroutine's address. What they have in place of an instruction's offset, with none of the bits of
+ * a first word:
+ */
+enum wire_python_pair {
+    WIRE_PYTHON_TASK_FUNCTION = 0x0ffffff0,
+    WIRE_PYTHON_TASK_ADDRESS = 0x0ffffff1,
+};
+
+WIRE_ASSERT(sizeof(struct wire_python_layout) == 92, "wire_python_layout");
 
 #endif

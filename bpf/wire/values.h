@@ -25,6 +25,8 @@ enum wire_base {
     WIRE_BASE_RECORD = 5,
     /* What lies in the record where its 4 bytes at `constant` say (__data_loc). */
     WIRE_BASE_DATA_LOC = 6,
+    /* The coroutine of the task that the thread runs (bpf/python_task.h); 0: it runs none. */
+    WIRE_BASE_TASK = 7,
 };
 
 /* In 64 bits, which wrap; of the number of bits to shift by the low six. Quotients are rounded
@@ -124,7 +126,8 @@ struct wire_call_program {
     /* 1: every call is judged at its end, since that decides whether it counts or has a mark; 0:
      * only calls of which something is told. */
     __wire_u8 judges_end;
-    __wire_u8 padding[7];
+    __wire_u8 with_task; /* 1: some value is of WIRE_BASE_TASK */
+    __wire_u8 padding[6];
     struct wire_fetch fetch[WIRE_MAX_VALUES];
     struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
     struct wire_predicate predicate[WIRE_PREDICATES];

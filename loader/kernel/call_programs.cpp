@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace auger {
@@ -16,6 +17,11 @@ namespace {
 bool is_judged_at_end(const wire_call_program& program) {
     const wire_predicate& split = program.predicate[WIRE_PREDICATE_SPLIT];
     return program.predicate[WIRE_PREDICATE_ONLY].clauses || (split.clauses && split.at_end);
+}
+
+bool asks_for_task(const wire_call_program& program) {
+    return std::any_of(program.fetch, program.fetch + program.fetches,
+                       [](const wire_fetch& fetch) { return fetch.base == WIRE_BASE_TASK; });
 }
 
 } // namespace
@@ -39,6 +45,7 @@ Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> pro
             last_version_ = 1;
         program->wire.version = last_version_;
         program->wire.judges_end = program->wire.judges_end || is_judged_at_end(program->wire);
+        program->wire.with_task = asks_for_task(program->wire);
         uint32_t key = next_place_;
         if (update_element(programs_.map_fd(MapKind::call_programs), &key, &program->wire) < 0)
             return system_error("install the value program of calls", "");

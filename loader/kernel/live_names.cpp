@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace auger {
 
@@ -17,6 +18,9 @@ namespace {
 constexpr size_t most_known_processes = 50'000;
 // Further threads that wake others share a name: any program may have any number of them.
 constexpr size_t most_wakers = 10'000;
+// Likewise of tasks, of which a server may have one a request. Most get the memory, and so the
+// address, of an earlier one.
+constexpr size_t most_tasks = 10'000;
 constexpr size_t most_notes = 100;
 
 // In the order of wire_unwind_stop.
@@ -131,6 +135,41 @@ LocationId LiveNames::intern_python(const PythonNames::Name& name) {
     return id;
 }
 
+// A task is known by what its outermost coroutine is of and where that lies, as Python's id() of
+// it.
+LocationId LiveNames::intern_task(std::string_view function, uint64_t address) {
+    Frame frame;
+    frame.function = function.empty() ? fmt::format("[task {:#x}]", address)
+                                      : fmt::format("[task {} {:#x}]", function, address);
+    if (tasks_.size() >= most_tasks && !tasks_.contains(frame.function))
+        frame.function = "[task one of many others]";
+    const auto [found, fresh] = tasks_.emplace(frame.function, tasks_.size());
+    const LocationId id = interner_.location({task_module, found->second, false});
+    if (fresh)
+        sink_.on_frames(id, {&frame, 1});
+    return id;
+}
+
+// A frame of Python's, or one of the two pairs that say which task runs.
+void LiveNames::append_python_words(pid_t pid, uint64_t first, uint64_t second) {
+    constexpr uint64_t no_offset = uint64_t{WIRE_PYTHON_NO_OFFSET} << 32;
+    switch (second >> 32) {
+    case WIRE_PYTHON_TASK_FUNCTION: {
+        const PythonNames::Name& name =
+            python_.name(pid, first, no_offset | static_cast<uint32_t>(second));
+        // What has no name says why, in brackets and without a file.
+        task_function_ = name.frame.file.empty() ? "" : name.frame.function;
+        break;
+    }
+    case WIRE_PYTHON_TASK_ADDRESS:
+        stack_.push_back(
+            intern_task(std::exchange(task_function_, {}), first & ~uint64_t{WIRE_FRAME_PYTHON}));
+        break;
+    default:
+        stack_.push_back(intern_python(python_.name(pid, first, second)));
+    }
+}
+
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
                                  std::span<const uint64_t> user_frames,
                                  const std::optional<Waker>& waker) {
@@ -171,7 +210,7 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
             if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON)
-                stack_.push_back(intern_python(python_.name(pid, word, user_frames[i])));
+                append_python_words(pid, word, user_frames[i]);
             continue;
         }
         const bool is_return = (i > 0 && !(word & WIRE_FRAME_EXACT)) || leaf_is_return;

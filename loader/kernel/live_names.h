@@ -86,6 +86,8 @@ class LiveNames {
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
     LocationId intern_python(const PythonNames::Name& name);
+    LocationId intern_task(std::string_view function, uint64_t address);
+    void append_python_words(pid_t pid, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
 
@@ -99,6 +101,8 @@ class LiveNames {
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began
     size_t sweep_at_ = SIZE_MAX; // in `waiting_`: to be looked at from here on
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
+    std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
+    std::string task_function_;                        // of the stack at hand
     struct Process {
         std::string cgroup;    // empty: unknown
         bool has_name = false; // its main thread has been in the stream

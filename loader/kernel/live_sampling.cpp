@@ -92,6 +92,7 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
         return set;
 
     programs_.config().with_wakers = settings.wall && settings.wakers;
+    programs_.config().with_tasks = settings.tasks;
     programs_.config().base_every =
         settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
     const uint32_t waits_hz = settings.waits_hz ? settings.waits_hz : ticks_hz;

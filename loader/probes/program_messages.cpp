@@ -35,7 +35,7 @@ bool holds_together(const CallProgram& program) {
             return false;
         if (is_of_record(fetch) && !lies_in_record(fetch))
             return false;
-        if (fetch.base > WIRE_BASE_DATA_LOC || fetch.number > 16 || fetch.offsets < 1 ||
+        if (fetch.base > WIRE_BASE_TASK || fetch.number > 16 || fetch.offsets < 1 ||
             fetch.offsets > WIRE_MAX_OFFSETS || (text && fetch.string >= WIRE_MAX_STRINGS) ||
             (text ? fetch.size > WIRE_STRING : fetch.size > sizeof(uint64_t)) ||
             fetch.bit_shift >= 64 || fetch.bit_size > 64)

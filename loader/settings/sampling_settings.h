@@ -19,6 +19,7 @@ struct SamplingSettings {
     // With `wall`: waits at a lower rate than what runs, and stacks only of waits in which a sample
     // is to be expected; 0: as everything else.
     uint32_t waits_hz = 0;
+    bool tasks = false; // stacks of CPython's say which task of an event loop runs
     friend bool operator==(const SamplingSettings&, const SamplingSettings&) = default;
 };
 

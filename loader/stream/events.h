@@ -32,13 +32,14 @@ enum class ModuleKind : uint8_t {
     waker = 6,   // not code: the address stands for the name of a thread that ended a wait
     cut = 7,     // not code: the address stands for why a stack ends here (wire_unwind_stop)
     python = 8,  // a file of Python's; the address stands for a function and a line
+    task = 9,    // not code: the address stands for a task of an event loop that a thread runs
 };
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
     std::string
         path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]",
-              // "[waker]", "[stack cut]"
+              // "[waker]", "[stack cut]", "[task]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 

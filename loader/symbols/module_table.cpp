@@ -55,6 +55,7 @@ ModuleTable::ModuleTable(const Limits& limits)
     special(ModuleKind::syscall, "[syscall]");
     special(ModuleKind::waker, "[waker]");
     special(ModuleKind::cut, "[stack cut]");
+    special(ModuleKind::task, "[task]");
 }
 
 ModuleId ModuleTable::add(Module module) {

@@ -3,9 +3,10 @@
 // program that the kernel runs at each of them, and from the values that come back to text.
 //
 // An expression is a value of a call: `arg0` to `argN` by position in the calling convention
-// (of the architecture), `str(arg1)` the string that it points to, `ret`, `errno`; a parameter by
-// its name and members of it (`req->len`, `this->id`, `fd`), where there is DWARF. Pointers are
-// followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`, `&p->name`), values are cast
+// (of the architecture), `str(arg1)` the string that it points to, `ret`, `errno`, the `task` that
+// CPython runs; a parameter by its name and members of it (`req->len`, `this->id`, `fd`), where
+// there is DWARF. Pointers are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`,
+// `&p->name`), values are cast
 // (`(u8)arg1`,
 // `((struct request *)arg0)->len`) and computed with (`arg1 - arg0`, `flags >> 4`). All but `ret`
 // and `errno`, and what is made of them, are read when the call begins. A predicate compares values

@@ -37,6 +37,7 @@ An EXPRESSION is a value of a call:
   str(arg1)                      the string that a pointer leads to
   ret                            the result, when the call has ended
   errno                          of the thread, when the call has ended
+  task                           the coroutine of the task that CPython runs, by its id(); 0: none
   *p, p[2], p->items[i]          what a pointer leads to: 8 bytes where no type is known
   *(arg0 + 8), &p->name          what lies 8 bytes further; an address
   (u8)arg1, (int64)n             as another type: u8 to u64, s8 to s64, uint8_t ..., C's integers

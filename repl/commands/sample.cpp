@@ -26,9 +26,10 @@ std::string describe(const Settings& settings) {
     if (sampling.wall && sampling.waits_hz)
         rate += fmt::format(", waits at {} Hz", sampling.waits_hz);
     return fmt::format(
-        "sampling {}{} at {}{}",
+        "sampling {}{}{} at {}{}",
         sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
-        sampling.wakers ? " with who ends waits" : "", rate,
+        sampling.wakers ? " with who ends waits" : "", sampling.tasks ? " with Python's tasks" : "",
+        rate,
         settings.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
 }
 
@@ -70,6 +71,7 @@ struct SetSampling final : EditCommand {
         if (!gate)
             return gate.complaint();
         in_force.wall |= sampling.wall;
+        in_force.tasks |= sampling.tasks;
         if (sampling.waits_hz)
             in_force.waits_hz = sampling.waits_hz;
         in_force.raised_hz = sampling.rate_hz;
@@ -122,6 +124,12 @@ Parsed<CommandPtr> parse_sample(Arguments& arguments) {
         return Complaint{arguments.peek().span, "only waits have somebody who ends them",
                          "write sample wall wakers", Error::Kind::usage};
     sampling.wakers = sampling.wall && arguments.take_if("wakers");
+    sampling.tasks = arguments.take_if("tasks");
+    if (sampling.tasks && !arguments.at_end() &&
+        (arguments.peek().text == "wall" || arguments.peek().text == "off"))
+        return Complaint{arguments.peek().span,
+                         fmt::format("\"{}\" cannot stand here", arguments.peek().text),
+                         "write sample wall tasks, or sample off", Error::Kind::usage};
     if (!sampling.wall && arguments.take_if("off"))
         return as_command(std::move(command));
     sampling.rate_hz = default_rate_hz;
@@ -152,7 +160,7 @@ CommandRow sample_command() {
     return {
         .name = "sample",
         .group = "Sampling",
-        .usage = "sample [wall [wakers]] [RATE [waits RATE] [only CONDITION]] | sample off",
+        .usage = "sample [wall [wakers]] [tasks] [RATE [waits RATE] [only CONDITION]] | sample off",
         .summary = "sample stacks RATE times a second (999)",
         .details = R"help(
 Takes stacks of running threads RATE times a second, from 1 to 49,999; 999 when none is given.
@@ -169,6 +177,11 @@ the like count as blocked, [queued] as runnable, and `hist` of a Go function has
 Where they switch so often that it would cost more than 5 % of the target's CPU time, that ends by
 itself, as `status` says.
 
+With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio) runs:
+[task NAME ADDRESS] stands around the frames of the task's outermost coroutine, NAME is what that is
+of, and ADDRESS what id() says of it. Two tasks that live one after the other may have one address.
+In a value of a call it is `task` ("help expressions").
+
 `waits RATE` samples waits at a rate of their own, and takes their stacks only where a sample is
 expected. With thousands of threads, or millions of waits a second, that costs a fraction. Each
 sample carries its weight, so shares stay right. A wait much longer than its thread's others may
@@ -181,11 +194,12 @@ stays cheap. `sample RATE` without `only` ends that.)help",
 sample 9999
 sample wall 199
 sample wall wakers
+sample tasks 499
 sample wall 499 waits 9
 sample 4999 only handle > p95
 sample off)help",
-        .arguments = {{.words = "wall 99 999 9999 off"},
-                      {.words = "wakers 99 999 9999 waits only"},
+        .arguments = {{.words = "wall tasks 99 999 9999 off"},
+                      {.words = "wakers tasks 99 999 9999 waits only"},
                       {.probe = true, .words = "only in pid tid comm cgroup not"},
                       {.probe = true,
                        .function = true,

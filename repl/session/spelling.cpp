@@ -83,13 +83,13 @@ std::string spell_raised(const Settings& settings) {
 
 std::vector<std::string> spell_sampling(const Settings& settings) {
     const SamplingSettings& sampling = settings.sampling;
-    const std::string wall = sampling.wall ? "wall " : "";
+    const std::string wall = sampling.wall ? "wall " : "", tasks = sampling.tasks ? "tasks " : "";
     std::vector<std::string> lines;
     if (sampling.rate_hz != 0)
-        lines.push_back(fmt::format("sample {}{}{}{}", wall, sampling.wakers ? "wakers " : "",
-                                    sampling.rate_hz, spell_waits(sampling)));
+        lines.push_back(fmt::format("sample {}{}{}{}{}", wall, sampling.wakers ? "wakers " : "",
+                                    tasks, sampling.rate_hz, spell_waits(sampling)));
     if (sampling.raised_hz != 0)
-        lines.push_back(fmt::format("sample {}{}", wall, spell_raised(settings)));
+        lines.push_back(fmt::format("sample {}{}{}", wall, tasks, spell_raised(settings)));
     return lines;
 }
 

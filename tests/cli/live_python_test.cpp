@@ -3,8 +3,12 @@
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <sstream>
 
 namespace auger::test {
@@ -75,6 +79,62 @@ TEST_F(LivePython, FunctionsAreInFlamesOfNowAndOfRecordings) {
         if (const json answer = json::parse(line); answer.contains("folded"))
             again = answer["folded"];
     EXPECT_EQ(again, flame);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(LivePython, TasksAreToldApart) {
+    const std::string recording = folder_.path("tasks.auger"), told = folder_.path("stretches");
+    Program program("/usr/bin/python3", {AUGER_SOURCE_DIR "/tests/programs/python_tasks.py", told});
+    program.wait_ready();
+    std::set<std::string> labels;
+    {
+        LiveAuger auger({"-p", std::to_string(program.pid()), "--record", recording});
+        auger.run({"slow libc:clock_nanosleep > 1us show task",
+                   "span request from libc:sched_get_priority_max key task "
+                   "to libc:sched_get_priority_min key task "
+                   "resume PyIter_Send key arg0 park PyIter_Send%return key arg0",
+                   "sample tasks 997"});
+        program.go();
+        ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(told + ".done"); }));
+        auger.run({"wait until calls request >= 64 for 60s", "sample off"});
+        std::set<std::string> truth; // of requests, as stacks have them
+        std::ifstream lines(told);
+        for (std::string line; std::getline(lines, line);)
+            if (const json one = json::parse(line); one["phase"] == "request")
+                truth.insert(fmt::format("{:#x}", one["task"].get<uint64_t>()));
+        EXPECT_EQ(truth.size(), 16u);
+        std::set<std::string> slept;
+        for (const json& call : auger.all("calls libc:clock_nanosleep -n 1000"))
+            slept.insert(call["values"].value("task", "none"));
+        EXPECT_EQ(slept, truth);
+        const json hist = auger.ask("hist request");
+        EXPECT_EQ(hist["count"], 64u);
+        EXPECT_EQ(hist["span"]["stray_ends"], 0u);
+        EXPECT_GT(hist["span"]["times"]["parked"], hist["span"]["times"]["on_thread"]);
+
+        const json flame = auger.ask("flame by task");
+        EXPECT_EQ(flame["by"], "task");
+        labels = labels_of(flame);
+        EXPECT_THAT(labels, testing::Contains("{no task}"));
+        EXPECT_EQ(
+            std::ranges::count_if(
+                labels, [](const std::string& label) { return label.starts_with("share 0x"); }),
+            4);
+        // Of the same samples.
+        const json plain = auger.ask("flame");
+        EXPECT_EQ(samples_of(flame), samples_of(plain));
+        auger.run({"record off"});
+    }
+    const Outcome replayed =
+        auger({"--batch", "--json", "--replay", recording, "-e", "flame by task"});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    std::set<std::string> again;
+    std::istringstream lines(replayed.out);
+    for (std::string line; std::getline(lines, line);)
+        if (const json answer = json::parse(line); answer.contains("stacks"))
+            again = labels_of(answer);
+    EXPECT_EQ(again, labels);
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
 }

@@ -237,7 +237,7 @@ TEST_F(FalsePython, CostsItsOwnFramesOnly) {
     session.observe(std::vector{fake.pid(), real.pid()});
     ASSERT_TRUE(
         session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
-    must(session.backend().set_sampling({.rate_hz = 999, .wall = true}));
+    must(session.backend().set_sampling({.rate_hz = 999, .wall = true, .tasks = true}));
     real.go();
     ASSERT_TRUE(session.pump_until([&] { return std::filesystem::exists(path + ".done"); }));
     must(session.backend().set_sampling({}));
@@ -273,12 +273,14 @@ TEST_F(FalsePython, CostsItsOwnFramesOnly) {
         } else {
             ADD_FAILURE() << thread.comm << "\n" << seen.text;
         }
-        if (thread.comm == "deep") {
+        const bool has_task = seen.text.find("[task fake 0x") != std::string::npos;
+        EXPECT_EQ(has_task, thread.comm == "tasks") << seen.text;
+        if (thread.comm == "deep" || thread.comm == "tasks") {
             EXPECT_TRUE(seen.placed);
             EXPECT_EQ(seen.chain, std::vector(64, PythonFrame{"fake", "fake.py", 7}));
         }
     }
-    EXPECT_EQ(workers.size(), 9u);
+    EXPECT_EQ(workers.size(), 10u);
     for (const auto& [name, counts] : workers) {
         fmt::print("{}: {} whole, {} endless; at most {} frames\n", name, counts.equal,
                    counts.lacking, frames[name]);

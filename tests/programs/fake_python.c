@@ -2,7 +2,8 @@
 /* Looks like CPython 3.11, and is none: what walks and names read of it leads in circles, to
  * addresses that nobody may read, to pages that are gone, and is another thing all the time. Each
  * thread has a state whose id is right, and stays in `work`, in whose frame the boundary is; that
- * named `deep` is true: 64 frames of `fake`. */
+ * named `deep` is true: 64 frames of `fake`; that named `tasks` likewise, of coroutines that await
+ * each other. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdalign.h>
@@ -17,8 +18,21 @@
 enum { INTERPRETERS = 40, NEXT = 0, THREADS = 16 };
 enum { THREAD_NEXT = 8, THREAD_ID = 152, THREAD_CFRAME = 56 };
 enum { CFRAME_FRAME = 8, CFRAME_PREVIOUS = 16 };
-enum { FRAME_CODE = 32, FRAME_PREVIOUS = 48, FRAME_INSTRUCTION = 56, FRAME_IS_ENTRY = 68 };
-enum { CODE_LINE = 72, CODE_FILE = 112, CODE_NAME = 128, CODE_LINES = 136, CODE_BYTES = 184 };
+enum {
+    FRAME_CODE = 32,
+    FRAME_PREVIOUS = 48,
+    FRAME_INSTRUCTION = 56,
+    FRAME_IS_ENTRY = 68,
+    FRAME_OWNER = 69
+};
+enum {
+    CODE_FLAGS = 48,
+    CODE_LINE = 72,
+    CODE_FILE = 112,
+    CODE_NAME = 128,
+    CODE_LINES = 136,
+    CODE_BYTES = 184
+};
 enum { TEXT_LENGTH = 16, TEXT_STATE = 32, TEXT_ASCII = 48 };
 
 struct object {
@@ -35,9 +49,9 @@ static uint64_t address(const void* object) {
     return (uint64_t)object;
 }
 
-enum { KINDS = 9, FRAMES = 64 };
+enum { KINDS = 10, FRAMES = 64 };
 static const char* const kinds[KINDS] = {"circle",  "self",    "kernel",  "unmapped", "long name",
-                                         "changes", "tangled", "cframes", "deep"};
+                                         "changes", "tangled", "cframes", "deep",     "tasks"};
 
 struct worker {
     pthread_t thread;
@@ -106,6 +120,12 @@ static void spoil(struct worker* worker, int kind) {
         break;
     case 7:
         put(worker->cframe, CFRAME_FRAME, 0xfffffffffffffff8ull);
+        break;
+    case 9:
+        for (int i = 0; i < FRAMES; i++)
+            put(&frames[i], FRAME_IS_ENTRY & ~7u,
+                1ull << 8 * (FRAME_OWNER & 7) | (i + 1 < FRAMES ? 0 : entry));
+        put(&worker->code, CODE_FLAGS, 0x80);
         break;
     default:
         break;
@@ -177,7 +197,8 @@ int main(void) {
     for (int i = 0; i < KINDS; i++) {
         const int last =
             i == 2 || i == 5; /* of their interpreters; the third one's go on for ever */
-        put(&workers[i].state, THREAD_NEXT, last ? 0 : address(&workers[i == 8 ? 6 : i + 1].state));
+        put(&workers[i].state, THREAD_NEXT,
+            last ? 0 : address(&workers[i == KINDS - 1 ? 6 : i + 1].state));
     }
     for (int i = 0; i < KINDS; i++)
         pthread_create(&workers[i].thread, NULL, run, &workers[i]);

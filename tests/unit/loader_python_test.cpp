@@ -53,6 +53,9 @@ TEST(PythonLayout, IsToldByTablesAndFrom313OnByTheFile) {
     ASSERT_TRUE(old.ok());
     EXPECT_EQ(old->frames.boundary, WIRE_PYTHON_CFRAME);
     EXPECT_EQ(old->frames.version, 0x030bu);
+    EXPECT_EQ(old->frames.frame_owner, 68u); // whether it ends a loop
+    EXPECT_EQ(old->frames.frame_kind, 69u);
+    EXPECT_EQ(old->frames.generator_frame, 80u);
     const auto next = python_layout(0x030c01f0, {});
     ASSERT_TRUE(next.ok());
     EXPECT_EQ(next->frames.code_instructions, 192u);
@@ -61,6 +64,9 @@ TEST(PythonLayout, IsToldByTablesAndFrom313OnByTheFile) {
     ASSERT_TRUE(told.ok()) << told.error().message();
     EXPECT_EQ(told->frames.interpreter_next, 7272u);
     EXPECT_EQ(told->frames.frame_owner, 74u);
+    EXPECT_EQ(told->frames.frame_kind, 74u);
+    EXPECT_EQ(told->frames.generator_frame, 72u);
+    EXPECT_EQ(told->frames.code_flags, 48u);
     EXPECT_EQ(told->frames.code_instructions, 208u);
     EXPECT_EQ(told->objects.text_wide, 56u);
 }

@@ -38,6 +38,11 @@ struct TrueFrame {
     uint64_t offset;
 };
 
+struct TrueGenerator {
+    uint64_t address, code;
+    uint32_t flags;
+};
+
 std::string text_of(const std::string& hex) {
     std::string text;
     for (size_t i = 0; hex != "-" && i + 1 < hex.size(); i += 2)
@@ -105,6 +110,10 @@ class PythonTruth : public testing::Test {
             TrueFrame frame;
             words >> frame.code >> frame.line >> frame.offset;
             frames_.push_back(frame);
+        } else if (kind == "generator") {
+            TrueGenerator generator{};
+            words >> generator.address >> generator.code >> generator.flags;
+            generators_.push_back(generator);
         } else if (kind == "thread") {
             words >> thread_;
         }
@@ -163,6 +172,7 @@ class PythonTruth : public testing::Test {
     UniqueFd input_;
     std::vector<TrueFunction> functions_;
     std::vector<TrueFrame> frames_;
+    std::vector<TrueGenerator> generators_;
     uint64_t thread_ = 0;
     uint64_t runtime_ = 0; // in the process
     PythonLayout layout_{};
@@ -200,7 +210,7 @@ TEST_F(PythonTruth, FramesOfTheThreadInTheirOrder) {
     if (at.has_cframe)
         frame = word(frame + at.cframe_frame);
     std::vector<TrueFrame> seen;
-    size_t shims = 0;
+    size_t shims = 0, generators = 0;
     for (; frame && seen.size() < 1000; frame = word(frame + at.frame_previous)) {
         const auto owner = number<uint8_t>(frame + at.frame_owner);
         if (at.boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER) {
@@ -208,6 +218,7 @@ TEST_F(PythonTruth, FramesOfTheThreadInTheirOrder) {
             continue;
         }
         shims += at.boundary == WIRE_PYTHON_CFRAME && owner;
+        generators += number<uint8_t>(frame + at.frame_kind) == WIRE_PYTHON_GENERATOR_OWNER;
         const uint64_t address = word(frame + at.frame_code) & ~uint64_t{7};
         const auto read = code(address);
         const auto* const function = std::get_if<PythonCode>(&read);
@@ -230,6 +241,21 @@ TEST_F(PythonTruth, FramesOfTheThreadInTheirOrder) {
     }
     // The module; sorted() twice, map() twice; each generator in its own run in 3.11 only.
     EXPECT_GE(shims, 5u);
+    EXPECT_EQ(generators, 3u);
+}
+
+// What tasks are told by: bpf/python_task.h.
+TEST_F(PythonTruth, GeneratorsHoldTheirFrames) {
+    const wire_python_layout& at = layout_.frames;
+    ASSERT_EQ(generators_.size(), 2u);
+    for (const TrueGenerator& generator : generators_) {
+        const uint64_t frame = generator.address + at.generator_frame;
+        EXPECT_EQ(word(frame + at.frame_code) & ~uint64_t{7}, generator.code);
+        EXPECT_EQ(number<uint8_t>(frame + at.frame_kind), WIRE_PYTHON_GENERATOR_OWNER);
+        EXPECT_EQ(number<uint32_t>(generator.code + at.code_flags), generator.flags);
+    }
+    EXPECT_FALSE(generators_[0].flags & WIRE_PYTHON_COROUTINE);
+    EXPECT_TRUE(generators_[1].flags & WIRE_PYTHON_COROUTINE);
 }
 
 TEST_F(PythonTruth, ACodeObjectThatIsNotTheOneSampledIsGone) {

@@ -311,6 +311,7 @@ TEST(TracepointValues, WhatIsNoneSaysWhyAndWhere) {
     EXPECT_THAT(fault("arg0 == 1").hint, HasSubstr("args.FIELD"));
     EXPECT_THAT(fault("ret == 1").hint, HasSubstr("args.FIELD"));
     EXPECT_THAT(fault("errno == 1").hint, HasSubstr("args.FIELD"));
+    EXPECT_THAT(fault("task == 1").hint, HasSubstr("args.FIELD"));
     EXPECT_THAT(fault("args == 1").hint, HasSubstr("args.FIELD"));
     EXPECT_THAT(fault("args.comm == 1").hint, HasSubstr("str(...)"));
     EXPECT_THAT(fault("args.pair == 1").cause, HasSubstr("16 bytes"));

@@ -58,6 +58,27 @@ TEST(ValuesByPosition, Strings) {
                             CallValue{"arg1", "0xdead0000dead"}));
 }
 
+TEST(ValuesByPosition, TheTaskThatRuns) {
+    const CallProgram program =
+        compiled(shows({"task", "*(u32 *)(task + 16)", "(u64)task - arg0"}));
+    EXPECT_EQ(program.wire.fetch[0].base, WIRE_BASE_TASK);
+    Memory memory;
+    memory.put(0x7f0010, uint32_t{42});
+    Machine machine = call_with({0x7effff}, memory);
+    machine.task = 0x7f0000;
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}),
+                ElementsAre(CallValue{"task", "0x7f0000"}, CallValue{"*(u32 *)(task + 16)", "42"},
+                            CallValue{"(u64)task - arg0", "1"}));
+    machine.task = 0;
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}).front(),
+                (CallValue{"task", "null"}));
+    machine.task.reset();
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}).front(),
+                (CallValue{"task", "unreadable", false}));
+    EXPECT_FALSE(holds_in("task == 0", machine));
+    EXPECT_FALSE(holds_in("task != 0", machine));
+}
+
 TEST(ValuesByPosition, NothingIsAsked) {
     auto program = compile_program({}, {"f"});
     ASSERT_TRUE(program.ok());

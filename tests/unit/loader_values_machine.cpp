@@ -111,7 +111,12 @@ bool Machine::fetch(const wire_fetch& fetch, const wire_values& known, uint64_t&
     uint64_t at = fetch.base == WIRE_BASE_REGISTER   ? registers.at(fetch.number)
                   : fetch.base == WIRE_BASE_CFA      ? frame_address
                   : fetch.base == WIRE_BASE_CONSTANT ? fetch.constant
+                  : fetch.base == WIRE_BASE_TASK     ? task.value_or(0)
                                                      : thread;
+    if (fetch.base == WIRE_BASE_TASK && !task) {
+        value = 0;
+        return false;
+    }
     if (fetch.base == WIRE_BASE_COMPUTED) {
         const auto computed = compute(fetch, known);
         if (!computed)

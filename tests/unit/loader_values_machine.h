@@ -17,8 +17,9 @@ namespace auger::test {
 struct Machine {
     std::array<uint64_t, 17> at_entry{}; // registers as DWARF counts
     std::array<uint64_t, 17> at_end{};
-    uint64_t frame_address = 0; // canonical
-    uint64_t thread = 0;        // control block
+    uint64_t frame_address = 0;     // canonical
+    uint64_t thread = 0;            // control block
+    std::optional<uint64_t> task{}; // that CPython runs; nothing: it is not known
     // False: that memory cannot be read.
     std::function<bool(uint64_t address, void* to, size_t size)> read =
         [](uint64_t, void*, size_t) { return false; };

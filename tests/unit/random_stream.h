@@ -69,6 +69,8 @@ class RandomStream {
         std::vector<std::string> path = {"main"};
         for (uint64_t depth = below(6); depth; depth--)
             path.push_back(names_[below(names_.size())]);
+        if (below(4) == 0)
+            path.insert(path.begin() + 1, "t:[task work 0x" + std::to_string(below(3)) + "]");
         uint64_t late = below(10) ? 0 : below(20) * ms;
         std::vector<CallKey> calls;
         if (below(4))

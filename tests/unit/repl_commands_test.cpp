@@ -110,6 +110,12 @@ TEST(SampleCommand, Rates) {
     EXPECT_TRUE(wakers.wall && wakers.wakers && wakers.rate_hz == 199);
     EXPECT_FALSE(edited("sample wall").sampling.wakers);
     EXPECT_THAT(wrong("sample wakers"), HasSubstr("sample wall wakers"));
+    EXPECT_EQ(edited("sample tasks").sampling, (Settings{.rate_hz = 999, .tasks = true}));
+    const Settings tasks = edited("sample wall wakers tasks 199 waits 9").sampling;
+    EXPECT_TRUE(tasks.wall && tasks.wakers && tasks.tasks && tasks.waits_hz == 9);
+    EXPECT_FALSE(edited("sample wall 199").sampling.tasks);
+    EXPECT_THAT(wrong("sample tasks wall"), HasSubstr("14: \"wall\" cannot stand here"));
+    EXPECT_THAT(wrong("sample tasks off"), HasSubstr("14: \"off\" cannot stand here"));
     EXPECT_EQ(edited("sample off").sampling, Settings{});
     EXPECT_THAT(wrong("sample 0"), HasSubstr("sample off"));
     EXPECT_THAT(wrong("sample 50000"), HasSubstr("from 1 to 49,999"));
@@ -124,6 +130,8 @@ TEST(SampleCommand, RaisedRates) {
     EXPECT_TRUE(settings.sampling.wall);
     ASSERT_EQ(settings.probes.size(), 1u);
     EXPECT_EQ(settings.sampling.raised.terms.at(0).probe, settings.probes[0].id);
+    EXPECT_FALSE(settings.sampling.tasks);
+    EXPECT_TRUE(edited("sample tasks 4999 only in handle", before).sampling.tasks);
     EXPECT_THAT(wrong("sample 4999 only comm a and at x.c:3"),
                 HasSubstr("29: a line is known only when the call ends"));
     EXPECT_THAT(wrong("sample 4999 only"), HasSubstr("17: a condition is missing here"));

@@ -62,7 +62,7 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                           "split handle > p99.9 at main.cc:12 by arg1\n"
                           "explain handle by 'recv', other\n"
                           "only in handle and not (comm logger or tid 7) and at x.c:3\n"
-                          "sample wall wakers 199; sample 4999 only handle > p95 or in send\n"
+                          "sample wall wakers tasks 199; sample 4999 only handle > p95 or in send\n"
                           "ewma 90s"),
         ElementsAre("target -p 1 2 3", "filter pid 4", "filter tid 5 6", "filter comm a \"b c\"",
                     "filter cgroup x.slice/y", "exit ret", "time handle",
@@ -73,8 +73,8 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "slow request > p99", "time request off",
                     "split handle > p99.9 at main.cc:12 by arg1",
                     "only in handle and not (comm logger or tid 7) and at x.c:3",
-                    "explain handle by recv, other", "sample wall wakers 199",
-                    "sample wall 4999 only ((handle > p95) or (in send))", "ewma 90s"));
+                    "explain handle by recv, other", "sample wall wakers tasks 199",
+                    "sample wall tasks 4999 only ((handle > p95) or (in send))", "ewma 90s"));
     EXPECT_THAT(expect_round_trip("target 4711; explain 'by' by 'f(int, char)', g"),
                 ElementsAre("target -p 4711", "time \"by\"", "time \"f(int, char)\"", "time g",
                             "explain \"by\" by \"f(int, char)\", g"));
@@ -91,6 +91,8 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
     expect_round_trip("target -n 'a name'; split handle if arg2 > 4096 by req->type");
     expect_round_trip("target -- ./server --name 'two words' ';'; split handle by str(arg1)");
     expect_round_trip("target 4711; sample wall 4999 only not in handle");
+    expect_round_trip("target 4711; sample tasks 4999 only not in handle");
+    EXPECT_THAT(expect_round_trip("sample tasks"), ElementsAre("sample tasks 999"));
     EXPECT_THAT(expect_round_trip(""), ElementsAre());
 }
 

@@ -169,9 +169,10 @@ class SyntheticStream {
             sink_.on_module(ModuleId{2}, {ModuleKind::file, "/usr/lib/libc.so.6", "cdef"});
             sink_.on_module(ModuleId{3}, {ModuleKind::syscall, "[syscall]", ""});
             sink_.on_module(ModuleId{4}, {ModuleKind::python, "/srv/app.py", ""});
+            sink_.on_module(ModuleId{5}, {ModuleKind::task, "[task]", ""});
             more_modules_ = true;
         }
-        return ModuleId{name[0] == 'c' ? 2u : name[0] == 's' ? 3u : 4u};
+        return ModuleId{name[0] == 'c' ? 2u : name[0] == 's' ? 3u : name[0] == 't' ? 5u : 4u};
     }
 
     EventSink& sink_;

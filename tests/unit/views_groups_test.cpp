@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace auger {
 namespace {
 
@@ -27,12 +29,12 @@ class Groups : public testing::Test {
         sample(9, 0); // a thread that a damaged stream never defined
     }
     EventSink& sink() { return model; }
-    void sample(uint32_t thread, uint32_t cpu) {
+    void sample(uint32_t thread, uint32_t cpu, std::optional<StackId> in = {}) {
         SampleEvent event;
         event.time_ns = ++time;
         event.weight_ns = 1;
         event.thread = ThreadId{thread};
-        event.stack = stack;
+        event.stack = in.value_or(stack);
         event.cpu = cpu;
         sink().on_sample(event);
     }
@@ -43,7 +45,7 @@ class Groups : public testing::Test {
             if (tree.nodes[i].depth == 1)
                 labels[std::string(node_name(model, tree, tree.nodes[i]))] = tree.total(i).samples;
         }
-        EXPECT_EQ(tree.total().samples, 7);
+        EXPECT_EQ(tree.total().samples, static_cast<double>(time));
         return labels;
     }
     Model model;
@@ -74,6 +76,27 @@ TEST_F(Groups, ByControlGroup) {
 TEST_F(Groups, ByCpu) {
     EXPECT_EQ(labels(GroupBy::cpu),
               (Labels{{"cpu 0", 3}, {"cpu 1", 2}, {"cpu 5", 1}, {"cpu 65535", 1}}));
+}
+// Of a thread some samples are of one, some of another; processes' are told apart.
+TEST_F(Groups, ByTask) {
+    const StackId first = stream.stack({"main", "t:[task work 0x10]", "p:work"});
+    const StackId same = stream.stack({"main", "t:[task work 0x10]", "p:work", "f"});
+    const StackId second = stream.stack({"main", "t:[task work 0x20]", "p:work"});
+    const StackId odd = stream.stack({"main", "t:odd", "p:work"});
+    for (const StackId in : {first, same, second, odd})
+        sample(0, 0, in);
+    sample(1, 0, first);
+    sample(3, 0, first);
+    EXPECT_EQ(labels(GroupBy::task), (Labels{{"work 0x10 in 10", 3},
+                                             {"work 0x20 in 10", 1},
+                                             {"odd in 10", 1},
+                                             {"work 0x10 in 20", 1},
+                                             {"{no task}", 7}}));
+    EXPECT_EQ(GroupBy::named("task"), GroupBy::task);
+    EXPECT_FALSE(GroupBy::task.is_by_thread());
+    EXPECT_TRUE(GroupBy::named("tid")->is_by_thread());
+    // As an export of what lies under a group.
+    EXPECT_EQ(fold(model, {}, {}, GroupBy::task, "work 0x20 in 10;main").total().samples, 1);
 }
 
 } // namespace

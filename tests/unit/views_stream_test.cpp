@@ -72,7 +72,7 @@ FlameQuery random_query(RandomStream& stream) {
         query.filter.taken = stream.below(2) > 0;
     if (stream.below(5) == 0)
         query.filter.label = "3";
-    query.by = *GroupBy::named(GroupBy::names()[stream.below(5)]);
+    query.by = *GroupBy::named(GroupBy::names()[stream.below(GroupBy::names().size())]);
     return query;
 }
 

@@ -30,8 +30,7 @@ bool ExportedSamples::expand(const StoredSample& sample) {
     path_.clear();
     for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
         path_.push_back(frame->entry->function);
-    const std::string label =
-        query_.by == GroupBy::cpu ? cpu_label(sample.cpu) : query_.by.label(model_, sample.thread);
+    const std::string label = query_.by.label(model_, sample.thread, sample.stack, sample.cpu);
     if (!under_.cut(label, path_))
         return false;
     frames_.resize(path_.size()); // callers are at the end

@@ -53,9 +53,11 @@ void FlameStream::Folding::drop_label(uint32_t label) {
 
 uint32_t FlameStream::Folding::label_of(uint64_t number) {
     size_t index = index_of(number);
-    if (query_.by == GroupBy::cpu)
-        return label_id(cpu_label(model().samples().cpus()[index]));
-    ThreadId id = model().samples().threads()[index];
+    const SampleStore& samples = model().samples();
+    ThreadId id = samples.threads()[index];
+    if (!query_.by.is_by_thread())
+        return label_id(
+            query_.by.label(model(), id, samples.stacks()[index], samples.cpus()[index]));
     if (id.index() >= model().symbols().threads()) // a damaged stream
         return label_id(query_.by.label(model(), id));
     Thread& thread = threads_[id.index()];
@@ -163,7 +165,7 @@ void FlameStream::Folding::forget_thread(ThreadId id, std::vector<ThreadId>& ren
 
 bool FlameStream::Folding::follow_threads(size_t& budget) {
     const SymbolTables& symbols = model().symbols();
-    if (query_.by == GroupBy::cpu)
+    if (!query_.by.is_by_thread())
         return false;
     std::vector<ThreadId> renamed;
     const auto look_again = [&](ThreadId id) {

@@ -46,37 +46,45 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
 class Labels {
   public:
     Labels(const Model& model, GroupBy by, std::vector<std::string>& labels)
-        : samples_(model.samples()), by_cpu_(by == GroupBy::cpu), labels_(labels) {
-        if (by_cpu_)
+        : model_(model), samples_(model.samples()), by_(by), labels_(labels) {
+        if (!by_.is_by_thread())
             return;
         // The last: of undefined threads.
         of_thread_.resize(model.symbols().threads() + 1);
-        std::map<std::string, uint32_t> known;
-        for (uint32_t i = 0; i < of_thread_.size(); i++) {
-            auto [label, is_new] = known.try_emplace(by.label(model, ThreadId{i}),
-                                                     static_cast<uint32_t>(labels.size()));
-            if (is_new)
-                labels.push_back(label->first);
-            of_thread_[i] = label->second;
-        }
+        for (uint32_t i = 0; i < of_thread_.size(); i++)
+            of_thread_[i] = number_of(by.label(model, ThreadId{i}));
     }
 
     uint32_t operator()(size_t sample) {
-        if (!by_cpu_)
-            return of_thread_[std::min(samples_.threads()[sample].index(), of_thread_.size() - 1)];
-        uint16_t cpu = samples_.cpus()[sample];
-        auto [label, is_new] = of_cpu_.try_emplace(cpu, static_cast<uint32_t>(labels_.size()));
-        if (is_new)
-            labels_.push_back(cpu_label(cpu));
-        return label->second;
+        const ThreadId thread = samples_.threads()[sample];
+        if (by_.is_by_thread())
+            return of_thread_[std::min(thread.index(), of_thread_.size() - 1)];
+        const StackId stack = samples_.stacks()[sample];
+        const uint16_t cpu = samples_.cpus()[sample];
+        const uint64_t key = by_ == GroupBy::cpu ? cpu : uint64_t{stack.value} << 32 | thread.value;
+        if (const auto known = of_key_.find(key); known != of_key_.end())
+            return known->second;
+        const uint32_t number = number_of(by_.label(model_, thread, stack, cpu));
+        of_key_.emplace(key, number);
+        return number;
     }
 
   private:
+    uint32_t number_of(const std::string& text) {
+        const auto [label, is_new] =
+            known_.try_emplace(text, static_cast<uint32_t>(labels_.size()));
+        if (is_new)
+            labels_.push_back(text);
+        return label->second;
+    }
+
+    const Model& model_;
     const SampleStore& samples_;
-    bool by_cpu_;
+    GroupBy by_;
     std::vector<std::string>& labels_;
+    std::map<std::string, uint32_t> known_;
     std::vector<uint32_t> of_thread_;
-    std::unordered_map<uint16_t, uint32_t> of_cpu_;
+    std::unordered_map<uint64_t, uint32_t> of_key_; // by CPU, or by stack and thread
 };
 
 } // namespace

@@ -16,6 +16,32 @@ std::string thread_label(const Model& model, ThreadId thread) {
     return label;
 }
 
+std::string cpu_label(uint16_t cpu) {
+    return "cpu " + std::to_string(cpu);
+}
+
+// As it was found: rules are for functions. Of the process, since those that one has forked have
+// equal addresses.
+std::string task_label(const Model& model, ThreadId thread, StackId stack) {
+    constexpr std::string_view begin = "[task ", end = "]";
+    const SymbolTables& symbols = model.symbols();
+    for (const LocationId location : symbols.stack(stack)) {
+        if (symbols.module(symbols.location(location).module).kind != ModuleKind::task)
+            continue;
+        std::string_view name = symbols.name(symbols.found_frames(location).front().function);
+        if (name.starts_with(begin) && name.ends_with(end)) {
+            name.remove_prefix(begin.size());
+            name.remove_suffix(end.size());
+        }
+        const ThreadInfo& info = symbols.thread(thread);
+        std::string label = std::string(name) + " in " + std::to_string(info.pid);
+        if (model.machines() > 1)
+            label += " on " + model.machine(info.machine).name;
+        return label;
+    }
+    return "{no task}";
+}
+
 struct Row {
     std::string_view key;
     std::string (*label)(const Model&, ThreadId);
@@ -43,6 +69,8 @@ constexpr std::array rows = {
             const std::string& name = model.machine(model.symbols().thread(thread).machine).name;
             return name.empty() ? "{unknown machine}" : name;
         }},
+    // By what its stack says, see task_label().
+    Row{"task", thread_label},
 };
 
 constexpr uint8_t row_of(std::string_view key) {
@@ -53,6 +81,7 @@ constexpr uint8_t row_of(std::string_view key) {
 
 constinit const GroupBy GroupBy::process{row_of("process")};
 constinit const GroupBy GroupBy::cpu{row_of("cpu")};
+constinit const GroupBy GroupBy::task{row_of("task")};
 static_assert(row_of("process") == 0, "what GroupBy{} is");
 
 std::optional<GroupBy> GroupBy::named(std::string_view key) {
@@ -79,8 +108,10 @@ std::string GroupBy::label(const Model& model, ThreadId thread) const {
     return rows[row_].label(model, thread);
 }
 
-std::string cpu_label(uint16_t cpu) {
-    return "cpu " + std::to_string(cpu);
+std::string GroupBy::label(const Model& model, ThreadId thread, StackId stack, uint16_t cpu) const {
+    return *this == GroupBy::cpu    ? cpu_label(cpu)
+           : *this == GroupBy::task ? task_label(model, thread, stack)
+                                    : label(model, thread);
 }
 
 } // namespace auger

@@ -20,9 +20,11 @@ class GroupBy {
     constexpr GroupBy() = default;
 
     static const GroupBy process;
-    // Of what is told apart by the CPU, not by the thread: samples of one thread have several
+    // Of what is told apart by the sample, not by the thread: samples of one thread have several
     // labels.
     static const GroupBy cpu;
+    static const GroupBy task; // of an event loop, see ModuleKind::task
+    bool is_by_thread() const { return *this != cpu && *this != task; }
 
     static std::optional<GroupBy> named(std::string_view key);
     static std::vector<std::string_view> names();
@@ -30,8 +32,10 @@ class GroupBy {
     std::string_view name() const;
     // What comes next when one goes through all of them.
     GroupBy next() const;
-    // For groups by the thread: all but `cpu`.
+    // For groups by the thread.
     std::string label(const Model& model, ThreadId thread) const;
+    // For all: of a sample.
+    std::string label(const Model& model, ThreadId thread, StackId stack, uint16_t cpu) const;
 
     friend bool operator==(GroupBy, GroupBy) = default;
 
@@ -40,7 +44,5 @@ class GroupBy {
 
     uint8_t row_ = 0; // of the table
 };
-
-std::string cpu_label(uint16_t cpu);
 
 } // namespace auger

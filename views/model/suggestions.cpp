@@ -86,6 +86,8 @@ const CallTree::Stack& CallTree::find(StackId id) {
         const ModuleKind kind = symbols.module(symbols.location(*location).module).kind;
         if (kind == ModuleKind::cut || kind == ModuleKind::unknown)
             return stack;
+        if (kind == ModuleKind::task)
+            continue;
         const std::span<const FrameEntry> frames = symbols.frames(*location);
         if (kind == ModuleKind::syscall) {
             stack.waits =

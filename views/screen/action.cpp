@@ -76,7 +76,7 @@ std::vector<KeyRow> make_table() {
         {{plain('b')},
          Action::group_by,
          shown,
-         "told apart first: process, comm, tid, cgroup, cpu, machine",
+         "grouped by process, comm, tid, cgroup, cpu, machine, task",
          "by"},
         {{plain('m')},
          Action::colour_by,

@@ -44,6 +44,7 @@ Fill language_fill(ModuleKind kind) {
     case ModuleKind::waker:
         return kernel_fill.fill;
     case ModuleKind::python:
+    case ModuleKind::task:
         return python_fill.fill;
     case ModuleKind::jit:
         return generated_fill.fill;

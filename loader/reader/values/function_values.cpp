@@ -240,4 +240,15 @@ Result<FunctionValue> FunctionValues::error_number() const {
     return value;
 }
 
+Result<FunctionValue> FunctionValues::task() const {
+    if (scope_.tracepoint)
+        return no_tracepoint_value(scope_);
+    FunctionValue value{Place(), {}};
+    value.place.base = WIRE_BASE_TASK;
+    value.place.type.kind = ValueType::Kind::pointer;
+    value.place.type.size = 8;
+    value.place.type.name = "a coroutine's address";
+    return value;
+}
+
 } // namespace auger

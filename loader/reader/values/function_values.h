@@ -33,6 +33,8 @@ class FunctionValues {
     Result<FunctionValue> named(const std::string& name) const;
     Result<FunctionValue> result() const;
     Result<FunctionValue> error_number() const;
+    // The coroutine of the task that CPython runs where the call begins.
+    Result<FunctionValue> task() const;
     // Whether `args` are the fields of a tracepoint's record; and one of them.
     bool has_fields() const { return scope_.tracepoint.has_value(); }
     Result<FunctionValue> field(const std::string& name) const;

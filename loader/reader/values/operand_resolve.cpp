@@ -94,6 +94,8 @@ Result<FunctionValue> OperandReader::resolve_name(const Expression& expression) 
     // A parameter may be called arg0, too.
     if (const auto position = position_of(name); position && !found)
         found = values_.position(*position);
+    else if (name == "task" && !found) // likewise
+        found = values_.task();
     if (!found)
         return at(expression, found.error());
     return found;

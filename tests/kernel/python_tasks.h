@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What tests/programs/python_tasks.py says of the tasks that it runs, and what stacks say.
+#pragma once
+
+#include "tests/kernel/program.h"
+#include "tests/kernel/session.h"
+#include "tests/support/temporary_folder.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace auger::test {
+
+inline const std::string tasks_program = AUGER_SOURCE_DIR "/tests/programs/python_tasks.py";
+
+// In which a thread ran one task, or none (0).
+struct TaskStretch {
+    std::string phase;
+    uint32_t pid = 0, tid = 0;
+    uint64_t begin_ns = 0, end_ns = 0, cpu_ns = 0;
+    uint64_t task = 0;
+    std::string name;
+
+    std::string frame() const; // as stacks have it; empty: none
+};
+
+struct TaskInStack {
+    std::string frame;   // empty: none
+    std::string further; // the next function of Python's inwards from it
+    size_t count = 0;
+};
+
+TaskInStack task_in(Session& session, StackId stack);
+
+// Of each of pythons().
+class PythonTasks : public KernelTest, public testing::WithParamInterface<std::string> {
+  protected:
+    void SetUp() override;
+    void observe(Session& session, Program& program);
+    // Runs the program to its end, and reads what it says.
+    std::vector<TaskStretch> run(Session& session, Program& program);
+    // PyIter_Send() resumes a task, and returns when that waits; from 3.14 on it ends by a jump.
+    static bool returns_to_the_loop();
+
+    TemporaryFolder folder_;
+    const std::string path_ = folder_.path("tasks");
+};
+
+std::string python_name(const testing::TestParamInfo<std::string>& info);
+
+} // namespace auger::test

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Spans of tasks of CPython's event loops, which one thread runs in turn; see tasks_test.cpp.
+#include "tests/kernel/python_chains.h"
+#include "tests/kernel/python_tasks.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace auger::test {
+namespace {
+
+using Role = SpanPoint::Role;
+
+class PythonTaskSpans : public PythonTasks {};
+
+// Sixteen tasks in turn on one thread, each in a request.
+TEST_P(PythonTaskSpans, AreKeysOfSpans) {
+    if (!returns_to_the_loop())
+        GTEST_SKIP() << "PyIter_Send() does not return there";
+    Program program(GetParam(), {tasks_program, path_});
+    Session session;
+    observe(session, program);
+    SpanDefinition span;
+    span.points = {{.role = Role::from, .probe = "libc:sched_get_priority_max", .key = "task"},
+                   {.role = Role::to, .probe = "libc:sched_get_priority_min", .key = "task"},
+                   {.role = Role::park, .probe = "PyIter_Send", .at_return = true, .key = "arg0"},
+                   {.role = Role::resume, .probe = "PyIter_Send", .key = "arg0"}};
+    span.text = "from libc:sched_get_priority_max to libc:sched_get_priority_min";
+    const ProbeId id{100};
+    session.report = must(session.backend().add_probe({id, "request", {}, {}, span}));
+    must(session.backend().set_sampling({.rate_hz = 1999, .wall = true, .tasks = true}));
+    auto stretches = run(session, program);
+    std::erase_if(stretches, [](const TaskStretch& one) { return one.phase != "request"; });
+
+    const CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_EQ(stretches.size(), 64u);
+    EXPECT_EQ(spans.entries, 64);
+    EXPECT_EQ(spans.returns, 64);
+    EXPECT_EQ(spans.unwound, 0);
+    EXPECT_EQ(spans.stray, 0);
+    double longest = 0, slept = 0;
+    uint64_t first = UINT64_MAX, last = 0;
+    for (const TaskStretch& request : stretches) {
+        longest += static_cast<double>(request.end_ns - request.begin_ns);
+        first = std::min(first, request.begin_ns);
+        last = std::max(last, request.end_ns);
+    }
+    for (int number = 0; number < 16; number++)
+        slept += 4 * 2e6 * (1 + number % 4);
+    // One thread works for one at a time; what it slept for a request is that one's.
+    EXPECT_LE(spans.sum_ns, longest);
+    EXPECT_GE(spans.span.attached, slept);
+    EXPECT_LE(spans.span.attached, static_cast<double>(last - first));
+    EXPECT_GT(spans.span.parked, spans.span.attached);
+    EXPECT_DOUBLE_EQ(spans.span.attached + spans.span.parked, spans.sum_ns);
+
+    // The request of a span is the last that began before it.
+    const auto earlier = [](const TaskStretch& one, const TaskStretch& other) {
+        return one.begin_ns < other.begin_ns;
+    };
+    std::ranges::sort(stretches, earlier);
+    const Model& model = session.model();
+    const SampleStore& samples = model.samples();
+    size_t right = 0, none = 0, wrong = 0, outside = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const TaskInStack task = task_in(session, samples.stacks()[i]);
+        const CallIndex call = samples.calls()[i];
+        if (call == no_call) {
+            outside += task.frame.starts_with("[task requests ");
+            continue;
+        }
+        TaskStretch at;
+        at.begin_ns = model.calls()[call].start_ns;
+        const auto next = std::ranges::upper_bound(stretches, at, earlier);
+        ASSERT_NE(next, stretches.begin());
+        if (task.frame.empty())
+            none++;
+        else
+            (task.frame == std::prev(next)->frame() ? right : wrong)++;
+    }
+    fmt::print("{} samples of the task whose request it is, {} of another, {} of none; {} of such "
+               "tasks in none\n",
+               right, wrong, none, outside);
+    EXPECT_GE(right, 50u);
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_LE(none * 100,
+              right * 5); // where the loop is about to resume one, or has just been back
+}
+
+// From a task's first step to its last: those in which none runs yet.
+TEST_P(PythonTaskSpans, AreSpansFromTheirFirstStepToTheirLast) {
+    if (!returns_to_the_loop())
+        GTEST_SKIP() << "PyIter_Send() does not return there";
+    Program program(GetParam(), {tasks_program, path_});
+    Session session;
+    observe(session, program);
+    SpanDefinition span;
+    span.points = {
+        {.role = Role::from,
+         .probe = "PyIter_Send",
+         .only_if = "task == 0",
+         .key = "arg0",
+         .keep = true},
+        {.role = Role::to,
+         .probe = "PyIter_Send",
+         .at_return = true,
+         .only_if = "task == 0 and ret != 1",
+         .key = "arg0"},
+        {.role = Role::park,
+         .probe = "PyIter_Send",
+         .at_return = true,
+         .only_if = "task == 0",
+         .key = "arg0"},
+        {.role = Role::resume, .probe = "PyIter_Send", .only_if = "task == 0", .key = "arg0"}};
+    span.text = "from PyIter_Send to PyIter_Send";
+    const ProbeId id{100};
+    session.report = must(session.backend().add_probe({id, "task", {}, {}, span}));
+    must(session.backend().set_sampling({.rate_hz = 1999, .tasks = true}));
+    const auto stretches = run(session, program);
+
+    const CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_GE(spans.entries, 30);
+    EXPECT_EQ(spans.returns, spans.entries);
+    EXPECT_EQ(spans.stray, 0);
+    EXPECT_EQ(spans.unwound, 0);
+    EXPECT_DOUBLE_EQ(spans.span.attached + spans.span.parked, spans.sum_ns);
+    // Each of those that take parts of the time has one, and so has each span one task.
+    std::map<uint64_t, std::set<std::string>> tasks; // by the span's start
+    std::map<std::string, std::set<uint64_t>> starts;
+    const SampleStore& samples = session.model().samples();
+    size_t inside = 0, outside = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const TaskInStack task = task_in(session, samples.stacks()[i]);
+        if (!task.frame.starts_with("[task share "))
+            continue;
+        const CallIndex call = samples.calls()[i];
+        (call == no_call ? outside : inside)++;
+        if (call == no_call)
+            continue;
+        const uint64_t start = session.model().calls()[call].start_ns;
+        tasks[start].insert(task.frame);
+        starts[task.frame].insert(start);
+    }
+    EXPECT_EQ(outside, 0u);
+    EXPECT_GE(inside, 200u);
+    EXPECT_EQ(starts.size(), 4u);
+    EXPECT_EQ(tasks.size(), 4u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Interpreters, PythonTaskSpans, testing::ValuesIn(pythons()), python_name);
+
+} // namespace
+} // namespace auger::test
