@@ -9,8 +9,16 @@
 #include "maps.h"
 #include "thread_storage.h"
 
-/* The registers that values begin with: DWARF's numbers, and three more. */
-enum { REGISTER_CFA = 17, REGISTER_THREAD = 18, REGISTER_RECORD = 19, REGISTERS = 32 };
+/* The registers that values begin with: DWARF's numbers, and some more. */
+enum {
+    REGISTER_CFA = 17,
+    REGISTER_THREAD = 18,
+    REGISTER_RECORD = 19,
+    REGISTER_CONTEXT = 20, /* what the thread works for: four words, see thread_context.h ... */
+    REGISTER_CONTEXT_AGAIN = 24, /* ... read a second time */
+    REGISTER_CONTEXT_STATE = 28,
+    REGISTERS = 32,
+};
 
 /* Of the probe that runs just now. */
 struct probe_registers {

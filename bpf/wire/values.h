@@ -25,6 +25,15 @@ enum wire_base {
     WIRE_BASE_RECORD = 5,
     /* What lies in the record where its 4 bytes at `constant` say (__data_loc). */
     WIRE_BASE_DATA_LOC = 6,
+    /* What the thread works for, as its program says: part `number`, a wire_context_part. */
+    WIRE_BASE_CONTEXT = 7,
+};
+
+/* Of a thread's context (wire_context_place). */
+enum wire_context_part {
+    WIRE_CONTEXT_TRACE = 0, /* a string: 32 digits, or empty: it works for none */
+    WIRE_CONTEXT_SPAN = 1,  /* a number; 0: it works for none */
+    WIRE_CONTEXT_PARTS,
 };
 
 /* In 64 bits, which wrap; of the number of bits to shift by the low six. */
@@ -118,7 +127,8 @@ struct wire_call_program {
     /* 1: every call is judged at its end, since that decides whether it counts or has a mark; 0:
      * only calls of which something is told. */
     __wire_u8 judges_end;
-    __wire_u8 padding[7];
+    __wire_u8 reads_context; /* 1: one of the fetches is of WIRE_BASE_CONTEXT */
+    __wire_u8 padding[6];
     struct wire_fetch fetch[WIRE_MAX_VALUES];
     struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
     struct wire_predicate predicate[WIRE_PREDICATES];

@@ -17,6 +17,7 @@
 #include "loader/kernel/spec_table.h"
 #include "loader/kernel/tail_callers.h"
 #include "loader/kernel/target_view.h"
+#include "loader/kernel/thread_contexts.h"
 #include "loader/kernel/timed_functions.h"
 #include "loader/kernel/timed_probe.h"
 #include "loader/reports/call_sites.h"
@@ -121,6 +122,9 @@ class LiveProbes {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
+    // What threads work for is not known of some process that has just begun: update() looks again.
+    bool awaits_contexts() const { return contexts_.is_too_early(); }
+
     // Some span may be open.
     bool has_spans() const;
     bool has_exchanges() const { return !exchanges_.empty(); }
@@ -221,7 +225,9 @@ class LiveProbes {
                std::set<std::string>& problems, uint64_t now_ns);
     SpecSettings settings_of(const Probe& probe, const Place& place) const;
     CalledFunction values_of(const PlaceMatch& match, const TargetView& view) const;
-    ProgramRequest request_for(const Probe& probe) const;
+    ProgramRequest request_for(const Probe& probe, const TargetView& view) const;
+    // What threads work for is asked no longer.
+    void forget_contexts();
     // The places' programs for what is asked of the probe now.
     Result<void> set_programs(Probe& probe, const TargetView& view, Transaction& edit);
     // Attaches the group's places anew, beside the present probes, which go when the edit is
@@ -261,6 +267,7 @@ class LiveProbes {
     PointerCalls pointer_calls_;
     ExchangeSpans exchanges_{programs_, features_};
     GoSwitches go_switches_;
+    ThreadContexts contexts_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     uint32_t next_point_ = first_point;

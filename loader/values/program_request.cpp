@@ -20,6 +20,11 @@ bool asks_nothing(const ProgramRequest& request) {
            !(request.traces_slow && (conditions.show_default || !conditions.show.empty()));
 }
 
+bool reads_context(const CallProgram& program) {
+    return std::any_of(program.wire.fetch, program.wire.fetch + program.wire.fetches,
+                       [](const wire_fetch& fetch) { return fetch.base == WIRE_BASE_CONTEXT; });
+}
+
 bool may_ask_for_errno(const ProgramRequest& request) {
     const auto mentions = [](const std::string& text) {
         return text.find("errno") != std::string::npos;

@@ -29,11 +29,17 @@ std::optional<uint8_t> add_value(Result<FunctionValue> value, ProgramBuilder& bu
     return index ? std::optional(*index) : std::nullopt;
 }
 
-} // namespace
+// Nothing when a parameter has the name.
+std::optional<uint8_t> add_trace(const FunctionValues& values, ProgramBuilder& builder) {
+    const auto context = values.named("trace") ? std::nullopt : values.context("trace");
+    const auto operand = context ? trace_operand(*context) : Error{};
+    if (!operand)
+        return std::nullopt;
+    const auto index = builder.add_value(*operand);
+    return index ? std::optional(*index) : std::nullopt;
+}
 
-void show_default_values(const FunctionValues& values, ProgramBuilder& builder) {
-    if (!values.described())
-        return;
+void show_described_values(const FunctionValues& values, ProgramBuilder& builder) {
     CallProgram& program = builder.program();
     // The result comes last, and says more than a late parameter.
     const auto result =
@@ -50,6 +56,16 @@ void show_default_values(const FunctionValues& values, ProgramBuilder& builder) 
         program.shown.push_back({"ret", *result, {}});
     if (error)
         program.shown.push_back({"errno", *error, result});
+}
+
+} // namespace
+
+void show_default_values(const FunctionValues& values, bool with_trace, ProgramBuilder& builder) {
+    const auto trace = with_trace ? add_trace(values, builder) : std::nullopt;
+    if (values.described())
+        show_described_values(values, builder);
+    if (trace)
+        builder.program().shown.push_back({"trace", *trace, {}, true});
 }
 
 } // namespace auger

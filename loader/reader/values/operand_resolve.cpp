@@ -95,6 +95,9 @@ Result<FunctionValue> OperandReader::resolve_name(const Expression& expression) 
     if (const auto position = position_of(name); position && !found)
         found = values_.position(*position);
     if (!found)
+        if (auto context = values_.context(name))
+            return *std::move(context);
+    if (!found)
         return at(expression, found.error());
     return found;
 }
