@@ -30,7 +30,7 @@ void handle_hostile(uint64_t kind);
 void handle_shared(uint64_t number);
 
 static uint64_t threads = 4, children;
-static bool flags, hostile, share, publish;
+static bool flags, hostile, share, publish, load_late;
 static const char* library = "";
 static uint64_t handled, traced, child_calls, hostile_calls, shared_calls;
 static void (*attach)(struct context_record* record);
@@ -261,7 +261,7 @@ static void publish_context(void) {
     memcpy(mapped, "OTEL_CTX", 8);
 }
 
-static void prepare(void) {
+static void find_variable(void) {
 #ifdef CONTEXT_LATE
     void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     truth_expect(handle != NULL, "the library is loaded");
@@ -271,6 +271,11 @@ static void prepare(void) {
     attach = context_attach;
 #endif
     truth_expect(attach != NULL, "there is a variable");
+}
+
+static void prepare(void) {
+    if (!load_late)
+        find_variable();
     if (publish)
         publish_context();
 }
@@ -291,6 +296,7 @@ int main(int argc, char** argv) {
         {"share", TRUTH_FLAG, &share, "a record that another thread writes"},
         {"children", TRUTH_NUMBER, &children, "forked before the threads begin"},
         {"library", TRUTH_TEXT, &library, "that has the variable"},
+        {"load-late", TRUTH_FLAG, &load_late, "loads it after the wait"},
         {"publish", TRUTH_FLAG, &publish, "a process context"},
     };
     const struct truth_program program = {
@@ -306,6 +312,8 @@ int main(int argc, char** argv) {
     truth_start(argc, argv, &program);
     if (threads > most_threads)
         threads = most_threads;
+    if (load_late)
+        find_variable();
     run_children();
     if (share) {
         run_shared();

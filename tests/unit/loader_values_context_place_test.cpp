@@ -90,10 +90,12 @@ TEST_P(ContextPlaces, AreWhereTheLibraryHasIt) {
     ASSERT_TRUE(place.ok()) << place.error().cause;
     ASSERT_TRUE(*place);
     // Both ways are there.
-    if (GetParam().find("padded") != std::string::npos)
+    if (GetParam().find("padded") != std::string::npos) {
         EXPECT_EQ((**place).way, WIRE_CONTEXT_DYNAMIC);
-    if (GetParam().ends_with("ie"))
+    }
+    if (GetParam().ends_with("ie")) {
         EXPECT_EQ((**place).way, WIRE_CONTEXT_STATIC);
+    }
     const uint64_t own = library.own_address();
     EXPECT_EQ(address_of(**place), own);
     std::thread([&] {

@@ -113,7 +113,8 @@ TEST(ContextValues, AreShownByThemselvesWhereThereMayBeSome) {
     request.traces_slow = true;
     EXPECT_THAT(texts(request, working()), IsEmpty());
     request.shows_trace = true;
-    EXPECT_THAT(texts(request, working()), ElementsAre(CallValue{"trace", trace}));
+    EXPECT_THAT(texts(request, working()),
+                ElementsAre(CallValue{"trace", trace}, CallValue{"span_id", "00f067aa0ba902b7"}));
     EXPECT_THAT(texts(request, working(Machine::Context::none)), IsEmpty());
     request.conditions.show = {"arg0"};
     EXPECT_THAT(texts(request, working()), ElementsAre(CallValue{"arg0", "0"}));
@@ -171,7 +172,7 @@ TEST(ContextValues, WhatIsShownGoesThroughMessages) {
     const auto said = code_messages::program(
         code_messages::program(code_messages::Program(std::optional(test::compiled(request)))));
     ASSERT_TRUE(said && *said && **said);
-    ASSERT_EQ((**said)->shown.size(), 1u);
+    ASSERT_EQ((**said)->shown.size(), 2u);
     EXPECT_TRUE((**said)->shown[0].if_any);
     EXPECT_EQ((**said)->formats.at(0).kind, ValueFormat::Kind::trace_id);
 }

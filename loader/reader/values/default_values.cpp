@@ -4,7 +4,11 @@
 #include "loader/reader/values/dwarf_types.h"
 #include "loader/reader/values/operand.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace auger {
 namespace {
@@ -30,12 +34,14 @@ std::optional<uint8_t> add_value(Result<FunctionValue> value, ProgramBuilder& bu
 }
 
 // Nothing when a parameter has the name.
-std::optional<uint8_t> add_trace(const FunctionValues& values, ProgramBuilder& builder) {
-    const auto context = values.named("trace") ? std::nullopt : values.context("trace");
-    const auto operand = context ? trace_operand(*context) : Error{};
-    if (!operand)
+std::optional<uint8_t> add_context(const std::string& name, const FunctionValues& values,
+                                   ProgramBuilder& builder) {
+    const auto context = values.named(name) ? std::nullopt : values.context(name);
+    if (!context)
         return std::nullopt;
-    const auto index = builder.add_value(*operand);
+    const auto operand = context->meaning == ValueFormat::Kind::trace_id ? trace_operand(*context)
+                                                                         : number_operand(*context);
+    const auto index = operand ? builder.add_value(*operand) : Error{};
     return index ? std::optional(*index) : std::nullopt;
 }
 
@@ -61,11 +67,13 @@ void show_described_values(const FunctionValues& values, ProgramBuilder& builder
 } // namespace
 
 void show_default_values(const FunctionValues& values, bool with_trace, ProgramBuilder& builder) {
-    const auto trace = with_trace ? add_trace(values, builder) : std::nullopt;
+    std::vector<ShownValue> context;
+    for (const char* name : {"trace", "span_id"})
+        if (const auto index = with_trace ? add_context(name, values, builder) : std::nullopt)
+            context.push_back({name, *index, {}, true});
     if (values.described())
         show_described_values(values, builder);
-    if (trace)
-        builder.program().shown.push_back({"trace", *trace, {}, true});
+    std::ranges::move(context, std::back_inserter(builder.program().shown));
 }
 
 } // namespace auger

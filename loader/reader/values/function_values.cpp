@@ -247,7 +247,6 @@ std::optional<FunctionValue> FunctionValues::context(std::string_view name) cons
         return std::nullopt;
     ValueType type;
     type.kind = is_trace ? ValueType::Kind::other : ValueType::Kind::integer;
-    type.size = is_trace ? 16 : 8;
     type.is_signed = false;
     type.name = is_trace ? "a trace id" : "a span id";
     FunctionValue value{Place(),
