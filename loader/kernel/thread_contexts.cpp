@@ -63,7 +63,7 @@ void ThreadContexts::want(const TargetView& view) {
     // Before the first of them, so that no child is left out.
     programs_.config().reads_contexts = 1;
     update(view);
-    if (!is_exported_ && !is_being_read_ && view.started)
+    if (!is_exported_ && !is_being_read_ && view.started && !view.pids.empty())
         tell(fmt::format("trace, span_id: no program of the target says what its threads work for "
                          "({}): they are none until one does",
                          thread_context_variable));
@@ -91,7 +91,6 @@ std::optional<ThreadVariable> ThreadContexts::variable_of(const File& file) {
         is_being_read_ = true;
         return std::nullopt;
     }
-    std::erase_if(variables_, [](const auto& entry) { return entry.first.expired(); });
     return variables_.emplace(file, variable ? *variable : std::nullopt).first->second;
 }
 
@@ -111,6 +110,7 @@ void ThreadContexts::update(const TargetView& view) {
                 find_place(pid, module, *variable, places);
     }
     enter(std::move(places));
+    std::erase_if(variables_, [](const auto& entry) { return entry.first.expired(); });
 }
 
 void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
