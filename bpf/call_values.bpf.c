@@ -156,51 +156,6 @@ static __always_inline bool find_value(const struct wire_fetch* fetch, u64* valu
     return true;
 }
 
-// The bytes' hexadecimal digits, first byte first: each nibble in a byte of its own, then as text.
-static __always_inline u64 hex_digits(u32 bytes) {
-    u64 nibbles = bytes;
-
-    nibbles = (nibbles | nibbles << 16) & 0x0000ffff0000ffffULL;
-    nibbles = (nibbles | nibbles << 8) & 0x00ff00ff00ff00ffULL;
-    nibbles = (nibbles >> 4 & 0x000f000f000f000fULL) | (nibbles & 0x000f000f000f000fULL) << 8;
-    // 10 and more, to which 6 is added, have the next bit: they are letters.
-    return nibbles + 0x3030303030303030ULL +
-           ((nibbles + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) * ('a' - '0' - 10);
-}
-
-// False: it could not be read.
-static __always_inline bool fetch_context(const struct probe_registers* registers,
-                                          const struct wire_fetch* fetch,
-                                          struct wire_values* values, u64* value) {
-    const u64* words = &registers->value[REGISTER_CONTEXT];
-    u64 state = registers->value[REGISTER_CONTEXT_STATE];
-    bool present = state == CONTEXT_PRESENT;
-    u64* digits;
-
-    *value = 0;
-    if (fetch->number == WIRE_CONTEXT_SPAN) {
-        if (present)
-            *value = __builtin_bswap64(words[CONTEXT_SPAN]);
-        return state != CONTEXT_UNREADABLE;
-    }
-    digits = (u64*)values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
-    __builtin_memset(digits, 0, WIRE_STRING);
-    if (present) {
-        digits[0] = hex_digits((u32)words[CONTEXT_TRACE]);
-        digits[1] = hex_digits((u32)(words[CONTEXT_TRACE] >> 32));
-        digits[2] = hex_digits((u32)words[CONTEXT_TRACE + 1]);
-        digits[3] = hex_digits((u32)(words[CONTEXT_TRACE + 1] >> 32));
-    }
-    return state != CONTEXT_UNREADABLE;
-}
-
-static __always_inline void keep_value(struct wire_values* values, u32 index, u64 value,
-                                       bool readable) {
-    values->value[index & (WIRE_MAX_VALUES - 1)] = value;
-    if (readable)
-        values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
-}
-
 __noinline int fetch_value(const struct probe_registers* registers, const struct wire_fetch* fetch,
                            struct wire_values* values, u32 index) {
     u64 value, address;
@@ -210,11 +165,6 @@ __noinline int fetch_value(const struct probe_registers* registers, const struct
         return 0;
     // What one step leads to; further ones go through pointers, into the process.
     in_kernel = lies_in_record(fetch) && fetch->offsets <= 1;
-    if (fetch->base == WIRE_BASE_CONTEXT) {
-        readable = fetch_context(registers, fetch, values, &value);
-        keep_value(values, index, value, readable);
-        return 0;
-    }
     readable = find_base(registers, fetch, values, &value) && find_value(fetch, &value);
     address = value;
     if (readable && (fetch->flags & WIRE_FETCH_IN_MEMORY)) {
@@ -240,7 +190,9 @@ __noinline int fetch_value(const struct probe_registers* registers, const struct
     } else if (readable) {
         value = extend(value, 8 * fetch->size, fetch->flags & WIRE_FETCH_SIGNED);
     }
-    keep_value(values, index, value, readable);
+    values->value[index & (WIRE_MAX_VALUES - 1)] = value;
+    if (readable)
+        values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
     return 0;
 }
 
@@ -253,7 +205,11 @@ __noinline int fetch_values(const struct probe_registers* registers,
     for (u32 i = 0; i < WIRE_MAX_VALUES; i++) {
         if (i >= program->fetches)
             break;
-        if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) == !at_end)
+        if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) != !at_end)
+            continue;
+        if (program->fetch[i].base == WIRE_BASE_CONTEXT)
+            fetch_context(registers, &program->fetch[i], values, i);
+        else
             fetch_value(registers, &program->fetch[i], values, i);
     }
     return 0;

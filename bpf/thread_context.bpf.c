@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// What the current thread works for. A function of its own, verified once.
+// What the current thread works for. Functions of their own, verified once each.
 #include "thread_context.h"
 
 /*
@@ -85,5 +85,48 @@ __noinline int note_context(struct probe_registers* registers) {
     registers->value[REGISTER_CONTEXT_STATE] = state;
     if (state == CONTEXT_UNREADABLE)
         count_loss(WIRE_LOSS_CONTEXT);
+    return 0;
+}
+
+// The bytes' hexadecimal digits, first byte first: each nibble in a byte of its own, then as text.
+static __always_inline u64 hex_digits(u32 bytes) {
+    u64 nibbles = bytes;
+
+    nibbles = (nibbles | nibbles << 16) & 0x0000ffff0000ffffULL;
+    nibbles = (nibbles | nibbles << 8) & 0x00ff00ff00ff00ffULL;
+    nibbles = (nibbles >> 4 & 0x000f000f000f000fULL) | (nibbles & 0x000f000f000f000fULL) << 8;
+    // 10 and more, to which 6 is added, have the next bit: they are letters.
+    return nibbles + 0x3030303030303030ULL +
+           ((nibbles + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) * ('a' - '0' - 10);
+}
+
+__noinline int fetch_context(const struct probe_registers* registers,
+                             const struct wire_fetch* fetch, struct wire_values* values,
+                             u32 index) {
+    const u64* words;
+    u64 state, value = 0;
+    u64* digits;
+
+    if (!registers || !fetch || !values)
+        return 0;
+    words = &registers->value[REGISTER_CONTEXT];
+    state = registers->value[REGISTER_CONTEXT_STATE];
+    if (fetch->number == WIRE_CONTEXT_SPAN) {
+        if (state == CONTEXT_PRESENT)
+            value = __builtin_bswap64(words[CONTEXT_SPAN]);
+    } else {
+        digits = (u64*)values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
+        // What lies behind the NUL is compared, too.
+        __builtin_memset(digits, 0, WIRE_STRING);
+        if (state == CONTEXT_PRESENT) {
+            digits[0] = hex_digits((u32)words[CONTEXT_TRACE]);
+            digits[1] = hex_digits((u32)(words[CONTEXT_TRACE] >> 32));
+            digits[2] = hex_digits((u32)words[CONTEXT_TRACE + 1]);
+            digits[3] = hex_digits((u32)(words[CONTEXT_TRACE + 1] >> 32));
+        }
+    }
+    values->value[index & (WIRE_MAX_VALUES - 1)] = value;
+    if (state != CONTEXT_UNREADABLE)
+        values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
     return 0;
 }
