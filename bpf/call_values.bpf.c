@@ -400,6 +400,35 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     return judge(program, own, call, false);
 }
 
+// In a slot that no open call has.
+__noinline int note_span_values(const struct open_calls* calls, struct open_call* span) {
+    struct wire_call_program* program;
+    struct thread_values* thread;
+    struct call_values* slot;
+
+    if (!calls || !span)
+        return 0;
+    span->value_slot = NO_VALUE_SLOT;
+    program = program_of(span);
+    if (!program || !program->reads_context)
+        return 0;
+    thread =
+        thread_storage(&thread_values, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!thread) {
+        count_loss(WIRE_LOSS_VALUES);
+        return 0;
+    }
+    span->value_slot = find_slot(calls);
+    slot = &thread->calls[span->value_slot & (WIRE_MAX_OPEN_CALLS - 1)];
+    slot->sequence = span->sequence;
+    slot->spec = span->spec;
+    slot->values.version = program->version;
+    slot->values.readable = 0;
+    note_context(&thread->registers);
+    fetch_values(&thread->registers, program, &slot->values, false);
+    return 1;
+}
+
 static __always_inline void note_label(const struct wire_call_program* program,
                                        const struct wire_values* values,
                                        struct wire_call_end* end) {

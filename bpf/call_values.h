@@ -78,6 +78,10 @@ int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end
 /* A point of a span, behind begin_values(): its key, which is a number; 0: it could not be read. */
 int read_key(const struct open_call* call, u64* key);
 
+/* A span ends on the thread, which may have calls open: what the thread works for, if the span's
+ * spec has a program, is its values then (values_of()). 0: there are none. */
+int note_span_values(const struct open_calls* calls, struct open_call* span);
+
 /* A tracepoint is hit, whose record is in REGISTER_RECORD: as begin_values() and read_key(). */
 int read_record(struct record_values* record, struct open_call* call);
 int read_record_key(const struct record_values* record, const struct open_call* call, u64* key);

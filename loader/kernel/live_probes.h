@@ -212,6 +212,8 @@ class LiveProbes {
     void tell(const Probe& probe);
     static ProbePlace shown_place(const Place& place, const std::string& module);
     static ProbePlace shown_tracepoint(const Place& place);
+    // What slow spans show: what the thread works for that ends one, where it may say so.
+    Result<void> show_context(Probe& span, const TargetView& view, Transaction& edit);
     // Values are asked of a span, which has none.
     static Error no_values(const Probe& span);
     // Whose callers are where its calls end.

@@ -269,16 +269,17 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
         if (auto checked = check_durations(probe, "trace slow calls"); !checked)
             return checked;
     const bool same_values =
-        !probe.span.empty() ||
-        (probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
-                                                    (threshold.kind == Threshold::Kind::none));
+        probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
+                                                   (threshold.kind == Threshold::Kind::none);
     Transaction edit;
     edit.restore(probe.info);
     edit.restore(probe.follower);
     probe.info.slow = threshold;
     probe.info.conditions = conditions;
     probe.follower.set_threshold(threshold);
-    auto set = same_values ? publish(probe, edit) : set_programs(probe, view, edit);
+    auto set = !probe.span.empty() ? show_context(probe, view, edit)
+               : same_values       ? publish(probe, edit)
+                                   : set_programs(probe, view, edit);
     if (!set)
         return set;
     edit.commit();

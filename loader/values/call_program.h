@@ -85,6 +85,8 @@ inline bool is_of_record(const wire_fetch& fetch) {
 bool asks_nothing(const ProgramRequest& request);
 // Whether the thread's context is read.
 bool reads_context(const CallProgram& program);
+// That shows the ids of trace and span, where there are some, and nothing else.
+CallProgram context_program();
 // Whether it may need to know where errno is.
 bool may_ask_for_errno(const ProgramRequest& request);
 

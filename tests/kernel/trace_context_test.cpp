@@ -214,6 +214,33 @@ TEST_F(TraceContext, IsNotShownByItselfElsewhere) {
     finish();
 }
 
+// What the thread works for that ends one.
+TEST_F(TraceContext, OfSlowSpansToo) {
+    start("context_own", {"--calls", "30", "--publish", "--wait", "--linger"});
+    SpanDefinition span;
+    span.points = {{.role = SpanPoint::Role::from, .probe = "handle", .key = "arg3"},
+                   {.role = SpanPoint::Role::to, .probe = "handle", .key = "arg3"}};
+    span.points[1].at_return = true;
+    span.text = "from handle key arg3 to handle%return key arg3";
+    const ProbeId request{100};
+    must(session_->backend().add_probe({request, "request", every_call, {}, span}));
+    const ProbeId probe = session_->time("handle", every_call, shows({"trace"}));
+    run(probe, {"handled"});
+    ASSERT_TRUE(
+        session_->pump_until([&] { return session_->log.slow_calls.size() >= 2 * calls_; }));
+    std::multiset<std::string> of_spans, of_calls;
+    for (const StreamLog::SlowCall& call : session_->log.slow_calls) {
+        const SpecInfo& spec = session_->model().specs()[call.end.call.spec.index()];
+        (spec.probe == request ? of_spans : of_calls).insert(session_->log.value(call, "trace"));
+        if (spec.probe == request) {
+            EXPECT_EQ(call.values.size(), call.values.contains("trace") ? 2u : 0u);
+        }
+    }
+    EXPECT_EQ(of_spans, of_calls);
+    EXPECT_EQ(of_spans.size() - of_spans.count("none"), account_["traced"].get<uint64_t>());
+    finish();
+}
+
 // What the specification forbids: bounded, counted, and never the name of another trace.
 TEST_F(TraceContext, WhateverStandsThere) {
     start("context_own", {"--calls", "50", "--hostile", "--wait", "--linger"});

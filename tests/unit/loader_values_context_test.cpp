@@ -160,6 +160,19 @@ TEST(ContextValues, NonsenseIsNotBelieved) {
     EXPECT_FALSE(is_believed(bad));
 }
 
+// Of spans, which have no other values.
+TEST(ContextValues, MayBeAllThatIsShown) {
+    const CallProgram program = context_program();
+    EXPECT_TRUE(reads_context(program));
+    EXPECT_THAT(format_values(program, working().run(program.wire), {}),
+                ElementsAre(CallValue{"trace", trace}, CallValue{"span_id", "00f067aa0ba902b7"}));
+    EXPECT_THAT(format_values(program, working(Machine::Context::none).run(program.wire), {}),
+                IsEmpty());
+    const auto said = code_messages::program(
+        code_messages::program(code_messages::Program(std::optional(program))));
+    EXPECT_TRUE(said.has_value());
+}
+
 TEST(ContextValues, WhatIsShownGoesThroughMessages) {
     ProgramRequest request;
     request.traces_slow = request.shows_trace = true;
