@@ -35,14 +35,23 @@ static const char* library = "";
 static uint64_t handled, traced, child_calls, hostile_calls, shared_calls;
 static void (*attach)(struct context_record* record);
 
+// Long enough to have somewhere to begin and to end.
+static inline void work_a_little(void) {
+    for (volatile int i = 0; i < 20; ++i)
+        ;
+}
+
 TIMED void handle(uint64_t high, uint64_t low, uint64_t span, uint64_t kind) {
     __asm__ volatile("" : : "r"(high), "r"(low), "r"(span), "r"(kind) : "memory");
+    work_a_little();
 }
 TIMED void handle_hostile(uint64_t kind) {
     __asm__ volatile("" : : "r"(kind) : "memory");
+    work_a_little();
 }
 TIMED void handle_shared(uint64_t number) {
     __asm__ volatile("" : : "r"(number) : "memory");
+    work_a_little();
 }
 
 static void put(uint8_t* bytes, uint64_t number) {
