@@ -56,9 +56,10 @@ TEST_F(LiveTraces, AreShownKeptAndSplitBy) {
     const std::string one = *traces.begin();
     EXPECT_EQ(auger.all("calls handle =" + one).size(), 1u);
 
-    const std::string csv = folder_.path("slow.csv");
-    auger.run({"save " + csv});
-    EXPECT_THAT(text_of(csv), HasSubstr(one));
+    for (const char* name : {"slow.calls.csv", "slow.calls.json", "slow.trace.json"}) {
+        auger.run({"save " + folder_.path(name)});
+        EXPECT_THAT(text_of(folder_.path(name)), HasSubstr(one)) << name;
+    }
 }
 
 // Beside the parameters.
