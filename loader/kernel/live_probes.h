@@ -122,8 +122,9 @@ class LiveProbes {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
-    // What threads work for is not known of some process that has just begun: update() looks again.
-    bool awaits_contexts() const { return contexts_.is_too_early(); }
+    // What threads work for is not known of some process that has just begun: update() is to look
+    // again after so long. 0: it need not.
+    uint64_t look_again_ns() const { return contexts_.look_again_ns(); }
 
     // Some span may be open.
     bool has_spans() const;

@@ -13,8 +13,6 @@ namespace {
 
 // How often is tried again to probe a file that somebody writes to.
 constexpr uint64_t writer_interval_ns = 200'000'000;
-// ... is looked whether a process's dynamic linker has been where it is awaited.
-constexpr uint64_t begin_interval_ns = 20'000'000;
 
 } // namespace
 
@@ -69,9 +67,9 @@ void ProbeUpdates::update(uint64_t now_ns) {
         expire();
         next_update_ns_ = now_ns + writer_interval_ns;
     }
-    if (probes_.awaits_contexts()) {
+    if (const uint64_t after = probes_.look_again_ns()) {
         are_old_ = true;
-        next_update_ns_ = std::max(next_update_ns_, now_ns + begin_interval_ns);
+        next_update_ns_ = std::max(next_update_ns_, now_ns + after);
     }
     // Of a whole machine some process always maps something: reading them all must not take more
     // than a small share of our time. Fewer processes may take half of it, since return probes may

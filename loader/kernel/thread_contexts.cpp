@@ -21,9 +21,9 @@ namespace auger {
 namespace {
 
 constexpr size_t most_looked_at = 64; // processes, for whether there may be any
-// As often, some hundredths of a second apart; whoever takes longer to begin is looked at when it
-// maps something.
-constexpr unsigned most_early_looks = 200;
+// Until the dynamic linker is looked for again where it has not been: the longer the longer ago it
+// was looked for first.
+constexpr uint64_t first_look_ns = 20'000'000, most_look_ns = 1'000'000'000;
 
 bool is_process_context(const Mapping& mapping) {
     return mapping.path.starts_with("[anon_shmem:OTEL_CTX") ||
@@ -35,6 +35,18 @@ bool is_musl(const Mapping& mapping) {
     const std::string_view name =
         std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
     return name.starts_with("ld-musl-") || name.starts_with("libc.musl-");
+}
+
+// Whether the page that the dynamic linker writes to is there yet.
+bool holds_slot(const std::vector<Mapping>& maps, const TargetModule& module, uint64_t bias,
+                const ThreadVariable::Slot& slot) {
+    const uint64_t address = bias + slot.address;
+    return std::ranges::any_of(maps, [&](const Mapping& mapping) {
+        return FileIdentity{mapping.device, mapping.inode} == module.mapped &&
+               address >= mapping.start && address < mapping.end &&
+               is_linked_to(module.file->segments(), mapping.offset, address - mapping.start,
+                            slot.address);
+    });
 }
 
 bool executes(pid_t pid, const TargetModule& module) {
@@ -70,7 +82,8 @@ void ThreadContexts::want(const TargetView& view) {
 }
 
 void ThreadContexts::end() {
-    wanted_ = too_early_ = false;
+    wanted_ = false;
+    look_again_ns_ = 0;
     enter({});
     programs_.config().reads_contexts = 0;
     early_.clear();
@@ -98,7 +111,8 @@ void ThreadContexts::update(const TargetView& view) {
     if (!wanted_)
         return;
     std::map<pid_t, wire_context_place> places;
-    too_early_ = is_exported_ = is_being_read_ = false;
+    is_exported_ = is_being_read_ = false;
+    look_again_ns_ = 0;
     // The main programs come first, and their variable is the one that others use, too.
     for (const TargetModule& module : view.modules) {
         const auto variable = variable_of(module.file);
@@ -137,15 +151,23 @@ void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
         return done == MemoryRead::whole ? std::optional(word) : std::nullopt;
     };
     const bool with_vectors = std::ranges::none_of(*maps, is_musl);
-    const auto place = context_place(variable, executes(pid, module), with_vectors,
-                                     mapping->start - *linked, read);
+    const bool is_program = executes(pid, module);
+    const uint64_t bias = mapping->start - *linked;
+    Result<std::optional<wire_context_place>> place = std::optional<wire_context_place>();
+    if (is_program || !variable.slot || holds_slot(*maps, module, bias, *variable.slot))
+        place = context_place(variable, is_program, with_vectors, bias, read);
     if (!place)
         tell(fmt::format("trace, span_id: {} in {}: {}", thread_context_variable, module.path,
                          place.error().cause));
     else if (*place)
         places.emplace(pid, **place);
-    else if (early_[pid]++ < most_early_looks)
-        too_early_ = true;
+    else if (!refused_.contains(pid))
+        look_again(pid);
+}
+
+void ThreadContexts::look_again(pid_t pid) {
+    const uint64_t after = std::min(most_look_ns, first_look_ns * ++early_[pid]);
+    look_again_ns_ = look_again_ns_ ? std::min(look_again_ns_, after) : after;
 }
 
 void ThreadContexts::enter(std::map<pid_t, wire_context_place> places) {

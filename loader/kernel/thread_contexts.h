@@ -34,8 +34,8 @@ class ThreadContexts {
     // The target has new processes or modules.
     void update(const TargetView& view);
     void forget_process(pid_t pid);
-    // Of some process it was too early, so that update() is to look again.
-    bool is_too_early() const { return too_early_; }
+    // Of some process it was too early: update() is to look again after so long. 0: it need not.
+    uint64_t look_again_ns() const { return look_again_ns_; }
 
     // Whether one of the processes shares something with those who observe it, as OpenTelemetry's
     // process context (OTEP 4719): then it may say what threads work for. Quick.
@@ -47,6 +47,7 @@ class ThreadContexts {
     std::optional<ThreadVariable> variable_of(const File& file);
     void find_place(pid_t pid, const TargetModule& module, const ThreadVariable& variable,
                     std::map<pid_t, wire_context_place>& places);
+    void look_again(pid_t pid);
     void enter(std::map<pid_t, wire_context_place> places);
     void tell(const std::string& text);
 
@@ -54,7 +55,7 @@ class ThreadContexts {
     CodeReaders& readers_;
     EventSink& sink_;
     bool wanted_ = false;
-    bool too_early_ = false;
+    uint64_t look_again_ns_ = 0;
     bool is_exported_ = false;   // by some file that was read
     bool is_being_read_ = false; // some file is
     std::map<std::weak_ptr<const CodeFile>, std::optional<ThreadVariable>, std::owner_less<>>

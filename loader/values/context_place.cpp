@@ -49,7 +49,7 @@ Result<ContextPlace> context_place(const ThreadVariable& variable, bool is_progr
     const auto first = read(address), second = read(address + sizeof(uint64_t));
     if (!first || (!second && slot.kind != VariableSlot::Kind::offset &&
                    slot.kind != VariableSlot::Kind::module))
-        return no_place("where its threads have it cannot be read");
+        return ContextPlace();
     switch (slot.kind) {
     case VariableSlot::Kind::offset:
         if (*first == 0)
@@ -67,8 +67,10 @@ Result<ContextPlace> context_place(const ThreadVariable& variable, bool is_progr
     if (is_thread_offset(*second))
         return place_from_thread(static_cast<int64_t>(*second + distance));
     const auto module = read(*second), offset = read(*second + sizeof(uint64_t));
-    if (!module || !offset)
-        return no_place("where its threads have it cannot be read");
+    // In older C libraries it leads to the relocation until somebody uses it.
+    if (!module || !offset || *module >= WIRE_CONTEXT_MODULES ||
+        *offset > static_cast<uint64_t>(farthest_variable))
+        return ContextPlace();
     return place_in_block(*module, static_cast<int64_t>(*offset + distance), with_vectors);
 }
 

@@ -23,7 +23,7 @@ using ReadWord = std::function<std::optional<uint64_t>(uint64_t address)>;
 
 // `is_program`: the file is what the process executes. `bias`: how far from where it is linked it
 // lies. `with_vectors`: the C library keeps vectors of blocks as glibc does. Nothing: the dynamic
-// linker has not been there yet. Errors have a cause.
+// linker has not been there yet, or its note cannot be read. Errors have a cause.
 Result<std::optional<wire_context_place>> context_place(const ThreadVariable& variable,
                                                         bool is_program, bool with_vectors,
                                                         uint64_t bias, const ReadWord& read);

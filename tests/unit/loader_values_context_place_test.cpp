@@ -185,14 +185,20 @@ TEST(ContextPlace, IsNotKnownBeforeTheDynamicLinkerHasBeenThere) {
                             Slot::Kind::descriptor})
         EXPECT_EQ(outcome(variable_with(kind), empty), "not yet");
     EXPECT_EQ(outcome(variable_with(Slot::Kind::descriptor), {{at, 1}, {at + 8, 0}}), "not yet");
+    EXPECT_EQ(outcome(variable_with(Slot::Kind::offset), {}), "not yet");
+    // It leads to its relocation.
+    EXPECT_EQ(outcome(variable_with(Slot::Kind::descriptor),
+                      {{at, 1}, {at + 8, 0x5000}, {0x5000, 0x3fd8}, {0x5008, 0x500000024}}),
+              "not yet");
+    EXPECT_EQ(outcome(variable_with(Slot::Kind::descriptor), {{at, 1}}), "not yet");
+    EXPECT_EQ(outcome(variable_with(Slot::Kind::descriptor), {{at, 1}, {at + 8, 0x5000}}),
+              "not yet");
 }
 
 TEST(ContextPlace, NonsenseIsNone) {
     constexpr uint64_t at = 0x1200;
     const auto error = HasSubstr("error: ");
     EXPECT_THAT(outcome({.offset = 24, .block_size = 64}, {}), error);
-    EXPECT_THAT(outcome(variable_with(Slot::Kind::offset), {}), error);
-    EXPECT_THAT(outcome(variable_with(Slot::Kind::descriptor), {{at, 1}}), error);
     EXPECT_THAT(outcome(variable_with(Slot::Kind::offset), {{at, uint64_t(INT64_MIN)}}), error);
     EXPECT_THAT(outcome(variable_with(Slot::Kind::offset, -5), {{at, uint64_t(INT64_MIN)}}), error);
     EXPECT_THAT(outcome(variable_with(Slot::Kind::module), {{at, WIRE_CONTEXT_MODULES}}), error);
@@ -201,11 +207,22 @@ TEST(ContextPlace, NonsenseIsNone) {
         error);
     EXPECT_THAT(outcome(variable_with(Slot::Kind::module_and_offset, -50), {{at, 1}, {at + 8, 48}}),
                 error);
-    // As a descriptor looks that waits to be asked for: it leads to a relocation.
-    EXPECT_THAT(outcome(variable_with(Slot::Kind::descriptor),
-                        {{at, 1}, {at + 8, 0x5000}, {0x5000, 0x3fd8}, {0x5008, 0x500000024}}),
-                error);
-    EXPECT_THAT(outcome(variable_with(Slot::Kind::descriptor), {{at, 1}, {at + 8, 0x5000}}), error);
+}
+
+// As a linker lays files out: a page of the file may be mapped twice, for the end of one segment
+// and the beginning of the next.
+TEST(ContextPlace, OnlyTheRightMappingIsBelieved) {
+    const ElfSegment segments[] = {{0, 0, 0x1000, 0x1000, false},
+                                   {0x1000, 0x1000, 0x800, 0x800, true},
+                                   {0x2000, 0x2000, 0xd00, 0xd00, false},
+                                   {0x2de8, 0x3de8, 0x300, 0x400, false}};
+    EXPECT_TRUE(is_linked_to(segments, 0x2000, 0xfc0, 0x3fc0));
+    EXPECT_TRUE(is_linked_to(segments, 0x3000, 0x10, 0x4010)) << "behind what is read-only";
+    EXPECT_FALSE(is_linked_to(segments, 0, 0x3fc0, 0x3fc0))
+        << "as long as all of it is one mapping";
+    EXPECT_FALSE(is_linked_to(segments, 0x1000, 0xfc0, 0x3fc0));
+    EXPECT_FALSE(is_linked_to(segments, 0x4000, 0, 0x5000));
+    EXPECT_FALSE(is_linked_to({}, 0, 0, 0));
 }
 
 TEST(ThreadVariables, GoThroughMessages) {
