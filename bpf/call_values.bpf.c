@@ -2,6 +2,7 @@
 // Runs a spec's wire_call_program: fetches values and evaluates predicates. Functions of their own,
 // verified once each.
 #include "call_values.h"
+#include "thread_context.h"
 
 #include ARCH(registers.h)
 
@@ -238,7 +239,11 @@ __noinline int fetch_values(const struct probe_registers* registers,
     for (u32 i = 0; i < WIRE_MAX_VALUES; i++) {
         if (i >= program->fetches)
             break;
-        if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) == !at_end)
+        if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) != !at_end)
+            continue;
+        if (program->fetch[i].base == WIRE_BASE_CONTEXT)
+            fetch_context(registers, &program->fetch[i], values, i);
+        else
             fetch_value(registers, &program->fetch[i], values, i);
     }
     return 0;
@@ -424,8 +429,39 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     own->readable = 0;
     note_registers(thread, ctx, cfa);
     note_task(thread, program);
+    if (program->reads_context)
+        note_context(&thread->registers);
     fetch_values(&thread->registers, program, own, false);
     return judge(program, own, call, false);
+}
+
+// In a slot that no open call has.
+__noinline int note_span_values(const struct open_calls* calls, struct open_call* span) {
+    struct wire_call_program* program;
+    struct thread_values* thread;
+    struct call_values* slot;
+
+    if (!calls || !span)
+        return 0;
+    span->value_slot = NO_VALUE_SLOT;
+    program = program_of(span);
+    if (!program || !program->reads_context)
+        return 0;
+    thread =
+        thread_storage(&thread_values, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!thread) {
+        count_loss(WIRE_LOSS_VALUES);
+        return 0;
+    }
+    span->value_slot = find_slot(calls);
+    slot = &thread->calls[span->value_slot & (WIRE_MAX_OPEN_CALLS - 1)];
+    slot->sequence = span->sequence;
+    slot->spec = span->spec;
+    slot->values.version = program->version;
+    slot->values.readable = 0;
+    note_context(&thread->registers);
+    fetch_values(&thread->registers, program, &slot->values, false);
+    return 1;
 }
 
 static __always_inline void note_label(const struct wire_call_program* program,

@@ -14,8 +14,11 @@ enum {
     REGISTER_CFA = 17,
     REGISTER_THREAD = 18,
     REGISTER_RECORD = 19,
-    REGISTER_TASK = 20,
-    REGISTER_TASK_KNOWN = 21, /* 1: REGISTER_TASK has it */
+    REGISTER_CONTEXT = 20, /* what the thread works for: four words, see thread_context.h ... */
+    REGISTER_CONTEXT_AGAIN = 24, /* ... read a second time */
+    REGISTER_CONTEXT_STATE = 28,
+    REGISTER_TASK = 29,
+    REGISTER_TASK_KNOWN = 30, /* 1: REGISTER_TASK has it */
     REGISTERS = 32,
 };
 
@@ -77,6 +80,10 @@ int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end
 /* A point of a span, behind begin_values(): its key, of a string a hash. 0: it could not be read.
  */
 int read_key(const struct open_call* call, u64* key);
+
+/* A span ends on the thread, which may have calls open: what the thread works for, if the span's
+ * spec has a program, is its values then (values_of()). 0: there are none. */
+int note_span_values(const struct open_calls* calls, struct open_call* span);
 
 /* A tracepoint is hit, whose record is in REGISTER_RECORD: as begin_values() and read_key(). */
 int read_record(struct record_values* record, struct open_call* call);

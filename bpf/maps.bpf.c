@@ -16,6 +16,7 @@ struct filter_ids_map filter_tids SEC(".maps");
 struct filter_ids_map filter_cgroups SEC(".maps");
 struct filter_comms_map filter_comms SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
+struct thread_contexts_map thread_contexts SEC(".maps");
 
 const volatile __u32 cpu_ids = 1;
 const volatile __u32 own_pid = 0;

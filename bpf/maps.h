@@ -290,6 +290,17 @@ struct wait_stats_map {
     __type(value, struct wire_wait_stats);
 };
 
+/* Where threads say what they work for. Written by user space and by the process programs (forks,
+ * execs, exits), read by the tracker. Full: that process's threads say nothing. */
+struct thread_contexts_map {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_CONTEXT_PROCESSES);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, u32);
+    __type(value, struct wire_context_place);
+};
+
+extern struct thread_contexts_map thread_contexts SEC(".maps");
 extern struct wait_stats_map wait_stats SEC(".maps");
 extern struct spans_map spans SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");

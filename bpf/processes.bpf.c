@@ -42,6 +42,25 @@ static __always_inline void inherit_mappings(u32 pid, u32 child_pid) {
     bpf_map_update_elem(&unwind_processes, &child_pid, &inherited, BPF_ANY);
 }
 
+// ... and its variables, at the same places.
+static __always_inline void inherit_context_place(u32 pid, u32 child_pid) {
+    struct wire_context_place* place;
+    struct wire_context_place inherited;
+
+    if (!config.reads_contexts)
+        return;
+    place = bpf_map_lookup_elem(&thread_contexts, &pid);
+    if (!place)
+        return;
+    inherited = *place;
+    bpf_map_update_elem(&thread_contexts, &child_pid, &inherited, BPF_ANY);
+}
+
+static __always_inline void forget_context_place(u32 pid) {
+    if (config.reads_contexts)
+        bpf_map_delete_elem(&thread_contexts, &pid);
+}
+
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args* ctx) {
     struct task_struct* parent = (void*)ctx->args[0];
@@ -59,6 +78,7 @@ int process_fork(struct bpf_raw_tracepoint_args* ctx) {
         count_loss(WIRE_LOSS_TARGETS_FULL);
         return 0;
     }
+    inherit_context_place(pid, child_pid);
     send_process(WIRE_PROCESS_FORKED, pid, child_pid);
     return 0;
 }
@@ -94,6 +114,7 @@ int process_exec(struct bpf_raw_tracepoint_args* ctx) {
     u32 one = 1;
 
     bpf_map_delete_elem(&unwind_processes, &pid);
+    forget_context_place(pid);
     if (!bpf_map_lookup_elem(&targets, &pid)) {
         if (!is_target_by_name())
             return 0;
@@ -124,6 +145,7 @@ int process_exit(struct bpf_raw_tracepoint_args* ctx) {
         return 0;
     }
     bpf_map_delete_elem(&targets, &pid);
+    forget_context_place(pid);
     send_process(WIRE_PROCESS_EXITED, pid, 0);
     return 0;
 }

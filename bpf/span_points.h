@@ -202,6 +202,7 @@ static __always_inline void end_span(struct open_calls* calls, struct open_calls
                                      u32 flags, u64 now) {
     struct wire_call_counters* counters = counters_of(key->spec);
     struct wire_call_histogram* histogram = histogram_of(key->spec);
+    struct wire_values* values = NULL;
     struct span* span;
     u64 state, duration, slow_ns;
 
@@ -245,7 +246,10 @@ static __always_inline void end_span(struct open_calls* calls, struct open_calls
     calls->end.flags |= WIRE_CALL_SLOW;
     if (is_end_wanted(&calls->ending))
         send_end(calls);
-    trace_slow_call(calls, around, NULL, false, false);
+    // At a tracepoint the thread may work for something else.
+    if (spec->program && around == calls && note_span_values(calls, &calls->ending))
+        values = values_of(&calls->ending);
+    trace_slow_call(calls, around, values, false, false);
 }
 
 // Enters a new span; false: there is no room for it.

@@ -8,6 +8,7 @@
 #define AUGER_WIRE_H
 
 #include "wire/config.h"
+#include "wire/contexts.h"
 #include "wire/counts.h"
 #include "wire/events.h"
 #include "wire/gates.h"

@@ -71,7 +71,8 @@ struct wire_config {
     __wire_u64 explained_slow_ns;
     /* As wall_epoch: whether it is watched when goroutines leave threads and come back. */
     __wire_u32 go_epoch;
-    __wire_u32 with_tasks; /* 1: stacks of CPython's say which task runs: see wire/python.h */
+    __wire_u32 with_tasks;     /* 1: stacks of CPython's say which task runs: see wire/python.h */
+    __wire_u32 reads_contexts; /* 1: there are wire_context_places, which children inherit */
 };
 
 #endif

@@ -69,6 +69,8 @@ enum wire_loss {
     WIRE_LOSS_PARTS_MEMORY, /* no memory to explain a thread's call */
     WIRE_LOSS_SPAN_INTERRUPTED, /* a tracepoint that is a point of a span, hit in an interrupt while
                                    the thread was at another point */
+    WIRE_LOSS_CONTEXT, /* what a thread works for, where its program says it: it could not be read,
+                          or changed meanwhile */
     WIRE_LOSS_CALLER, /* a call that is a jump, out of a function whose caller is not known: dropped
                        */
     WIRE_LOSSES,

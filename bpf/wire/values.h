@@ -27,6 +27,15 @@ enum wire_base {
     WIRE_BASE_DATA_LOC = 6,
     /* The coroutine of the task that the thread runs (bpf/python_task.h); 0: it runs none. */
     WIRE_BASE_TASK = 7,
+    /* What the thread works for, as its program says: part `number`, a wire_context_part. */
+    WIRE_BASE_CONTEXT = 8,
+};
+
+/* Of a thread's context (wire_context_place). */
+enum wire_context_part {
+    WIRE_CONTEXT_TRACE = 0, /* a string: 32 digits, or empty: it works for none */
+    WIRE_CONTEXT_SPAN = 1,  /* a number; 0: it works for none */
+    WIRE_CONTEXT_PARTS,
 };
 
 /* In 64 bits, which wrap; of the number of bits to shift by the low six. Quotients are rounded
@@ -126,8 +135,9 @@ struct wire_call_program {
     /* 1: every call is judged at its end, since that decides whether it counts or has a mark; 0:
      * only calls of which something is told. */
     __wire_u8 judges_end;
-    __wire_u8 with_task; /* 1: some value is of WIRE_BASE_TASK */
-    __wire_u8 padding[6];
+    __wire_u8 with_task;     /* 1: some value is of WIRE_BASE_TASK */
+    __wire_u8 reads_context; /* 1: one of the fetches is of WIRE_BASE_CONTEXT */
+    __wire_u8 padding[5];
     struct wire_fetch fetch[WIRE_MAX_VALUES];
     struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
     struct wire_predicate predicate[WIRE_PREDICATES];

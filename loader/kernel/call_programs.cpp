@@ -46,6 +46,7 @@ Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> pro
         program->wire.version = last_version_;
         program->wire.judges_end = program->wire.judges_end || is_judged_at_end(program->wire);
         program->wire.with_task = asks_for_task(program->wire);
+        program->wire.reads_context = reads_context(*program);
         uint32_t key = next_place_;
         if (update_element(programs_.map_fd(MapKind::call_programs), &key, &program->wire) < 0)
             return system_error("install the value program of calls", "");
@@ -86,6 +87,14 @@ const CallProgram* CallPrograms::newest(SpecId spec) const {
     return found == entered_.end() || found->second.versions.empty()
                ? nullptr
                : &found->second.versions.back();
+}
+
+bool CallPrograms::read_contexts() const {
+    return std::ranges::any_of(entered_, [](const auto& entry) {
+        const Entered& entered = entry.second;
+        return entered.place && !entered.versions.empty() &&
+               entered.versions.back().wire.reads_context;
+    });
 }
 
 } // namespace auger

@@ -31,6 +31,8 @@ class CallPrograms {
     // Null: not known any more, or never.
     const CallProgram* find(SpecId spec, uint32_t version) const;
     const CallProgram* newest(SpecId spec) const;
+    // Whether one that is in force reads what threads work for.
+    bool read_contexts() const;
 
   private:
     static constexpr size_t kept_versions = 4;

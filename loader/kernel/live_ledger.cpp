@@ -34,6 +34,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     explained_on_other_stacks,
     "explained calls: no memory for thread",
     "spans: a tracepoint was hit in an interrupt while the thread was at another point",
+    "trace contexts: unreadable, or changed while they were read",
     "tail calls: caller unknown",
 };
 

@@ -23,7 +23,7 @@ LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatal
     : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
       guard_(guard), tracefs_(tracefs), sink_(sink), way_(way), exits_(features, catalogue, way),
       specs_(programs), call_programs_(programs), pointer_calls_(programs),
-      go_switches_(programs, sink) {}
+      go_switches_(programs, sink), contexts_(programs, catalogue.readers(), sink) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     if (!request.span.empty())
@@ -153,7 +153,13 @@ Result<void> LiveProbes::remove(ProbeId id) {
     sink_.on_probe(probe.info);
     probes_.erase(found);
     forget_go_files();
+    forget_contexts();
     return {};
+}
+
+void LiveProbes::forget_contexts() {
+    if (contexts_.is_wanted() && !call_programs_.read_contexts())
+        contexts_.end();
 }
 
 void LiveProbes::forget_go_files() {
@@ -272,6 +278,8 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                             report.places.size() == 1 ? "" : "s"));
     }
     go_switches_.update(view);
+    forget_contexts();
+    contexts_.update(view);
     problems_ = std::move(problems);
 }
 
@@ -323,6 +331,7 @@ void LiveProbes::tell_problem(std::set<std::string>& problems, const std::string
 
 void LiveProbes::forget_process(pid_t pid) {
     go_switches_.forget_process(pid);
+    contexts_.forget_process(pid);
     for (auto& [id, probe] : probes_) {
         for (PlaceGroup& group : probe.groups)
             group.forget_process(pid);

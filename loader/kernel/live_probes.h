@@ -17,6 +17,7 @@
 #include "loader/kernel/spec_table.h"
 #include "loader/kernel/tail_callers.h"
 #include "loader/kernel/target_view.h"
+#include "loader/kernel/thread_contexts.h"
 #include "loader/kernel/timed_functions.h"
 #include "loader/kernel/timed_probe.h"
 #include "loader/reports/call_sites.h"
@@ -121,6 +122,10 @@ class LiveProbes {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
+    // What threads work for is not known of some process that has just begun: update() is to look
+    // again after so long. 0: it need not.
+    uint64_t look_again_ns() const { return contexts_.look_again_ns(); }
+
     // Some span may be open.
     bool has_spans() const;
     bool has_exchanges() const { return !exchanges_.empty(); }
@@ -208,6 +213,8 @@ class LiveProbes {
     void tell(const Probe& probe);
     static ProbePlace shown_place(const Place& place, const std::string& module);
     static ProbePlace shown_tracepoint(const Place& place);
+    // What slow spans show: what the thread works for that ends one, where it may say so.
+    Result<void> show_context(Probe& span, const TargetView& view, Transaction& edit);
     // Values are asked of a span, which has none.
     static Error no_values(const Probe& span);
     // Whose callers are where its calls end.
@@ -221,7 +228,9 @@ class LiveProbes {
                std::set<std::string>& problems, uint64_t now_ns);
     SpecSettings settings_of(const Probe& probe, const Place& place) const;
     CalledFunction values_of(const PlaceMatch& match, const TargetView& view) const;
-    ProgramRequest request_for(const Probe& probe) const;
+    ProgramRequest request_for(const Probe& probe, const TargetView& view) const;
+    // What threads work for is asked no longer.
+    void forget_contexts();
     // The places' programs for what is asked of the probe now.
     Result<void> set_programs(Probe& probe, const TargetView& view, Transaction& edit);
     // Attaches the group's places anew, beside the present probes, which go when the edit is
@@ -261,6 +270,7 @@ class LiveProbes {
     PointerCalls pointer_calls_;
     ExchangeSpans exchanges_{programs_, features_};
     GoSwitches go_switches_;
+    ThreadContexts contexts_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     uint32_t next_point_ = first_point;

@@ -166,7 +166,7 @@ CalledFunction LiveProbes::values_of(const PlaceMatch& match, const TargetView& 
     return called;
 }
 
-ProgramRequest LiveProbes::request_for(const Probe& probe) const {
+ProgramRequest LiveProbes::request_for(const Probe& probe, const TargetView& view) const {
     ProgramRequest request;
     request.conditions = probe.info.conditions;
     if (probe.point) {
@@ -176,6 +176,8 @@ ProgramRequest LiveProbes::request_for(const Probe& probe) const {
         return request;
     }
     request.traces_slow = probe.info.slow.kind != Threshold::Kind::none;
+    request.shows_trace = request.traces_slow && request.conditions.show_default &&
+                          request.conditions.show.empty() && ThreadContexts::may_be_there(view);
     if (split_ && split_->probe == probe.info.id) {
         request.split_if = split_->predicate;
         request.split_by = split_->label;
@@ -186,7 +188,7 @@ ProgramRequest LiveProbes::request_for(const Probe& probe) const {
 }
 
 Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Transaction& edit) {
-    ProgramCompiler compiler(readers_, request_for(probe));
+    ProgramCompiler compiler(readers_, request_for(probe, view));
     std::vector<std::optional<CallProgram>> programs;
     for (const Place& place : probe.places) {
         auto program = compiler.compile(place.values);
@@ -196,6 +198,10 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Tran
             return unreadable(place.match);
         programs.push_back(std::move(*program));
     }
+    if (std::ranges::any_of(programs, [](const std::optional<CallProgram>& program) {
+            return program && reads_context(*program);
+        }))
+        contexts_.want(view);
     std::vector<const Place*> moved;
     for (size_t i = 0; i < programs.size(); i++) {
         Place& place = probe.places[i];
@@ -263,16 +269,17 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
         if (auto checked = check_durations(probe, "trace slow calls"); !checked)
             return checked;
     const bool same_values =
-        !probe.span.empty() ||
-        (probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
-                                                    (threshold.kind == Threshold::Kind::none));
+        probe.info.conditions == conditions && (probe.info.slow.kind == Threshold::Kind::none) ==
+                                                   (threshold.kind == Threshold::Kind::none);
     Transaction edit;
     edit.restore(probe.info);
     edit.restore(probe.follower);
     probe.info.slow = threshold;
     probe.info.conditions = conditions;
     probe.follower.set_threshold(threshold);
-    auto set = same_values ? publish(probe, edit) : set_programs(probe, view, edit);
+    auto set = !probe.span.empty() ? show_context(probe, view, edit)
+               : same_values       ? publish(probe, edit)
+                                   : set_programs(probe, view, edit);
     if (!set)
         return set;
     edit.commit();

@@ -21,7 +21,8 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
     UnwindProof proof{false, ""};
     if (probe.way_out == WayOut::automatic)
         proof = exits_.prove(view);
-    ProgramCompiler compiler(readers_, request_for(probe));
+    ProgramCompiler compiler(readers_, request_for(probe, view));
+    bool reads_contexts = false;
     for (const PlaceMatch& match : matches.places) {
         const TargetModule& module = view.modules[match.module];
         if (find_place(probe, match, module))
@@ -88,11 +89,14 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
                 return checked.error();
         if (*program && !can_read(**program, fresh))
             return unreadable(match);
+        reads_contexts = reads_contexts || (*program && reads_context(**program));
         fresh.at_arguments = *program && needs_other_entry(**program, fresh);
         fresh.reads_results = *program && reads_results(**program);
         fresh.leaves_early = may_leave_early(probe, fresh);
         chosen.places.push_back({std::move(fresh), *std::move(program), *std::move(go)});
     }
+    if (reads_contexts)
+        contexts_.want(view);
     return chosen;
 }
 

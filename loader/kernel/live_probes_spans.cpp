@@ -19,6 +19,22 @@ Error LiveProbes::no_values(const Probe& span) {
             "`if` behind the span's own `from` or `to` chooses where it begins and ends"};
 }
 
+Result<void> LiveProbes::show_context(Probe& span, const TargetView& view, Transaction& edit) {
+    const bool shown =
+        span.info.slow.kind != Threshold::Kind::none && ThreadContexts::may_be_there(view);
+    if (shown)
+        contexts_.want(view);
+    for (Place& place : span.places) {
+        auto entered = call_programs_.enter(
+            place.spec, shown ? std::optional(context_program()) : std::nullopt, edit);
+        if (!entered)
+            return entered.error();
+        edit.restore(place.program);
+        place.program = *entered;
+    }
+    return publish(span, edit);
+}
+
 void LiveProbes::tell(const Probe& probe) {
     if (!probe.point) {
         sink_.on_probe(probe.info);
@@ -207,6 +223,10 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
     std::ranges::stable_partition(report.places, [](const ProbePlace& place) {
         return place.function.starts_with(role_text(SpanPoint::Role::from));
     });
+    Transaction edit;
+    if (auto shown = show_context(span, view, edit); !shown)
+        return give_up(shown.error());
+    edit.commit();
     return {};
 }
 

@@ -108,7 +108,7 @@ Result<void> LiveProbes::attach_tracepoints(Probe& probe, const ProbeMatches& ma
     };
     if (auto reserved = specs_.reserve(matches.places.size()); !reserved)
         return reserved;
-    ProgramCompiler compiler(readers_, request_for(probe));
+    ProgramCompiler compiler(readers_, request_for(probe, view));
     const auto program_at = [&](size_t index) { return programs_.tracepoint_program(index); };
     for (const PlaceMatch& match : matches.places) {
         const std::string why = probe.point                 ? no_point(match, *probe.point)

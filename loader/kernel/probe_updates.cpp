@@ -67,6 +67,10 @@ void ProbeUpdates::update(uint64_t now_ns) {
         expire();
         next_update_ns_ = now_ns + writer_interval_ns;
     }
+    if (const uint64_t after = probes_.look_again_ns()) {
+        are_old_ = true;
+        next_update_ns_ = std::max(next_update_ns_, now_ns + after);
+    }
     // Of a whole machine some process always maps something: reading them all must not take more
     // than a small share of our time. Fewer processes may take half of it, since return probes may
     // have to go.

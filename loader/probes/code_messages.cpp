@@ -20,6 +20,7 @@ void put_program_request(ByteWriter& out, const ProgramRequest& request) {
     out.varint(request.split_mark);
     put(out, request.split_by);
     out.varint(request.traces_slow);
+    out.varint(request.shows_trace);
 }
 
 ProgramRequest take_program_request(ByteReader& in) {
@@ -32,6 +33,7 @@ ProgramRequest take_program_request(ByteReader& in) {
     request.split_mark = static_cast<uint8_t>(in.varint_up_to(UINT8_MAX));
     request.split_by = take_text(in);
     request.traces_slow = in.boolean();
+    request.shows_trace = in.boolean();
     return request;
 }
 
@@ -68,7 +70,7 @@ std::string request(const Request& request) {
 std::optional<Request> request(std::string_view bytes) {
     ByteReader in(bytes);
     Request request;
-    request.kind = take_enum(in, Kind::block);
+    request.kind = take_enum(in, Kind::variable);
     request.number = in.varint32();
     request.text = take_text(in);
     request.has_file = in.boolean();
@@ -220,6 +222,41 @@ std::optional<ThreadLocalBlock> block(std::string_view bytes) {
     });
     block.interpreter = in.boolean();
     return whole(in, std::move(block));
+}
+
+std::string variable(const Variable& variable) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.varint(variable.has_value());
+    if (!variable)
+        return bytes;
+    out.varint(variable->offset);
+    out.varint(variable->block_size);
+    out.varint(variable->slot.has_value());
+    const ThreadVariable::Slot slot = variable->slot.value_or(ThreadVariable::Slot());
+    out.varint(static_cast<uint64_t>(slot.kind));
+    out.varint(slot.address);
+    out.zigzag(slot.distance);
+    return bytes;
+}
+
+std::optional<Variable> variable(std::string_view bytes) {
+    ByteReader in(bytes);
+    if (!in.boolean())
+        return whole(in, Variable());
+    ThreadVariable variable;
+    variable.offset = in.varint_up_to(INT32_MAX);
+    variable.block_size = in.varint_up_to(INT32_MAX);
+    const bool has_slot = in.boolean();
+    ThreadVariable::Slot slot;
+    slot.kind = take_enum(in, ThreadVariable::Slot::Kind::descriptor);
+    slot.address = in.varint();
+    slot.distance = in.zigzag();
+    if (slot.distance < -INT32_MAX || slot.distance > INT32_MAX)
+        in.fail();
+    if (has_slot)
+        variable.slot = slot;
+    return whole(in, Variable(variable));
 }
 
 } // namespace auger::code_messages

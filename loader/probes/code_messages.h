@@ -10,6 +10,7 @@
 #include "loader/probes/unwind_proof.h"
 #include "loader/values/call_program.h"
 #include "loader/values/thread_local_block.h"
+#include "loader/values/thread_variable.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,7 @@ enum class Kind : uint8_t {
     switches,    // of a file, with what was remembered: Switches
     go,          // a file's: GoPlaces
     block,       // a file's: ThreadLocalBlock
+    variable,    // a file's of a name: std::optional<ThreadVariable>
 };
 
 // One that is searched, or tells what others call; in the order of TargetView::modules.
@@ -65,7 +67,7 @@ struct Request {
     ProgramRequest program{};
     uint64_t address = 0;
     std::optional<int32_t> error_number{};
-    Error no_error_number{};                     // why it is not known
+    Error no_error_number{}; // why it is not known
     // See CalledFunction.
     std::optional<std::string> usdt_arguments{}, tracepoint{};
 };
@@ -108,5 +110,10 @@ std::optional<GoPlaces> go(std::string_view bytes);
 
 std::string block(const ThreadLocalBlock& block);
 std::optional<ThreadLocalBlock> block(std::string_view bytes);
+
+// Nothing: the file exports none of that name.
+using Variable = std::optional<ThreadVariable>;
+std::string variable(const Variable& variable);
+std::optional<Variable> variable(std::string_view bytes);
 
 } // namespace auger::code_messages

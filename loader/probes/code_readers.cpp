@@ -66,9 +66,10 @@ Result<std::string> CodeReaders::ask_of(const File& file, Kind kind, std::string
 }
 
 template <typename Understand>
-auto CodeReaders::told_of(const File& file, Kind kind, const Understand& understand)
+auto CodeReaders::told_of(const File& file, Kind kind, const Understand& understand,
+                          std::string text)
     -> Result<typename decltype(understand(std::string_view()))::value_type> {
-    const auto answer = ask_of(file, kind);
+    const auto answer = ask_of(file, kind, std::move(text));
     if (!answer)
         return answer.error();
     auto told = understand(*answer);
@@ -106,6 +107,13 @@ Result<ThreadLocalBlock> CodeReaders::thread_local_block(const File& file) {
     if (block)
         block->segments = file->segments();
     return block;
+}
+
+Result<std::optional<ThreadVariable>> CodeReaders::thread_variable(const File& file,
+                                                                   std::string_view name) {
+    return told_of(
+        file, Kind::variable,
+        [](std::string_view answer) { return code_messages::variable(answer); }, std::string(name));
 }
 
 Result<UnwindFacts> CodeReaders::facts_of(const File& file) {

@@ -17,6 +17,7 @@
 #include "loader/process/message.h"
 #include "loader/values/call_program.h"
 #include "loader/values/thread_local_block.h"
+#include "loader/values/thread_variable.h"
 
 #include <sys/types.h>
 
@@ -71,6 +72,8 @@ class CodeReaders : public UnwindReader {
     Result<std::vector<std::string>> needed(const File& file);
     Result<GoPlaces> go_places(const File& file);
     Result<ThreadLocalBlock> thread_local_block(const File& file);
+    // Nothing: the file exports none of that name.
+    Result<std::optional<ThreadVariable>> thread_variable(const File& file, std::string_view name);
     Result<UnwindFacts> facts_of(const File& file) override;
     Result<std::string> switches_in(const File& file) override;
     // See compile_program(). Use a ProgramCompiler.
@@ -92,7 +95,8 @@ class CodeReaders : public UnwindReader {
     Result<std::string> ask_of(const File& file, code_messages::Kind kind, std::string text = {});
     // What `understand` makes of the answer; it gives nothing for nonsense.
     template <typename Understand>
-    auto told_of(const File& file, code_messages::Kind kind, const Understand& understand)
+    auto told_of(const File& file, code_messages::Kind kind, const Understand& understand,
+                 std::string text = {})
         -> Result<typename decltype(understand(std::string_view()))::value_type>;
 
     CodeConversations conversations_;

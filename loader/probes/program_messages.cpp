@@ -18,6 +18,13 @@ bool lies_in_record(const wire_fetch& fetch) {
            (fetch.base != WIRE_BASE_DATA_LOC || fetch.constant < most_record_bytes);
 }
 
+// It is read when the call begins.
+bool is_part_of_context(const wire_fetch& fetch) {
+    const bool text = fetch.flags & WIRE_FETCH_STRING;
+    return fetch.number < WIRE_CONTEXT_PARTS && text == (fetch.number == WIRE_CONTEXT_TRACE) &&
+           !(fetch.flags & WIRE_FETCH_AT_END);
+}
+
 // Whoever reads the values that come back finds them by these indices.
 bool holds_together(const CallProgram& program) {
     const wire_call_program& wire = program.wire;
@@ -35,7 +42,9 @@ bool holds_together(const CallProgram& program) {
             return false;
         if (is_of_record(fetch) && !lies_in_record(fetch))
             return false;
-        if (fetch.base > WIRE_BASE_TASK || fetch.number > 16 || fetch.offsets < 1 ||
+        if (fetch.base == WIRE_BASE_CONTEXT && !is_part_of_context(fetch))
+            return false;
+        if (fetch.base > WIRE_BASE_CONTEXT || fetch.number > 16 || fetch.offsets < 1 ||
             fetch.offsets > WIRE_MAX_OFFSETS || (text && fetch.string >= WIRE_MAX_STRINGS) ||
             (text ? fetch.size > WIRE_STRING : fetch.size > sizeof(uint64_t)) ||
             fetch.bit_shift >= 64 || fetch.bit_size > 64)
@@ -70,7 +79,7 @@ void put_format(ByteWriter& out, const ValueFormat& format) {
 
 ValueFormat take_format(ByteReader& in) {
     ValueFormat format;
-    format.kind = take_enum(in, ValueFormat::Kind::descriptor);
+    format.kind = take_enum(in, ValueFormat::Kind::span_id);
     format.size = static_cast<uint8_t>(in.varint_up_to(UINT8_MAX));
     format.names = take_list(in, most_names, [&] {
         const int64_t value = in.zigzag();
@@ -102,6 +111,7 @@ std::string program(const Program& program) {
         out.varint(shown.value);
         out.varint(shown.failed_by.has_value());
         out.varint(shown.failed_by.value_or(0));
+        out.varint(shown.if_any);
     }
     return bytes;
 }
@@ -125,6 +135,7 @@ std::optional<Program> program(std::string_view bytes) {
         const auto failed_by = static_cast<uint8_t>(in.varint_up_to(UINT8_MAX));
         if (fails)
             shown.failed_by = failed_by;
+        shown.if_any = in.boolean();
         return shown;
     });
     if (!in.failed() && !holds_together(program))

@@ -5,7 +5,8 @@
 // An expression is a value of a call: `arg0` to `argN` by position in the calling convention
 // (of the architecture), `str(arg1)` the string that it points to, `ret`, `errno`, the `task` that
 // CPython runs; a parameter by its name and members of it (`req->len`, `this->id`, `fd`), where
-// there is DWARF. Pointers are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`,
+// there is DWARF; `trace` and `span_id`, what the thread works for, where its program says so
+// (context_place.h). Pointers are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`,
 // `&p->name`), values are cast
 // (`(u8)arg1`,
 // `((struct request *)arg0)->len`) and computed with (`arg1 - arg0`, `flags >> 4`). All but `ret`
@@ -36,6 +37,7 @@ struct ProgramRequest {
     uint8_t split_mark = 0;
     std::string split_by;     // expression that calls are labelled with; empty: none
     bool traces_slow = false; // `show_default` reads parameters and result only then
+    bool shows_trace = false; // ... and what the call belongs to
 };
 
 // What a value is, to people.
@@ -50,7 +52,9 @@ struct ValueFormat {
         character,
         enumeration,
         error_number,
-        descriptor
+        descriptor,
+        trace_id, // a string of its digits; empty: there is none
+        span_id,  // 0: there is none
     };
     Kind kind = Kind::word;
     uint8_t size = 8;                                   // bytes
@@ -63,6 +67,7 @@ struct ShownValue {
     uint8_t value = 0;
     // Shown only when this value (the result) says that the call failed, as errno is.
     std::optional<uint8_t> failed_by{};
+    bool if_any = false; // not shown when there is none
 };
 
 struct CallProgram {
@@ -79,6 +84,10 @@ inline bool is_of_record(const wire_fetch& fetch) {
 
 // Whether there is nothing to compile.
 bool asks_nothing(const ProgramRequest& request);
+// Whether the thread's context is read.
+bool reads_context(const CallProgram& program);
+// That shows the ids of trace and span, where there are some, and nothing else.
+CallProgram context_program();
 // Whether it may need to know where errno is.
 bool may_ask_for_errno(const ProgramRequest& request);
 

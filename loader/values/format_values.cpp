@@ -13,6 +13,8 @@ namespace {
 
 using Format = ValueFormat::Kind;
 
+constexpr const char* none_text = "none"; // of ids
+
 std::string number_text(int64_t value, const ValueFormat& format) {
     switch (format.kind) {
     case Format::unsigned_number:
@@ -39,6 +41,8 @@ std::string number_text(int64_t value, const ValueFormat& format) {
         if (const std::string name = error_name(value); !name.empty())
             return fmt::format("{} ({})", name, value);
         return fmt::format("{}", value);
+    case Format::span_id:
+        return value ? fmt::format("{:016x}", static_cast<uint64_t>(value)) : none_text;
     default:
         return fmt::format("{}", value);
     }
@@ -54,6 +58,11 @@ std::string string_text(std::string_view slot) {
     // As much as a slot holds: there was more, or nobody knows.
     const bool cut = bytes.size() >= WIRE_STRING - 1;
     return fmt::format("\"{}\"{}", bytes, cut ? "..." : "");
+}
+
+std::string trace_text(std::string_view slot) {
+    const std::string_view digits = bytes_of(slot);
+    return digits.empty() ? none_text : std::string(digits);
 }
 
 bool says_failed(const ValueFormat& format, int64_t result) {
@@ -78,6 +87,12 @@ CallValue shown_value(const CallProgram& program, const ShownValue& shown,
             return {shown.name, "unreadable", false};
         return {shown.name, string_text({values.string[slot], WIRE_STRING}), true};
     }
+    if (format.kind == Format::trace_id) {
+        const uint8_t slot = program.wire.fetch[shown.value].string;
+        if (slot >= WIRE_MAX_STRINGS)
+            return {shown.name, "unreadable", false};
+        return {shown.name, trace_text({values.string[slot], WIRE_STRING}), true};
+    }
     CallValue text{shown.name, number_text(value, format), true};
     if (format.kind == Format::descriptor && value >= 0 && describe)
         if (const std::string what = describe(static_cast<uint64_t>(value)); !what.empty())
@@ -95,7 +110,9 @@ std::vector<CallValue> format_values(const CallProgram& program, const wire_valu
                                 !says_failed(program.formats[*shown.failed_by],
                                              static_cast<int64_t>(values.value[*shown.failed_by]))))
             continue;
-        texts.push_back(shown_value(program, shown, values, describe));
+        CallValue value = shown_value(program, shown, values, describe);
+        if (!shown.if_any || value.text != none_text)
+            texts.push_back(std::move(value));
     }
     return texts;
 }
@@ -104,6 +121,9 @@ std::string format_label(const CallProgram& program, uint32_t kind, uint64_t val
                          std::string_view text) {
     if (kind == WIRE_LABEL_STRING) {
         const std::string_view bytes = bytes_of(text);
+        if (const uint8_t label = program.wire.label;
+            label < program.formats.size() && program.formats[label].kind == Format::trace_id)
+            return trace_text(text);
         return bytes.empty() ? "\"\"" : std::string(bytes);
     }
     if (kind != WIRE_LABEL_NUMBER)

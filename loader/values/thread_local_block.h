@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace auger {
@@ -23,8 +24,15 @@ struct ThreadLocalBlock {
     bool interpreter = false; // a dynamic linker loads it
     std::vector<ElfSegment> segments;
 
-    // Where a part of the file is linked to, of which only the page is given.
     std::optional<uint64_t> address_of_offset(uint64_t offset) const;
 };
+
+// Where a part of the file is linked to, of which only the page is given.
+std::optional<uint64_t> linked_address(std::span<const ElfSegment> segments, uint64_t offset);
+// Whether a mapping that begins at this offset of the file is of the segment that is linked to
+// `address`, `distance` behind the mapping's beginning. (While a library is being loaded other
+// parts of it may be there.)
+bool is_linked_to(std::span<const ElfSegment> segments, uint64_t offset, uint64_t distance,
+                  uint64_t address);
 
 } // namespace auger

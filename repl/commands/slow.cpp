@@ -107,8 +107,8 @@ function's own recent calls. Times the function if it is not timed yet; on a tim
 threshold and leaves everything attached.
 
 `if PREDICATE` traces only calls for which it holds. `show` chooses the values that are recorded:
-without it, parameters and result as far as they are known; with `show off`, none. "help
-expressions" explains both.)help",
+without it, parameters and result as far as they are known, and the ids of trace and span where the
+program shares them; with `show off`, none. "help expressions" explains both.)help",
         .examples = R"help(slow handle > 5ms
 slow libc:recv > p99
 slow recv@main.cc:1312 > 1ms
@@ -119,7 +119,7 @@ slow handle off)help",
                       {.words = "> off"},
                       {.words = threshold_words},
                       {.words = "if show"},
-                      {.words = "arg0 arg1 arg2 ret errno off"},
+                      {.words = "arg0 arg1 arg2 ret errno trace span_id off"},
                       {.words = "and or not show"}},
         .parse = parse_slow,
     };

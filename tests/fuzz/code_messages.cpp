@@ -43,6 +43,9 @@ void fuzz_code_messages(const uint8_t* data, size_t size) {
     check(
         block(bytes), [](std::string_view text) { return block(text); },
         [](const ThreadLocalBlock& value) { return block(value); });
+    check(
+        variable(bytes), [](std::string_view text) { return variable(text); },
+        [](const Variable& value) { return variable(value); });
     for (const size_t modules : {1, 3}) {
         const auto found = places(bytes, modules);
         check(

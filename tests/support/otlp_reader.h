@@ -62,6 +62,7 @@ struct ReadSample {
     std::vector<std::vector<std::string>> stack; // leaf first; of each location its lines
     ReadAttributes attributes;
     int64_t value = 0;
+    std::string trace, span; // that it is linked to: bytes; empty: to none
 };
 
 struct ReadProfile {
@@ -99,6 +100,7 @@ class OtlpReader {
         mappings = dictionary.messages(1);
         locations_ = dictionary.messages(2);
         functions_ = dictionary.messages(3);
+        links_ = dictionary.messages(4);
         attributes_ = dictionary.messages(6);
         stacks_ = dictionary.messages(7);
         for (const ReadFields& resource : data.messages(1))
@@ -139,6 +141,8 @@ class OtlpReader {
         for (const uint64_t index : stacks_.at(sample.number(1)).packed(1))
             read.stack.push_back(lines(locations_.at(index)));
         read.attributes = attributes(sample, 2);
+        read.trace = links_.at(sample.number(3)).text(1);
+        read.span = links_.at(sample.number(3)).text(2);
         const auto values = sample.packed(4);
         EXPECT_EQ(values.size(), 1u);
         read.value = static_cast<int64_t>(values.at(0));
@@ -171,7 +175,7 @@ class OtlpReader {
         return read;
     }
 
-    std::vector<ReadFields> locations_, functions_, attributes_, stacks_;
+    std::vector<ReadFields> locations_, functions_, links_, attributes_, stacks_;
 };
 
 } // namespace auger::test

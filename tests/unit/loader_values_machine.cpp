@@ -145,10 +145,28 @@ bool Machine::fetch(const wire_fetch& fetch, const wire_values& known, uint64_t&
     return true;
 }
 
+bool Machine::fetch_context(const wire_fetch& fetch, wire_values& values, uint64_t& value) const {
+    const bool present = context == Context::present;
+    if (fetch.flags & WIRE_FETCH_STRING) {
+        char* slot = values.string[fetch.string];
+        std::memset(slot, 0, WIRE_STRING);
+        if (present)
+            trace.copy(slot, WIRE_STRING - 1);
+    } else {
+        value = present ? span : 0;
+    }
+    return context != Context::unreadable;
+}
+
 wire_values Machine::run(const wire_call_program& program) const {
     wire_values values{};
     for (unsigned i = 0; i < program.fetches; ++i) {
         const wire_fetch& wanted = program.fetch[i];
+        if (wanted.base == WIRE_BASE_CONTEXT) {
+            const bool known = fetch_context(wanted, values, values.value[i]);
+            values.readable |= static_cast<uint32_t>(known) << i;
+            continue;
+        }
         bool readable = fetch(wanted, values, values.value[i]);
         if (readable && (wanted.flags & WIRE_FETCH_STRING)) {
             char* slot = values.string[wanted.string];

@@ -20,6 +20,10 @@ struct Machine {
     uint64_t frame_address = 0;     // canonical
     uint64_t thread = 0;            // control block
     std::optional<uint64_t> task{}; // that CPython runs; nothing: it is not known
+    // What the thread works for.
+    enum class Context { unreadable, none, present } context = Context::none;
+    std::string trace{}; // digits
+    uint64_t span = 0;
     // False: that memory cannot be read.
     std::function<bool(uint64_t address, void* to, size_t size)> read =
         [](uint64_t, void*, size_t) { return false; };
@@ -31,6 +35,7 @@ struct Machine {
 
   private:
     bool fetch(const wire_fetch& fetch, const wire_values& known, uint64_t& value) const;
+    bool fetch_context(const wire_fetch& fetch, wire_values& values, uint64_t& value) const;
 };
 
 // Made-up memory: pages of bytes at an address.

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace auger {
 
@@ -33,7 +34,7 @@ class OtlpProfiles {
   public:
     OtlpProfiles(const Model& model, const ExportQuery& query)
         : model_(model), query_(query), symbols_(model.symbols()), dictionary_(symbols_),
-          samples_(model) {}
+          samples_(model, true) {}
 
     void add(const ExportedSample& one) {
         samples_.add(
@@ -49,8 +50,8 @@ class OtlpProfiles {
         std::string service, host, container;
         auto operator<=>(const Identity&) const = default;
     };
-    // By stack and attributes, which is all that is told of a sample.
-    using Sums = std::map<std::pair<int32_t, std::vector<int32_t>>, SampleSum>;
+    // By stack, link and attributes, which is all that is told of a sample.
+    using Sums = std::map<std::tuple<int32_t, int32_t, std::vector<int32_t>>, SampleSum>;
     struct Resource {
         std::set<uint64_t> processes;
         std::set<std::string> executables;
@@ -113,6 +114,8 @@ void OtlpProfiles::gather() {
         resource.executables.emplace(model_.process_name(key.thread));
         resource.pid = thread.pid;
         const std::vector<int32_t> common = attributes(key);
+        const TraceLink* trace = samples_.link(key);
+        const int32_t link = trace ? dictionary_.link(*trace) : 0;
         for (size_t kind = 0; kind < sample_kinds; kind++) {
             const double samples = entry.sums.samples[kind];
             if (samples == 0)
@@ -120,7 +123,8 @@ void OtlpProfiles::gather() {
             std::vector<int32_t> all = common;
             all.push_back(dictionary_.attribute("wait", wait_names[kind]));
             Sums& sums = wait_names[kind].empty() ? resource.cpu : resource.waits;
-            sums[{entry.stack, std::move(all)}] += {samples, entry.sums.weight_ns[kind], 0, 0};
+            sums[{entry.stack, link, std::move(all)}] +=
+                {samples, entry.sums.weight_ns[kind], 0, 0};
         }
         count_ += entry.sums.all_samples();
     }
@@ -144,12 +148,14 @@ void OtlpProfiles::put_profile(protozero::pbf_writer& scope, const ProfileType& 
     put_type(put, otlp::profile::sample_type, type.type, type.unit);
     SampleSum all;
     for (const auto& [key, sum] : sums) {
-        const auto& [stack, attributes] = key;
+        const auto& [stack, link, attributes] = key;
         const int64_t value = std::llround(sum.*type.value);
         protozero::pbf_writer sample(put, otlp::profile::samples);
         if (stack != 0)
             sample.add_int32(otlp::sample::stack_index, stack);
         put_otlp_attributes(sample, otlp::sample::attribute_indices, attributes);
+        if (link != 0)
+            sample.add_int32(otlp::sample::link_index, link);
         sample.add_packed_int64(otlp::sample::values, &value, &value + 1);
         all += sum;
     }

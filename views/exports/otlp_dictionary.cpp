@@ -140,12 +140,21 @@ int32_t OtlpDictionary::stack(std::span<const ExportedFrame> frames) {
     });
 }
 
+int32_t OtlpDictionary::link(const TraceLink& link) {
+    if (link.span.empty())
+        return 0;
+    return enter(links_, [&](protozero::pbf_writer& put) {
+        put.add_bytes(otlp::link::trace_id, id_bytes(link.trace));
+        put.add_bytes(otlp::link::span_id, id_bytes(link.span));
+    });
+}
+
 void OtlpDictionary::write(protozero::pbf_writer& data) const {
     protozero::pbf_writer put(data, otlp::profiles_data::dictionary);
     put_table(put, otlp::dictionary::mapping_table, mappings_);
     put_table(put, otlp::dictionary::location_table, locations_);
     put_table(put, otlp::dictionary::function_table, functions_);
-    put_table(put, otlp::dictionary::link_table, NumberedStrings()); // there are no spans
+    put_table(put, otlp::dictionary::link_table, links_);
     put_table(put, otlp::dictionary::string_table, strings_);
     put_table(put, otlp::dictionary::attribute_table, attributes_);
     put_table(put, otlp::dictionary::stack_table, stacks_);

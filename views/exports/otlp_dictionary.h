@@ -21,6 +21,9 @@ class OtlpDictionary {
     int32_t attribute(std::string_view key, std::string_view raw);
     int32_t attribute(std::string_view key, std::span<const std::string> raw);
 
+    // To a span; 0, which is none, where the span is not known.
+    int32_t link(const TraceLink& link);
+
     // Once everything is in it.
     void write(protozero::pbf_writer& data) const;
 
@@ -31,7 +34,7 @@ class OtlpDictionary {
 
     const SymbolTables& symbols_;
     // Entries as they are written.
-    NumberedStrings strings_, mappings_, functions_, locations_, stacks_, attributes_;
+    NumberedStrings strings_, mappings_, functions_, locations_, stacks_, attributes_, links_;
     std::map<LocationLines, int32_t> known_locations_;
 };
 

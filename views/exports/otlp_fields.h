@@ -33,7 +33,7 @@ namespace value_type {
 enum : uint32_t { type_strindex = 1, unit_strindex = 2 };
 }
 namespace sample {
-enum : uint32_t { stack_index = 1, attribute_indices = 2, values = 4 };
+enum : uint32_t { stack_index = 1, attribute_indices = 2, link_index = 3, values = 4 };
 }
 
 namespace dictionary {
@@ -46,6 +46,9 @@ enum : uint32_t {
     attribute_table = 6,
     stack_table = 7,
 };
+}
+namespace link {
+enum : uint32_t { trace_id = 1, span_id = 2 };
 }
 namespace mapping {
 enum : uint32_t { filename_strindex = 4, attribute_indices = 5 };

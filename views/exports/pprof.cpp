@@ -66,7 +66,8 @@ enum : uint32_t { id = 1, name = 2, system_name = 3, filename = 4 };
 class Profile {
   public:
     Profile(const Model& model, const ExportQuery& query, ByteSink& out)
-        : model_(model), query_(query), symbols_(model.symbols()), out_(out), samples_(model) {}
+        : model_(model), query_(query), symbols_(model.symbols()), out_(out),
+          samples_(model, query.threads) {}
 
     void add(const ExportedSample& one) {
         ExportedSample counted = one;
@@ -215,6 +216,11 @@ void Profile::put_sample(const Samples::Key& key, const Samples::Entry& entry) {
         put_number(put, "tid", thread.tid);
     if (const std::string* probe = samples_.probe(key))
         put_label(put, "probe", *probe);
+    if (const TraceLink* link = samples_.link(key)) {
+        put_label(put, "trace_id", link->trace);
+        if (!link->span.empty())
+            put_label(put, "span_id", link->span);
+    }
 }
 
 void Profile::put_value_type(uint32_t field, std::string_view type, std::string_view unit) {

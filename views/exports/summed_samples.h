@@ -4,6 +4,7 @@
 #pragma once
 
 #include "views/exports/exported_samples.h"
+#include "views/exports/trace_links.h"
 
 #include <array>
 #include <map>
@@ -38,6 +39,7 @@ class SummedSamples {
         ThreadId thread;
         CallClass call_class;
         uint32_t spec; // of the innermost call; or UINT32_MAX
+        uint32_t link; // to a trace, see link(); or 0
         auto operator<=>(const Key&) const = default;
     };
     struct Entry {
@@ -45,7 +47,11 @@ class SummedSamples {
         SampleSums sums;
     };
 
-    explicit SummedSamples(const Model& model) : model_(model) {}
+    // `with_links`: samples of different traces are not summed.
+    SummedSamples(const Model& model, bool with_links) : model_(model) {
+        if (with_links)
+            links_.emplace(model);
+    }
 
     // Calls make_stack(frames) for the first sample of each key.
     template <typename MakeStack>
@@ -53,7 +59,8 @@ class SummedSamples {
         const CallIndex call = one.sample.call;
         auto [entry, is_new] =
             entries_.try_emplace({one.sample.stack, one.sample.thread, one.call_class,
-                                  call == no_call ? UINT32_MAX : model_.calls()[call].spec.value});
+                                  call == no_call ? UINT32_MAX : model_.calls()[call].spec.value,
+                                  links_ ? links_->of(call) : 0});
         if (is_new)
             entry->second.stack = make_stack(one.frames);
         const auto kind = static_cast<size_t>(one.sample.kind);
@@ -66,8 +73,14 @@ class SummedSamples {
         return key.spec < model_.specs().size() ? &model_.specs()[key.spec].function : nullptr;
     }
 
+    // Null: it is not known what trace they belong to.
+    const TraceLink* link(const Key& key) const {
+        return key.link ? &(*links_)[key.link] : nullptr;
+    }
+
   private:
     const Model& model_;
+    std::optional<TraceLinks> links_;
     std::map<Key, Entry> entries_;
 };
 

@@ -38,5 +38,7 @@ struct pt_regs___kernel {
 
 /* Of a task_struct: the address of the thread's own memory, in user mode. */
 #define THREAD_POINTER thread.fsbase
+/* From there: where glibc has the thread's vector of blocks of thread-local variables. */
+#define THREAD_VECTOR 8
 
 #endif

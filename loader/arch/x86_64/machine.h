@@ -15,13 +15,25 @@ inline constexpr uint16_t elf_machine = EM_X86_64;
 
 // What the dynamic linker writes, by the type of the relocation.
 enum Relocation : uint32_t {
-    relocation_call_slot = R_X86_64_JUMP_SLOT, // a function's address, for calls
-    relocation_slot = R_X86_64_GLOB_DAT,       // a symbol's address
-    relocation_address = R_X86_64_64,          // the same plus a constant
-    relocation_relative = R_X86_64_RELATIVE,   // a place in the file itself
-    relocation_resolved = R_X86_64_IRELATIVE,  // what a function answers (ifunc)
-    relocation_thread = R_X86_64_TPOFF64,      // how far a variable is from the thread pointer
+    relocation_call_slot = R_X86_64_JUMP_SLOT,    // a function's address, for calls
+    relocation_slot = R_X86_64_GLOB_DAT,          // a symbol's address
+    relocation_address = R_X86_64_64,             // the same plus a constant
+    relocation_relative = R_X86_64_RELATIVE,      // a place in the file itself
+    relocation_resolved = R_X86_64_IRELATIVE,     // what a function answers (ifunc)
+    relocation_thread = R_X86_64_TPOFF64,         // how far a variable is from the thread pointer
+    relocation_thread_module = R_X86_64_DTPMOD64, // in which block it is; where is in the next word
+    relocation_thread_descriptor = R_X86_64_TLSDESC, // two words: a function, and what it is given
 };
+
+// Where the block of a program's own thread-local variables begins, from the thread pointer, below
+// which all those are that threads have from their beginning.
+inline constexpr int64_t program_block_begin(uint64_t size) {
+    return -static_cast<int64_t>(size);
+}
+// Whether a word is how far a variable is from there, not a pointer.
+inline constexpr bool is_thread_offset(uint64_t word) {
+    return static_cast<int64_t>(word) < 0;
+}
 
 // Where the dynamic linker looks by default on Debian and most others, and its name without
 // versions and `.so`.

@@ -12,6 +12,7 @@
 #include "loader/reader/services.h"
 #include "loader/reader/values/compile_program.h"
 #include "loader/reader/values/read_thread_local_block.h"
+#include "loader/reader/values/read_thread_variable.h"
 #include "loader/symbols/dwarf_source.h"
 
 #include <map>
@@ -164,6 +165,8 @@ std::optional<std::string> CodeServer::of_file(OpenFile& file, const Request& re
         return code_messages::go(find_go_places(*file.elf()));
     case Kind::block:
         return code_messages::block(read_thread_local_block(*file.elf()));
+    case Kind::variable:
+        return code_messages::variable(read_thread_variable(*file.elf(), request.text));
     default:
         return std::nullopt;
     }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace auger {
@@ -12,6 +13,8 @@ namespace {
 
 using Node = Expression::Kind;
 using enum ComparisonOperator;
+
+constexpr size_t trace_digits = 32;
 
 ComparisonOperator opposite(ComparisonOperator operation) {
     switch (operation) {
@@ -109,6 +112,8 @@ Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool n
     auto operand = reader_.read(expression);
     if (!operand)
         return operand.error();
+    if (operand->is_trace())
+        return compare_text(expression, *operand, expression, "", negated ? equal : unequal);
     if (operand->is_string())
         return reader_.error(expression, "is a string, not a condition",
                              "compare it: str(arg0) == \"GET\"");
@@ -176,6 +181,8 @@ Result<uint8_t> ComparisonCompiler::compare(const Expression& expression, bool n
         operation = mirrored(operation);
         first = std::move(other);
     }
+    if (first->is_trace())
+        return compare_trace(*left, *first, *right, operation);
     if (first->is_string())
         return compare_string(*left, *first, *right, operation);
     if (const auto constant = constant_for(*right, *first)) {
@@ -239,9 +246,34 @@ Result<uint8_t> ComparisonCompiler::compare_string(const Expression& value, cons
                              "a string is in quotes: \"GET\"");
     if (!is_equality(operation))
         return reader_.error(value, "is a string: it is equal (==) or not (!=)");
-    auto index = builder_.add_string(string.text);
+    return compare_text(value, operand, string, string.text, operation);
+}
+
+// 0 is none, as of numbers.
+Result<uint8_t> ComparisonCompiler::compare_trace(const Expression& value, const Operand& operand,
+                                                  const Expression& trace,
+                                                  ComparisonOperator operation) {
+    if (!is_equality(operation))
+        return reader_.error(value, "is a trace id: it is equal (==) or not (!=)");
+    std::string digits = trace.kind == Node::string ? trace.text : "";
+    std::ranges::transform(digits, digits.begin(),
+                           [](char c) { return c >= 'A' && c <= 'F' ? char(c - 'A' + 'a') : c; });
+    const bool is_id = digits.size() == trace_digits &&
+                       digits.find_first_not_of("0123456789abcdef") == digits.npos &&
+                       digits.find_first_not_of('0') != digits.npos;
+    if (!is_id && !is_zero(trace))
+        return reader_.error(
+            trace, "is no trace id, and is compared with one",
+            fmt::format("it is {} hexadecimal digits in quotes, or 0 for none", trace_digits));
+    return compare_text(value, operand, trace, digits, operation);
+}
+
+Result<uint8_t> ComparisonCompiler::compare_text(const Expression& value, const Operand& operand,
+                                                 const Expression& where, const std::string& text,
+                                                 ComparisonOperator operation) {
+    auto index = builder_.add_string(text);
     if (!index)
-        return at(string, index.error());
+        return at(where, index.error());
     wire_comparison comparison{};
     comparison.operation = wire_comparison_of(operation);
     comparison.flags = WIRE_COMPARE_STRING;

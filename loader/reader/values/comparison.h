@@ -9,6 +9,7 @@
 #include "loader/values/expression.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace auger {
@@ -34,6 +35,11 @@ class ComparisonCompiler {
     Result<uint8_t> compare_bits(const Masked& masked, bool set);
     Result<uint8_t> compare_values(const Expression& expression, const Operand& left,
                                    const Operand& right, ComparisonOperator operation);
+    Result<uint8_t> compare_trace(const Expression& value, const Operand& operand,
+                                  const Expression& trace, ComparisonOperator operation);
+    Result<uint8_t> compare_text(const Expression& value, const Operand& operand,
+                                 const Expression& where, const std::string& text,
+                                 ComparisonOperator operation);
     Result<uint8_t> compare_string(const Expression& value, const Operand& operand,
                                    const Expression& string, ComparisonOperator operation);
     Result<uint8_t> compare_constant(const Expression& value, const Operand& operand,

@@ -40,7 +40,7 @@ class Compilation {
                     return compiled.error();
         if (request_.traces_slow && request_.conditions.show.empty() &&
             request_.conditions.show_default)
-            show_default_values(values_, builder_);
+            show_default_values(values_, request_.shows_trace, builder_);
         if (program.wire.fetches == 0)
             return std::optional<CallProgram>();
         return std::optional<CallProgram>(std::move(program));

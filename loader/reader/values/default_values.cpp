@@ -4,7 +4,11 @@
 #include "loader/reader/values/dwarf_types.h"
 #include "loader/reader/values/operand.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace auger {
 namespace {
@@ -29,11 +33,19 @@ std::optional<uint8_t> add_value(Result<FunctionValue> value, ProgramBuilder& bu
     return index ? std::optional(*index) : std::nullopt;
 }
 
-} // namespace
+// Nothing when a parameter has the name.
+std::optional<uint8_t> add_context(const std::string& name, const FunctionValues& values,
+                                   ProgramBuilder& builder) {
+    const auto context = values.named(name) ? std::nullopt : values.context(name);
+    if (!context)
+        return std::nullopt;
+    const auto operand = context->meaning == ValueFormat::Kind::trace_id ? trace_operand(*context)
+                                                                         : number_operand(*context);
+    const auto index = operand ? builder.add_value(*operand) : Error{};
+    return index ? std::optional(*index) : std::nullopt;
+}
 
-void show_default_values(const FunctionValues& values, ProgramBuilder& builder) {
-    if (!values.described())
-        return;
+void show_described_values(const FunctionValues& values, ProgramBuilder& builder) {
     CallProgram& program = builder.program();
     // The result comes last, and says more than a late parameter.
     const auto result =
@@ -50,6 +62,18 @@ void show_default_values(const FunctionValues& values, ProgramBuilder& builder) 
         program.shown.push_back({"ret", *result, {}});
     if (error)
         program.shown.push_back({"errno", *error, result});
+}
+
+} // namespace
+
+void show_default_values(const FunctionValues& values, bool with_trace, ProgramBuilder& builder) {
+    std::vector<ShownValue> context;
+    for (const char* name : {"trace", "span_id"})
+        if (const auto index = with_trace ? add_context(name, values, builder) : std::nullopt)
+            context.push_back({name, *index, {}, true});
+    if (values.described())
+        show_described_values(values, builder);
+    std::ranges::move(context, std::back_inserter(builder.program().shown));
 }
 
 } // namespace auger

@@ -7,7 +7,8 @@
 
 namespace auger {
 
-// Parameters, result, and errno for when the call failed: what is known and fits.
-void show_default_values(const FunctionValues& values, ProgramBuilder& builder);
+// Parameters, result, and errno for when the call failed: what is known and fits. `with_trace`: and
+// what it belongs to, where there is that.
+void show_default_values(const FunctionValues& values, bool with_trace, ProgramBuilder& builder);
 
 } // namespace auger

@@ -251,4 +251,21 @@ Result<FunctionValue> FunctionValues::task() const {
     return value;
 }
 
+// A tracepoint may be hit in an interrupt, of a thread that has nothing to do with it.
+std::optional<FunctionValue> FunctionValues::context(std::string_view name) const {
+    const bool is_trace = name == "trace";
+    if ((!is_trace && name != "span_id") || scope_.tracepoint)
+        return std::nullopt;
+    ValueType type;
+    type.kind = is_trace ? ValueType::Kind::other : ValueType::Kind::integer;
+    type.is_signed = false;
+    type.name = is_trace ? "a trace id" : "a span id";
+    FunctionValue value{Place(),
+                        is_trace ? ValueFormat::Kind::trace_id : ValueFormat::Kind::span_id};
+    value.place.base = WIRE_BASE_CONTEXT;
+    value.place.number = is_trace ? WIRE_CONTEXT_TRACE : WIRE_CONTEXT_SPAN;
+    value.place.type = std::move(type);
+    return value;
+}
+
 } // namespace auger

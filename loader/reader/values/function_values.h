@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace auger {
@@ -35,6 +36,9 @@ class FunctionValues {
     Result<FunctionValue> error_number() const;
     // The coroutine of the task that CPython runs where the call begins.
     Result<FunctionValue> task() const;
+    // What the thread works for: `trace` or `span_id`; nothing for other names, and where a
+    // thread's work is not what is looked at.
+    std::optional<FunctionValue> context(std::string_view name) const;
     // Whether `args` are the fields of a tracepoint's record; and one of them.
     bool has_fields() const { return scope_.tracepoint.has_value(); }
     Result<FunctionValue> field(const std::string& name) const;

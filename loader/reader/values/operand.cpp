@@ -78,6 +78,8 @@ std::optional<FunctionValue> text_of_string(FunctionValue value) {
 
 Result<Operand> number_operand(FunctionValue value) {
     const Place& place = value.place;
+    if (value.meaning == ValueFormat::Kind::trace_id)
+        return failure("is a trace id, of 32 digits", "span_id is a number");
     if (!place.type.scalar())
         return no_number(place.type);
     Operand operand;
@@ -135,6 +137,15 @@ Result<Operand> string_operand(FunctionValue value) {
     return operand;
 }
 
+Result<Operand> trace_operand(const FunctionValue& value) {
+    Operand operand;
+    if (auto objection = to_fetch(value.place, true, WIRE_STRING, operand.fetch))
+        return failure(*std::move(objection));
+    operand.format.kind = ValueFormat::Kind::trace_id;
+    operand.type = value.place.type;
+    return operand;
+}
+
 Error OperandReader::error(const Expression& expression, std::string cause,
                            std::string hint) const {
     return expression_error(text_, expression.at, std::move(cause), std::move(hint));
@@ -157,7 +168,10 @@ Result<Operand> OperandReader::read(const Expression& expression) const {
     auto value = resolve(inner);
     if (!value)
         return value.error();
-    auto operand = string ? string_operand(*std::move(value)) : number_operand(*std::move(value));
+    const bool trace = !string && value->meaning == ValueFormat::Kind::trace_id;
+    auto operand = string  ? string_operand(*std::move(value))
+                   : trace ? trace_operand(*value)
+                           : number_operand(*std::move(value));
     if (!operand)
         return at(inner, operand.error());
     return operand;

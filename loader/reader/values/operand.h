@@ -22,6 +22,7 @@ struct Operand {
     std::shared_ptr<const Computation> computation{}; // the place's
     bool is_string() const { return fetch.flags & WIRE_FETCH_STRING; }
     bool is_signed() const { return fetch.flags & WIRE_FETCH_SIGNED; }
+    bool is_trace() const { return format.kind == ValueFormat::Kind::trace_id; }
 };
 
 // What a value of WIRE_BASE_COMPUTED is made of.
@@ -36,6 +37,8 @@ struct Computation {
 Result<Operand> number_operand(FunctionValue value);
 // ... and the text that a value is or points to.
 Result<Operand> string_operand(FunctionValue value);
+// ... and a trace id, which is compared as its text.
+Result<Operand> trace_operand(const FunctionValue& value);
 
 class OperandReader {
   public:

@@ -97,6 +97,9 @@ Result<FunctionValue> OperandReader::resolve_name(const Expression& expression) 
     else if (name == "task" && !found) // likewise
         found = values_.task();
     if (!found)
+        if (auto context = values_.context(name))
+            return *std::move(context);
+    if (!found)
         return at(expression, found.error());
     return found;
 }

@@ -58,6 +58,12 @@ void read_headers(const ElfFile& file, ThreadLocalBlock& block) {
 
 } // namespace
 
+uint64_t thread_local_size(const ElfFile& file) {
+    ThreadLocalBlock block;
+    read_headers(file, block);
+    return block.size;
+}
+
 ThreadLocalBlock read_thread_local_block(const ElfFile& file) {
     ThreadLocalBlock block;
     block.segments = file.segments();

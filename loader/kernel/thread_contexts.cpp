@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/kernel/thread_contexts.h"
+
+#include "loader/kernel/bpf_calls.h"
+#include "loader/kernel/clock.h"
+#include "loader/process/proc_info.h"
+#include "loader/process/proc_maps.h"
+#include "loader/process/process_memory.h"
+#include "loader/values/context_place.h"
+#include "loader/values/thread_local_block.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace auger {
+
+namespace {
+
+constexpr size_t most_looked_at = 64; // processes, for whether there may be any
+// Until the dynamic linker is looked for again where it has not been: the longer the longer ago it
+// was looked for first.
+constexpr uint64_t first_look_ns = 20'000'000, most_look_ns = 1'000'000'000;
+
+bool is_process_context(const Mapping& mapping) {
+    return mapping.path.starts_with("[anon_shmem:OTEL_CTX") ||
+           mapping.path.starts_with("[anon:OTEL_CTX") ||
+           mapping.path.starts_with("/memfd:OTEL_CTX");
+}
+
+bool is_musl(const Mapping& mapping) {
+    const std::string_view name =
+        std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
+    return name.starts_with("ld-musl-") || name.starts_with("libc.musl-");
+}
+
+// Whether the page that the dynamic linker writes to is there yet.
+bool holds_slot(const std::vector<Mapping>& maps, const TargetModule& module, uint64_t bias,
+                const ThreadVariable::Slot& slot) {
+    const uint64_t address = bias + slot.address;
+    return std::ranges::any_of(maps, [&](const Mapping& mapping) {
+        return FileIdentity{mapping.device, mapping.inode} == module.mapped &&
+               address >= mapping.start && address < mapping.end &&
+               is_linked_to(module.file->segments(), mapping.offset, address - mapping.start,
+                            slot.address);
+    });
+}
+
+bool executes(pid_t pid, const TargetModule& module) {
+    struct stat status = {};
+    return module.main_program &&
+           stat(fmt::format("/proc/{}/exe", living_thread(pid)).c_str(), &status) == 0 &&
+           FileIdentity{status.st_dev, status.st_ino} == module.identity();
+}
+
+} // namespace
+
+bool ThreadContexts::may_be_there(const TargetView& view) {
+    size_t looked_at = 0;
+    for (const pid_t pid : view.pids) {
+        if (looked_at++ == most_looked_at)
+            break;
+        const auto maps = read_maps(pid);
+        if (maps && std::ranges::any_of(*maps, is_process_context))
+            return true;
+    }
+    return false;
+}
+
+void ThreadContexts::want(const TargetView& view) {
+    wanted_ = true;
+    // Before the first of them, so that no child is left out.
+    programs_.config().reads_contexts = 1;
+    update(view);
+    if (!is_exported_ && !is_being_read_ && view.started && !view.pids.empty())
+        tell(fmt::format("trace, span_id: no program of the target says what its threads work for "
+                         "({}): they are none until one does",
+                         thread_context_variable));
+}
+
+void ThreadContexts::end() {
+    wanted_ = false;
+    look_again_ns_ = 0;
+    enter({});
+    programs_.config().reads_contexts = 0;
+    early_.clear();
+    refused_.clear();
+}
+
+void ThreadContexts::tell(const std::string& text) {
+    if (told_.insert(text).second)
+        sink_.on_notice(clock_ns(), text);
+}
+
+// What could not be read is as if it exported nothing.
+std::optional<ThreadVariable> ThreadContexts::variable_of(const File& file) {
+    if (const auto known = variables_.find(file); known != variables_.end())
+        return known->second;
+    auto variable = readers_.thread_variable(file, thread_context_variable);
+    if (!variable && readers_.not_yet()) {
+        is_being_read_ = true;
+        return std::nullopt;
+    }
+    return variables_.emplace(file, variable ? *variable : std::nullopt).first->second;
+}
+
+void ThreadContexts::update(const TargetView& view) {
+    if (!wanted_)
+        return;
+    std::map<pid_t, wire_context_place> places;
+    is_exported_ = is_being_read_ = false;
+    look_again_ns_ = 0;
+    // The main programs come first, and their variable is the one that others use, too.
+    for (const TargetModule& module : view.modules) {
+        const auto variable = variable_of(module.file);
+        if (!variable)
+            continue;
+        is_exported_ = true;
+        for (const pid_t pid : module.pids)
+            if (!places.contains(pid) && !refused_.contains(pid))
+                find_place(pid, module, *variable, places);
+    }
+    enter(std::move(places));
+    std::erase_if(variables_, [](const auto& entry) { return entry.first.expired(); });
+}
+
+void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
+                                const ThreadVariable& variable,
+                                std::map<pid_t, wire_context_place>& places) {
+    const auto maps = read_maps(pid);
+    if (!maps)
+        return;
+    // The lowest mapping is the file's beginning.
+    const auto mapping = std::ranges::find_if(*maps, [&](const Mapping& one) {
+        return FileIdentity{one.device, one.inode} == module.mapped;
+    });
+    if (mapping == maps->end())
+        return;
+    const auto linked = linked_address(module.file->segments(), mapping->offset);
+    if (!linked)
+        return;
+    const pid_t tid = living_thread(pid);
+    const auto read = [&](uint64_t address) -> std::optional<uint64_t> {
+        uint64_t word = 0;
+        const MemoryRead done = read_process_memory(tid, address, &word, sizeof word);
+        if (done == MemoryRead::late)
+            refused_.insert(pid);
+        return done == MemoryRead::whole ? std::optional(word) : std::nullopt;
+    };
+    const bool with_vectors = std::ranges::none_of(*maps, is_musl);
+    const bool is_program = executes(pid, module);
+    const uint64_t bias = mapping->start - *linked;
+    Result<std::optional<wire_context_place>> place = std::optional<wire_context_place>();
+    if (is_program || !variable.slot || holds_slot(*maps, module, bias, *variable.slot))
+        place = context_place(variable, is_program, with_vectors, bias, read);
+    if (!place)
+        tell(fmt::format("trace, span_id: {} in {}: {}", thread_context_variable, module.path,
+                         place.error().cause));
+    else if (*place)
+        places.emplace(pid, **place);
+    else if (!refused_.contains(pid))
+        look_again(pid);
+}
+
+void ThreadContexts::look_again(pid_t pid) {
+    const uint64_t after = std::min(most_look_ns, first_look_ns * ++early_[pid]);
+    look_again_ns_ = look_again_ns_ ? std::min(look_again_ns_, after) : after;
+}
+
+void ThreadContexts::enter(std::map<pid_t, wire_context_place> places) {
+    const int map = programs_.map_fd(MapKind::thread_contexts);
+    for (const auto& [pid, place] : places_) {
+        const auto key = static_cast<uint32_t>(pid);
+        if (!places.contains(pid))
+            bpf_map_delete_elem(map, &key);
+    }
+    // All of them: a process that executes another program has lost its own.
+    for (const auto& [pid, place] : places) {
+        const auto key = static_cast<uint32_t>(pid);
+        if (update_element(map, &key, &place) < 0)
+            tell(fmt::format("trace, span_id: there are more than {} processes that have them",
+                             int{WIRE_CONTEXT_PROCESSES}));
+        early_.erase(pid);
+    }
+    places_ = std::move(places);
+}
+
+void ThreadContexts::forget_process(pid_t pid) {
+    early_.erase(pid);
+    refused_.erase(pid);
+    const auto key = static_cast<uint32_t>(pid);
+    if (places_.erase(pid))
+        bpf_map_delete_elem(programs_.map_fd(MapKind::thread_contexts), &key);
+}
+
+} // namespace auger
