@@ -288,6 +288,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.unwind_processes);
     case MapKind::python_layouts:
         return bpf_map__fd(maps.python_layouts);
+    case MapKind::hotspot_processes:
+        return bpf_map__fd(maps.hotspot_processes);
     }
     return -1;
 }

@@ -77,6 +77,7 @@ enum class MapKind {
     unwind_cells,
     unwind_processes,
     python_layouts,
+    hotspot_processes,
 };
 
 class Programs {

@@ -140,6 +140,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::waker:
     case ModuleKind::cut:
     case ModuleKind::python:
+    case ModuleKind::java:
         break;
     }
     return std::make_shared<NoNames>();

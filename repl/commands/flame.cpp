@@ -65,11 +65,11 @@ CLASS ("help classes") shows samples of one class; without it, all, with the num
 `by KEY` groups the first level by process (the default), comm (thread name), tid, cgroup (of the
 process when it was first seen), cpu (of a wait: where it ended) or host (also: machine).
 `under FUNCTION` shows what happens in that function, without its callers; under "route;fetch": in
-calls of fetch that route makes. --language shows only functions of Python and of code generated at run time (Java,
-JavaScript), --native only those of programs, libraries and the kernel; the time of frames left out
-counts for the caller that is shown, or else for the group. A Python function has its file and the
-lines sampled in it: handler  app.py:42-57. --folded prints collapsed stacks, one a line, for flame
-graph tools (with --json: as one string, "folded").)help",
+calls of fetch that route makes. --language shows only functions of Python and Java, and of other code
+generated at run time (JavaScript, ...), --native only those of programs, libraries and the kernel; the
+time of frames left out counts for the caller that is shown, or else for the group. A function of Python
+or Java has its file and the lines sampled in it: handler  app.py:42-57. --folded prints collapsed
+stacks, one a line, for flame graph tools (with --json: as one string, "folded").)help",
         .examples = R"help(flame
 flame slow
 flame slow+taken

@@ -85,6 +85,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "no function: why a stack ends there";
     case ModuleKind::python:
         return "a Python function, which the interpreter runs";
+    case ModuleKind::java:
+        return "a Java method, which is compiled or interpreted at run time";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

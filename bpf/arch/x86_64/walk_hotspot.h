@@ -24,6 +24,21 @@ enum {
     FRAME_WORDS = 10,
 };
 
+// Whether the interpreter is at one of the instructions by which it goes on with a method whose
+// callee has returned.
+static __always_inline bool is_back_in_interpreter(u64 address) {
+    enum {
+        LOAD_LAST_SP = 0xf0658b48,  /* mov -16(%rbp),%rsp */
+        CLEAR_LAST_SP = 0xf045c748, /* movq $0,-16(%rbp) */
+        LOAD_BYTECODE = 0xc06d8b4c, /* mov -64(%rbp),%r13 */
+    };
+    u64 code = 0;
+
+    if (!read_user_word(address, &code))
+        return false;
+    return (u32)code == LOAD_LAST_SP || (u32)code == CLEAR_LAST_SP || (u32)code == LOAD_BYTECODE;
+}
+
 // To the caller of the interpreter's frame. The one that was interrupted need not have its frame
 // yet, or any more: then the register of the bytecode has something else.
 static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
@@ -46,9 +61,9 @@ static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
 
         if (!read_register(walk, HOTSPOT_BYTECODE_REGISTER, &in_register))
             return WIRE_STOP_NO_TABLE;
-        // Before it jumps to another method, it has put the bytecode into its frame, and that has
-        // its stack pointer in the register.
-        if (!last_sp || in_register != last_sp)
+        // Before it jumps to another method it has put the bytecode into its frame, and that has
+        // its stack pointer in the register. When it is back, it is there until it has been read.
+        if ((!last_sp || in_register != last_sp) && !is_back_in_interpreter(walk->ip))
             bytecode = in_register;
     }
     if (!note_hotspot_bytecode(walk, layout, method, bytecode, !walk->exact))
@@ -101,7 +116,9 @@ static __always_inline u32 hotspot_frame_at(u64 address, bool is_complete) {
 
 // To the caller of code whose frame ends at `cfa`, where its return address is. `frame`: an enum
 // hotspot_frame.
-static __always_inline u32 leave_hotspot_frame(struct stack_walk* walk, u32 frame, u64 cfa) {
+static __always_inline u32 leave_hotspot_frame(struct stack_walk* walk,
+                                               const struct wire_hotspot* layout, u32 frame,
+                                               u64 cfa) {
     u64 return_address, bp = walk->bp;
 
     if ((frame == HOTSPOT_WHOLE || frame == HOTSPOT_PUSHED_RBP) &&
@@ -109,8 +126,9 @@ static __always_inline u32 leave_hotspot_frame(struct stack_walk* walk, u32 fram
         return WIRE_STOP_UNREADABLE;
     if (!read_stack_word(walk, cfa - sizeof(u64), &return_address))
         return WIRE_STOP_UNREADABLE;
-    // What instructions look like is not proof.
-    if (walk->exact && !is_behind_call(return_address))
+    // What instructions look like is not proof. The interpreter jumps to what it calls.
+    if (walk->exact && return_address - layout->interpreter >= layout->interpreter_size &&
+        !is_behind_call(return_address))
         return WIRE_STOP_NO_TABLE;
     walk->slot = cfa - sizeof(u64);
     walk->bp = bp;
@@ -155,7 +173,7 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
         cfa = walk->bp + 2 * sizeof(u64);
     if (cfa & 7 || cfa <= walk->sp)
         return WIRE_STOP_NO_TABLE;
-    return leave_hotspot_frame(walk, frame, cfa);
+    return leave_hotspot_frame(walk, layout, frame, cfa);
 }
 
 // From a frame in a mapping of HotSpot's code. Returns why the walk ends here, WIRE_STOPS, or
@@ -182,7 +200,7 @@ __noinline int step_through_hotspot(struct stack_walk* walk) {
     size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);
     if (walk->exact || size < 2 * sizeof(u64))
         return HOTSPOT_WITHOUT_RULE;
-    return leave_hotspot_frame(walk, HOTSPOT_WHOLE, walk->sp + size);
+    return leave_hotspot_frame(walk, layout, HOTSPOT_WHOLE, walk->sp + size);
 }
 
 #endif
