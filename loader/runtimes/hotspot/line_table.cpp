@@ -37,7 +37,6 @@ uint32_t hotspot_line(std::span<const std::byte> table, uint32_t bytecode) {
     constexpr uint8_t end = 0, escape = 0xff, line_bits = 3, line_mask = 7;
     HotspotNumbers numbers(table);
     uint32_t at = 0, line = 0, found = 0, found_at = 0;
-    bool has_found = false;
     while (true) {
         const uint8_t value = numbers.byte();
         if (numbers.failed() || value == end)
@@ -51,12 +50,13 @@ uint32_t hotspot_line(std::span<const std::byte> table, uint32_t bytecode) {
             at += value >> line_bits;
             line += value & line_mask;
         }
-        // They need not be in order; of several at one bytecode the first counts, as in HotSpot.
-        if (at <= bytecode && (!has_found || at > found_at)) {
+        // They need not be in order. As HotSpot looks them up (Method::line_number_from_bci).
+        if (at <= bytecode && at >= found_at) {
             found = line;
             found_at = at;
-            has_found = true;
         }
+        if (at == bytecode)
+            break;
     }
     return found <= INT32_MAX ? found : 0;
 }

@@ -84,7 +84,7 @@ struct TypeEntry {
 // JDK 17 has 788 and 621.
 constexpr size_t most_entries = 8192;
 constexpr uint64_t most_bytes = 1 << 20; // an offset, or a size
-constexpr size_t name_limit = 64;
+constexpr size_t type_name_limit = 64;
 
 // What an entry says that has no more behind it.
 template <typename Entry>
@@ -126,22 +126,22 @@ read_vm_structs(const ReadMemory& read, uint64_t structs_at, uint64_t types_at) 
 
     const bool has_structs =
         for_each_entry<StructEntry>(memory, structs_at, [&](const StructEntry& entry) {
-            const std::string type = memory.text(entry.type, name_limit);
-            const std::string field = memory.text(entry.field, name_limit);
+            const std::string type = memory.text(entry.type, type_name_limit);
+            const std::string field = memory.text(entry.field, type_name_limit);
             const auto found = wanted.find({type, field});
             if (found == wanted.end())
                 return;
             const size_t i = found->second;
             const bool is_static = entry.is_static != 0;
             if (is_static != fields[i].is_static || (!is_static && entry.offset > most_bytes) ||
-                memory.text(entry.of, name_limit) != fields[i].of)
+                memory.text(entry.of, type_name_limit) != fields[i].of)
                 return;
             values.fields[i] = is_static ? entry.address : entry.offset;
             has_field[i] = true;
         });
     const bool has_types =
         has_structs && for_each_entry<TypeEntry>(memory, types_at, [&](const TypeEntry& entry) {
-            const std::string type = memory.text(entry.type, name_limit);
+            const std::string type = memory.text(entry.type, type_name_limit);
             for (size_t i = 0; i < types.size(); i++) {
                 if (types[i] != type || entry.size == 0 || entry.size > most_bytes)
                     continue;
