@@ -119,6 +119,16 @@ TEST(HotspotTables, OfOtherVersionsAreSaid) {
                                  "17 (generated code is shown by its addresses instead)");
 }
 
+// It is said when nothing else is where it was, too.
+TEST(HotspotTables, OfOtherVersionsHaveOtherFields) {
+    HotspotImage image;
+    image.fields.resize(2);
+    image.put_tables();
+    EXPECT_NE(problem_of(image).find("its structures are not those of 17"), std::string::npos);
+    image.put(HotspotImage::version + 2, uint8_t{25});
+    EXPECT_NE(problem_of(image).find("of HotSpot 25"), std::string::npos);
+}
+
 TEST(HotspotTables, AreWaitedForWhileItStarts) {
     const std::string tables = "not yet: they are not there yet";
     HotspotImage image;
@@ -285,7 +295,7 @@ TEST_F(HotspotCode, ThatIsNoMethodsHasItsKind) {
     image.put(HotspotImage::blob + 12, uint32_t{104});
     image.put_text(HotspotImage::kind, "StubRoutines (1)");
     const auto cookie = wire_hotspot_code_cookie(HotspotImage::kind, 0, HotspotImage::blob_size, 0);
-    EXPECT_EQ(text_of(read(0, cookie)), "[stub: StubRoutines (1)] :0");
+    EXPECT_EQ(text_of(read(0, cookie)), "[stub: StubRoutines 1] :0");
     image.put_text(HotspotImage::kind, std::string(100, 'x'));
     EXPECT_EQ(text_of(read(0, cookie)), "[stub: " + std::string(64, 'x') + "] :0");
     image.put(HotspotImage::blob + 80, uint64_t{0x666000});

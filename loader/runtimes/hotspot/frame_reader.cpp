@@ -91,7 +91,9 @@ class FrameReader {
     }
     std::optional<HotspotFunction> function(const Scope& scope);
     std::optional<std::string> stub_name(uint64_t address) {
-        const std::string text = memory_.text(address, stub_limit);
+        std::string text = memory_.text(address, stub_limit);
+        // "StubRoutines (1)": views would leave that out, as they do parameters.
+        std::erase_if(text, [](char letter) { return letter == '(' || letter == ')'; });
         return memory_.failed() ? std::nullopt : std::optional(text);
     }
     // The methods that are in one another at a place, innermost first. Empty: nothing is known of

@@ -132,29 +132,29 @@ bool find_hotspot_code(const ReadMemory& read, const HotspotValues& values, wire
 }
 
 Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, uint64_t types) {
-    const auto answer = read_vm_structs(read, structs, types);
-    if (const auto* const problem = std::get_if<VmStructsProblem>(&answer)) {
-        if (*problem == VmStructsProblem::unknown)
-            return unknown("of a HotSpot",
-                           fmt::format("its structures are not those of {}", known_version));
+    const VmStructs tables = read_vm_structs(read, structs, types);
+    if (tables.problem && *tables.problem != VmStructsProblem::unknown)
         return Error{"read HotSpot's tables", "gHotSpotVMStructs", "they are not there yet", ""};
-    }
-    HotspotLayout layout{std::get<HotspotValues>(answer), {}};
+    HotspotLayout layout{tables.values, {}};
+    const HotspotValues& values = layout.values;
     BoundedMemory memory(read);
     uint8_t version = 0;
-    if (!is_believable(layout.values) ||
-        !memory.get(layout.values[F::jdk_version] + layout.values[F::jdk_major], version))
-        return unknown("of a HotSpot", "where it says that its structures are, they cannot be");
-    if (version == 0)
+    const bool has_version = values[F::jdk_version] != HotspotValues::absent &&
+                             values[F::jdk_major] <= object_limit &&
+                             memory.get(values[F::jdk_version] + values[F::jdk_major], version);
+    if (has_version && version == 0)
         return Error{"read HotSpot's version", "JDK_Version", "it is not there yet", ""};
-    if (version != known_version)
+    if (has_version && version != known_version)
         return unknown(fmt::format("of HotSpot {}", version),
                        fmt::format("auger knows the structures of {}", known_version));
-    const auto walk = walk_layout(layout.values);
-    if (!walk)
+    if (tables.problem)
+        return unknown("of a HotSpot",
+                       fmt::format("its structures are not those of {}", known_version));
+    const auto walk = is_believable(values) ? walk_layout(values) : std::nullopt;
+    if (!has_version || !walk)
         return unknown("of a HotSpot", "where it says that its structures are, they cannot be");
     layout.walk = *walk;
-    if (!find_hotspot_code(read, layout.values, layout.walk))
+    if (!find_hotspot_code(read, values, layout.walk))
         return Error{"read HotSpot's heaps of code", "CodeCache", "they are not there yet", ""};
     return layout;
 }

@@ -3,7 +3,7 @@
 
 #include "loader/runtimes/hotspot/bounded_memory.h"
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -114,10 +114,11 @@ bool for_each_entry(BoundedMemory& memory, uint64_t variable, const Take& take) 
 
 } // namespace
 
-std::variant<HotspotValues, VmStructsProblem>
-read_vm_structs(const ReadMemory& read, uint64_t structs_at, uint64_t types_at) {
+VmStructs read_vm_structs(const ReadMemory& read, uint64_t structs_at, uint64_t types_at) {
     BoundedMemory memory(read);
-    HotspotValues values;
+    VmStructs answer;
+    HotspotValues& values = answer.values;
+    values.fields.fill(HotspotValues::absent);
     std::array<bool, fields.size()> has_field{};
     std::array<bool, types.size()> has_type{};
     std::map<std::pair<std::string_view, std::string_view>, size_t> wanted;
@@ -149,17 +150,14 @@ read_vm_structs(const ReadMemory& read, uint64_t structs_at, uint64_t types_at) 
                 has_type[i] = true;
             }
         });
+    const auto all = [](const auto& has) { return std::ranges::find(has, false) == has.end(); };
     if (memory.late())
-        return VmStructsProblem::late;
-    if (!has_types)
-        return VmStructsProblem::unreadable;
-    for (const bool has : has_field)
-        if (!has)
-            return VmStructsProblem::unknown;
-    for (const bool has : has_type)
-        if (!has)
-            return VmStructsProblem::unknown;
-    return values;
+        answer.problem = VmStructsProblem::late;
+    else if (!has_types)
+        answer.problem = VmStructsProblem::unreadable;
+    else if (!all(has_field) || !all(has_type))
+        answer.problem = VmStructsProblem::unknown;
+    return answer;
 }
 
 } // namespace auger

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <variant>
+#include <optional>
 
 namespace auger {
 
@@ -64,6 +64,7 @@ enum class HotspotField : uint8_t {
 enum class HotspotType : uint8_t { block, nmethod, pc, const_method, pool, count_ };
 
 struct HotspotValues {
+    static constexpr uint64_t absent = UINT64_MAX;
     // Offsets in bytes; of static ones addresses.
     std::array<uint64_t, static_cast<size_t>(HotspotField::count_)> fields{};
     std::array<uint64_t, static_cast<size_t>(HotspotType::count_)> sizes{};
@@ -73,15 +74,19 @@ struct HotspotValues {
     friend bool operator==(const HotspotValues&, const HotspotValues&) = default;
 };
 
-// Why there are none.
+// Why they are not there, or not all of them.
 enum class VmStructsProblem : uint8_t {
     unreadable, // or not there yet
     unknown,    // not all of it is there, or of other types
     late,       // see MemoryRead
 };
 
+struct VmStructs {
+    HotspotValues values; // `absent`: of what is not there
+    std::optional<VmStructsProblem> problem{};
+};
+
 // `structs`, `types`: where the addresses of the tables lie in the process.
-std::variant<HotspotValues, VmStructsProblem> read_vm_structs(const ReadMemory& read,
-                                                              uint64_t structs, uint64_t types);
+VmStructs read_vm_structs(const ReadMemory& read, uint64_t structs, uint64_t types);
 
 } // namespace auger
