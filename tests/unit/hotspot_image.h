@@ -217,9 +217,9 @@ struct HotspotImage : FakePages {
     void put_methods() {
         put(outer + 16, outer_const);
         put(inner + 16, inner_const);
-        // Lines: from bytecode 0 on 10, from 5 on 12; and 100, and from 2 on 99.
+        // Lines: from bytecode 0 on 10, from 5 on 12; and 100, at 2 99, from 3 on 104.
         put_const(outer_const, 1, {0xff, 0, 20, 0x2a, 0});
-        put_const(inner_const, 2, {0xff, 0, 0xc8, 0, 0xff, 4, 1, 0});
+        put_const(inner_const, 2, {0xff, 0, 0xc8, 0, 0xff, 4, 1, 0x0d, 0});
         put(pool + 32, klass);
         put(pool + 60, int32_t{4});
         put(klass + 40, symbol(0, "org/shop/Till"));

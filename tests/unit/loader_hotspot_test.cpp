@@ -350,6 +350,10 @@ TEST_F(HotspotCode, HostilePlacesAndScopes) {
         image.put_bytes(scopes + 8, around, 4);
         EXPECT_EQ(text(0), "(unreadable)");
     }
+    // One that comes later is none, even if it is one.
+    image.put_bytes(scopes + 0x20, "\0\1\10", 3);
+    image.put_bytes(scopes + 8, "\40\2\3", 3);
+    EXPECT_EQ(text(0), "(unreadable)");
     image.put_bytes(scopes + 8, "\1\0\3", 3); // no method
     EXPECT_EQ(text(0), "(unreadable)");
     image.put_bytes(scopes + 8, "\1\2\3", 3);
@@ -398,7 +402,8 @@ TEST_F(HotspotCode, NamesAreBounded) {
     image.symbol(1, std::string(1025, 'a'));
     EXPECT_EQ(std::get<HotspotFrame>(read(0x40, cookie()))[0].name,
               "org.shop.Till." + std::string(1024, 'a') + "...");
-    // A name that is not in the pool.
+    // A name that is not in the pool, but behind it.
+    image.put(HotspotImage::pool_entries + 32, image.symbol(4, "other"));
     image.put(HotspotImage::outer_const + 34, uint16_t{4});
     EXPECT_EQ(text(0x40), "(unreadable)");
 }
