@@ -9,11 +9,10 @@
 
 #include ARCH(registers.h)
 
-/* By process. Written by user space, read by walks; full: the process's Java frames are not known,
+/* By number. Written by user space, read by walks; full: the process's Java frames are not known,
  * which is said. */
 struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, WIRE_HOTSPOT_PROCESSES);
     __type(key, u32);
     __type(value, struct wire_hotspot);

@@ -26,6 +26,7 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->process.mappings = process ? process->mappings : 0;
     walk->process.python = process ? process->python : 0;
     walk->process.python_layout = process ? process->python_layout : 0;
+    walk->process.hotspot = process ? process->hotspot : 0;
     walk->python.boundary = 0;
     walk->python.count = 0;
     walk->python.endless = 0;

@@ -133,7 +133,7 @@ struct wire_unwind_process {
     __wire_u32 mappings;
     __wire_u64 python;        /* address of _PyRuntime; 0: it is none of CPython's */
     __wire_u32 python_layout; /* number of its wire_python_layout */
-    __wire_u32 padding;
+    __wire_u32 hotspot;       /* 1 + number of its wire_hotspot; 0: it has none */
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:

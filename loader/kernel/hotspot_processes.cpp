@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/hotspot_processes.h"
 
+#include "bpf/unwind_table.h"
 #include "loader/base/read_clock.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/run_in_time.h"
@@ -37,46 +38,65 @@ Result<HotspotLayout> HotspotProcesses::read(pid_t pid, const Tables& tables) co
     return **answer;
 }
 
-Result<bool> HotspotProcesses::set(pid_t pid, uint64_t executed_ns, const Tables& tables,
-                                   uint64_t now_ns) {
+// A walk that began before must not read another process's: as with cells.
+uint32_t HotspotProcesses::new_number(uint64_t now_ns) {
+    if (!free_numbers_.empty() && free_numbers_.front().first <= now_ns) {
+        const uint32_t number = free_numbers_.front().second;
+        free_numbers_.pop_front();
+        return number;
+    }
+    return numbers_ < WIRE_HOTSPOT_PROCESSES ? ++numbers_ : 0;
+}
+
+void HotspotProcesses::release(const Process& process, uint64_t now_ns) {
+    if (process.number)
+        free_numbers_.emplace_back(now_ns + WIRE_UNWIND_REST_NS, process.number);
+}
+
+Result<uint32_t> HotspotProcesses::set(pid_t pid, uint64_t executed_ns, const Tables& tables,
+                                       uint64_t now_ns) {
     Process& process = processes_[pid];
     if (process.executed_ns != executed_ns || process.tables != tables) {
+        release(process, now_ns);
         process = {};
         process.executed_ns = executed_ns;
         process.tables = tables;
     }
     if (process.given_up)
         return process.problem;
-    if (process.layout)
-        return true;
-    if (now_ns < process.again_ns)
-        return false;
+    if (process.layout || now_ns < process.again_ns)
+        return process.number;
     auto layout = read(pid, tables);
     if (!layout && layout.error().kind != Error::Kind::unsupported) {
         process.pause_ns = std::clamp(2 * process.pause_ns, shortest_look_ns, longest_look_ns);
         process.again_ns = now_ns + process.pause_ns;
-        return false;
+        return 0u;
     }
-    const auto key = static_cast<uint32_t>(pid);
-    if (layout && bpf_map_update_elem(processes_fd_, &key, &layout->walk, BPF_ANY) < 0)
+    process.number = layout ? new_number(now_ns) : 0;
+    const uint32_t key = process.number - 1;
+    if (layout &&
+        (!process.number || bpf_map_update_elem(processes_fd_, &key, &layout->walk, BPF_ANY) < 0))
         layout =
             Error{"show Java's methods", "", "there are too many processes that run Java",
                   "generated code is shown by its addresses instead", Error::Kind::unsupported};
     if (!layout) {
+        release(process, now_ns);
+        process.number = 0;
         process.given_up = true;
         process.problem = layout.error();
         return process.problem;
     }
     process.layout = std::make_shared<const HotspotLayout>(*std::move(layout));
     names_.set_layout(pid, executed_ns, process.layout);
-    return true;
+    return process.number;
 }
 
-void HotspotProcesses::end(pid_t pid) {
-    if (processes_.erase(pid) == 0)
+void HotspotProcesses::end(pid_t pid, uint64_t now_ns) {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end())
         return;
-    const auto key = static_cast<uint32_t>(pid);
-    bpf_map_delete_elem(processes_fd_, &key);
+    release(process->second, now_ns);
+    processes_.erase(process);
     names_.end(pid);
 }
 

@@ -193,9 +193,10 @@ RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t co
 
 void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     Process process;
-    process.hotspot = find_hotspot(pid, now_ns);
-    const auto described = mappings(pid, now_ns, now_ns, process.hotspot);
     wire_unwind_process entry{};
+    entry.hotspot = find_hotspot(pid, now_ns);
+    process.hotspot = entry.hotspot != 0;
+    const auto described = mappings(pid, now_ns, now_ns, process.hotspot);
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
@@ -254,7 +255,7 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
     python_.set(pid, mappings_.image_began(pid), layout);
 }
 
-bool LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
+uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         const auto known = known_.find(mapping.module.value);
         if (known == known_.end() || !known->second.hotspot)
@@ -263,15 +264,15 @@ bool LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
         const auto bias = bias_of(module, mapping);
         if (!bias)
             continue;
-        const auto is_known =
+        const auto number =
             hotspot_.set(pid, mappings_.image_began(pid),
                          {module.hotspot->structs + *bias, module.hotspot->types + *bias}, now_ns);
-        if (!is_known)
-            module.note = is_known.error().message();
-        return is_known && *is_known;
+        if (!number)
+            module.note = number.error().message();
+        return number ? *number : 0;
     }
-    hotspot_.end(pid);
-    return false;
+    hotspot_.end(pid, now_ns);
+    return 0;
 }
 
 bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
@@ -311,7 +312,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
-    hotspot_.end(pid);
+    hotspot_.end(pid, now_ns);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
         return;

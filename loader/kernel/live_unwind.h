@@ -91,8 +91,8 @@ class LiveUnwind {
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     // Installs the processes that map the module anew.
     void renew_processes(ModuleId id, uint64_t now_ns);
-    // Whether walks know the code that the process's HotSpot generates.
-    bool find_hotspot(pid_t pid, uint64_t now_ns);
+    // As wire_unwind_process::hotspot has it.
+    uint32_t find_hotspot(pid_t pid, uint64_t now_ns);
     void forget_process(pid_t pid, uint64_t now_ns);
     // False when there was no room, but will be.
     bool install_tables(ModuleId id, const Result<UnwindTables>& tables, uint64_t now_ns);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // HotSpot's frames in samples, held against a program that knows its own chain of calls: in the
 // interpreter, in code of either compiler, and as it comes.
+#include "bpf/unwind_table.h"
+#include "loader/kernel/hotspot_names.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/python_chains.h"
 #include "tests/support/temporary_folder.h"
@@ -8,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -148,6 +152,29 @@ TEST_P(JavaFrames, AreTheProgramsOwnChains) {
         fmt::print("{}\n", fmt::join(wrong, "\n"));
     for (const char* cause : {"unreadable", "memory that could not be read in time"})
         EXPECT_EQ(session.lost(fmt::format("Java frames without a name: {}", cause)), 0u);
+}
+
+// In our own memory, where a method and all that it leads to is one object.
+TEST(HotspotNamesTest, FramesWithoutNamesAreCountedByCause) {
+    HotspotNames names;
+    const auto text = [&](uint64_t first, uint64_t second) {
+        return names.name(getpid(), first, second).frames.at(0).function;
+    };
+    std::vector<uint64_t> object(64);
+    const auto address = reinterpret_cast<uint64_t>(object.data());
+    object[0] = address;
+    const auto half = static_cast<uint16_t>(address);
+    const uint32_t cookie = wire_hotspot_method_cookie(address, address, half, half);
+    const uint64_t method = WIRE_FRAME_HOTSPOT_BYTECODE | address;
+    EXPECT_EQ(text(method, cookie), "[java: unreadable]"); // of no process that is known
+    names.set_layout(getpid(), 0, std::make_shared<const HotspotLayout>());
+    EXPECT_EQ(text(method, cookie ^ 1), "[java: gone before its name was read]");
+    EXPECT_EQ(text(WIRE_FRAME_HOTSPOT_BYTECODE | 8, cookie), "[java: unreadable]");
+    EXPECT_EQ(text(WIRE_FRAME_HOTSPOT_BYTECODE, 0), "[interpreter]");
+    EXPECT_THAT(names.missing(), testing::ElementsAre(2u, 1u, 0u, 1u));
+    EXPECT_EQ(names.memory_bytes(), 0u);
+    names.end(getpid());
+    EXPECT_EQ(text(method, cookie ^ 1), "[java: gone before its name was read]");
 }
 
 // Between calls compiled code tells of each instruction whose it is only when it is asked to.

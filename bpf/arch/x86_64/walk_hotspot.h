@@ -11,17 +11,13 @@
 
 enum { HOTSPOT_BYTECODE_REGISTER = 13 }; /* has the address of the bytecode that is executed */
 
-/* Of an interpreter's frame, which has a frame pointer: a piece of it, and what is where in that.
- */
+/* What is where in an interpreter's frame, from its frame pointer. */
 enum {
-    INTERPRETER_FRAME = -64, /* from the frame pointer on */
-    FRAME_BYTECODE = 0,      /* in words: address of the bytecode, while the method is calling */
-    FRAME_METHOD = 5,        /* address of the Method */
-    FRAME_LAST_SP = 6,       /* of a method that calls another one: its stack pointer; else 0 */
-    FRAME_SENDER_SP = 7,     /* the caller's stack pointer, before room was made for arguments */
-    FRAME_CALLER_BP = 8,
-    FRAME_RETURN = 9,
-    FRAME_WORDS = 10,
+    FRAME_BYTECODE = -64, /* address of the bytecode, while the method is calling */
+    FRAME_METHOD = -24,   /* address of the Method */
+    FRAME_LAST_SP = -16,  /* of a method that calls another one: its stack pointer; else 0 */
+    FRAME_SENDER_SP = -8, /* the caller's stack pointer, before room was made for arguments */
+    FRAME_RETURN = 8,
 };
 
 // Whether the interpreter is at one of the instructions by which it goes on with a method whose
@@ -43,21 +39,21 @@ static __always_inline bool is_back_in_interpreter(u64 address) {
 // yet, or any more: then the register of the bytecode has something else.
 static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
                                                  const struct wire_hotspot* layout) {
-    u64 method, bytecode, caller_bp, return_address, sp;
+    u64 method, bytecode, last_sp, caller_bp, return_address, sp;
 
     walk->hotspot.first = WIRE_FRAME_HOTSPOT_BYTECODE;
     walk->hotspot.second = 0;
+    // From lower to higher addresses, as windows move.
     if (walk->bp & 7 || walk->bp < walk->sp ||
-        bpf_probe_read_user(walk->hotspot.words, FRAME_WORDS * sizeof(u64),
-                            (void*)walk->bp + INTERPRETER_FRAME))
+        !read_stack_word(walk, walk->bp + FRAME_BYTECODE, &bytecode) ||
+        !read_stack_word(walk, walk->bp + FRAME_METHOD, &method) ||
+        !read_stack_word(walk, walk->bp + FRAME_LAST_SP, &last_sp) ||
+        !read_stack_word(walk, walk->bp + FRAME_SENDER_SP, &sp) ||
+        !read_stack_word(walk, walk->bp, &caller_bp) ||
+        !read_stack_word(walk, walk->bp + FRAME_RETURN, &return_address))
         return WIRE_STOP_NO_TABLE;
-    bytecode = walk->hotspot.words[FRAME_BYTECODE];
-    method = walk->hotspot.words[FRAME_METHOD];
-    sp = walk->hotspot.words[FRAME_SENDER_SP];
-    caller_bp = walk->hotspot.words[FRAME_CALLER_BP];
-    return_address = walk->hotspot.words[FRAME_RETURN];
     if (walk->exact) {
-        u64 last_sp = walk->hotspot.words[FRAME_LAST_SP], in_register;
+        u64 in_register;
 
         if (!read_register(walk, HOTSPOT_BYTECODE_REGISTER, &in_register))
             return WIRE_STOP_NO_TABLE;
@@ -181,12 +177,14 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
 // in a walk, which the verifier wants.
 enum { HOTSPOT_WITHOUT_RULE = WIRE_STOPS + 1 };
 __noinline int step_through_hotspot(struct stack_walk* walk) {
-    u32 pid = bpf_get_current_pid_tgid() >> 32;
-    struct wire_hotspot* layout = bpf_map_lookup_elem(&hotspot_processes, &pid);
+    struct wire_hotspot* layout;
+    u32 number;
     u64 size;
 
     if (!walk)
         return WIRE_STOP_END;
+    number = walk->process.hotspot - 1; /* of none, it is out of bounds */
+    layout = bpf_map_lookup_elem(&hotspot_processes, &number);
     if (!layout)
         return WIRE_STOP_NO_TABLE;
     if (is_interpreter(walk, layout))
