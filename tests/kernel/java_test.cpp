@@ -177,14 +177,21 @@ TEST(HotspotNamesTest, FramesWithoutNamesAreCountedByCause) {
     EXPECT_EQ(text(method, cookie ^ 1), "[java: gone before its name was read]");
 }
 
-// Between calls compiled code tells of each instruction whose it is only when it is asked to.
+// Between calls compiled code tells of each instruction whose it is only when it is asked to. Even
+// then a loop that the second compiler has changed counts for the method that it is inlined into.
 const std::string unlock = "-XX:+UnlockDiagnosticVMOptions", exact = "-XX:+DebugNonSafepoints";
+std::vector<std::string> with_outer_loops(std::vector<std::string> options) {
+    for (const char* method : {"burn", "doze", "call"})
+        options.push_back(fmt::format("-XX:CompileCommand=dontinline,JavaChains.{}", method));
+    options.insert(options.end(), {"-XX:CompileCommand=quiet", unlock, exact});
+    return options;
+}
 INSTANTIATE_TEST_SUITE_P(
     Modes, JavaFrames,
     testing::Values(Mode{"Interpreter", {"-Xint"}},
-                    Mode{"FirstCompiler", {"-XX:TieredStopAtLevel=1", unlock, exact}},
-                    Mode{"SecondCompiler", {"-XX:-TieredCompilation", unlock, exact}},
-                    Mode{"AsItComes", {unlock, exact}}),
+                    Mode{"FirstCompiler", with_outer_loops({"-XX:TieredStopAtLevel=1"})},
+                    Mode{"SecondCompiler", with_outer_loops({"-XX:-TieredCompilation"})},
+                    Mode{"AsItComes", with_outer_loops({})}),
     [](const auto& info) { return info.param.name; });
 
 } // namespace

@@ -181,6 +181,7 @@ public class JavaChains {
 
     public static void main(String[] arguments) throws Exception {
         output = Path.of(arguments[0]);
+        LockSupport.parkNanos(1); // its class is initialized before the first stretch
         System.out.println("ready");
         System.in.read();
         Thread thread = new Thread(JavaChains::phases, "chains");
