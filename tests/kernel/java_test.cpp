@@ -181,9 +181,10 @@ TEST(HotspotNamesTest, FramesWithoutNamesAreCountedByCause) {
 // then a loop that the second compiler has changed counts for the method that it is inlined into.
 const std::string unlock = "-XX:+UnlockDiagnosticVMOptions", exact = "-XX:+DebugNonSafepoints";
 std::vector<std::string> with_outer_loops(std::vector<std::string> options) {
+    options.push_back("-XX:CompileCommand=quiet"); // before the others
     for (const char* method : {"burn", "doze", "call"})
         options.push_back(fmt::format("-XX:CompileCommand=dontinline,JavaChains.{}", method));
-    options.insert(options.end(), {"-XX:CompileCommand=quiet", unlock, exact});
+    options.insert(options.end(), {unlock, exact});
     return options;
 }
 INSTANTIATE_TEST_SUITE_P(
