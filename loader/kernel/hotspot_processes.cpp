@@ -100,6 +100,12 @@ void HotspotProcesses::end(pid_t pid, uint64_t now_ns) {
     names_.end(pid);
 }
 
+const wire_hotspot* HotspotProcesses::known(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    return process != processes_.end() && process->second.layout ? &process->second.layout->walk
+                                                                 : nullptr;
+}
+
 std::vector<pid_t> HotspotProcesses::starting(uint64_t now_ns) const {
     std::vector<pid_t> pids;
     for (const auto& [pid, process] : processes_)

@@ -34,6 +34,8 @@ class HotspotProcesses {
     Result<uint32_t> set(pid_t pid, uint64_t executed_ns, const Tables& tables, uint64_t now_ns);
     // It has none any more.
     void end(pid_t pid, uint64_t now_ns);
+    // What walks know of the process; null: nothing.
+    const wire_hotspot* known(pid_t pid) const;
     // Processes that are to be looked at again by now.
     std::vector<pid_t> starting(uint64_t now_ns) const;
 

@@ -109,11 +109,10 @@ LiveUnwind::Module& LiveUnwind::know_module(ModuleId id, uint64_t now_ns) {
     return module;
 }
 
-wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t now_ns,
-                                         bool hotspot) {
+wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t now_ns) {
     wire_unwind_mapping described{mapping.start, mapping.end, 0, 0, WIRE_MAPPING_FILE};
     if (modules_.info(mapping.module).kind == ModuleKind::jit) {
-        described.kind = hotspot ? WIRE_MAPPING_HOTSPOT : WIRE_MAPPING_JIT;
+        described.kind = WIRE_MAPPING_JIT;
         return described;
     }
     for (const Segment& one : know_module(mapping.module, now_ns).segments) {
@@ -132,16 +131,23 @@ wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t 
 
 std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_ns,
                                                       uint64_t now_ns) {
-    const auto process = processes_.find(pid);
-    return mappings(pid, time_ns, now_ns, process != processes_.end() && process->second.hotspot);
-}
-
-std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns,
-                                                      bool hotspot) {
     std::vector<wire_unwind_mapping> described;
+    // All that a heap of HotSpot's may ever take: it grows, and has code there before we hear of
+    // it.
+    const wire_hotspot* const hotspot = hotspot_.known(pid);
+    for (const wire_hotspot_heap& heap :
+         hotspot ? std::span(hotspot->heaps) : std::span<const wire_hotspot_heap>())
+        if (heap.size)
+            described.push_back({heap.low, heap.low + heap.size, 0, 0, WIRE_MAPPING_HOTSPOT});
+    const size_t heaps = described.size();
+    const auto is_in_heap = [&](const ModuleMapping& mapping) {
+        return std::ranges::any_of(std::span(described).first(heaps), [&](const auto& heap) {
+            return mapping.start < heap.end && heap.start < mapping.end;
+        });
+    };
     for (const ModuleMapping& mapping : mappings_.mappings(pid, time_ns)) {
-        if (mapping.module != unknown_module)
-            described.push_back(describe(mapping, now_ns, hotspot));
+        if (mapping.module != unknown_module && !is_in_heap(mapping))
+            described.push_back(describe(mapping, now_ns));
     }
     std::ranges::sort(described, {}, &wire_unwind_mapping::start);
     return described;
@@ -195,8 +201,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     Process process;
     wire_unwind_process entry{};
     entry.hotspot = find_hotspot(pid, now_ns);
-    process.hotspot = entry.hotspot != 0;
-    const auto described = mappings(pid, now_ns, now_ns, process.hotspot);
+    const auto described = mappings(pid, now_ns, now_ns);
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);

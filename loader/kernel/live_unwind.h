@@ -73,16 +73,12 @@ class LiveUnwind {
         uint64_t python = 0;
         uint64_t python_since_ns = 0;
         uint64_t image_began_ns = 0;
-        bool hotspot = false; // walks know the code that its HotSpot generates
     };
 
     Module& know_module(ModuleId id, uint64_t now_ns);
     uint32_t new_table_number(uint64_t now_ns);
     RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
-    // `hotspot`: of a process whose generated code is HotSpot's.
-    wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns, bool hotspot);
-    std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns,
-                                              bool hotspot);
+    wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns);
     // What is to be added to addresses as linked, if an executable segment of the module is mapped
     // here: where that is tells where the rest is.
     static std::optional<uint64_t> bias_of(const Module& module, const ModuleMapping& mapping);

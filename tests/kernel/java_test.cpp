@@ -67,7 +67,10 @@ Agreement compare_java(const PythonStack& seen, const PythonStretch& truth) {
     if (innermost.function != known.function || innermost.file != known.file ||
         innermost.line < truth.first_line || innermost.line > truth.last_line)
         return lacks;
-    for (size_t i = depth; i < seen.chain.size(); i++)
+    // In each phase it looks at the clock.
+    const bool reads_clock =
+        seen.chain.size() == depth + 1 && seen.chain.back().function == "java.lang.System.nanoTime";
+    for (size_t i = depth; i < seen.chain.size() && !reads_clock; i++)
         if (seen.chain[i].function != truth.inner[i - depth])
             return lacks;
     return seen.cut ? Agreement::lacking : Agreement::equal;

@@ -85,7 +85,7 @@ public class JavaChains {
         long begin = System.nanoTime(), end = begin;
         while (end - begin < ns) {
             LockSupport.parkNanos(2_000_000);
-            end = System.nanoTime();
+            end = System.nanoTime(); // may be further in, too, as in all phases
         }
         int last = line();
         tell(phase, begin, end, chain, first, last,

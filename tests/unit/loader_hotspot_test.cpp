@@ -196,6 +196,13 @@ TEST(HotspotTables, AreBounded) {
         image.put(HotspotImage::heap + 200, bits);
         EXPECT_EQ(problem_of(image).substr(0, 7), "not yet") << bits;
     }
+    // Two heaps in one place.
+    {
+        HotspotImage image;
+        image.put(HotspotImage::array + 4, int32_t{2});
+        image.put(HotspotImage::elements + 8, HotspotImage::heap);
+        EXPECT_EQ(problem_of(image).substr(0, 7), "not yet");
+    }
     for (const uint64_t high : {uint64_t{0}, HotspotImage::code_low, UINT64_MAX}) {
         HotspotImage image;
         image.put(HotspotImage::heap + 32, high);

@@ -125,6 +125,9 @@ bool find_hotspot_code(const ReadMemory& read, const HotspotValues& values, wire
             heap.segments == 0 || high <= heap.low || high - heap.low > heap_limit || bits < 0 ||
             bits > WIRE_HOTSPOT_SEGMENT_BITS)
             return false;
+        for (int32_t k = 0; k < i; k++)
+            if (heap.low < walk.heaps[k].low + walk.heaps[k].size && walk.heaps[k].low < high)
+                return false;
         heap.size = high - heap.low;
         heap.segment_bits = static_cast<uint32_t>(bits);
     }
