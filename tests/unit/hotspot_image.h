@@ -85,8 +85,7 @@ struct HotspotImage : FakePages {
     static constexpr uint64_t symbols = 0x60000; // one each 2 KB
 
     std::vector<Field> fields = {
-        {"JDK_Version", "_current", "JDK_Version", true, version},
-        {"JDK_Version", "_major", "unsigned char", false, 2},
+        {"Abstract_VM_Version", "_vm_major_version", "int", true, version},
         {"CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", true, heaps},
         {"GrowableArrayBase", "_len", "int", false, 4},
         {"GrowableArray<int>", "_data", "int*", false, 16},
@@ -135,7 +134,7 @@ struct HotspotImage : FakePages {
 
     HotspotImage() {
         put_tables();
-        put(version + 2, uint8_t{17});
+        put(version, int32_t{17});
         put(heaps, array);
         put(array + 4, int32_t{1});
         put(array + 16, elements);

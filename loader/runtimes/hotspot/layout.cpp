@@ -13,7 +13,7 @@ namespace {
 using F = HotspotField;
 using T = HotspotType;
 
-constexpr uint8_t known_version = 17;
+constexpr int32_t known_version = 17;
 // Of what is told by tables, which the process may have written itself.
 constexpr uint64_t heap_limit = uint64_t{1} << 40, queue_limit = 64 << 20, object_limit = 4096;
 
@@ -83,12 +83,12 @@ std::optional<wire_hotspot> walk_layout(const HotspotValues& values) {
 // Of what names need beside.
 bool is_believable(const HotspotValues& values) {
     for (const F field :
-         {F::jdk_major,       F::array_length,      F::array_data,       F::heap_memory,
-          F::heap_segments,   F::heap_segment_bits, F::space_low,        F::space_high,
-          F::queue_buffer,    F::queue_limit,       F::nmethod_scopes,   F::nmethod_metadata,
-          F::pc_offset,       F::pc_scope,          F::const_size,       F::const_flags,
-          F::pool_holder,     F::pool_length,       F::pool_source_file, F::class_name,
-          F::class_constants, F::symbol_length,     F::symbol_body})
+         {F::array_length,      F::array_data,       F::heap_memory,      F::heap_segments,
+          F::heap_segment_bits, F::space_low,        F::space_high,       F::queue_buffer,
+          F::queue_limit,       F::nmethod_scopes,   F::nmethod_metadata, F::pc_offset,
+          F::pc_scope,          F::const_size,       F::const_flags,      F::pool_holder,
+          F::pool_length,       F::pool_source_file, F::class_name,       F::class_constants,
+          F::symbol_length,     F::symbol_body})
         if (values[field] > object_limit)
             return false;
     constexpr uint64_t number = 4;
@@ -141,12 +141,9 @@ Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, u
     HotspotLayout layout{tables.values, {}};
     const HotspotValues& values = layout.values;
     BoundedMemory memory(read);
-    uint8_t version = 0;
-    const bool has_version = values[F::jdk_version] != HotspotValues::absent &&
-                             values[F::jdk_major] <= object_limit &&
-                             memory.get(values[F::jdk_version] + values[F::jdk_major], version);
-    if (has_version && version == 0)
-        return Error{"read HotSpot's version", "JDK_Version", "it is not there yet", ""};
+    int32_t version = 0;
+    const bool has_version = values[F::major_version] != HotspotValues::absent &&
+                             memory.get(values[F::major_version], version);
     if (has_version && version != known_version)
         return unknown(fmt::format("of HotSpot {}", version),
                        fmt::format("auger knows the structures of {}", known_version));

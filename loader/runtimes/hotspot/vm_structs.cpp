@@ -21,8 +21,7 @@ struct Field {
 // As JDK 17 has them (src/hotspot/share/runtime/vmStructs.cpp there). Another type is another
 // meaning.
 constexpr std::array<Field, static_cast<size_t>(HotspotField::count_)> fields = {{
-    {"JDK_Version", "_current", "JDK_Version", true},
-    {"JDK_Version", "_major", "unsigned char"},
+    {"Abstract_VM_Version", "_vm_major_version", "int", true},
     {"CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", true},
     {"GrowableArrayBase", "_len", "int"},
     {"GrowableArray<int>", "_data", "int*"},

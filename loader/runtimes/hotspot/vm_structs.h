@@ -14,9 +14,8 @@ namespace auger {
 
 // What is looked up there. In the order of a table in vm_structs.cpp.
 enum class HotspotField : uint8_t {
-    jdk_version, // static, as others where it is said
-    jdk_major,
-    code_heaps, // static: address of a GrowableArray of CodeHeaps
+    major_version, // static, as others where it is said
+    code_heaps,    // static: address of a GrowableArray of CodeHeaps
     array_length,
     array_data,
     heap_memory,
