@@ -17,7 +17,6 @@ namespace auger {
 namespace {
 
 constexpr size_t bytes_beside = 64; // of an entry, besides what it holds
-constexpr std::string_view no_file = "[java]";
 // How long a process is left alone whose memory could not be read in time: twice as long each time.
 constexpr uint64_t first_pause_ns = second_ns, last_pause_ns = 64 * second_ns;
 
@@ -38,13 +37,12 @@ HotspotNames::Name make_frames(HotspotFrame functions) {
         name.frames.push_back({std::move(function.name), std::move(function.file), line, true});
     }
     name.frames.back().inlined = false;
-    name.file = name.frames.back().file.empty() ? std::string(no_file) : name.frames.back().file;
     name.address = hash;
     return name;
 }
 
 size_t bytes_of(const HotspotNames::Name& name) {
-    size_t bytes = sizeof name + bytes_beside + name.file.capacity();
+    size_t bytes = sizeof name + bytes_beside;
     for (const Frame& frame : name.frames)
         bytes += sizeof frame + frame.function.capacity() + frame.file.capacity();
     return bytes;
@@ -103,7 +101,6 @@ void HotspotNames::make_room(Process& process) {
 const HotspotNames::Name& HotspotNames::unnamed(Missing cause) {
     static const auto make = [](uint64_t address, const char* text) {
         Name name;
-        name.file = no_file;
         name.address = address;
         name.frames.push_back({text, {}});
         return name;

@@ -22,8 +22,9 @@ namespace auger {
 class HotspotNames {
   public:
     struct Name {
-        std::string file;          // the module's path; "[java]" where there is none
-        uint64_t address = 0;      // in it: another one for each other chain of methods and lines
+        // In the one module of all methods: a method is the same one wherever it is inlined.
+        // Another one for each other chain of methods and lines.
+        uint64_t address = 0;
         std::vector<Frame> frames; // innermost inlined first
     };
     // Why frames have no names.

@@ -138,7 +138,7 @@ LocationId LiveNames::intern_runtime(pid_t pid, uint64_t first, uint64_t second)
         return intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1});
     }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
-    return intern_named(ModuleKind::java, name.file, name.address, name.frames);
+    return intern_named(ModuleKind::java, "[java]", name.address, name.frames);
 }
 
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,

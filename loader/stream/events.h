@@ -32,7 +32,7 @@ enum class ModuleKind : uint8_t {
     waker = 6,   // not code: the address stands for the name of a thread that ended a wait
     cut = 7,     // not code: the address stands for why a stack ends here (wire_unwind_stop)
     python = 8,  // a file of Python's; the address stands for a function and a line
-    java = 9,    // ... of Java's; the address stands for methods, inlined ones too, and lines
+    java = 9,    // Java's methods; the address stands for some, inlined in one another, and lines
 };
 
 struct ModuleInfo {

@@ -192,10 +192,8 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
 
 ModuleId ModuleTable::runtime_module(ModuleKind kind, const std::string& path) {
     auto& files = runtimes_[kind];
-    const char* const further =
-        kind == ModuleKind::java ? "[further files of Java]" : "[further files of Python]";
     const bool is_room = files.size() < limits_.of_user;
-    const auto [at, is_new] = files.try_emplace(is_room ? path : further);
+    const auto [at, is_new] = files.try_emplace(is_room ? path : "[further files of Python]");
     if (is_new) {
         Module module;
         module.info = {kind, at->first, {}};

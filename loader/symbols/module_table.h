@@ -71,7 +71,7 @@ class ModuleTable final : public ModuleSources {
     // A new module for the code that one image (exec) of a process generates. `dump`: where it has
     // its jitdump file mapped.
     ModuleId jit_module(pid_t pid, const Mapping* dump = nullptr);
-    // Of a file of a runtime's language, which nobody opens: by its path alone.
+    // Of a runtime's language, a file or all of it, which nobody opens: by its name alone.
     ModuleId runtime_module(ModuleKind kind, const std::string& path);
     // A module for what the same image generates from now on, so that code of the present and of
     // the past at one address are different locations.
