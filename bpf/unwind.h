@@ -12,6 +12,7 @@ enum {
     STACK_WINDOW_WORDS = 128,
     STACK_WINDOW = STACK_WINDOW_WORDS * sizeof(u64),
     PYTHON_BYTES = 256,
+    HOTSPOT_BYTES = 512,
 };
 
 /* The verifier follows every turn of a loop, but a __noinline function once. So long loops are
@@ -40,6 +41,15 @@ struct python_walk {
     u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */
     /* Leaf first: the words of frames; WIRE_FRAME_PYTHON and an address are a boundary. */
     u64 chain[WIRE_STACK_WORDS];
+};
+
+/* Of the frame at hand, where it is HotSpot's. */
+struct hotspot_walk {
+    u64 first; /* the words that tell of it; 0: nothing is known of it */
+    u64 second;
+    volatile u64 segment;                   /* of the search for its block */
+    u64 blob;                               /* of its code: address of the CodeBlob */
+    u64 words[HOTSPOT_BYTES / sizeof(u64)]; /* what was read last */
 };
 
 /* A walk of the current thread's user stack, and what came of it. Too big for the BPF stack: each
@@ -73,6 +83,7 @@ struct stack_walk {
     u64 window_end;
     u64 window[STACK_WINDOW_WORDS];
     struct python_walk python;
+    struct hotspot_walk hotspot;
 };
 
 /*

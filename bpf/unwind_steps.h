@@ -9,15 +9,22 @@
 #include ARCH(walk_registers.h)
 #include ARCH(walk_rules.h)
 #include ARCH(walk_code.h)
+#include ARCH(walk_hotspot.h)
 
 // From the frame at hand to its caller's. Returns why the walk ends here, or WIRE_STOPS. Calls and
 // returns are dear where the kernel guards against speculation: this is one function.
 __noinline int step(struct stack_walk* walk, bool at_return) {
+    u32 stop;
+
     if (!walk)
         return WIRE_STOP_END;
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
     if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
+    if (walk->mapping.kind == WIRE_MAPPING_HOTSPOT) {
+        stop = step_through_hotspot(walk);
+        return stop == HOTSPOT_WITHOUT_RULE ? step_without_rule(walk, at_return) : stop;
+    }
     if (find_rule(walk) == WIRE_UNWIND_PENDING)
         return WIRE_STOP_PENDING;
     return walk->rule.cfa != WIRE_CFA_NONE ? step_by_rule(walk)

@@ -22,6 +22,7 @@
 #define AUGER_UNWIND_TABLE_H
 
 #include "wire.h"
+#include "wire/hotspot.h"
 #include "wire/python.h"
 
 /* What is replaced in cells and tables is left alone for so long: a walk that began before is over
@@ -121,8 +122,9 @@ struct wire_unwind_mapping {
 };
 
 enum wire_mapping_kind {
-    WIRE_MAPPING_FILE = 0, /* `table` is one */
-    WIRE_MAPPING_JIT = 1,  /* generated code: frame pointers */
+    WIRE_MAPPING_FILE = 0,    /* `table` is one */
+    WIRE_MAPPING_JIT = 1,     /* generated code: frame pointers */
+    WIRE_MAPPING_HOTSPOT = 2, /* ... of HotSpot's: see wire/hotspot.h */
 };
 
 /* Where the mappings of a process stand. */
@@ -131,7 +133,7 @@ struct wire_unwind_process {
     __wire_u32 mappings;
     __wire_u64 python;        /* address of _PyRuntime; 0: it is none of CPython's */
     __wire_u32 python_layout; /* number of its wire_python_layout */
-    __wire_u32 padding;
+    __wire_u32 hotspot;       /* 1 + number of its wire_hotspot; 0: it has none */
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -180,10 +182,13 @@ enum wire_rbx_state {
 /* Set in the address of a frame that did not call, but was interrupted by a signal: the address is
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
-/* The first of the two words that a frame of a runtime takes, behind the native frame that runs it:
- * see wire/python.h. */
+/* The first of the two words that a frame of a runtime takes. Of Python's it stands behind the
+ * native frame that runs it, of HotSpot's in place of one: see wire/python.h, wire/hotspot.h. */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
+#define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
+#define WIRE_FRAME_HOTSPOT_CODE (WIRE_FRAME_RUNTIME | 0x0200000000000000ull)
+#define WIRE_FRAME_HOTSPOT_BYTECODE (WIRE_FRAME_RUNTIME | 0x0300000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

@@ -44,6 +44,13 @@ constexpr std::array<const char*, PythonNames::causes> unnamed_python = {
     "Python frames without a name: gone before it was read",
     "Python frames without a name: memory that could not be read in time",
 };
+// Likewise of HotspotNames::Missing.
+constexpr std::array<const char*, HotspotNames::causes> unnamed_java = {
+    "Java frames without a name: unreadable",
+    "Java frames without a name: gone before it was read",
+    "Java frames without a name: memory that could not be read in time",
+    "Java frames without a name: the interpreter between two methods",
+};
 
 } // namespace
 
@@ -70,6 +77,8 @@ void LiveLedger::report(uint64_t now_ns) const {
                             ModuleTable::Limits{}.of_user)] = mappings_.modules().left_out();
     for (size_t cause = 0; cause < unnamed_python.size(); cause++)
         ledger.lost[unnamed_python[cause]] = python_.missing()[cause];
+    for (size_t cause = 0; cause < unnamed_java.size(); cause++)
+        ledger.lost[unnamed_java[cause]] = hotspot_.missing()[cause];
     sink_.on_ledger(ledger);
 }
 

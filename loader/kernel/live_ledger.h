@@ -5,6 +5,7 @@
 
 #include "loader/kernel/event_ring.h"
 #include "loader/kernel/go_switches.h"
+#include "loader/kernel/hotspot_names.h"
 #include "loader/kernel/live_overhead.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/module_catalogue.h"
@@ -23,11 +24,12 @@ class LiveLedger {
   public:
     LiveLedger(const Programs& programs, const EventRing& ring, const ProcessWatch& watch,
                const ModuleCatalogue& catalogue, const ModuleMap& mappings,
-               const PythonNames& python, const ProbeUpdates& updates, const LiveSampling& sampling,
-               const LiveOverhead& overhead, const GoSwitches& go_switches, EventSink& sink)
+               const PythonNames& python, const HotspotNames& hotspot, const ProbeUpdates& updates,
+               const LiveSampling& sampling, const LiveOverhead& overhead,
+               const GoSwitches& go_switches, EventSink& sink)
         : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue),
-          mappings_(mappings), python_(python), updates_(updates), sampling_(sampling),
-          overhead_(overhead), go_switches_(go_switches), sink_(sink) {}
+          mappings_(mappings), python_(python), hotspot_(hotspot), updates_(updates),
+          sampling_(sampling), overhead_(overhead), go_switches_(go_switches), sink_(sink) {}
 
     // Tells the sink.
     void report(uint64_t now_ns) const;
@@ -43,6 +45,7 @@ class LiveLedger {
     const ModuleCatalogue& catalogue_;
     const ModuleMap& mappings_;
     const PythonNames& python_;
+    const HotspotNames& hotspot_;
     const ProbeUpdates& updates_;
     const LiveSampling& sampling_;
     const LiveOverhead& overhead_;

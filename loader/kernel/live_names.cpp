@@ -125,13 +125,14 @@ LocationId LiveNames::intern_cut(uint64_t cause) {
     return id;
 }
 
-LocationId LiveNames::intern_python(const PythonNames::Name& name) {
-    const ModuleId module = modules_.python_module(name.file);
+LocationId LiveNames::intern_named(ModuleKind kind, const std::string& file, uint64_t address,
+                                   std::span<const Frame> frames) {
+    const ModuleId module = modules_.runtime_module(kind, file);
     tell_modules();
     const size_t before = interner_.locations();
-    const LocationId id = interner_.location({module, name.address, false});
+    const LocationId id = interner_.location({module, address, false});
     if (interner_.locations() != before)
-        sink_.on_frames(id, {&name.frame, 1});
+        sink_.on_frames(id, frames);
     return id;
 }
 
@@ -165,9 +166,21 @@ void LiveNames::append_python_words(pid_t pid, uint64_t first, uint64_t second) 
         stack_.push_back(
             intern_task(std::exchange(task_function_, {}), first & ~uint64_t{WIRE_FRAME_PYTHON}));
         break;
-    default:
-        stack_.push_back(intern_python(python_.name(pid, first, second)));
+    default: {
+        const PythonNames::Name& name = python_.name(pid, first, second);
+        stack_.push_back(
+            intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1}));
     }
+    }
+}
+
+void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second) {
+    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PYTHON) {
+        append_python_words(pid, first, second);
+        return;
+    }
+    const HotspotNames::Name& name = hotspot_.name(pid, first, second);
+    stack_.push_back(intern_named(ModuleKind::java, "[java]", name.address, name.frames));
 }
 
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
@@ -210,7 +223,7 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
             if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON)
-                append_python_words(pid, word, user_frames[i]);
+                append_runtime_words(pid, word, user_frames[i]);
             continue;
         }
         const bool is_return = (i > 0 && !(word & WIRE_FRAME_EXACT)) || leaf_is_return;
@@ -305,7 +318,7 @@ SymbolProgress LiveNames::progress() const {
     progress.pending = symbolizer_.waiting();
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
-    progress.bytes = interner_.memory_bytes() + python_.memory_bytes();
+    progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes();
     return progress;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/base/time_slice.h"
+#include "loader/kernel/hotspot_names.h"
 #include "loader/kernel/python_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
@@ -30,6 +31,7 @@ class LiveNames {
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }
     PythonNames& python() { return python_; }
+    HotspotNames& hotspot() { return hotspot_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -85,8 +87,11 @@ class LiveNames {
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
-    LocationId intern_python(const PythonNames::Name& name);
     LocationId intern_task(std::string_view function, uint64_t address);
+    LocationId intern_named(ModuleKind kind, const std::string& file, uint64_t address,
+                            std::span<const Frame> frames);
+    // Of a frame of a runtime, by its two words.
+    void append_runtime_words(pid_t pid, uint64_t first, uint64_t second);
     void append_python_words(pid_t pid, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
@@ -96,6 +101,7 @@ class LiveNames {
     ModuleMap mappings_;
     Symbolizer symbolizer_;
     PythonNames python_;
+    HotspotNames hotspot_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began

@@ -42,11 +42,12 @@ uint64_t base_of(const ElfSegment& segment) {
 } // namespace
 
 LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-                       PythonNames& python, std::shared_ptr<ConfinedProcesses> readers)
+                       PythonNames& python, HotspotNames& hotspot,
+                       std::shared_ptr<ConfinedProcesses> readers)
     : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
       mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
       tables_(programs.unwind_tables()), python_(programs.map_fd(MapKind::python_layouts), python),
-      worker_(std::move(readers)) {}
+      hotspot_(programs.map_fd(MapKind::hotspot_processes), hotspot), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
     // Before numbers run out: a file that changes all the time takes a new one at every look.
@@ -69,6 +70,8 @@ void LiveUnwind::update(uint64_t now_ns) {
         if (!install_tables(module.module, module.tables, now_ns))
             unplaced_.push_back(std::move(module));
     }
+    for (const pid_t pid : hotspot_.starting(now_ns))
+        install_process(pid, now_ns);
 }
 
 void LiveUnwind::settle(std::chrono::nanoseconds timeout) {
@@ -129,8 +132,21 @@ wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t 
 std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_ns,
                                                       uint64_t now_ns) {
     std::vector<wire_unwind_mapping> described;
+    // All that a heap of HotSpot's may ever take: it grows, and has code there before we hear of
+    // it.
+    const wire_hotspot* const hotspot = hotspot_.known(pid);
+    for (const wire_hotspot_heap& heap :
+         hotspot ? std::span(hotspot->heaps) : std::span<const wire_hotspot_heap>())
+        if (heap.size)
+            described.push_back({heap.low, heap.low + heap.size, 0, 0, WIRE_MAPPING_HOTSPOT});
+    const size_t heaps = described.size();
+    const auto is_in_heap = [&](const ModuleMapping& mapping) {
+        return std::ranges::any_of(std::span(described).first(heaps), [&](const auto& heap) {
+            return mapping.start < heap.end && heap.start < mapping.end;
+        });
+    };
     for (const ModuleMapping& mapping : mappings_.mappings(pid, time_ns)) {
-        if (mapping.module != unknown_module)
+        if (mapping.module != unknown_module && !is_in_heap(mapping))
             described.push_back(describe(mapping, now_ns));
     }
     std::ranges::sort(described, {}, &wire_unwind_mapping::start);
@@ -147,6 +163,10 @@ RuleAnswer LiveUnwind::find_rule(std::span<const wire_unwind_mapping> mappings,
 
 RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t code) const {
     const wire_unwind_table& table = tables_[mapping.table];
+    // By frame pointers a walk would leave out compiled frames; how large they are is not looked up
+    // here.
+    if (mapping.kind == WIRE_MAPPING_HOTSPOT)
+        return {WIRE_STOP_UNSUPPORTED, {}};
     if (mapping.kind != WIRE_MAPPING_FILE || table.state == WIRE_UNWIND_ABSENT)
         return {WIRE_STOP_NO_TABLE, {}};
     if (table.state == WIRE_UNWIND_PENDING)
@@ -178,9 +198,10 @@ RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t co
 }
 
 void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
-    const std::vector<wire_unwind_mapping> described = mappings(pid, now_ns, now_ns);
     Process process;
     wire_unwind_process entry{};
+    entry.hotspot = find_hotspot(pid, now_ns);
+    const auto described = mappings(pid, now_ns, now_ns);
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
@@ -214,23 +235,49 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     cells_.release(std::exchange(processes_[pid], std::move(process)).cells, now_ns);
 }
 
-// Where the first executable segment is mapped tells where the rest is.
-void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
-    const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.python || entry.python)
-        return;
-    const auto& [runtime, layout] = *known->second.python;
-    for (const Segment& one : known->second.segments) {
+std::optional<uint64_t> LiveUnwind::bias_of(const Module& module, const ModuleMapping& mapping) {
+    for (const Segment& one : module.segments) {
         const ElfSegment& segment = one.segment;
         if (mapping.offset + (mapping.end - mapping.start) <= segment.offset ||
             mapping.offset >= segment.offset + segment.file_size)
             continue;
         const uint64_t linked = segment.address + mapping.offset - segment.offset;
-        entry.python = runtime + mapping.start - linked;
-        entry.python_layout = layout;
-        python_.set(pid, mappings_.image_began(pid), layout);
-        return;
+        return mapping.start - linked;
     }
+    return std::nullopt;
+}
+
+void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto known = known_.find(mapping.module.value);
+    if (known == known_.end() || !known->second.python || entry.python)
+        return;
+    const auto bias = bias_of(known->second, mapping);
+    if (!bias)
+        return;
+    const auto& [runtime, layout] = *known->second.python;
+    entry.python = runtime + *bias;
+    entry.python_layout = layout;
+    python_.set(pid, mappings_.image_began(pid), layout);
+}
+
+uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
+        const auto known = known_.find(mapping.module.value);
+        if (known == known_.end() || !known->second.hotspot)
+            continue;
+        Module& module = known->second;
+        const auto bias = bias_of(module, mapping);
+        if (!bias)
+            continue;
+        const auto number =
+            hotspot_.set(pid, mappings_.image_began(pid),
+                         {module.hotspot->structs + *bias, module.hotspot->types + *bias}, now_ns);
+        if (!number)
+            module.note = number.error().message();
+        return number ? *number : 0;
+    }
+    hotspot_.end(pid, now_ns);
+    return 0;
 }
 
 bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
@@ -254,6 +301,10 @@ void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& f
         return;
     }
     module.python = {file.runtime, *layout};
+    renew_processes(id, now_ns);
+}
+
+void LiveUnwind::renew_processes(ModuleId id, uint64_t now_ns) {
     std::vector<pid_t> running;
     for (const auto& [pid, process] : processes_)
         if (std::ranges::find(process.modules, id) != process.modules.end())
@@ -266,6 +317,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
+    hotspot_.end(pid, now_ns);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
         return;
@@ -309,6 +361,10 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
         module.note = tables.error().message();
     else if (tables->python && !module.python)
         install_python(id, module, *tables->python, now_ns);
+    else if (tables->hotspot && !module.hotspot) {
+        module.hotspot = tables->hotspot;
+        renew_processes(id, now_ns);
+    }
     for (Segment& segment : module.segments) {
         if (!segment.table || tables_[segment.table].state == WIRE_UNWIND_READY)
             continue;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bpf/unwind_table.h"
+#include "loader/kernel/hotspot_processes.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/python_processes.h"
 #include "loader/kernel/unwind_cells.h"
@@ -27,7 +28,8 @@ namespace auger {
 class LiveUnwind {
   public:
     LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-               PythonNames& python, std::shared_ptr<ConfinedProcesses> readers);
+               PythonNames& python, HotspotNames& hotspot,
+               std::shared_ptr<ConfinedProcesses> readers);
 
     // Takes in what has changed: mappings of processes, tables that are done.
     void update(uint64_t now_ns);
@@ -62,6 +64,7 @@ class LiveUnwind {
             uint32_t layout;
         };
         std::optional<Python> python{};
+        std::optional<HotspotFile> hotspot{};
     };
     struct Process {
         CellRange cells;
@@ -76,9 +79,16 @@ class LiveUnwind {
     uint32_t new_table_number(uint64_t now_ns);
     RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
     wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns);
+    // What is to be added to addresses as linked, if an executable segment of the module is mapped
+    // here: where that is tells where the rest is.
+    static std::optional<uint64_t> bias_of(const Module& module, const ModuleMapping& mapping);
     void install_process(pid_t pid, uint64_t now_ns);
     void install_python(ModuleId id, Module& module, const PythonFile& file, uint64_t now_ns);
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
+    // Installs the processes that map the module anew.
+    void renew_processes(ModuleId id, uint64_t now_ns);
+    // As wire_unwind_process::hotspot has it.
+    uint32_t find_hotspot(pid_t pid, uint64_t now_ns);
     void forget_process(pid_t pid, uint64_t now_ns);
     // False when there was no room, but will be.
     bool install_tables(ModuleId id, const Result<UnwindTables>& tables, uint64_t now_ns);
@@ -92,6 +102,7 @@ class LiveUnwind {
     UnwindCells cells_;
     wire_unwind_table* tables_; // by number
     PythonProcesses python_;
+    HotspotProcesses hotspot_;
     UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id
     std::unordered_map<pid_t, Process> processes_;

@@ -292,6 +292,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.python_layouts);
     case MapKind::thread_contexts:
         return bpf_map__fd(maps.thread_contexts);
+    case MapKind::hotspot_processes:
+        return bpf_map__fd(maps.hotspot_processes);
     }
     return -1;
 }

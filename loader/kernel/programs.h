@@ -78,6 +78,7 @@ enum class MapKind {
     unwind_processes,
     python_layouts,
     thread_contexts,
+    hotspot_processes,
 };
 
 class Programs {

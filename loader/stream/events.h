@@ -33,6 +33,7 @@ enum class ModuleKind : uint8_t {
     cut = 7,     // not code: the address stands for why a stack ends here (wire_unwind_stop)
     python = 8,  // a file of Python's; the address stands for a function and a line
     task = 9,    // not code: the address stands for a task of an event loop that a thread runs
+    java = 10,   // Java's methods; the address stands for some, inlined in one another, and lines
 };
 
 struct ModuleInfo {

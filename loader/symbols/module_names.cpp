@@ -141,6 +141,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::cut:
     case ModuleKind::python:
     case ModuleKind::task:
+    case ModuleKind::java:
         break;
     }
     return std::make_shared<NoNames>();

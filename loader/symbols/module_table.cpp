@@ -191,12 +191,13 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
     return id;
 }
 
-ModuleId ModuleTable::python_module(const std::string& path) {
-    const bool is_room = python_.size() < limits_.of_user;
-    const auto [at, is_new] = python_.try_emplace(is_room ? path : "[further files of Python]");
+ModuleId ModuleTable::runtime_module(ModuleKind kind, const std::string& path) {
+    auto& files = runtimes_[kind];
+    const bool is_room = files.size() < limits_.of_user;
+    const auto [at, is_new] = files.try_emplace(is_room ? path : "[further files of Python]");
     if (is_new) {
         Module module;
-        module.info = {ModuleKind::python, at->first, {}};
+        module.info = {kind, at->first, {}};
         at->second = add(std::move(module));
     }
     return at->second;

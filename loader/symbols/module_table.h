@@ -72,8 +72,8 @@ class ModuleTable final : public ModuleSources {
     // A new module for the code that one image (exec) of a process generates. `dump`: where it has
     // its jitdump file mapped.
     ModuleId jit_module(pid_t pid, const Mapping* dump = nullptr);
-    // Of a file of Python's, which nobody opens: by its path alone.
-    ModuleId python_module(const std::string& path);
+    // Of a runtime's language, a file or all of it, which nobody opens: by its name alone.
+    ModuleId runtime_module(ModuleKind kind, const std::string& path);
     // A module for what the same image generates from now on, so that code of the present and of
     // the past at one address are different locations.
     ModuleId renewed_jit_module(ModuleId of);
@@ -141,7 +141,7 @@ class ModuleTable final : public ModuleSources {
     std::list<ModuleId> recent_;            // modules with an open file, most recently used first
     std::map<uid_t, size_t> of_user_;       // modules that are files or generated code
     std::map<uid_t, ModuleId> rest_;
-    std::map<std::string, ModuleId> python_; // by path
+    std::map<ModuleKind, std::map<std::string, ModuleId>> runtimes_; // by path
     uint64_t left_out_ = 0;
     RootFolders roots_;
 };

@@ -11,6 +11,7 @@ namespace {
 constexpr size_t problem_limit = 1 << 10;
 constexpr size_t build_id_limit = 128; // digits
 constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
+constexpr size_t hotspot_limit = 64;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -43,6 +44,7 @@ std::string tables(const Tables& tables) {
     ByteWriter out(bytes);
     out.string(std::string_view(tables.problem).substr(0, problem_limit));
     out.string(tables.python ? encode_python_file(*tables.python) : "");
+    out.string(tables.hotspot ? encode_hotspot_file(*tables.hotspot) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -54,6 +56,9 @@ std::optional<Tables> tables(std::string_view bytes) {
     tables.problem = in.string(problem_limit);
     const std::string_view python = in.string(python_limit);
     if (!python.empty() && !(tables.python = decode_python_file(python)))
+        return std::nullopt;
+    const std::string_view hotspot = in.string(hotspot_limit);
+    if (!hotspot.empty() && !(tables.hotspot = decode_hotspot_file(hotspot)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

@@ -3,6 +3,7 @@
 // believed unless it holds together.
 #pragma once
 
+#include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/unwind/byte_cursor.h"
 
@@ -29,6 +30,7 @@ struct Tables {
     bool cached = false; // what the cache has is right
     Bytes file;          // else encode_unwind_file(); of the message's bytes
     std::optional<PythonFile> python{};
+    std::optional<HotspotFile> hotspot{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

@@ -3,6 +3,7 @@
 // worth. Plain data; made by compile_unwind_tables().
 #pragma once
 
+#include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/unwind/unwind_table.h"
 
@@ -40,7 +41,9 @@ struct UnwindTables {
     // frame information.
     std::vector<UnwindTable> tables;
     UnwindStatistics statistics;
-    std::optional<PythonFile> python{}; // of a file that is CPython; not cached
+    // Of a file that is a runtime; not cached.
+    std::optional<PythonFile> python{};
+    std::optional<HotspotFile> hotspot{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

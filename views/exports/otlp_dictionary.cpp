@@ -40,6 +40,8 @@ std::string_view frame_type(ModuleKind kind) {
         return "kernel";
     case ModuleKind::python:
         return "cpython";
+    case ModuleKind::java:
+        return "jvm";
     default:
         return {};
     }

@@ -87,6 +87,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "a Python function, which the interpreter runs";
     case ModuleKind::task:
         return "no function: which task runs";
+    case ModuleKind::java:
+        return "a Java method, which is compiled or interpreted at run time";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

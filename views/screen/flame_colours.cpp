@@ -33,6 +33,7 @@ constexpr FillName kernel_fill{Fill::module0, "kernel"};
 constexpr FillName native_fill{Fill::module1, "native"};
 constexpr FillName python_fill{Fill::module2, "Python"};
 constexpr FillName generated_fill{Fill::module3, "generated code"};
+constexpr FillName java_fill{Fill::module4, "Java"};
 
 Fill language_fill(ModuleKind kind) {
     switch (kind) {
@@ -46,6 +47,8 @@ Fill language_fill(ModuleKind kind) {
     case ModuleKind::python:
     case ModuleKind::task:
         return python_fill.fill;
+    case ModuleKind::java:
+        return java_fill.fill;
     case ModuleKind::jit:
         return generated_fill.fill;
     case ModuleKind::cut:
@@ -58,7 +61,8 @@ Fill language_fill(ModuleKind kind) {
 } // namespace
 
 std::span<const FillName> language_fills() {
-    static constexpr std::array all = {kernel_fill, native_fill, python_fill, generated_fill};
+    static constexpr std::array all = {kernel_fill, native_fill, python_fill, java_fill,
+                                       generated_fill};
     return all;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The confined side of read_unwind_tables().
 #include "loader/process/message.h"
+#include "loader/reader/runtimes/read_hotspot.h"
 #include "loader/reader/runtimes/read_python.h"
 #include "loader/reader/services.h"
 #include "loader/reader/tables/unwind_compiler.h"
@@ -38,6 +39,7 @@ void serve_tables(int socket) {
     std::vector<std::byte> bytes;
     auto tables = compile(**file, std::as_bytes(std::span(cached->bytes)), bytes);
     tables.python = read_python(**file);
+    tables.hotspot = read_hotspot(**file);
     send_message(socket, table_messages::tables(tables));
 }
 

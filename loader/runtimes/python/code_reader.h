@@ -3,12 +3,11 @@
 // objects die, and their memory becomes others'; the cookie tells.
 #pragma once
 
-#include "loader/process/process_memory.h"
 #include "loader/runtimes/python/layout.h"
+#include "loader/runtimes/read_memory.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,8 +26,6 @@ enum class PythonCodeProblem {
     gone, // another one is there, or something else
     late, // see MemoryRead
 };
-
-using ReadMemory = std::function<MemoryRead(uint64_t address, void* bytes, size_t size)>;
 
 // `cookie`: wire_python_cookie() as the stack was taken.
 std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& read,

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// From a frame of HotSpot's to its caller. Compiled code uses the frame pointer as any other
+// register, so the code's block says how large its frame is; where that is being made or left, the
+// instructions tell. Of the walk alone.
+#ifndef AUGER_ARCH_WALK_HOTSPOT_H
+#define AUGER_ARCH_WALK_HOTSPOT_H
+
+#include "hotspot_code.h"
+
+#include ARCH(walk_code.h)
+
+enum { HOTSPOT_BYTECODE_REGISTER = 13 }; /* has the address of the bytecode that is executed */
+
+/* What is where in an interpreter's frame, from its frame pointer. */
+enum {
+    FRAME_BYTECODE = -64, /* address of the bytecode, while the method is calling */
+    FRAME_METHOD = -24,   /* address of the Method */
+    FRAME_LAST_SP = -16,  /* of a method that calls another one: its stack pointer; else 0 */
+    FRAME_SENDER_SP = -8, /* the caller's stack pointer, before room was made for arguments */
+    FRAME_RETURN = 8,
+};
+
+// Whether the interpreter is at one of the instructions by which it goes on with a method whose
+// callee has returned.
+static __always_inline bool is_back_in_interpreter(u64 address) {
+    enum {
+        LOAD_LAST_SP = 0xf0658b48,  /* mov -16(%rbp),%rsp */
+        CLEAR_LAST_SP = 0xf045c748, /* movq $0,-16(%rbp) */
+        LOAD_BYTECODE = 0xc06d8b4c, /* mov -64(%rbp),%r13 */
+    };
+    u64 code = 0;
+
+    if (!read_user_word(address, &code))
+        return false;
+    return (u32)code == LOAD_LAST_SP || (u32)code == CLEAR_LAST_SP || (u32)code == LOAD_BYTECODE;
+}
+
+// To the caller of the interpreter's frame. The one that was interrupted need not have its frame
+// yet, or any more: then the register of the bytecode has something else.
+static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
+                                                 const struct wire_hotspot* layout) {
+    u64 method, bytecode, last_sp, caller_bp, return_address, sp;
+
+    walk->hotspot.first = WIRE_FRAME_HOTSPOT_BYTECODE;
+    walk->hotspot.second = 0;
+    // From lower to higher addresses, as windows move.
+    if (walk->bp & 7 || walk->bp < walk->sp ||
+        !read_stack_word(walk, walk->bp + FRAME_BYTECODE, &bytecode) ||
+        !read_stack_word(walk, walk->bp + FRAME_METHOD, &method) ||
+        !read_stack_word(walk, walk->bp + FRAME_LAST_SP, &last_sp) ||
+        !read_stack_word(walk, walk->bp + FRAME_SENDER_SP, &sp) ||
+        !read_stack_word(walk, walk->bp, &caller_bp) ||
+        !read_stack_word(walk, walk->bp + FRAME_RETURN, &return_address))
+        return WIRE_STOP_NO_TABLE;
+    if (walk->exact) {
+        u64 in_register;
+
+        if (!read_register(walk, HOTSPOT_BYTECODE_REGISTER, &in_register))
+            return WIRE_STOP_NO_TABLE;
+        // Before it jumps to another method it has put the bytecode into its frame, and that has
+        // its stack pointer in the register. When it is back, it is there until it has been read.
+        if ((!last_sp || in_register != last_sp) && !is_back_in_interpreter(walk->ip))
+            bytecode = in_register;
+    }
+    if (!note_hotspot_bytecode(walk, layout, method, bytecode, !walk->exact))
+        return WIRE_STOP_NO_TABLE;
+    walk->slot = walk->bp + sizeof(u64);
+    walk->bp = caller_bp;
+    walk->bx_state = WIRE_RBX_LOST;
+    return enter_caller(walk, return_address, sp);
+}
+
+/* What a compiled method has put on the stack. */
+enum hotspot_frame {
+    HOTSPOT_NOTHING,    /* the return address is at the stack pointer */
+    HOTSPOT_PUSHED_RBP, /* ... and the caller's rbp before it */
+    HOTSPOT_RESERVED,   /* all of the frame is there, but for the caller's rbp */
+    HOTSPOT_WHOLE,
+};
+
+// Of the method that was interrupted, whose frame is or is not complete by what its block says. Its
+// code is one of these; the return address may be on the stack before, and is behind:
+//     push %rbp; [mov %rsp,%rbp;] sub $SIZE,%rsp      sub $SIZE,%rsp; mov %rbp,SIZE-8(%rsp)
+//     add $SIZE,%rsp; pop %rbp; cmp POLL(%r15),%rsp; ja ...; ret
+//     leave; cmpq $0,EXCEPTION(%r15); jne ...; ret
+static __always_inline u32 hotspot_frame_at(u64 address, bool is_complete) {
+    enum { POP_RBP = 0x5d, PUSH_RBP = 0x55, RET = 0xc3, JUMP = 0xe9, LEAVE = 0xc9 };
+    enum { COMPARE_POLL = 0xa73b49, COMPARE_EXCEPTION = 0x7f8149, MASK = 0xffffff };
+    u64 code = 0, before = 0;
+    u8 last;
+
+    if (!read_user_word(address, &code) || !read_user_word(address - sizeof(before), &before))
+        return HOTSPOT_WHOLE;
+    last = before >> 56;
+    if (!is_complete) {
+        if (last == PUSH_RBP || before >> 40 == 0xec8b48)
+            return HOTSPOT_PUSHED_RBP;
+        // sub $SIZE,%rsp with a byte, or with four.
+        if ((before >> 32 & MASK) == 0xec8348 || (before >> 8 & MASK) == 0xec8148)
+            return HOTSPOT_RESERVED;
+        return HOTSPOT_NOTHING;
+    }
+    if ((u8)code == POP_RBP)
+        return HOTSPOT_PUSHED_RBP;
+    if ((u8)code == RET || (code & MASK) == COMPARE_POLL || ((u8)code == JUMP && last == POP_RBP) ||
+        ((u16)code == 0x870f && (before >> 8 & MASK) == COMPARE_POLL) ||
+        ((code & MASK) == COMPARE_EXCEPTION && last == LEAVE) ||
+        ((u16)code == 0x850f && (before & MASK) == COMPARE_EXCEPTION))
+        return HOTSPOT_NOTHING;
+    return HOTSPOT_WHOLE;
+}
+
+// To the caller of code whose frame ends at `cfa`, where its return address is. `frame`: an enum
+// hotspot_frame.
+static __always_inline u32 leave_hotspot_frame(struct stack_walk* walk,
+                                               const struct wire_hotspot* layout, u32 frame,
+                                               u64 cfa) {
+    u64 return_address, bp = walk->bp;
+
+    if ((frame == HOTSPOT_WHOLE || frame == HOTSPOT_PUSHED_RBP) &&
+        !read_stack_word(walk, cfa - 2 * sizeof(u64), &bp))
+        return WIRE_STOP_UNREADABLE;
+    if (!read_stack_word(walk, cfa - sizeof(u64), &return_address))
+        return WIRE_STOP_UNREADABLE;
+    // What instructions look like is not proof. The interpreter jumps to what it calls.
+    if (walk->exact && return_address - layout->interpreter >= layout->interpreter_size &&
+        !is_behind_call(return_address))
+        return WIRE_STOP_NO_TABLE;
+    walk->slot = cfa - sizeof(u64);
+    walk->bp = bp;
+    walk->bx_state = WIRE_RBX_LOST;
+    return enter_caller(walk, return_address, cfa);
+}
+
+// A method's compiled code, in the block that was found.
+static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
+                                             const struct wire_hotspot* layout) {
+    u64 size, ip, original_pc, cfa;
+    u32 frame = HOTSPOT_WHOLE;
+    bool is_native, is_complete;
+
+    ip = walk->ip;
+    size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);
+    // The method goes on in the interpreter as soon as what it has called returns. Until then it is
+    // where it was.
+    if (!walk->exact && ip == block_word(walk, layout->block_deopt_handler)) {
+        if (!read_stack_word(walk, walk->sp + block_half(walk, layout->block_original_pc),
+                             &original_pc))
+            return WIRE_STOP_UNREADABLE;
+        ip = original_pc;
+    }
+    note_hotspot_code(walk, layout, ip);
+    is_native = block_half(walk, layout->block_pcs) == block_half(walk, layout->block_pcs_end);
+    cfa = walk->sp + size;
+    if (walk->exact) {
+        is_complete = (s64)(ip - block_word(walk, layout->block_code)) >=
+                      (s64)(int)block_half(walk, layout->block_frame_complete);
+        frame = hotspot_frame_at(ip, is_complete);
+        // Intrinsics of method handles.
+        if (!size)
+            frame = HOTSPOT_NOTHING;
+        if (frame == HOTSPOT_NOTHING)
+            cfa = walk->sp + sizeof(u64);
+        else if (frame == HOTSPOT_PUSHED_RBP)
+            cfa = walk->sp + 2 * sizeof(u64);
+    }
+    // Those align the stack pointer for the native function, and have a frame pointer.
+    if (is_native && frame == HOTSPOT_WHOLE)
+        cfa = walk->bp + 2 * sizeof(u64);
+    if (cfa & 7 || cfa <= walk->sp)
+        return WIRE_STOP_NO_TABLE;
+    return leave_hotspot_frame(walk, layout, frame, cfa);
+}
+
+// From a frame in a mapping of HotSpot's code. Returns why the walk ends here, WIRE_STOPS, or
+// HOTSPOT_WITHOUT_RULE: step_without_rule() is to be tried. Calls do not nest deeper than elsewhere
+// in a walk, which the verifier wants.
+enum { HOTSPOT_WITHOUT_RULE = WIRE_STOPS + 1 };
+__noinline int step_through_hotspot(struct stack_walk* walk) {
+    struct wire_hotspot* layout;
+    u32 number;
+    u64 size;
+
+    if (!walk)
+        return WIRE_STOP_END;
+    number = walk->process.hotspot - 1; /* of none, it is out of bounds */
+    layout = bpf_map_lookup_elem(&hotspot_processes, &number);
+    if (!layout)
+        return WIRE_STOP_NO_TABLE;
+    if (is_interpreter(walk, layout))
+        return step_from_interpreter(walk, layout);
+    if (!find_hotspot_block(walk, layout))
+        return HOTSPOT_WITHOUT_RULE;
+    if (is_nmethod(walk, layout))
+        return step_from_nmethod(walk, layout);
+    note_hotspot_code(walk, layout, walk->ip);
+    // Stubs that call have frames whose size is known; others do it as they like.
+    size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);
+    if (walk->exact || size < 2 * sizeof(u64))
+        return HOTSPOT_WITHOUT_RULE;
+    return leave_hotspot_frame(walk, layout, HOTSPOT_WHOLE, walk->sp + size);
+}
+
+#endif

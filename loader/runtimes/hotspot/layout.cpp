@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/runtimes/hotspot/layout.h"
+
+#include "loader/runtimes/hotspot/bounded_memory.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace auger {
+namespace {
+
+using F = HotspotField;
+using T = HotspotType;
+
+constexpr int32_t known_version = 17;
+// Of what is told by tables, which the process may have written itself.
+constexpr uint64_t heap_limit = uint64_t{1} << 40, queue_limit = 64 << 20, object_limit = 4096;
+
+Error unknown(const std::string& subject, const std::string& cause) {
+    return {"show Java's methods", subject, cause,
+            "generated code is shown by its addresses instead", Error::Kind::unsupported};
+}
+
+// Where a field lies in what is read at once; all of it in `limit` bytes, and none across two
+// words.
+class Place {
+  public:
+    Place(const HotspotValues& values, uint64_t before, uint64_t limit)
+        : values_(values), before_(before), limit_(limit) {}
+
+    uint32_t of(F field, uint64_t size) {
+        const uint64_t at = before_ + values_[field];
+        if (at <= limit_ && size <= limit_ - at && at % size == 0)
+            return static_cast<uint32_t>(at);
+        failed_ = true;
+        return 0;
+    }
+    bool failed() const { return failed_; }
+
+  private:
+    const HotspotValues& values_;
+    const uint64_t before_, limit_;
+    bool failed_ = false;
+};
+
+// What walks need of it; nothing when that cannot be.
+std::optional<wire_hotspot> walk_layout(const HotspotValues& values) {
+    constexpr uint64_t address = 8, number = 4, half = 2;
+    const uint64_t header = values[T::block];
+    if (header > WIRE_HOTSPOT_BLOCK_BYTES || values[T::nmethod] > object_limit ||
+        values[T::const_method] > object_limit || values[F::method_const] > object_limit)
+        return std::nullopt;
+    Place block(values, 0, header);
+    Place blob(values, header, WIRE_HOTSPOT_BLOCK_BYTES);
+    Place method(values, 0, WIRE_HOTSPOT_CONST_BYTES);
+    wire_hotspot walk{};
+    walk.block_blob = static_cast<uint32_t>(header);
+    walk.block_used = block.of(F::block_used, 1);
+    walk.block_name = blob.of(F::blob_name, address);
+    walk.block_size = blob.of(F::blob_size, number);
+    walk.block_header_size = blob.of(F::blob_header_size, number);
+    walk.block_frame_complete = blob.of(F::blob_frame_complete, number);
+    walk.block_frame_size = blob.of(F::blob_frame_size, number);
+    walk.block_code = blob.of(F::blob_code, address);
+    walk.nmethod_header_size = static_cast<uint32_t>(values[T::nmethod]);
+    walk.block_method = blob.of(F::nmethod_method, address);
+    walk.block_compile_id = blob.of(F::nmethod_compile_id, number);
+    walk.block_deopt_handler = blob.of(F::nmethod_deopt_handler, address);
+    walk.block_original_pc = blob.of(F::nmethod_original_pc, number);
+    walk.block_pcs = blob.of(F::nmethod_pcs, number);
+    walk.block_pcs_end = blob.of(F::nmethod_pcs_end, number);
+    walk.method_const = static_cast<uint32_t>(values[F::method_const]);
+    walk.const_constants = method.of(F::const_constants, address);
+    walk.const_code_size = method.of(F::const_code_size, half);
+    walk.const_name = method.of(F::const_name, half);
+    walk.const_bytecode = static_cast<uint32_t>(values[T::const_method]);
+    if (block.failed() || blob.failed() || method.failed())
+        return std::nullopt;
+    return walk;
+}
+
+// Of what names need beside.
+bool is_believable(const HotspotValues& values) {
+    for (const F field :
+         {F::array_length,      F::array_data,       F::heap_memory,      F::heap_segments,
+          F::heap_segment_bits, F::space_low,        F::space_high,       F::queue_buffer,
+          F::queue_limit,       F::nmethod_scopes,   F::nmethod_metadata, F::pc_offset,
+          F::pc_scope,          F::const_size,       F::const_flags,      F::pool_holder,
+          F::pool_length,       F::pool_source_file, F::class_name,       F::class_constants,
+          F::symbol_length,     F::symbol_body})
+        if (values[field] > object_limit)
+            return false;
+    constexpr uint64_t number = 4;
+    return values[T::pc] <= object_limit && values[T::pool] <= object_limit &&
+           values[T::pc] >= number && values[F::pc_offset] <= values[T::pc] - number &&
+           values[F::pc_scope] <= values[T::pc] - number;
+}
+
+} // namespace
+
+bool find_hotspot_code(const ReadMemory& read, const HotspotValues& values, wire_hotspot& walk) {
+    BoundedMemory memory(read);
+    uint64_t array = 0, elements = 0, queue = 0;
+    int32_t length = 0, size = 0;
+    if (!memory.get(values[F::code_heaps], array) || array == 0 ||
+        !memory.get(array + values[F::array_length], length) ||
+        !memory.get(array + values[F::array_data], elements) || length <= 0 ||
+        length > WIRE_HOTSPOT_HEAPS || !memory.get(values[F::interpreter_queue], queue) ||
+        queue == 0 || !memory.get(queue + values[F::queue_buffer], walk.interpreter) ||
+        !memory.get(queue + values[F::queue_limit], size) || size <= 0 ||
+        static_cast<uint64_t>(size) > queue_limit)
+        return false;
+    walk.interpreter_size = static_cast<uint64_t>(size);
+    for (int32_t i = 0; i < length; i++) {
+        wire_hotspot_heap& heap = walk.heaps[i];
+        uint64_t at = 0, high = 0;
+        int32_t bits = 0;
+        const uint64_t low_at = values[F::heap_memory] + values[F::space_low];
+        const uint64_t high_at = values[F::heap_memory] + values[F::space_high];
+        if (!memory.get(elements + static_cast<uint64_t>(i) * sizeof at, at) ||
+            !memory.get(at + low_at, heap.low) || !memory.get(at + high_at, high) ||
+            !memory.get(at + values[F::heap_segments] + values[F::space_low], heap.segments) ||
+            !memory.get(at + values[F::heap_segment_bits], bits) || heap.low == 0 ||
+            heap.segments == 0 || high <= heap.low || high - heap.low > heap_limit || bits < 0 ||
+            bits > WIRE_HOTSPOT_SEGMENT_BITS)
+            return false;
+        for (int32_t k = 0; k < i; k++)
+            if (heap.low < walk.heaps[k].low + walk.heaps[k].size && walk.heaps[k].low < high)
+                return false;
+        heap.size = high - heap.low;
+        heap.segment_bits = static_cast<uint32_t>(bits);
+    }
+    return true;
+}
+
+Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, uint64_t types) {
+    const VmStructs tables = read_vm_structs(read, structs, types);
+    if (tables.problem && *tables.problem != VmStructsProblem::unknown)
+        return Error{"read HotSpot's tables", "gHotSpotVMStructs", "they are not there yet", ""};
+    HotspotLayout layout{tables.values, {}};
+    const HotspotValues& values = layout.values;
+    BoundedMemory memory(read);
+    int32_t version = 0;
+    const bool has_version = values[F::major_version] != HotspotValues::absent &&
+                             memory.get(values[F::major_version], version);
+    if (has_version && version != known_version)
+        return unknown(fmt::format("of HotSpot {}", version),
+                       fmt::format("auger knows the structures of {}", known_version));
+    if (tables.problem)
+        return unknown("of a HotSpot",
+                       fmt::format("its structures are not those of {}", known_version));
+    const auto walk = is_believable(values) ? walk_layout(values) : std::nullopt;
+    if (!has_version || !walk)
+        return unknown("of a HotSpot", "where it says that its structures are, they cannot be");
+    layout.walk = *walk;
+    if (!find_hotspot_code(read, values, layout.walk))
+        return Error{"read HotSpot's heaps of code", "CodeCache", "they are not there yet", ""};
+    return layout;
+}
+
+} // namespace auger

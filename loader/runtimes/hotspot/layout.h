@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of the HotSpot that a process runs: where its structures have what is read of them,
+// and where its code lies.
+#pragma once
+
+#include "bpf/wire/hotspot.h"
+#include "loader/base/result.h"
+#include "loader/runtimes/hotspot/vm_structs.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace auger {
+
+struct HotspotLayout {
+    HotspotValues values;
+    wire_hotspot walk{}; // what walks need, with the heaps of code
+};
+
+// Of a process, as its tables have it. Fails with kind `unsupported` when it is of a version that
+// is not known, or when its tables cannot be believed; and otherwise while there is nothing to be
+// read yet: HotSpot is starting.
+Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, uint64_t types);
+
+// The heaps of code and the interpreter, which are made one after the other while HotSpot starts.
+// False: they cannot be read, or there are none yet.
+bool find_hotspot_code(const ReadMemory& read, const HotspotValues& values, wire_hotspot& walk);
+
+} // namespace auger

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HotSpot's tables of its own types (gHotSpotVMStructs), which it has for debuggers, read out of a
+// process that runs it: where its structures have what is read of them.
+#pragma once
+
+#include "loader/runtimes/read_memory.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace auger {
+
+// What is looked up there. In the order of a table in vm_structs.cpp.
+enum class HotspotField : uint8_t {
+    major_version, // static, as others where it is said
+    code_heaps,    // static: address of a GrowableArray of CodeHeaps
+    array_length,
+    array_data,
+    heap_memory,
+    heap_segments,
+    heap_segment_bits,
+    space_low,
+    space_high,
+    block_used,
+    blob_name,
+    blob_size,
+    blob_header_size,
+    blob_frame_complete,
+    blob_frame_size,
+    blob_code,
+    interpreter_queue, // static: address of a StubQueue
+    queue_buffer,
+    queue_limit,
+    nmethod_method,
+    nmethod_scopes,
+    nmethod_deopt_handler,
+    nmethod_compile_id,
+    nmethod_original_pc,
+    nmethod_metadata,
+    nmethod_pcs,
+    nmethod_pcs_end,
+    pc_offset,
+    pc_scope,
+    method_const,
+    const_constants,
+    const_size,
+    const_flags,
+    const_code_size,
+    const_name,
+    pool_holder,
+    pool_length,
+    pool_source_file,
+    class_name,
+    class_constants,
+    symbol_length,
+    symbol_body,
+    count_,
+};
+
+// Sizes of types; likewise.
+enum class HotspotType : uint8_t { block, nmethod, pc, const_method, pool, count_ };
+
+struct HotspotValues {
+    static constexpr uint64_t absent = UINT64_MAX;
+    // Offsets in bytes; of static ones addresses.
+    std::array<uint64_t, static_cast<size_t>(HotspotField::count_)> fields{};
+    std::array<uint64_t, static_cast<size_t>(HotspotType::count_)> sizes{};
+
+    uint64_t operator[](HotspotField field) const { return fields[static_cast<size_t>(field)]; }
+    uint64_t operator[](HotspotType type) const { return sizes[static_cast<size_t>(type)]; }
+    friend bool operator==(const HotspotValues&, const HotspotValues&) = default;
+};
+
+// Why they are not there, or not all of them.
+enum class VmStructsProblem : uint8_t {
+    unreadable, // or not there yet
+    unknown,    // not all of it is there, or of other types
+    late,       // see MemoryRead
+};
+
+struct VmStructs {
+    HotspotValues values; // `absent`: of what is not there
+    std::optional<VmStructsProblem> problem{};
+};
+
+// `structs`, `types`: where the addresses of the tables lie in the process.
+VmStructs read_vm_structs(const ReadMemory& read, uint64_t structs, uint64_t types);
+
+} // namespace auger

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HotSpot's frames in samples, held against a program that knows its own chain of calls: in the
+// interpreter, in code of either compiler, and as it comes.
+#include "bpf/unwind_table.h"
+#include "loader/kernel/hotspot_names.h"
+#include "tests/kernel/program.h"
+#include "tests/kernel/python_chains.h"
+#include "tests/support/temporary_folder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+
+const std::string java = "/usr/lib/jvm/java-17-openjdk-amd64/bin/java";
+const std::string program_source = AUGER_SOURCE_DIR "/tests/programs/JavaChains.java";
+
+struct Mode {
+    std::string name;
+    std::vector<std::string> options;
+};
+
+// What Java does not tell of itself: how it gets to a lambda's method.
+bool is_hidden(std::string_view function) {
+    return function.find("$$Lambda$") != function.npos || function.starts_with("java.lang.invoke.");
+}
+
+// A sample's frames of Java, outermost first. Frames without a name, and stubs, are none.
+PythonStack look_at_java(Session& session, StackId stack) {
+    const SymbolTables& symbols = session.model().symbols();
+    PythonStack seen;
+    const auto locations = symbols.stack(stack);
+    for (size_t i = locations.size(); i-- > 0;) {
+        const auto kind = symbols.module(symbols.location(locations[i]).module).kind;
+        const auto frames = symbols.found_frames(locations[i]);
+        for (size_t k = frames.size(); k-- > 0;) {
+            const std::string name(symbols.name(frames[k].function));
+            const std::string file(symbols.text(frames[k].file));
+            seen.text += fmt::format("  {} {}:{}\n", name, file, frames[k].line);
+            seen.cut |= name.starts_with("[stack cut") || name.starts_with("[java: ");
+            if (kind == ModuleKind::java && !name.starts_with('[') && !is_hidden(name))
+                seen.chain.push_back({name, file, frames[k].line});
+        }
+    }
+    return seen;
+}
+
+Agreement compare_java(const PythonStack& seen, const PythonStretch& truth) {
+    const auto lacks = seen.cut ? Agreement::lacking : Agreement::wrong;
+    const size_t depth = truth.chain.size();
+    if (seen.chain.size() < depth || seen.chain.size() > depth + truth.inner.size() ||
+        !std::equal(truth.chain.begin(), truth.chain.end() - 1, seen.chain.begin()))
+        return lacks;
+    const PythonFrame &innermost = seen.chain[depth - 1], &known = truth.chain.back();
+    if (innermost.function != known.function || innermost.file != known.file ||
+        innermost.line < truth.first_line || innermost.line > truth.last_line)
+        return lacks;
+    // In each phase it looks at the clock.
+    const bool reads_clock =
+        seen.chain.size() == depth + 1 && seen.chain.back().function == "java.lang.System.nanoTime";
+    for (size_t i = depth; i < seen.chain.size() && !reads_clock; i++)
+        if (seen.chain[i].function != truth.inner[i - depth])
+            return lacks;
+    return seen.cut ? Agreement::lacking : Agreement::equal;
+}
+
+class JavaFrames : public KernelTest, public testing::WithParamInterface<Mode> {
+  protected:
+    void SetUp() override {
+        KernelTest::SetUp();
+        if (!std::filesystem::exists(java))
+            GTEST_SKIP() << java << " is not installed";
+    }
+};
+
+TEST_P(JavaFrames, AreTheProgramsOwnChains) {
+    TemporaryFolder folder;
+    const std::string path = folder.path("stretches");
+    std::vector<std::string> arguments = GetParam().options;
+    arguments.insert(arguments.end(), {program_source, path});
+    Program program(java, arguments);
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    must(session.backend().set_sampling({.rate_hz = 999, .wall = true}));
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return std::filesystem::exists(path + ".done"); }));
+    must(session.backend().set_sampling({}));
+    // Until all is delivered: its names go with it.
+    ASSERT_TRUE(session.pump_until([&, before = size_t{0}]() mutable {
+        return session.log.samples.size() == std::exchange(before, session.log.samples.size());
+    }));
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.backend().settle_symbols(seconds(60));
+
+    std::vector<std::string> wrong;
+    std::map<std::string, PhaseCounts> phases;
+    const auto stretches = read_python_stretches(path);
+    EXPECT_EQ(stretches.size(), 20u);
+    for (const SampleEvent& sample : session.log.samples) {
+        const ThreadInfo& thread = session.model().symbols().thread(sample.thread);
+        if (thread.comm != "chains")
+            continue;
+        const auto stretch = std::ranges::find_if(stretches, [&](const PythonStretch& one) {
+            return one.begin_ns <= sample.time_ns && sample.time_ns <= one.end_ns;
+        });
+        if (stretch == stretches.end())
+            continue;
+        PhaseCounts& counts = phases[stretch->phase];
+        const PythonStack seen = look_at_java(session, sample.stack);
+        const Agreement agreement = compare_java(seen, *stretch);
+        counts.equal += agreement == Agreement::equal;
+        counts.lacking += agreement == Agreement::lacking;
+        counts.wrong += agreement == Agreement::wrong;
+        if (agreement == Agreement::equal || wrong.size() >= 8)
+            continue;
+        std::string chain;
+        for (const PythonFrame& frame : stretch->chain)
+            chain += fmt::format("  {} {}:{}\n", frame.function, frame.file, frame.line);
+        wrong.push_back(
+            fmt::format("{}{}: {} ms after its begin, kind {}:\n{}but the chain was\n{}",
+                        stretch->phase, agreement == Agreement::wrong ? "" : " (lacking)",
+                        (sample.time_ns - stretch->begin_ns) / 1e6, static_cast<int>(sample.kind),
+                        seen.text, chain));
+    }
+    PhaseCounts total;
+    EXPECT_EQ(phases.size(), 20u);
+    for (const auto& [phase, counts] : phases) {
+        fmt::print("{}: {} equal, {} lacking, {} wrong\n", phase, counts.equal, counts.lacking,
+                   counts.wrong);
+        EXPECT_GE(counts.all(), 10u) << phase;
+        EXPECT_EQ(counts.wrong, 0u) << phase;
+        total.equal += counts.equal;
+        total.lacking += counts.lacking;
+        total.wrong += counts.wrong;
+    }
+    EXPECT_GE(total.equal * 100, total.all() * 99) << total.lacking << " lack frames";
+    if (HasFailure())
+        fmt::print("{}\n", fmt::join(wrong, "\n"));
+    for (const char* cause : {"unreadable", "memory that could not be read in time"})
+        EXPECT_EQ(session.lost(fmt::format("Java frames without a name: {}", cause)), 0u);
+}
+
+// In our own memory, where a method and all that it leads to is one object.
+TEST(HotspotNamesTest, FramesWithoutNamesAreCountedByCause) {
+    HotspotNames names;
+    const auto text = [&](uint64_t first, uint64_t second) {
+        return names.name(getpid(), first, second).frames.at(0).function;
+    };
+    std::vector<uint64_t> object(64);
+    const auto address = reinterpret_cast<uint64_t>(object.data());
+    object[0] = address;
+    const auto half = static_cast<uint16_t>(address);
+    const uint32_t cookie = wire_hotspot_method_cookie(address, address, half, half);
+    const uint64_t method = WIRE_FRAME_HOTSPOT_BYTECODE | address;
+    EXPECT_EQ(text(method, cookie), "[java: unreadable]"); // of no process that is known
+    names.set_layout(getpid(), 0, std::make_shared<const HotspotLayout>());
+    EXPECT_EQ(text(method, cookie ^ 1), "[java: gone before its name was read]");
+    EXPECT_EQ(text(WIRE_FRAME_HOTSPOT_BYTECODE | 8, cookie), "[java: unreadable]");
+    EXPECT_EQ(text(WIRE_FRAME_HOTSPOT_BYTECODE, 0), "[interpreter]");
+    EXPECT_THAT(names.missing(), testing::ElementsAre(2u, 1u, 0u, 1u));
+    EXPECT_EQ(names.memory_bytes(), 0u);
+    names.end(getpid());
+    EXPECT_EQ(text(method, cookie ^ 1), "[java: gone before its name was read]");
+}
+
+// Between calls compiled code tells of each instruction whose it is only when it is asked to. Even
+// then a loop that the second compiler has changed counts for the method that it is inlined into.
+const std::string unlock = "-XX:+UnlockDiagnosticVMOptions", exact = "-XX:+DebugNonSafepoints";
+std::vector<std::string> with_outer_loops(std::vector<std::string> options) {
+    options.push_back("-XX:CompileCommand=quiet"); // before the others
+    for (const char* method : {"burn", "doze", "call"})
+        options.push_back(fmt::format("-XX:CompileCommand=dontinline,JavaChains.{}", method));
+    options.insert(options.end(), {unlock, exact});
+    return options;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Modes, JavaFrames,
+    testing::Values(Mode{"Interpreter", {"-Xint"}},
+                    Mode{"FirstCompiler", with_outer_loops({"-XX:TieredStopAtLevel=1"})},
+                    Mode{"SecondCompiler", with_outer_loops({"-XX:-TieredCompilation"})},
+                    Mode{"AsItComes", with_outer_loops({})}),
+    [](const auto& info) { return info.param.name; });
+
+} // namespace
+} // namespace auger::test
