@@ -32,8 +32,7 @@ class CommonStream {
     enum class Probes : uint8_t { by_text, by_number };
     // `sessions`: which are numbered from 0 on.
     explicit CommonStream(size_t sessions, Probes probes = Probes::by_text)
-        : probes_are_(probes), ledgers_(sessions), ledgers_before_(sessions), splits_(sessions),
-          onlys_(sessions) {}
+        : probes_are_(probes), ledgers_(sessions), splits_(sessions), onlys_(sessions) {}
     // Another pass: ids of probes, functions and marks stay, since what the first one learned names
     // them; all else is told anew.
     void begin_pass();
@@ -73,8 +72,8 @@ class CommonStream {
     std::map<ProbeId, std::vector<SpecId>> former_specs_;        // of those that began anew
     std::map<std::string, uint32_t> mark_bits_;
     std::map<std::string, LabelId> labels_;
-    std::vector<LedgerEvent> ledgers_;        // by session, as these
-    std::vector<LedgerEvent> ledgers_before_; // sums of former agents
+    LedgerEvent totals_;               // of all sessions, and of former agents
+    std::vector<LedgerEvent> ledgers_; // the last ones, by session, as these
     std::vector<SplitInfo> splits_;
     std::vector<OnlyInfo> onlys_;
 };

@@ -80,6 +80,7 @@ class Hosts {
     HostSurroundings surroundings_;
     std::vector<std::unique_ptr<Host>> hosts_;
     uint64_t told_time_ns_ = 0;
+    uint64_t looked_ns_ = 0; // at all hosts
 };
 
 } // namespace auger::remote
