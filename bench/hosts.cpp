@@ -55,6 +55,7 @@ constexpr size_t columns = 200, rows = 60;
 // longer than agents' blocks are apart, so that nothing is left undone.
 constexpr uint64_t shortest_turn_ns = millisecond_ns, longest_turn_ns = 50 * millisecond_ns;
 constexpr uint64_t wait_step_ns = 10 * millisecond_ns; // while a command waits for hosts
+constexpr uint64_t most_begin_ns = 120 * second_ns;    // of all hosts' agents
 constexpr size_t refreshes = 5;
 
 uint64_t used_ns() {
@@ -145,6 +146,15 @@ Figures observe(size_t count, uint64_t seconds) {
     auto backend = remote::make_hosts_backend(options, model);
     if (!backend)
         throw std::runtime_error(backend.error().message());
+    // They are started a few at a time.
+    while (std::ranges::any_of((*backend)->hosts(), [](const HostReport& host) {
+        return host.state != HostReport::State::live;
+    })) {
+        hosts.pass(wait_step_ns);
+        (void)(*backend)->poll(nanoseconds(0), -1);
+        if (hosts.now_ns() > SimulatedHosts::begin_ns + most_begin_ns)
+            throw std::runtime_error("not all hosts can be had");
+    }
     begin_session(**backend);
     View view(model);
 

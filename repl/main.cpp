@@ -95,6 +95,8 @@ Result<std::unique_ptr<Backend>> make_backend_of_hosts(const Options& options,
                                     return remote::start_agent(command.arguments,
                                                                helpers.starter.get());
                                 }});
+    if (options.host_bytes)
+        hosts.bytes_per_second = options.host_bytes;
     hosts.open.samples = model.samples().capacity();
     hosts.open.slow_calls = Model::default_slow_calls;
     hosts.open.at_terminal = interactive;

@@ -200,10 +200,10 @@ bool Host::read_in(uint64_t now_ns) {
     return true;
 }
 
-void Host::work(uint64_t now_ns) {
+void Host::work(uint64_t now_ns, bool may_start) {
     collect();
     if (!link_) {
-        if (now_ns >= start_ns_ && start_ns_ != UINT64_MAX)
+        if (may_start && now_ns >= start_ns_ && start_ns_ != UINT64_MAX)
             start(now_ns);
         return;
     }

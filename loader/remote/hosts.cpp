@@ -28,7 +28,8 @@ uint64_t count_ns(nanoseconds time) {
 
 Hosts::Hosts(const HostsOptions& options, const SettingsInForce& settings, EventSink& sink)
     : clock_(options.clock ? options.clock : [] { return read_clock(CLOCK_MONOTONIC); }),
-      go_on_(options.go_on), common_(options.agents.size(), CommonStream::Probes::by_number),
+      go_on_(options.go_on), most_starting_(options.most_starting),
+      common_(options.agents.size(), CommonStream::Probes::by_number),
       sink_(sink), surroundings_{
                        common_,
                        sink,
@@ -90,8 +91,15 @@ std::vector<Host*> Hosts::live() const {
 
 void Hosts::work() {
     looked_ns_ = clock_();
+    size_t starting = 0;
     for (const auto& host : hosts_)
-        host->work(looked_ns_);
+        starting += host->waits_for_hello();
+    for (const auto& host : hosts_) {
+        const bool waited = host->waits_for_hello();
+        host->work(looked_ns_, starting < most_starting_);
+        starting += host->waits_for_hello();
+        starting -= waited;
+    }
 }
 
 bool Hosts::wait_until(uint64_t time_ns, int wake_fd) {
@@ -119,7 +127,7 @@ bool Hosts::wait_until(uint64_t time_ns, int wake_fd) {
     for (size_t host = 0; host < hosts_.size(); begin = ends[host++])
         if (std::any_of(waiting.begin() + static_cast<ptrdiff_t>(begin),
                         waiting.begin() + static_cast<ptrdiff_t>(ends[host]), something))
-            hosts_[host]->work(then);
+            hosts_[host]->work(then, false);
     return woken;
 }
 

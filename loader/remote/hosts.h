@@ -30,6 +30,9 @@ struct HostsOptions {
     std::string program; // what the console calls itself
     OpenRequest open{};
     uint64_t bytes_per_second = 8 << 20; // that are read of one host at most
+    // Agents that are started at once. A bastion, through which all connections may lead, drops
+    // those beyond ten that are still to say who they are (sshd's MaxStartups).
+    size_t most_starting = 8;
     // Asked while a command waits for hosts: false ends that.
     GoOn go_on{};
     // CLOCK_MONOTONIC; tests have another.
@@ -75,6 +78,7 @@ class Hosts {
 
     const std::function<uint64_t()> clock_;
     const GoOn go_on_;
+    const size_t most_starting_;
     CommonStream common_;
     EventSink& sink_;
     HostSurroundings surroundings_;

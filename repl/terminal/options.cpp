@@ -165,6 +165,13 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                        "With -H: start each agent by this command of the shell, where {} stands "
                        "for the host, as \"podman exec -i {} auger --agent\"")
             ->type_name("COMMAND");
+    auto* bwlimit_option =
+        app.add_option("--bwlimit", options.host_bytes,
+                       "With -H: read no more than so many bytes a second of each host, as 500k or "
+                       "20M (default 8M); samples beyond are left out there, and counted")
+            ->type_name("SIZE")
+            ->transform(CLI::AsSizeValue(false))
+            ->check(CLI::Range(uint64_t{10} << 10, uint64_t{1} << 40));
     app.add_flag("--agent", options.agent,
                  "Observe this machine for a console, over standard input and output; auger -H "
                  "starts it");
@@ -331,6 +338,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         options.hosts = std::move(*commands);
     } else if (via_option->count() > 0) {
         return usage("--via is how hosts are reached: it needs -H or --hosts", see_help);
+    } else if (bwlimit_option->count() > 0) {
+        return usage("--bwlimit is for what hosts send: it needs -H or --hosts", see_help);
     }
     if (speed_option->count() > 0 && options.replay.empty())
         return usage("--speed is that of a recording: it needs --replay", see_help);

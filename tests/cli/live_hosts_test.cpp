@@ -57,8 +57,9 @@ class LiveHosts : public LiveTest {
     }
     // Two by name, one by a file.
     std::vector<std::string> arguments() const {
-        return {"--host", "a,b", "--hosts", folder_.file("hosts", "# the third\nc\n"),
-                "--via",  via_,  "-n",      program()};
+        return {"--host", "a,b",    "--hosts",   folder_.file("hosts", "# the third\nc\n"),
+                "--via",  via_,     "--bwlimit", "20M",
+                "-n",     program()};
     }
     pid_t agent(const std::string& name) const {
         pid_t pid = 0;

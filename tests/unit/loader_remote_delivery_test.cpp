@@ -67,6 +67,8 @@ struct SaidAlready {
 
 class DeliveryOfHosts : public testing::Test {
   protected:
+    DeliveryOfHosts() { options_.most_starting = 100; }
+
     void add(const SaidAlready& said) {
         int ends[2];
         ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -81,13 +83,33 @@ class DeliveryOfHosts : public testing::Test {
                  return Result<AgentPipe>({std::move(*console), std::move(from), {}, {}});
              }});
     }
+    // One that says nothing of itself.
+    void add_silent(size_t& started) {
+        options_.agents.push_back(
+            {fmt::format("silent{}", options_.agents.size()), [this, &started] {
+                 int ends[2];
+                 EXPECT_EQ(
+                     ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+                 agents_.emplace_back(ends[1]);
+                 started++;
+                 UniqueFd console(ends[0]), from = duplicate(ends[0]);
+                 return Result<AgentPipe>({std::move(console), std::move(from), {}, {}});
+             }});
+    }
+    void say_hello(size_t agent) {
+        std::string bytes(preamble);
+        put_frame(bytes, FrameKind::hello, encoded(own_hello("auger test")));
+        ASSERT_GT(::send(agents_.at(agent).get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);
+    }
+    void limit_starting(size_t most) { options_.most_starting = most; }
     void begin() {
         options_.clock = [this] { return now_ns; };
         // What is read of a host takes time to be allowed; then it is the moment of their pings.
         now_ns = start_ns - 1'000'000'000;
-        options_.go_on = [this] {
+        // Who is silent is not waited for.
+        options_.go_on = [this, rounds = 0]() mutable {
             now_ns = start_ns;
-            return true;
+            return ++rounds < 10;
         };
         auto made = make_hosts_backend(options_, arrivals);
         ASSERT_TRUE(made) << made.error().message();
@@ -146,6 +168,27 @@ TEST_F(DeliveryOfHosts, GoesNoFurtherThanAllHaveTold) {
     now_ns = start_ns + 2'100'000'000;
     poll();
     EXPECT_EQ(arrivals.samples.size(), 3u);
+}
+
+// sshd drops connections where too many are still to log in.
+TEST_F(DeliveryOfHosts, AgentsAreStartedAFewAtATime) {
+    SaidAlready said(0);
+    said.block(later_ns, {}, true);
+    add(said);
+    size_t started = 0;
+    for (int i = 0; i < 7; i++)
+        add_silent(started);
+    limit_starting(3);
+    begin();
+    poll();
+    EXPECT_EQ(started, 3u);
+    say_hello(1);
+    say_hello(2);
+    for (int i = 0; i < 5; i++) {
+        now_ns += 30'000'000;
+        poll();
+    }
+    EXPECT_EQ(started, 5u);
 }
 
 // What makes no sense ends that host's stream, and no other's.
