@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_hosts [HOSTS[:SECONDS]]...: what a console takes of the machine that it runs on while it
-// observes so many hosts, of 4 busy CPUs each, sampled at 99 Hz, with a probe and a split; as
-// Markdown. The console is auger's own: the backend over hosts, the model, and the live view
+// bench_hosts [HOSTS[/RELAYS][:SECONDS]]...: what a console takes of the machine that it runs on
+// while it observes so many hosts, of 4 busy CPUs each, sampled at 99 Hz, with a probe and a split;
+// as Markdown. The console is auger's own: the backend over hosts, the model, and the live view
 // without its terminal. Hosts and time are simulated (simulated_hosts.h), so a console that would
 // be too slow is seen to be, by more CPU seconds than seconds. Exits with 1 when something could
 // not be measured, with 4 when an aim was missed.
@@ -110,7 +110,7 @@ class View {
 };
 
 struct Figures {
-    double samples_per_second = 0, backend_cpus = 0, view_cpus = 0;
+    double samples_per_second = 0, folded = 1, backend_cpus = 0, view_cpus = 0;
     double mb = 0;
     double frame_ms = 0, frame_p99_ms = 0, refresh_ms = 0;
     double bytes_per_host_second = 0, bytes_per_sample = 0;
@@ -130,9 +130,20 @@ void begin_session(Backend& backend) {
     demand(backend.set_sampling(sampling));
 }
 
-Figures observe(size_t count, uint64_t seconds) {
+struct Run {
+    size_t hosts;
+    size_t relays; // between them and the console; 0: none
+    uint64_t seconds;
+
+    std::string text() const {
+        return relays ? fmt::format("{} behind {} relays", hosts, relays) : std::to_string(hosts);
+    }
+};
+
+Figures observe(const Run& run) {
     const double before_mb = resident_mb();
-    SimulatedHosts hosts(count);
+    const size_t count = run.relays ? run.relays : run.hosts;
+    SimulatedHosts hosts(count, run.relays ? run.hosts / run.relays : 0);
     Model model;
     remote::HostsOptions options;
     options.program = "bench_hosts";
@@ -159,7 +170,7 @@ Figures observe(size_t count, uint64_t seconds) {
     View view(model);
 
     hosts.begin_work();
-    const uint64_t begin = hosts.now_ns(), end = begin + seconds * second_ns;
+    const uint64_t begin = hosts.now_ns(), end = begin + run.seconds * second_ns;
     const uint64_t bytes_before = hosts.bytes();
     uint64_t backend_ns = 0, turn = shortest_turn_ns;
     while (hosts.now_ns() < end) {
@@ -174,7 +185,8 @@ Figures observe(size_t count, uint64_t seconds) {
     }
     const double simulated = static_cast<double>(hosts.now_ns() - begin) / 1e9;
     const auto bytes = static_cast<double>(hosts.bytes() - bytes_before);
-    const auto samples = static_cast<double>(hosts.samples());
+    const auto samples = static_cast<double>(hosts.samples()),
+               taken = static_cast<double>(hosts.taken_samples());
     Series refresh_ms;
     uint64_t said = 0;
     for (size_t i = 0; i < refreshes; i++) {
@@ -194,17 +206,17 @@ Figures observe(size_t count, uint64_t seconds) {
         throw std::runtime_error(
             fmt::format("of {} samples {} came", said, model.samples_received()));
     Figures figures;
-    figures.samples_per_second = samples / simulated;
+    figures.samples_per_second = taken / simulated;
+    figures.folded = taken / samples;
     figures.backend_cpus = static_cast<double>(backend_ns) / 1e9 / simulated;
     figures.view_cpus = static_cast<double>(view.used()) / 1e9 / simulated;
     figures.mb = resident_mb() - before_mb;
     figures.frame_ms = median(view.frames_ms());
     figures.frame_p99_ms = quantile(view.frames_ms(), 0.99);
     figures.refresh_ms = median(refresh_ms);
-    figures.bytes_per_host_second = bytes / static_cast<double>(count) / simulated;
-    figures.bytes_per_sample = bytes / samples;
-    figures.history_seconds =
-        static_cast<double>(model.samples().capacity()) / figures.samples_per_second;
+    figures.bytes_per_host_second = bytes / static_cast<double>(run.hosts) / simulated;
+    figures.bytes_per_sample = bytes / taken;
+    figures.history_seconds = static_cast<double>(model.samples().capacity()) * simulated / samples;
     return figures;
 }
 
@@ -234,18 +246,18 @@ double one_stream_ns() {
     return static_cast<double>(used_ns() - before) / static_cast<double>(service.samples());
 }
 
-void print_figures(size_t hosts, const Figures& f, double floor_ns) {
+void print_figures(const Run& run, const Figures& f, double floor_ns) {
     const double cpus = f.backend_cpus + f.view_cpus;
     std::string aims;
-    if (hosts == fleet)
+    if (run.hosts == fleet && !run.relays)
         aims = fmt::format("{} CPUs {}, {} ms {}, {} MB {}", aim_cpus, verdict(cpus <= aim_cpus),
                            aim_frame_ms, verdict(f.frame_p99_ms <= aim_frame_ms), aim_mb,
                            verdict(f.mb <= aim_mb));
-    fmt::print("| {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} | {:.1f}, "
-               "{:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {} |\n",
-               hosts, f.samples_per_second, f.backend_cpus, f.view_cpus, cpus,
+    fmt::print("| {} | {:.0f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} | "
+               "{:.1f}, {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {} |\n",
+               run.text(), f.samples_per_second, f.folded, f.backend_cpus, f.view_cpus, cpus,
                f.backend_cpus * 1e9 / f.samples_per_second / floor_ns, f.mb,
-               f.mb / static_cast<double>(hosts), f.frame_ms, f.frame_p99_ms, f.refresh_ms,
+               f.mb / static_cast<double>(run.hosts), f.frame_ms, f.frame_p99_ms, f.refresh_ms,
                f.bytes_per_host_second / 1e3, f.bytes_per_sample, f.history_seconds, aims);
 }
 
@@ -290,19 +302,17 @@ int measure_apart(const std::string& what, const Measure& measure) {
     return WEXITSTATUS(status);
 }
 
-struct Run {
-    size_t hosts;
-    uint64_t seconds;
-};
-
-// "84:60"
+// "84:60", "10000/100:3"
 std::optional<Run> parse_run(const char* text) {
-    Run run{0, 10};
+    Run run{0, 0, 10};
     const char* end = text + std::strlen(text);
     auto read = std::from_chars(text, end, run.hosts);
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '/')
+        read = std::from_chars(read.ptr + 1, end, run.relays);
     if (read.ec == std::errc() && read.ptr != end && *read.ptr == ':')
         read = std::from_chars(read.ptr + 1, end, run.seconds);
-    if (read.ec != std::errc() || read.ptr != end || run.hosts == 0 || run.seconds == 0)
+    if (read.ec != std::errc() || read.ptr != end || run.hosts == 0 || run.seconds == 0 ||
+        (run.relays > 0 && run.hosts % run.relays > 0))
         return std::nullopt;
     return run;
 }
@@ -318,15 +328,15 @@ int run(const std::vector<Run>& runs) {
         "Simulated hosts of {} busy CPUs at {} Hz, a timed probe, a split by its p95, the live "
         "view at 10 frames a second; CPU seconds of the console for each second that is simulated. "
         "The floor is one stream of as many samples, decoded and stored.\n\n"
-        "| hosts | samples/s | backend, model: CPUs | view: CPUs | in all | backend / floor | MB | "
+        "| hosts | samples/s | folded by | backend, model: CPUs | view: CPUs | in all | backend / "
+        "floor | MB | "
         "MB a host | frame: median, p99 ms | refresh ms | kB/s a host | bytes a sample | store "
-        "holds s | aim |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
+        "holds s | aim |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
         SimulatedHosts::cpus, SimulatedService::rate_hz);
     int status = measure_apart("the floor", [&] { *floor_ns = one_stream_ns(); });
     for (const Run& one : runs) {
-        const int code = measure_apart(std::to_string(one.hosts), [&] {
-            print_figures(one.hosts, observe(one.hosts, one.seconds), *floor_ns);
-        });
+        const int code =
+            measure_apart(one.text(), [&] { print_figures(one, observe(one), *floor_ns); });
         // What was not measured is the worse of the two.
         status = status == 1 || code == 0 ? status : code;
     }
@@ -343,12 +353,12 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; i++) {
         const auto run = parse_run(argv[i]);
         if (!run) {
-            fmt::print(stderr, "usage: bench_hosts [HOSTS[:SECONDS]]...\n");
+            fmt::print(stderr, "usage: bench_hosts [HOSTS[/RELAYS][:SECONDS]]...\n");
             return 2;
         }
         runs.push_back(*run);
     }
     if (runs.empty())
-        runs = {{fleet, 60}, {1'000, 10}, {10'000, 2}};
+        runs = {{fleet, 0, 60}, {1'000, 0, 10}, {1'000, 10, 10}, {10'000, 0, 2}, {10'000, 100, 3}};
     return run(runs);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bench/simulated_hosts.h"
 
+#include "bench/simulated_relay.h"
 #include "bench/simulated_service.h"
 #include "loader/base/read_clock.h"
 #include "loader/remote/agent_stream.h"
@@ -31,35 +32,38 @@ namespace {
 using namespace remote;
 
 constexpr uint64_t block_interval_ns = 50 * millisecond_ns; // as an agent's
-constexpr size_t most_services = 84;                        // that differ
+constexpr size_t most_services = 84, most_relays = 4;       // that differ
 
 struct Order {
     uint64_t now_ns;
     bool begin;
 };
 
-// What one service's agent says, a frame every so often.
-class ServiceFrames {
+// What one agent says of its service, or of those of the hosts behind it, a frame every so often.
+class AgentFrames {
   public:
-    ServiceFrames(uint32_t seed, uint64_t begin_ns, ProbeId probe)
-        : service_(stream_, seed, SimulatedHosts::cpus, begin_ns), begin_ns_(begin_ns) {
-        service_.define(probe);
+    AgentFrames(uint32_t seed, size_t behind, uint64_t begin_ns, ProbeId probe)
+        : stream_([] { return false; }, behind > 0), begin_ns_(begin_ns) {
+        if (behind > 0) {
+            relay_ = std::make_unique<SimulatedRelay>(stream_, seed, behind, SimulatedHosts::cpus,
+                                                      begin_ns);
+            relay_->define(probe);
+        } else {
+            service_ =
+                std::make_unique<SimulatedService>(stream_, seed, SimulatedHosts::cpus, begin_ns);
+            service_->define(probe);
+        }
     }
     uint64_t until_ns(size_t number) const { return begin_ns_ + (number + 1) * block_interval_ns; }
 
     struct One {
         std::string bytes;
-        uint64_t samples = 0;
+        uint64_t taken = 0, samples = 0; // before they were folded, and as they are said
     };
     // Asked for in their order, by hosts that are close to each other.
     const One& at(size_t number) {
-        while (first_ + frames_.size() <= number) {
-            const uint64_t before = service_.samples();
-            service_.run_until(until_ns(first_ + frames_.size()));
-            One& one = frames_.emplace_back();
-            put_frame(one.bytes, FrameKind::block, encoded_block(*stream_.take_block(), true));
-            one.samples = service_.samples() - before;
-        }
+        while (first_ + frames_.size() <= number)
+            frames_.push_back(next(until_ns(first_ + frames_.size())));
         while (frames_.size() > kept) {
             frames_.pop_front();
             first_++;
@@ -69,8 +73,29 @@ class ServiceFrames {
 
   private:
     static constexpr size_t kept = 4;
-    AgentStream stream_{[] { return false; }};
-    SimulatedService service_;
+    uint64_t taken() const { return relay_ ? relay_->taken_samples() : service_->samples(); }
+    uint64_t samples() const { return relay_ ? relay_->samples() : service_->samples(); }
+    One next(uint64_t until) {
+        const uint64_t taken_before = taken(), before = samples();
+        if (relay_)
+            relay_->run_until(until);
+        else
+            service_->run_until(until);
+        One one;
+        // A relay says little until its second is over.
+        const auto block = stream_.take_block();
+        if (block && relay_)
+            put_frame(one.bytes, FrameKind::relayed_block, encoded_relayed_block(*block, true));
+        else if (block)
+            put_frame(one.bytes, FrameKind::block, encoded_block(*block, true));
+        one.taken = taken() - taken_before;
+        one.samples = samples() - before;
+        return one;
+    }
+
+    AgentStream stream_;
+    std::unique_ptr<SimulatedService> service_; // one of these
+    std::unique_ptr<SimulatedRelay> relay_;
     const uint64_t begin_ns_;
     std::deque<One> frames_;
     size_t first_ = 0;
@@ -79,10 +104,13 @@ class ServiceFrames {
 // An agent without a backend.
 class SimulatedAgent {
   public:
-    SimulatedAgent(UniqueFd socket, uint64_t late_ns)
+    SimulatedAgent(UniqueFd socket, uint64_t late_ns, bool relays)
         : socket_(std::move(socket)), late_ns_(late_ns) {
         out_ = preamble;
-        put_frame(out_, FrameKind::hello, encoded(own_hello("auger simulated")));
+        std::vector<std::string> features;
+        if (relays)
+            features.emplace_back(feature_relay);
+        put_frame(out_, FrameKind::hello, encoded(own_hello("auger simulated", features)));
     }
     int socket() const { return socket_.get(); }
     uint64_t own_ns(uint64_t now_ns) const { return now_ns - late_ns_; }
@@ -116,18 +144,17 @@ class SimulatedAgent {
             return;
         tell_time_now(now_ns);
     }
-    // What its service has done by then. Returns samples.
-    uint64_t tell_work(ServiceFrames& frames, uint64_t now_ns) {
-        uint64_t samples = 0;
+    // What its service has done by then.
+    void tell_work(AgentFrames& frames, uint64_t now_ns, SimulatedHosts::Said& said) {
         for (; own_ns(now_ns) >= frames.until_ns(next_frame_); next_frame_++) {
-            const ServiceFrames::One& one = frames.at(next_frame_);
+            const AgentFrames::One& one = frames.at(next_frame_);
             out_ += one.bytes;
-            samples += one.samples;
+            said.taken += one.taken;
+            said.samples += one.samples;
             // Behind the stream up to now.
             out_ += std::exchange(answers_, {});
         }
         working_ = true;
-        return samples;
     }
 
   private:
@@ -182,7 +209,7 @@ class SimulatedAgent {
     size_t next_frame_ = 0;
 };
 
-[[noreturn]] void serve_hosts(std::vector<UniqueFd> sockets, int control) {
+[[noreturn]] void serve_hosts(std::vector<UniqueFd> sockets, size_t behind, int control) {
     const UniqueFd waiting(::epoll_create1(EPOLL_CLOEXEC));
     std::vector<std::unique_ptr<SimulatedAgent>> agents;
     for (size_t i = 0; i < sockets.size(); i++) {
@@ -192,9 +219,10 @@ class SimulatedAgent {
         ::epoll_ctl(waiting.get(), EPOLL_CTL_ADD, sockets[i].get(), &event);
         // Spread over the time between two blocks.
         agents.push_back(std::make_unique<SimulatedAgent>(
-            std::move(sockets[i]), i * 7919 * 1'000'003 % block_interval_ns));
+            std::move(sockets[i]), i * 7919 * 1'000'003 % block_interval_ns, behind > 0));
     }
-    std::vector<std::unique_ptr<ServiceFrames>> services;
+    std::vector<std::unique_ptr<AgentFrames>> services;
+    const size_t different = std::min(agents.size(), behind > 0 ? most_relays : most_services);
     std::vector<epoll_event> events(agents.size());
     SimulatedHosts::Said said;
     Order order{};
@@ -204,14 +232,14 @@ class SimulatedAgent {
         for (int i = 0; i < ready; i++)
             agents[events[static_cast<size_t>(i)].data.u64]->read(order.now_ns);
         if (order.begin)
-            for (uint32_t i = 0; i < std::min(agents.size(), most_services); i++)
-                services.push_back(std::make_unique<ServiceFrames>(
-                    i, order.now_ns, agents[i]->probe().value_or(ProbeId{})));
+            for (uint32_t i = 0; i < different; i++)
+                services.push_back(std::make_unique<AgentFrames>(
+                    i, behind, order.now_ns, agents[i]->probe().value_or(ProbeId{})));
         for (size_t i = 0; i < agents.size(); i++) {
             if (services.empty())
                 agents[i]->tell_time(order.now_ns);
             else
-                said.samples += agents[i]->tell_work(*services[i % services.size()], order.now_ns);
+                agents[i]->tell_work(*services[i % services.size()], order.now_ns, said);
             said.bytes += agents[i]->write();
         }
         if (::send(control, &said, sizeof said, MSG_NOSIGNAL) != sizeof said)
@@ -239,7 +267,7 @@ void allow_descriptors(size_t hosts) {
 
 } // namespace
 
-SimulatedHosts::SimulatedHosts(size_t hosts) {
+SimulatedHosts::SimulatedHosts(size_t hosts, size_t behind) {
     allow_descriptors(hosts);
     std::vector<UniqueFd> theirs;
     const auto make_pair = [](int type) {
@@ -261,7 +289,7 @@ SimulatedHosts::SimulatedHosts(size_t hosts) {
     if (process_ == 0) {
         pipes_.clear();
         ours.reset();
-        serve_hosts(std::move(theirs), control.get());
+        serve_hosts(std::move(theirs), behind, control.get());
     }
     control_ = std::move(ours);
 }

@@ -20,8 +20,9 @@ class SimulatedHosts {
     static constexpr uint32_t cpus = 4; // of each
     static constexpr uint64_t begin_ns = 1'000'000'000'000;
 
-    // Throws std::runtime_error when there cannot be so many.
-    explicit SimulatedHosts(size_t hosts);
+    // With so many behind each, which is a relay then. Throws std::runtime_error when there cannot
+    // be so many.
+    explicit SimulatedHosts(size_t hosts, size_t behind = 0);
     ~SimulatedHosts();
     SimulatedHosts(const SimulatedHosts&) = delete;
     SimulatedHosts& operator=(const SimulatedHosts&) = delete;
@@ -35,11 +36,12 @@ class SimulatedHosts {
     // From now on the services are at work; before, agents only do as they are asked.
     void begin_work();
 
-    uint64_t samples() const { return said_.samples; } // that were said so far
+    uint64_t samples() const { return said_.samples; }     // that were said so far
+    uint64_t taken_samples() const { return said_.taken; } // by services: relays fold them
     uint64_t bytes() const { return said_.bytes; }
 
     struct Said {
-        uint64_t samples = 0, bytes = 0;
+        uint64_t samples = 0, taken = 0, bytes = 0;
     };
 
   private:

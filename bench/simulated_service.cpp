@@ -70,7 +70,7 @@ uint64_t SimulatedService::random_ns(double median_ns, double spread) {
     return static_cast<uint64_t>(std::clamp(value, 1e3, 1e9));
 }
 
-void SimulatedService::run_until(uint64_t time_ns) {
+void SimulatedService::work_until(uint64_t time_ns) {
     for (;;) {
         const auto cpu = std::ranges::min_element(cpus_, {}, &Cpu::next_ns);
         const uint64_t next = std::min({cpu->next_ns(), statistics_ns_, ledger_ns_});
@@ -85,7 +85,6 @@ void SimulatedService::run_until(uint64_t time_ns) {
         else
             tick(*cpu, static_cast<uint32_t>(cpu - cpus_.begin()));
     }
-    sink_.on_time(time_ns);
 }
 
 void SimulatedService::change(Cpu& cpu) {

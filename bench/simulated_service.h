@@ -23,8 +23,12 @@ class SimulatedService {
 
     // What there is, and that this probe times the calls and splits by their p95.
     void define(ProbeId probe);
-    // Lets everything up to then happen.
-    void run_until(uint64_t time_ns);
+    // Lets everything up to then happen, and time pass.
+    void run_until(uint64_t time_ns) {
+        work_until(time_ns);
+        sink_.on_time(time_ns);
+    }
+    void work_until(uint64_t time_ns);
 
     uint64_t samples() const { return samples_; } // told so far
 

@@ -329,5 +329,6 @@ int main(int argc, char** argv) {
     if (const auto* code = std::get_if<auger::ExitCode>(&parsed))
         return static_cast<int>(*code);
     const auger::Options& options = std::get<auger::Options>(parsed);
-    return static_cast<int>(options.agent ? auger::run_agent() : auger::run(options, input_closed));
+    return static_cast<int>(options.agent ? auger::run_agent(options)
+                                          : auger::run(options, input_closed));
 }

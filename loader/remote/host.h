@@ -52,6 +52,8 @@ class Host {
     bool tried() const { return begun_ || was_told_; }
     size_t agents() const { return agents_; } // that were started so far
     HostReport report(uint64_t now_ns) const;
+    // Of a relay: its hosts, as far as it is here.
+    std::vector<HostReport> relayed_reports() const;
     // Of its agent; there is one unless it is starting or lost.
     const AgentLink& link() const { return *link_; }
     bool observes() const { return link_ && link_->open(); }

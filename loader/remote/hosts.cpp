@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 namespace auger::remote {
@@ -34,7 +35,9 @@ Hosts::Hosts(const HostsOptions& options, const SettingsInForce& settings, Event
                        common_,
                        sink,
                        settings,
-                       own_hello(options.program),
+                       own_hello(options.program, options.relays
+                                                      ? std::vector<std::string>()
+                                                      : std::vector{std::string(feature_hosts)}),
                        options.open,
                        options.agents.size() == 1,
                        options.bytes_per_second,
@@ -76,8 +79,10 @@ Result<void> Hosts::begin() {
 
 std::vector<HostReport> Hosts::reports() const {
     std::vector<HostReport> reports;
-    for (const auto& host : hosts_)
+    for (const auto& host : hosts_) {
         reports.push_back(host->report(clock_()));
+        std::ranges::move(host->relayed_reports(), std::back_inserter(reports));
+    }
     return reports;
 }
 

@@ -33,6 +33,9 @@ struct HostsOptions {
     // Agents that are started at once. A bastion, through which all connections may lead, drops
     // those beyond ten that are still to say who they are (sshd's MaxStartups).
     size_t most_starting = 8;
+    // What is observed goes on to a console: it is folded (sample_fold.h), and no host may be a
+    // relay, too.
+    bool relays = false;
     // Asked while a command waits for hosts: false ends that.
     GoOn go_on{};
     // CLOCK_MONOTONIC; tests have another.
