@@ -12,11 +12,11 @@ namespace auger::remote {
 namespace {
 
 // Of a second: beyond it what is held goes on sooner.
-constexpr size_t most_held = 1 << 18;
+constexpr size_t most_folded_at_once = 1 << 18;
 // Ends that were lost leave theirs behind.
-constexpr size_t most_whole = 1 << 18;
+constexpr size_t most_whole_calls = 1 << 18;
 // By thread; of whose process nothing is known, it is one by itself.
-constexpr size_t most_processes = 1 << 20;
+constexpr size_t most_known_threads = 1 << 20;
 
 } // namespace
 
@@ -26,7 +26,7 @@ uint32_t SampleFold::duration_class(uint64_t duration_ns) {
 }
 
 void SampleFold::on_thread(ThreadId id, const ThreadInfo& info) {
-    if (processes_.size() >= most_processes)
+    if (processes_.size() >= most_known_threads)
         processes_.clear();
     processes_.insert_or_assign(id, std::pair(info.machine, info.pid));
     sink_.on_thread(id, info);
@@ -40,7 +40,7 @@ void SampleFold::on_split(const SplitInfo& info) {
 }
 
 void SampleFold::on_sample(const SampleEvent& event) {
-    if (samples_.size() >= most_held)
+    if (samples_.size() >= most_folded_at_once)
         fold();
     samples_in_++;
     samples_.push_back({event, {event.calls.begin(), event.calls.end()}, order_++});
@@ -48,7 +48,7 @@ void SampleFold::on_sample(const SampleEvent& event) {
 }
 
 void SampleFold::keep_whole(const CallKey& call) {
-    if (whole_.size() >= most_whole)
+    if (whole_.size() >= most_whole_calls)
         whole_.clear();
     whole_.insert(call);
 }
@@ -218,7 +218,7 @@ void SampleFold::fold() {
     ended_.clear();
     groups_.clear();
     order_ = 0;
-    if (whole_.size() >= most_whole)
+    if (whole_.size() >= most_whole_calls)
         whole_.clear();
 }
 
