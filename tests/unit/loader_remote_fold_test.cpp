@@ -125,7 +125,7 @@ class Folding : public testing::Test {
 TEST_F(Folding, KeepsWeightsAndClassesAtEveryEdge) {
     std::mt19937_64 random(5);
     uint64_t now = 10 * second;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 800; i++) {
         const auto thread = static_cast<uint32_t>(random() % 8);
         const auto stack = static_cast<uint32_t>(random() % 3);
         const uint64_t length = uint64_t{1} << (10 + random() % 15);
