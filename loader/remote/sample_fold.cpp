@@ -47,6 +47,12 @@ void SampleFold::on_sample(const SampleEvent& event) {
     samples_.back().event.calls = {};
 }
 
+void SampleFold::on_call_end(const CallEndEvent& end) {
+    if (ends_.size() >= most_folded_at_once)
+        fold();
+    ends_.push_back({end, order_++});
+}
+
 void SampleFold::keep_whole(const CallKey& call) {
     if (whole_.size() >= most_whole_calls)
         whole_.clear();

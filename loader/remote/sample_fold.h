@@ -55,7 +55,7 @@ class SampleFold final : public EventSink {
     void on_only(const OnlyInfo& info) override { sink_.on_only(info); }
     void on_label(LabelId id, const std::string& text) override { sink_.on_label(id, text); }
     void on_sample(const SampleEvent&) override;
-    void on_call_end(const CallEndEvent& end) override { ends_.push_back({end, order_++}); }
+    void on_call_end(const CallEndEvent&) override;
     void on_slow_call(const SlowCallEvent&) override;
     void on_call_parts(const CallPartsEvent& call) override { sink_.on_call_parts(call); }
     void on_stats(const StatsEvent&) override;
