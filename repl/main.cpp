@@ -95,6 +95,8 @@ Result<std::unique_ptr<Backend>> make_backend_of_hosts(const Options& options,
                                     return remote::start_agent(command.arguments,
                                                                helpers.starter.get());
                                 }});
+    if (options.host_bytes)
+        hosts.bytes_per_second = options.host_bytes;
     hosts.open.samples = model.samples().capacity();
     hosts.open.slow_calls = Model::default_slow_calls;
     hosts.open.at_terminal = interactive;
@@ -327,5 +329,6 @@ int main(int argc, char** argv) {
     if (const auto* code = std::get_if<auger::ExitCode>(&parsed))
         return static_cast<int>(*code);
     const auger::Options& options = std::get<auger::Options>(parsed);
-    return static_cast<int>(options.agent ? auger::run_agent() : auger::run(options, input_closed));
+    return static_cast<int>(options.agent ? auger::run_agent(options)
+                                          : auger::run(options, input_closed));
 }

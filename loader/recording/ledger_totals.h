@@ -30,4 +30,12 @@ inline void add_totals(LedgerEvent& ledger, const LedgerEvent& other) {
         ledger.lost[cause] += events;
 }
 
+// Takes out again what was added. Totals may be anybody's: what wrapped in the sum does so back.
+inline void subtract_totals(LedgerEvent& ledger, const LedgerEvent& other) {
+    for (const auto total : ledger_totals())
+        ledger.*total -= other.*total;
+    for (const auto& [cause, events] : other.lost)
+        ledger.lost[cause] -= events;
+}
+
 } // namespace auger

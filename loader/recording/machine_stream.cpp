@@ -128,9 +128,10 @@ void MachineStream::on_stack(StackId id, std::span<const LocationId> stack) {
 
 void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
     ThreadInfo told = info;
-    told.machine = id_;
+    told.machine = next_origin();
     std::string content;
     ByteWriter out(content);
+    out.varint(told.machine.value);
     out.varint(info.pid);
     out.varint(info.tid);
     out.string(info.comm);
@@ -143,7 +144,6 @@ void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
 
 void MachineStream::tell_spec(SpecId id, SpecInfo info) {
     info.probe = probes_.at(info.probe);
-    info.machine = id_;
     if (!specs_.knows(id))
         specs_.set(id, SpecId{common_.specs++});
     if (told_specs_.insert(id).second)
@@ -153,10 +153,14 @@ void MachineStream::tell_spec(SpecId id, SpecInfo info) {
 // Which probe it belongs to is known by the probe's text.
 void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
     definition_bytes_ += sizeof info + info.function.size() + info.module.size();
+    SpecInfo told = info;
+    told.machine = next_origin();
+    if (told.machine != id_)
+        spec_machines_.insert_or_assign(id, told.machine);
     if (probes_.contains(info.probe))
-        tell_spec(id, info);
+        tell_spec(id, std::move(told));
     else
-        nameless_specs_.emplace_back(id, info);
+        nameless_specs_.emplace_back(id, std::move(told));
 }
 
 void MachineStream::on_probe(const ProbeInfo& info) {
@@ -385,7 +389,8 @@ std::optional<OpenCall> MachineStream::common(const OpenCall& call) const {
     OpenCall told = call;
     told.probe = probe->second;
     told.spec = specs_.of(call.spec);
-    told.thread.machine = id_;
+    const auto relayed = spec_machines_.find(call.spec);
+    told.thread.machine = relayed != spec_machines_.end() ? relayed->second : id_;
     told.stack.clear();
     for (const LocationId location : call.stack)
         if (locations_.knows(location))

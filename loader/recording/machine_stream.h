@@ -7,11 +7,13 @@
 #pragma once
 
 #include "loader/recording/generations.h"
+#include "loader/recording/origins.h"
 #include "loader/recording/record_encoder.h"
 #include "loader/reports/open_call.h"
 #include "loader/stream/events.h"
 
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,8 +34,7 @@ class CommonStream {
     enum class Probes : uint8_t { by_text, by_number };
     // `sessions`: which are numbered from 0 on.
     explicit CommonStream(size_t sessions, Probes probes = Probes::by_text)
-        : probes_are_(probes), ledgers_(sessions), ledgers_before_(sessions), splits_(sessions),
-          onlys_(sessions) {}
+        : probes_are_(probes), ledgers_(sessions), splits_(sessions), onlys_(sessions) {}
     // Another pass: ids of probes, functions and marks stay, since what the first one learned names
     // them; all else is told anew.
     void begin_pass();
@@ -46,6 +47,8 @@ class CommonStream {
     std::optional<ProbeId> probe(const ProbeInfo& info, size_t number);
     // That all machines were asked for a probe by this number.
     void announce(ProbeId number, ProbeId probe) { announced_.insert_or_assign(number, probe); }
+    // A session's that is a relay's: the same for one name. Nothing when there are too many.
+    std::optional<MachineId> relayed_machine(size_t session, const std::string& name);
     // What comes of the session from now on is of another agent, which counts from the beginning.
     void begin_anew(size_t session);
     // What all sessions say of a probe, when one says something new.
@@ -73,10 +76,12 @@ class CommonStream {
     std::map<ProbeId, std::vector<SpecId>> former_specs_;        // of those that began anew
     std::map<std::string, uint32_t> mark_bits_;
     std::map<std::string, LabelId> labels_;
-    std::vector<LedgerEvent> ledgers_;        // by session, as these
-    std::vector<LedgerEvent> ledgers_before_; // sums of former agents
+    LedgerEvent totals_;               // of all sessions, and of former agents
+    std::vector<LedgerEvent> ledgers_; // the last ones, by session, as these
     std::vector<SplitInfo> splits_;
     std::vector<OnlyInfo> onlys_;
+    std::map<std::pair<size_t, std::string>, MachineId> relayed_; // by session and name
+    std::map<size_t, size_t> relayed_counts_;                     // by session
 };
 
 class MachineStream final : public EventSink {
@@ -100,6 +105,10 @@ class MachineStream final : public EventSink {
     }
 
     void deliver_to(EventSink& sink) { sink_ = &sink; }
+    // Of a relay: of which of its hosts the threads and functions are that are defined next. They
+    // are shown as what they are to it, behind its own name, so none can be taken for another's.
+    // False: there is no such host, or too many of them.
+    bool take_origins(const Origins& origins);
     uint64_t common_time(uint64_t time_ns) const;
     // The latest moment of its own that is no later than this one.
     uint64_t own_time(uint64_t common_ns) const;
@@ -164,6 +173,7 @@ class MachineStream final : public EventSink {
     // Whether it was not told just so of late.
     template <typename Id, typename Put>
     bool is_news(Generations<Id, std::string>& told, Id of, Put put);
+    MachineId next_origin();
     CallKey common_call(const CallKey&) const;
     CallEndEvent common_end(const CallEndEvent&) const;
     void common_calls(std::span<const CallKey>);
@@ -181,7 +191,10 @@ class MachineStream final : public EventSink {
     int64_t shift_ns_;
     uint64_t earliest_ns_;
     size_t definition_bytes_ = 0;
-    std::map<SpecId, int64_t> open_; // calls, by common id
+    std::map<SpecId, int64_t> open_;            // calls, by common id
+    std::map<MachineId, MachineId> relayed_;    // a relay's hosts, by its ids
+    std::deque<MachineId> origins_;             // of what is defined next
+    std::map<SpecId, MachineId> spec_machines_; // of functions that are on one of these
     // Of a file.
     Ids<ModuleId> modules_;
     Ids<LocationId> locations_;

@@ -122,9 +122,12 @@ void wait_for(int fd, std::chrono::nanoseconds timeout) {
 
 } // namespace
 
-Agent::Agent(std::string program, OpenBackend open, AgentOutput& output)
-    : hello_(own_hello(std::move(program))), open_(std::move(open)), output_(output),
-      stream_([&output] { return output.crowded(); }) {
+Agent::Agent(std::string program, OpenBackend open, AgentOutput& output, bool relays)
+    : relays_(relays),
+      hello_(own_hello(std::move(program), relays ? std::vector{std::string(feature_relay)}
+                                                  : std::vector<std::string>())),
+      open_(std::move(open)), output_(output),
+      stream_([&output] { return output.crowded(); }, relays) {
     output_.put(FrameKind::hello, encoded(hello_));
 }
 
@@ -216,7 +219,10 @@ Result<std::string> Agent::answer(const Request& request) {
 }
 
 void Agent::tell_stream() {
-    if (auto block = stream_.take_block())
+    const auto block = stream_.take_block();
+    if (block && relays_)
+        output_.put(FrameKind::relayed_block, encoded_relayed_block(*block, agreement_->zlib));
+    else if (block)
         output_.put(FrameKind::block, encoded_block(*block, agreement_->zlib));
 }
 
@@ -231,6 +237,8 @@ void Agent::tell_state() {
                           backend_->reader_status(),   ended_,
                           stream_.lost_samples()};
     state_ns_ = read_clock(CLOCK_MONOTONIC);
+    if (relays_)
+        output_.put(FrameKind::hosts, encoded(RelayedHosts{backend_->hosts()}));
     std::string told = encoded(state);
     if (told == told_state_)
         return;
@@ -256,7 +264,7 @@ bool Agent::work(std::chrono::nanoseconds timeout, int wake_fd) {
     return output_.flush();
 }
 
-Result<void> serve_agent(std::string program, OpenBackend open, int in, int out) {
+Result<void> serve_agent(std::string program, OpenBackend open, int in, int out, bool relays) {
     // One descriptor to wait for, since a backend can wait for one besides its own.
     const UniqueFd waiting(::epoll_create1(EPOLL_CLOEXEC));
     const auto watch = [&](int operation, int fd, uint32_t events) {
@@ -271,7 +279,7 @@ Result<void> serve_agent(std::string program, OpenBackend open, int in, int out)
         return Error{"serve", "a console", "standard input and output are no pipes",
                      "a console starts it: `auger -H HOST`", Error::Kind::usage};
     AgentOutput output(output_fd.get());
-    Agent agent(std::move(program), std::move(open), output);
+    Agent agent(std::move(program), std::move(open), output, relays);
     std::array<char, 1 << 16> buffer;
     bool going_on = output.flush();
     while (going_on) {

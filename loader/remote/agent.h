@@ -25,8 +25,8 @@ using OpenBackend = std::function<Result<std::unique_ptr<Backend>>(const OpenReq
 
 class Agent {
   public:
-    // `program` is what it calls itself.
-    Agent(std::string program, OpenBackend open, AgentOutput& output);
+    // `program` is what it calls itself; `relays`: its backend is one over hosts.
+    Agent(std::string program, OpenBackend open, AgentOutput& output, bool relays = false);
     ~Agent();
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
@@ -44,6 +44,7 @@ class Agent {
     void tell_state();
     bool end(const Error& error);
 
+    const bool relays_;
     const Hello hello_;
     const OpenBackend open_;
     AgentOutput& output_;
@@ -59,6 +60,7 @@ class Agent {
 
 // Until the console's end of the pipe is closed, or what comes is none of a console's. Fails when
 // there is no pipe.
-Result<void> serve_agent(std::string program, OpenBackend open, int in, int out);
+Result<void> serve_agent(std::string program, OpenBackend open, int in, int out,
+                         bool relays = false);
 
 } // namespace auger::remote

@@ -12,6 +12,14 @@ Error senseless(std::string cause) {
             "install the same version on both machines"};
 }
 
+size_t held(const Block& block) {
+    size_t bytes =
+        sizeof(Block) + block.records.size() + block.origins.of.size() * sizeof(MachineId);
+    for (const Origins::Machine& machine : block.origins.machines)
+        bytes += sizeof machine + machine.info.name.size();
+    return bytes;
+}
+
 } // namespace
 
 AgentLink::AgentLink(Hello own, OpenRequest open) : own_(std::move(own)), open_(open) {
@@ -102,14 +110,32 @@ Result<void> AgentLink::take(const ReceivedFrame& frame, uint64_t now_ns) {
         auto block = decoded_block(frame.body);
         if (!block || !asked_to_open_)
             return senseless("a piece of the stream cannot be understood");
-        until_ns_ = std::max(until_ns_, block->until_ns);
-        held_bytes_ += block->records.size() + sizeof(Block);
-        blocks_.push_back(std::move(*block));
+        hold(std::move(*block));
+        return {};
+    }
+    case FrameKind::relayed_block: {
+        auto block = decoded_relayed_block(frame.body);
+        if (!block || !asked_to_open_ || !agreement_->relays)
+            return senseless("a piece of the stream cannot be understood");
+        hold(std::move(*block));
+        return {};
+    }
+    case FrameKind::hosts: {
+        auto hosts = decoded<RelayedHosts>(frame.body);
+        if (!hosts || !agreement_ || !agreement_->relays)
+            return senseless("how its hosts are cannot be understood");
+        relayed_ = std::move(*hosts);
         return {};
     }
     default:
         return {}; // a sign of life, or of a newer agent
     }
+}
+
+void AgentLink::hold(Block block) {
+    until_ns_ = std::max(until_ns_, block.until_ns);
+    held_bytes_ += held(block);
+    blocks_.push_back(std::move(block));
 }
 
 uint64_t AgentLink::ask(const Request& request) {
@@ -138,6 +164,8 @@ Result<bool> AgentLink::deliver_one(EventSink& sink, uint64_t until_ns) {
         if (!in_block_) {
             if (blocks_.empty())
                 return false;
+            if (agreement_->relays && take_origins_ && !take_origins_(blocks_.front().origins))
+                return senseless("it names hosts that cannot be");
             decoder_.start_block(blocks_.front().records);
             in_block_ = true;
         }
@@ -147,7 +175,7 @@ Result<bool> AgentLink::deliver_one(EventSink& sink, uint64_t until_ns) {
         case RecordDecoder::Step::later:
             return false;
         case RecordDecoder::Step::block_end:
-            held_bytes_ -= blocks_.front().records.size() + sizeof(Block);
+            held_bytes_ -= held(blocks_.front());
             blocks_.pop_front();
             in_block_ = false;
             break;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,6 +41,10 @@ class AgentLink {
     const OpenReport& report() const { return *report_; }
     const HostState& state() const { return state_; }
     const ClockOffset& clock() const { return clock_; }
+    // Of a relay: how its hosts are.
+    const std::vector<HostReport>& hosts() const { return relayed_.hosts; }
+    // Likewise, before a block of the stream is delivered. False: it cannot be.
+    void on_origins(std::function<bool(const Origins&)> take) { take_origins_ = std::move(take); }
     // What came in place of an agent's first words, or ahead of them.
     std::string greeting() const { return frames_.greeting(); }
 
@@ -73,6 +78,7 @@ class AgentLink {
 
   private:
     Result<void> take(const ReceivedFrame& frame, uint64_t now_ns);
+    void hold(Block block);
     // True: a record was delivered.
     Result<bool> deliver_one(EventSink& sink, uint64_t until_ns);
 
@@ -85,6 +91,8 @@ class AgentLink {
     bool asked_to_open_ = false;
     std::optional<OpenReport> report_;
     HostState state_;
+    RelayedHosts relayed_;
+    std::function<bool(const Origins&)> take_origins_;
     ClockOffset clock_;
     std::optional<uint64_t> ping_ns_; // when the one was sent that is to be answered
 

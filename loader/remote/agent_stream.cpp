@@ -59,7 +59,7 @@ std::optional<Block> AgentStream::take_block() {
     if (time_passed_)
         encoder_.on_time(until_ns_);
     time_passed_ = false;
-    Block block{until_ns_, encoder_.bytes()};
+    Block block{until_ns_, encoder_.bytes(), std::exchange(origins_, {})};
     encoder_.clear();
     return block;
 }
@@ -104,8 +104,9 @@ void AgentStream::on_stats(const StatsEvent& stats) {
 
 void AgentStream::on_ledger(const LedgerEvent& ledger) {
     LedgerEvent told = ledger;
-    told.lost[lost_on_the_way] = lost_samples_;
-    told.lost[lost_calls_on_the_way] = lost_calls_;
+    // A relay's hosts may have dropped some, too.
+    told.lost[lost_on_the_way] += lost_samples_;
+    told.lost[lost_calls_on_the_way] += lost_calls_;
     if (crowded_())
         held_ledger_ = std::move(told);
     else

@@ -28,7 +28,9 @@ inline constexpr char lost_calls_on_the_way[] = "slow and explained calls: the c
 class AgentStream final : public EventSink {
   public:
     // `crowded` is asked for what could be spared.
-    explicit AgentStream(std::function<bool()> crowded) : crowded_(std::move(crowded)) {}
+    // `relays`: what comes is of several machines.
+    explicit AgentStream(std::function<bool()> crowded, bool relays = false)
+        : crowded_(std::move(crowded)), relays_(relays) {}
 
     // What has come since the last one; nothing when nothing has.
     std::optional<Block> take_block();
@@ -36,7 +38,10 @@ class AgentStream final : public EventSink {
     size_t bytes() const { return encoder_.bytes().size(); }
     uint64_t lost_samples() const { return lost_samples_; }
 
-    void on_machine(MachineId, const MachineInfo&) override {} // the hello says so
+    void on_machine(MachineId id, const MachineInfo& info) override {
+        if (relays_) // else the hello says so
+            origins_.machines.push_back({id, info});
+    }
     void on_module(ModuleId id, const ModuleInfo& info) override { encoder_.on_module(id, info); }
     void on_location(LocationId id, const Location& location) override {
         encoder_.on_location(id, location);
@@ -47,8 +52,14 @@ class AgentStream final : public EventSink {
     void on_stack(StackId id, std::span<const LocationId> stack) override {
         encoder_.on_stack(id, stack);
     }
-    void on_thread(ThreadId id, const ThreadInfo& info) override { encoder_.on_thread(id, info); }
-    void on_spec(SpecId id, const SpecInfo& info) override { encoder_.on_spec(id, info); }
+    void on_thread(ThreadId id, const ThreadInfo& info) override {
+        encoder_.on_thread(id, info);
+        add_origin(info.machine);
+    }
+    void on_spec(SpecId id, const SpecInfo& info) override {
+        encoder_.on_spec(id, info);
+        add_origin(info.machine);
+    }
     void on_probe(const ProbeInfo& info) override { encoder_.on_probe(info); }
     void on_split(const SplitInfo& info) override { encoder_.on_split(info); }
     void on_only(const OnlyInfo& info) override { encoder_.on_only(info); }
@@ -72,8 +83,15 @@ class AgentStream final : public EventSink {
         }
     };
 
+    void add_origin(MachineId machine) {
+        if (relays_)
+            origins_.of.push_back(machine);
+    }
+
     const std::function<bool()> crowded_;
+    const bool relays_;
     RecordEncoder encoder_;
+    Origins origins_; // of what it holds
     // Of which a sample has been sent, and that have not ended.
     std::unordered_set<CallKey, KeyHash> sampled_calls_;
     std::map<SpecId, StatsEvent> held_stats_;

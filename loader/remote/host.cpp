@@ -58,6 +58,19 @@ HostReport Host::report(uint64_t now_ns) const {
     return report;
 }
 
+std::vector<HostReport> Host::relayed_reports() const {
+    std::vector<HostReport> reports;
+    if (!link_)
+        return reports;
+    reports = link_->hosts();
+    for (HostReport& report : reports) {
+        report.name = name_ + "/" + report.name;
+        report.clock_error_ns += link_->clock().error_ns();
+        report.round_trip_ns += link_->clock().round_trip_ns();
+    }
+    return reports;
+}
+
 void Host::start(uint64_t now_ns) {
     cause_.clear();
     complaints_.clear();
@@ -69,6 +82,8 @@ void Host::start(uint64_t now_ns) {
     pipe_ = std::move(*pipe);
     agents_++;
     link_ = std::make_unique<AgentLink>(surroundings_.own, surroundings_.open);
+    link_->on_origins(
+        [this](const Origins& origins) { return stream_ && stream_->take_origins(origins); });
     state_ = State::starting;
     heard_ns_ = now_ns;
     budget_ns_ = rate_ns_ = now_ns;
@@ -200,10 +215,10 @@ bool Host::read_in(uint64_t now_ns) {
     return true;
 }
 
-void Host::work(uint64_t now_ns) {
+void Host::work(uint64_t now_ns, bool may_start) {
     collect();
     if (!link_) {
-        if (now_ns >= start_ns_ && start_ns_ != UINT64_MAX)
+        if (may_start && now_ns >= start_ns_ && start_ns_ != UINT64_MAX)
             start(now_ns);
         return;
     }

@@ -52,6 +52,8 @@ class Host {
     bool tried() const { return begun_ || was_told_; }
     size_t agents() const { return agents_; } // that were started so far
     HostReport report(uint64_t now_ns) const;
+    // Of a relay: its hosts, as far as it is here.
+    std::vector<HostReport> relayed_reports() const;
     // Of its agent; there is one unless it is starting or lost.
     const AgentLink& link() const { return *link_; }
     bool observes() const { return link_ && link_->open(); }
@@ -59,8 +61,11 @@ class Host {
     HostRecording& recording() { return recording_; }
     const HostRecording& recording() const { return recording_; }
 
-    // Starts the agent when it is time to, reads and writes what is there, and looks how it is.
-    void work(uint64_t now_ns);
+    // Starts the agent when it is time to, and may be; reads and writes what is there, and looks
+    // how it is.
+    void work(uint64_t now_ns, bool may_start);
+    // Its agent was started, and has not said a word yet.
+    bool waits_for_hello() const { return link_ && !link_->hello(); }
     // What to wait for.
     void add_descriptors(std::vector<pollfd>& to, uint64_t now_ns) const;
     // Closes its end of the pipe; it may be started again.

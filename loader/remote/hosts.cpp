@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
+#include <utility>
 
 namespace auger::remote {
 
@@ -26,12 +29,15 @@ uint64_t count_ns(nanoseconds time) {
 
 Hosts::Hosts(const HostsOptions& options, const SettingsInForce& settings, EventSink& sink)
     : clock_(options.clock ? options.clock : [] { return read_clock(CLOCK_MONOTONIC); }),
-      go_on_(options.go_on), common_(options.agents.size(), CommonStream::Probes::by_number),
+      go_on_(options.go_on), most_starting_(options.most_starting),
+      common_(options.agents.size(), CommonStream::Probes::by_number),
       sink_(sink), surroundings_{
                        common_,
                        sink,
                        settings,
-                       own_hello(options.program),
+                       own_hello(options.program, options.relays
+                                                      ? std::vector<std::string>()
+                                                      : std::vector{std::string(feature_hosts)}),
                        options.open,
                        options.agents.size() == 1,
                        options.bytes_per_second,
@@ -73,8 +79,10 @@ Result<void> Hosts::begin() {
 
 std::vector<HostReport> Hosts::reports() const {
     std::vector<HostReport> reports;
-    for (const auto& host : hosts_)
+    for (const auto& host : hosts_) {
         reports.push_back(host->report(clock_()));
+        std::ranges::move(host->relayed_reports(), std::back_inserter(reports));
+    }
     return reports;
 }
 
@@ -87,21 +95,45 @@ std::vector<Host*> Hosts::live() const {
 }
 
 void Hosts::work() {
+    looked_ns_ = clock_();
+    size_t starting = 0;
     for (const auto& host : hosts_)
-        host->work(clock_());
+        starting += host->waits_for_hello();
+    for (const auto& host : hosts_) {
+        const bool waited = host->waits_for_hello();
+        host->work(looked_ns_, starting < most_starting_);
+        starting += host->waits_for_hello();
+        starting -= waited;
+    }
 }
 
 bool Hosts::wait_until(uint64_t time_ns, int wake_fd) {
     const uint64_t now = clock_();
     std::vector<pollfd> waiting{{wake_fd, POLLIN, 0}};
-    for (const auto& host : hosts_)
+    std::vector<size_t> ends; // of each host's
+    for (const auto& host : hosts_) {
         host->add_descriptors(waiting, now);
+        ends.push_back(waiting.size());
+    }
     const uint64_t left = time_ns - std::min(time_ns, now);
     const timespec timeout = {static_cast<time_t>(left / second_ns),
                               static_cast<long>(left % second_ns)};
     ::ppoll(waiting.data(), waiting.size(), &timeout, nullptr);
-    work();
-    return waiting.front().revents != 0;
+    const bool woken = waiting.front().revents != 0;
+    // Now and then all of them, since silence counts, too; else a thousand would be looked at
+    // whenever one speaks.
+    const uint64_t then = clock_();
+    if (then - std::min(then, looked_ns_) >= look_ns) {
+        work();
+        return woken;
+    }
+    const auto something = [](const pollfd& one) { return one.revents != 0; };
+    size_t begin = 1;
+    for (size_t host = 0; host < hosts_.size(); begin = ends[host++])
+        if (std::any_of(waiting.begin() + static_cast<ptrdiff_t>(begin),
+                        waiting.begin() + static_cast<ptrdiff_t>(ends[host]), something))
+            hosts_[host]->work(then, false);
+    return woken;
 }
 
 Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& request,
@@ -154,29 +186,27 @@ size_t Hosts::deliver_until(uint64_t until_ns, const std::function<bool()>& go_o
         more = go_on();
         return more;
     };
-    while (more) {
-        // One after the other, each up to where the next one goes on.
-        Host* next = nullptr;
-        uint64_t next_ns = 0, limit = until_ns;
-        for (const auto& host : hosts_) {
-            const auto time = host->next_ns(clock_());
-            if (!time || *time > until_ns)
-                continue;
-            if (!next || *time < next_ns) {
-                if (next)
-                    limit = std::min(limit, next_ns);
-                next = host.get();
-                next_ns = *time;
-            } else {
-                limit = std::min(limit, *time);
-            }
-        }
-        if (!next)
-            break;
+    const uint64_t now = clock_();
+    // Whose turn is when; the earliest is in front, and of several the first host.
+    std::vector<std::pair<uint64_t, size_t>> turns;
+    const auto add_turn = [&](size_t host) {
+        const auto time = hosts_[host]->next_ns(now);
+        if (!time || *time > until_ns)
+            return;
+        turns.emplace_back(*time, host);
+        std::ranges::push_heap(turns, std::greater());
+    };
+    for (size_t host = 0; host < hosts_.size(); host++)
+        add_turn(host);
+    // One after the other, each up to where the next one goes on.
+    while (more && !turns.empty()) {
+        std::ranges::pop_heap(turns, std::greater());
+        const size_t host = turns.back().second;
+        turns.pop_back();
         const size_t before = steps;
-        next->deliver(limit, count, clock_());
-        if (steps == before) // of an agent whose stream makes no sense
-            break;
+        hosts_[host]->deliver(turns.empty() ? until_ns : turns.front().first, count, now);
+        if (steps != before) // else its stream makes no sense
+            add_turn(host);
     }
     if (more && until_ns > told_time_ns_) {
         told_time_ns_ = until_ns;

@@ -30,6 +30,12 @@ struct HostsOptions {
     std::string program; // what the console calls itself
     OpenRequest open{};
     uint64_t bytes_per_second = 8 << 20; // that are read of one host at most
+    // Agents that are started at once. A bastion, through which all connections may lead, drops
+    // those beyond ten that are still to say who they are (sshd's MaxStartups).
+    size_t most_starting = 8;
+    // What is observed goes on to a console: it is folded (sample_fold.h), and no host may be a
+    // relay, too.
+    bool relays = false;
     // Asked while a command waits for hosts: false ends that.
     GoOn go_on{};
     // CLOCK_MONOTONIC; tests have another.
@@ -75,11 +81,13 @@ class Hosts {
 
     const std::function<uint64_t()> clock_;
     const GoOn go_on_;
+    const size_t most_starting_;
     CommonStream common_;
     EventSink& sink_;
     HostSurroundings surroundings_;
     std::vector<std::unique_ptr<Host>> hosts_;
     uint64_t told_time_ns_ = 0;
+    uint64_t looked_ns_ = 0; // at all hosts
 };
 
 } // namespace auger::remote

@@ -4,6 +4,7 @@
 #include "loader/base/read_clock.h"
 #include "loader/remote/edit_everywhere.h"
 #include "loader/remote/joined_reports.h"
+#include "loader/remote/sample_fold.h"
 
 #include <algorithm>
 
@@ -21,7 +22,8 @@ constexpr std::chrono::milliseconds delivered_at_once{5};
 class HostsBackend final : public Backend {
   public:
     HostsBackend(const HostsOptions& options, EventSink& sink)
-        : sink_(sink), hosts_(options, settings_, sink),
+        : fold_(options.relays ? std::make_unique<SampleFold>(sink) : nullptr),
+          sink_(fold_ ? *fold_ : sink), hosts_(options, settings_, sink_),
           longest_edit_(options.open.at_terminal ? longest_edit_at_terminal : longest_edit) {}
 
     Result<void> begin() { return hosts_.begin(); }
@@ -143,12 +145,12 @@ class HostsBackend final : public Backend {
     Result<bool> poll(nanoseconds timeout, int wake_fd) override;
     Result<void> refresh() override {
         hosts_.ask(hosts_.live(), Refresh{}, silent_is_stale, false);
-        hosts_.catch_up();
+        catch_up();
         return {};
     }
     void settle_symbols(nanoseconds timeout) override {
         hosts_.ask(hosts_.live(), SettleSymbols{timeout}, timeout + silent_is_stale, false);
-        hosts_.catch_up();
+        catch_up();
     }
 
   private:
@@ -159,7 +161,7 @@ class HostsBackend final : public Backend {
         if (!made)
             return made.error();
         commit();
-        hosts_.catch_up();
+        catch_up();
         return {};
     }
     // Asks what changes nothing; one that cannot answer is left out where others can.
@@ -180,6 +182,14 @@ class HostsBackend final : public Backend {
         return &found->second;
     }
 
+    // Whole answers: what was there is here, and has gone on.
+    void catch_up() {
+        hosts_.catch_up();
+        if (fold_)
+            fold_->flush();
+    }
+
+    const std::unique_ptr<SampleFold> fold_; // of a relay
     EventSink& sink_;
     SettingsInForce settings_;
     uint32_t next_number_ = 1; // of a probe, for agents
@@ -230,7 +240,7 @@ Result<ProbeReport> HostsBackend::add_probe(const ProbeRequest& request) {
     settings_.probes.insert_or_assign(request.id,
                                       SettingsInForce::Probe{number, request, settings_.way, true});
     hosts_.common().announce(number, request.id);
-    hosts_.catch_up();
+    catch_up();
     return joined(*reports);
 }
 
@@ -271,7 +281,7 @@ Result<void> HostsBackend::record(const std::string& path) {
     if (path.empty())
         (void)refresh();
     else
-        hosts_.catch_up();
+        catch_up();
     hosts_.recording().path = path;
     Result<void> result;
     for (const auto& host : hosts_.all()) {
@@ -298,7 +308,7 @@ Result<std::vector<OpenCall>> HostsBackend::open_calls(std::optional<ProbeId> id
     }
     const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
     // Their stacks are defined by then.
-    hosts_.catch_up();
+    catch_up();
     std::vector<OpenCall> all;
     std::optional<Error> error;
     size_t refused = 0;
@@ -346,8 +356,11 @@ Result<bool> HostsBackend::poll(nanoseconds timeout, int wake_fd) {
         const bool ended = !live.empty() && std::ranges::all_of(live, [](const Host* host) {
             return host->link().state().ended;
         });
-        if (ended && delivered == 0)
+        if (ended && delivered == 0) {
+            if (fold_)
+                fold_->flush();
             return false;
+        }
         if (delivered || woken || now_ns() >= deadline)
             return true;
     }

@@ -32,11 +32,12 @@ bool has(const Hello& hello, std::string_view feature) {
 
 } // namespace
 
-Hello own_hello(std::string program) {
+Hello own_hello(std::string program, std::vector<std::string> features) {
     Hello hello;
     hello.oldest_format = recording::version; // before there were no agents
     hello.format = recording::version;
-    hello.features = {std::string(feature_zlib)};
+    hello.features = std::move(features);
+    hello.features.emplace_back(feature_zlib);
     hello.program = std::move(program);
     hello.machine = this_machine();
     return hello;
@@ -50,7 +51,13 @@ Result<Agreement> agree(const Hello& console, const Hello& agent) {
         return Error{"observe with", agent.program,
                      fmt::format("it is too {} for {}", is_old ? "old" : "new", console.program),
                      "install the same version on both machines", Error::Kind::unsupported};
-    return Agreement{version, has(console, feature_zlib) && has(agent, feature_zlib)};
+    const bool relays = has(agent, feature_relay);
+    if (relays && !has(console, feature_hosts))
+        return Error{"observe with", agent.program,
+                     "it is a relay, and whoever asks is one itself, or too old to know of them",
+                     "a relay's hosts are agents: auger --agent without -H",
+                     Error::Kind::unsupported};
+    return Agreement{version, has(console, feature_zlib) && has(agent, feature_zlib), relays};
 }
 
 std::string encoded_block(const Block& block, bool zlib) {
@@ -94,6 +101,23 @@ std::optional<Block> decoded_block(std::string_view body) {
                    reinterpret_cast<const Bytef*>(stored.data()), stored.size()) != Z_OK ||
         size != unpacked)
         return std::nullopt;
+    return block;
+}
+
+std::string encoded_relayed_block(const Block& block, bool zlib) {
+    std::string body;
+    ByteWriter(body).string(encoded(block.origins));
+    return body + encoded_block(block, zlib);
+}
+
+std::optional<Block> decoded_relayed_block(std::string_view body) {
+    ByteReader in(body);
+    const auto origins = decoded<Origins>(in.string(body.size()));
+    if (in.failed() || !origins)
+        return std::nullopt;
+    auto block = decoded_block(body.substr(in.position()));
+    if (block)
+        block->origins = *origins;
     return block;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/base/result.h"
+#include "loader/recording/origins.h"
 #include "loader/remote/requests.h"
 
 #include <cstdint>
@@ -22,12 +23,14 @@ struct Hello {
     std::string program; // "auger 1.2.3", for people
     MachineInfo machine; // of the agent
 };
-Hello own_hello(std::string program);
+// With these features beside those of every auger.
+Hello own_hello(std::string program, std::vector<std::string> features = {});
 
 // What the two sides have in common.
 struct Agreement {
     uint32_t version = 0;
     bool zlib = false;
+    bool relays = false; // the agent is a relay
 };
 // Fails when there is nothing: both programs are named. It is the agent who writes records.
 Result<Agreement> agree(const Hello& console, const Hello& agent);
@@ -57,10 +60,19 @@ struct HostState {
 struct Block {
     uint64_t until_ns = 0; // what comes later is not of before: the agent's clock
     std::string records;   // as RecordDecoder takes a block
+    Origins origins{};     // of a relay's
 };
 // Packed when both sides can, and it is worth it.
 std::string encoded_block(const Block&, bool zlib);
 std::optional<Block> decoded_block(std::string_view body);
+// With its origins.
+std::string encoded_relayed_block(const Block&, bool zlib);
+std::optional<Block> decoded_relayed_block(std::string_view body);
+
+// How a relay's hosts are.
+struct RelayedHosts {
+    std::vector<HostReport> hosts;
+};
 
 struct Ping {
     uint64_t console_ns = 0;
@@ -88,6 +100,17 @@ std::optional<AnswerFrame> decoded_answer(std::string_view body);
 
 void fields(auto& all, IsA<MachineInfo> auto& machine) {
     all(machine.name, machine.boot_ns);
+}
+void fields(auto& all, IsA<Origins::Machine> auto& machine) {
+    all(machine.id, machine.info);
+}
+void fields(auto& all, IsA<Origins> auto& origins) {
+    all(origins.machines, origins.of);
+    all.require(origins.machines.size() <= most_relayed_hosts);
+}
+void fields(auto& all, IsA<RelayedHosts> auto& relayed) {
+    all(relayed.hosts);
+    all.require(relayed.hosts.size() <= most_relayed_hosts);
 }
 void fields(auto& all, IsA<Hello> auto& hello) {
     all(hello.oldest_version, hello.version, hello.oldest_format, hello.format, hello.features,

@@ -34,10 +34,16 @@ enum class FrameKind : uint8_t {
     pong = 8,    // agent: that, and its own clock
     working = 9, // agent: it is alive, and busy
     end = 10,    // agent: why it ends
+    // Of a relay, an agent that is the console of others and has a console itself:
+    relayed_block = 11, // of which of its hosts the block's things are, then the block
+    hosts = 12,         // how its hosts are
 };
 
-// Names of what is not in every version: blocks that are compressed.
-inline constexpr std::string_view feature_zlib = "zlib";
+// Names of what is not in every version: blocks that are compressed; of a console, that it takes a
+// relay's hosts; of an agent, that it is a relay. A relay is no console of that kind, so there is
+// one between a console and a host, and no more.
+inline constexpr std::string_view feature_zlib = "zlib", feature_hosts = "hosts",
+                                  feature_relay = "relay";
 
 inline constexpr size_t most_frame = 16 << 20;    // bytes, but for the size itself
 inline constexpr size_t most_greeting = 64 << 10; // before the preamble: what a login shell says

@@ -6,6 +6,7 @@
 #include "loader/remote/settings_fields.h"
 #include "loader/reports/call_sites.h"
 #include "loader/reports/capability.h"
+#include "loader/reports/host_report.h"
 #include "loader/reports/open_call.h"
 #include "loader/reports/probe_plan.h"
 #include "loader/reports/probe_report.h"
@@ -17,6 +18,14 @@
 #include "loader/reports/usdt_probes.h"
 
 namespace auger::remote {
+
+void fields(auto& all, IsA<HostReport> auto& host) {
+    all(host.name);
+    all.choice(host.state, HostReport::State::lost);
+    all(host.cause, host.program, host.machine, host.silent_ns, host.clock_error_ns,
+        host.round_trip_ns, host.received_bytes, host.bytes_per_second, host.lost_samples,
+        host.times_lost, host.processes);
+}
 
 void fields(auto& all, IsA<ProbePlace> auto& place) {
     all(place.spec, place.function, place.module, place.offset, place.kind, place.note);

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace auger {
 namespace {
@@ -50,7 +51,7 @@ commands never wait, auger runs it to its end before it shows what was collected
 
 With -H or --hosts, auger starts "auger --agent" on each host, over your own ssh ("sudo -n auger
 --agent" has to work there without a question) or what --via says, and ends it when it ends. Nothing
-listens, nothing is copied there.
+listens, nothing is copied there. "auger --agent -H HOST..." relays those hosts to a console.
 
 Exit codes: 0 all well; 1 a command or an assert failed; 2 wrong usage; 3 a missing privilege or
 kernel feature.
@@ -165,9 +166,16 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
                        "With -H: start each agent by this command of the shell, where {} stands "
                        "for the host, as \"podman exec -i {} auger --agent\"")
             ->type_name("COMMAND");
+    auto* bwlimit_option =
+        app.add_option("--bwlimit", options.host_bytes,
+                       "With -H: read no more than so many bytes a second of each host, as 500k or "
+                       "20M (default 8M); samples beyond are left out there, and counted")
+            ->type_name("SIZE")
+            ->transform(CLI::AsSizeValue(false))
+            ->check(CLI::Range(uint64_t{10} << 10, uint64_t{1} << 40));
     app.add_flag("--agent", options.agent,
                  "Observe this machine for a console, over standard input and output; auger -H "
-                 "starts it");
+                 "starts it. With -H: those machines, as a relay");
     auto* file_option = app.add_option("-f,--file", files, "Run the commands of a file")
                             ->type_name("FILE")
                             ->expected(1);
@@ -256,6 +264,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         return ExitCode::usage;
     };
     constexpr const char* see_help = "auger --help says more\n";
+    constexpr const char* no_agent = "--agent takes no other option than those of hosts that it is "
+                                     "to relay: all that is to be done is said by the console";
     try {
         app.parse(own);
     } catch (const CLI::CallForHelp&) {
@@ -282,11 +292,15 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     }
     const bool has_command = dashes != all.end();
     if (options.agent) {
-        if (all.size() > 1)
-            return usage("--agent takes no other option: all that is to be done is said by the "
-                         "console",
-                         see_help);
-        return options;
+        // Not what the environment says.
+        for (const std::string& word : all)
+            if (word == "--" || word.starts_with("--serve"))
+                return usage(no_agent, see_help);
+        constexpr std::array relaying{"--agent", "--host", "--hosts", "--via", "--bwlimit"};
+        for (const CLI::Option* option : app.get_options())
+            if (option->count() > 0 && option != serve_option &&
+                std::ranges::find(relaying, option->get_name()) == relaying.end())
+                return usage(no_agent, see_help);
     }
     const int targets = !pids.empty() + (name_option->count() > 0) + everything + has_command;
     if (targets > 1)
@@ -331,7 +345,11 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         options.hosts = std::move(*commands);
     } else if (via_option->count() > 0) {
         return usage("--via is how hosts are reached: it needs -H or --hosts", see_help);
+    } else if (bwlimit_option->count() > 0) {
+        return usage("--bwlimit is for what hosts send: it needs -H or --hosts", see_help);
     }
+    if (options.agent)
+        return options;
     if (speed_option->count() > 0 && options.replay.empty())
         return usage("--speed is that of a recording: it needs --replay", see_help);
     if (sysroot_option->count() > 0 && options.replay_options.sysroot.empty())

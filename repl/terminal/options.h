@@ -28,6 +28,7 @@ struct Options {
     std::vector<std::string> replay; // paths; none: live
     ReplayOptions replay_options;
     std::vector<remote::HostCommand> hosts; // to observe by agents; none: this machine
+    uint64_t host_bytes = 0;                // a second, that are read of one at most; 0: as ever
     bool agent = false;                     // be one, and nothing else
     LiveOptions live;
     size_t store_samples = SampleStore::default_capacity;

@@ -2,8 +2,12 @@
 #include "repl/terminal/run_agent.h"
 
 #include "loader/kernel/live_backend.h"
+#include "loader/process/capabilities.h"
 #include "loader/process/confined_process.h"
+#include "loader/process/proc_info.h"
+#include "loader/process/starter.h"
 #include "loader/remote/agent.h"
+#include "loader/remote/hosts_backend.h"
 #include "repl/language/complaint.h"
 
 #include <fmt/format.h>
@@ -15,9 +19,48 @@
 
 namespace auger {
 
-ExitCode run_agent() {
+namespace {
+
+constexpr const char* program = "auger " AUGER_VERSION;
+
+ExitCode outcome(const Result<void>& served) {
+    if (served)
+        return ExitCode::ok;
+    fmt::print(stderr, "auger: {}\n", printable(served.error().message()));
+    return exit_code(served.error().kind);
+}
+
+// Of other machines, by an agent on each. It needs no rights on its own.
+ExitCode run_relay(const Options& options) {
+    auto starter = Starter::start(invoking_user());
+    if (!starter)
+        return outcome(starter.error());
+    if (!keep_capabilities(capabilities_to_keep(Work::replaying)))
+        return outcome(system_error("give up", "capabilities"));
+    const auto open = [&](const remote::OpenRequest& request, EventSink& sink) {
+        remote::HostsOptions hosts;
+        hosts.program = program;
+        for (const remote::HostCommand& command : options.hosts)
+            hosts.agents.push_back({command.name, [&command, &starter] {
+                                        return remote::start_agent(command.arguments,
+                                                                   starter->get());
+                                    }});
+        hosts.open = request;
+        if (options.host_bytes)
+            hosts.bytes_per_second = options.host_bytes;
+        hosts.relays = true;
+        return remote::make_hosts_backend(hosts, sink);
+    };
+    return outcome(remote::serve_agent(program, open, STDIN_FILENO, STDOUT_FILENO, true));
+}
+
+} // namespace
+
+ExitCode run_agent(const Options& options) {
     // A console that is gone is noticed by writing.
     std::signal(SIGPIPE, SIG_IGN);
+    if (!options.hosts.empty())
+        return run_relay(options);
     // Before rights are given up; without a starter, since it starts nothing.
     std::shared_ptr<ConfinedProcesses> readers;
     if (auto started = ConfinedProcesses::start(reader_program()))
@@ -32,12 +75,7 @@ ExitCode run_agent() {
         options.retention = [request] { return Retention{request.samples, request.slow_calls}; };
         return make_live_backend(options, sink);
     };
-    const auto served =
-        remote::serve_agent("auger " AUGER_VERSION, open, STDIN_FILENO, STDOUT_FILENO);
-    if (served)
-        return ExitCode::ok;
-    fmt::print(stderr, "auger: {}\n", printable(served.error().message()));
-    return exit_code(served.error().kind);
+    return outcome(remote::serve_agent(program, open, STDIN_FILENO, STDOUT_FILENO));
 }
 
 } // namespace auger

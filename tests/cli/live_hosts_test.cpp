@@ -57,8 +57,9 @@ class LiveHosts : public LiveTest {
     }
     // Two by name, one by a file.
     std::vector<std::string> arguments() const {
-        return {"--host", "a,b", "--hosts", folder_.file("hosts", "# the third\nc\n"),
-                "--via",  via_,  "-n",      program()};
+        return {"--host", "a,b",    "--hosts",   folder_.file("hosts", "# the third\nc\n"),
+                "--via",  via_,     "--bwlimit", "20M",
+                "-n",     program()};
     }
     pid_t agent(const std::string& name) const {
         pid_t pid = 0;
@@ -200,6 +201,32 @@ TEST_F(LiveHosts, OneIsStoppedAndKilled) {
     }
     EXPECT_EQ(row(auger.ask("status")["hosts"], "b")["times_lost"], 1);
     EXPECT_TRUE(auger.ask("status")["checks"]["calls"]);
+}
+
+// b and c behind a relay, which is one of two hosts to the console.
+TEST_F(LiveHosts, ThoseBehindARelayAreHostsAsAny) {
+    begin();
+    const std::string relay =
+        folder_.file("relay", fmt::format("[ \"$1\" = a ] && exec {0} a\n"
+                                          "exec {1} --agent --host b,c --via '{0} {{}}'\n",
+                                          via_.substr(0, via_.size() - 3), AUGER_BINARY));
+    LiveAuger auger({"--host", "a,r", "--via", "sh " + relay + " {}", "-n", program()});
+    auger.run({"time handle_request", "split handle_request > 2ms", "sample 999"});
+    open_all();
+    auger.run({"wait until entries handle_request >= 4500 for 60s"});
+    const json hist = auger.ask("hist handle_request by host");
+    EXPECT_EQ(hist["count"], 3 * calls);
+    for (const char* host : {"a", "r/b", "r/c"})
+        EXPECT_EQ(row(hist["hosts"], host)["count"], calls) << host;
+    EXPECT_EQ(labels_of(auger.ask("flame by host")), (std::set<std::string>{"a", "r/b", "r/c"}));
+    const double slow = rebuilding(auger.ask("flame slow+host=r/b")),
+                 fast = rebuilding(auger.ask("flame fast+host=r/b"));
+    EXPECT_GT(slow, 0);
+    EXPECT_GT(slow / (slow + fast), 0.95);
+    const json status = auger.ask("status");
+    EXPECT_EQ(status["checks"], (json{{"ticks", true}, {"samples", true}, {"calls", true}}));
+    for (const char* host : {"a", "r", "r/b", "r/c"})
+        EXPECT_EQ(row(status["hosts"], host)["state"], "live") << host;
 }
 
 TEST_F(LiveHosts, AnAgentIsForConsoles) {

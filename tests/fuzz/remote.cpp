@@ -30,11 +30,13 @@ void check_message(std::string_view bytes) {
 }
 
 // What an agent says when all goes well: up to its stream, of which some bytes are changed.
-std::string honest_start() {
+std::string honest_start(bool is_relay) {
     std::string bytes(preamble);
     Hello hello;
     hello.oldest_format = hello.format = recording::version;
     hello.features = {std::string(feature_zlib)};
+    if (is_relay)
+        hello.features.emplace_back(feature_relay);
     put_frame(bytes, FrameKind::hello, encoded(hello));
     // All pings are sent at the same time here.
     for (size_t i = 0; i < ClockOffset::pings_to_fix; i++)
@@ -60,12 +62,12 @@ std::string damaged_records(const uint8_t* data, size_t size) {
 }
 
 // Whatever comes after an honest beginning.
-void listen(std::string_view bytes) {
+void listen(std::string_view bytes, bool is_relay = false) {
     Hello own;
     own.oldest_format = own.format = recording::version;
-    own.features = {std::string(feature_zlib)};
+    own.features = {std::string(feature_zlib), std::string(feature_hosts)};
     AgentLink link(own, OpenRequest{});
-    if (!link.take(honest_start(), 1000) || !link.open())
+    if (!link.take(honest_start(is_relay), 1000) || !link.open())
         std::abort();
     (void)link.ask(Refresh{});
     if (!link.take(bytes, 2000))
@@ -75,6 +77,7 @@ void listen(std::string_view bytes) {
     RecordEncoder told;
     MachineStream stream(common, 0, MachineId{0}, {"m", 1}, link.clock().shift_ns(), 500);
     stream.deliver_to(told);
+    link.on_origins([&](const Origins& origins) { return stream.take_origins(origins); });
     const auto next = link.next_time(stream);
     if (next && *next && **next > INT64_MAX)
         std::abort();
@@ -99,15 +102,24 @@ void fuzz_remote(const uint8_t* data, size_t size) {
         for (size_t at = 0; at + 2 < bytes.size();) {
             const auto length =
                 std::min<size_t>(static_cast<uint8_t>(bytes[at + 1]), bytes.size() - at - 2);
-            put_frame(frames, static_cast<FrameKind>(bytes[at] % 12), bytes.substr(at + 2, length));
+            put_frame(frames, static_cast<FrameKind>(bytes[at] % 14), bytes.substr(at + 2, length));
             at += 2 + length;
         }
-        return listen(frames);
+        return listen(frames, data[0] % 12 < 6);
     }
-    case 2: // a stream
-        put_frame(frames, FrameKind::block,
-                  encoded_block({9, damaged_records(data + 1, size - 1)}, data[1] % 2));
-        return listen(frames);
+    case 2: { // a stream
+        Block block{9, damaged_records(data + 1, size - 1)};
+        const bool is_relay = data[0] % 12 < 6;
+        if (is_relay) {
+            // Of hosts that were named, and others.
+            block.origins.machines = {{MachineId{1}, {"web1", 1}}};
+            block.origins.of.assign(data[1] % 8, MachineId{data[2] < 250 ? 1u : 2u});
+            put_frame(frames, FrameKind::relayed_block, encoded_relayed_block(block, data[1] % 2));
+        } else {
+            put_frame(frames, FrameKind::block, encoded_block(block, data[1] % 2));
+        }
+        return listen(frames, is_relay);
+    }
     case 3: {
         const auto request = decoded_request(bytes);
         if (request && request->request) {
@@ -128,6 +140,8 @@ void fuzz_remote(const uint8_t* data, size_t size) {
         check_message<Tracepoints>(bytes);
         check_message<std::vector<OpenCall>>(bytes);
         check_message<Hello>(bytes);
+        check_message<Origins>(bytes);
+        check_message<RelayedHosts>(bytes);
         check_message<Error>(bytes);
         if (const auto plan = decoded<ProbePlan>(bytes))
             (void)joined(OfHosts<ProbePlan>{{"a", *plan}, {"b", *plan}, {"c", {}}});
