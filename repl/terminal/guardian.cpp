@@ -23,11 +23,11 @@
 namespace auger {
 namespace {
 
-struct Message {
+struct ModeMessage {
     bool anything; // to be put back
     TerminalModes modes;
 };
-static_assert(sizeof(Message) <= PIPE_BUF, "messages come whole");
+static_assert(sizeof(ModeMessage) <= PIPE_BUF, "messages come whole");
 
 [[noreturn]] void guard(int from) {
     ::prctl(PR_SET_NAME, "auger-guardian");
@@ -49,9 +49,9 @@ static_assert(sizeof(Message) <= PIPE_BUF, "messages come whole");
         ::_exit(1);
     give_up_file_names();
 
-    Message last{};
+    ModeMessage last{};
     while (true) {
-        Message message{};
+        ModeMessage message{};
         const ssize_t got = ::read(STDIN_FILENO, &message, sizeof message);
         if (got == static_cast<ssize_t>(sizeof message))
             last = message;
@@ -102,7 +102,7 @@ Result<std::unique_ptr<Guardian>> Guardian::start() {
 }
 
 Guardian::~Guardian() {
-    const Message message{};
+    const ModeMessage message{};
     // Without a guardian that listens there is nothing to be done.
     (void)!::write(to_.get(), &message, sizeof message);
     to_.reset();
@@ -111,7 +111,7 @@ Guardian::~Guardian() {
 }
 
 void Guardian::watch(const TerminalModes& modes) {
-    const Message message{true, modes};
+    const ModeMessage message{true, modes};
     (void)!::write(to_.get(), &message, sizeof message);
 }
 
