@@ -3,6 +3,7 @@
 // verified once each.
 #include "call_values.h"
 #include "thread_context.h"
+#include "value_arithmetic.h"
 
 #include ARCH(registers.h)
 
@@ -59,45 +60,6 @@ static __always_inline u64 register_of(const struct probe_registers* registers,
                                                    : fetch->number;
 
     return registers->value[number & (REGISTERS - 1)];
-}
-
-static __always_inline u64 magnitude(u64 value) {
-    return (s64)value < 0 ? -value : value;
-}
-
-static __always_inline u64 compute(u32 operation, u64 a, u64 b) {
-    u64 result;
-
-    switch (operation) {
-    case WIRE_ADD:
-        return a + b;
-    case WIRE_SUBTRACT:
-        return a - b;
-    case WIRE_MULTIPLY:
-        return a * b;
-    case WIRE_AND:
-        return a & b;
-    case WIRE_OR:
-        return a | b;
-    case WIRE_SHIFT_LEFT:
-        return a << (b & 63);
-    case WIRE_SHIFT_RIGHT:
-        return a >> (b & 63);
-    case WIRE_SHIFT_RIGHT_SIGNED:
-        return (u64)((s64)a >> (b & 63));
-    case WIRE_DIVIDE:
-        return a / b;
-    case WIRE_DIVIDE_SIGNED: /* BPF of this age has unsigned division alone */
-        result = magnitude(a) / magnitude(b);
-        return (s64)(a ^ b) < 0 ? -result : result;
-    case WIRE_MODULO:
-        return a % b;
-    case WIRE_MODULO_SIGNED:
-        result = magnitude(a) % magnitude(b);
-        return (s64)a < 0 ? -result : result;
-    default:
-        return 0;
-    }
 }
 
 // Of values that were fetched before. One of them that could not be read is left in `value`.

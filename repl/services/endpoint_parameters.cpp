@@ -38,8 +38,7 @@ std::string read_process(const std::string& value, std::optional<pid_t> self,
     if (value == "self") {
         if (!self)
             return "pid=self is who asks, and that is not known here: it takes a unix socket, and "
-                   "a "
-                   "process that auger's pid namespace has";
+                   "a process that auger's pid namespace has";
         read.selection.filter.process = static_cast<uint32_t>(*self);
         return {};
     }

@@ -44,7 +44,7 @@ TEST(Predicates, Arithmetic) {
     EXPECT_TRUE(holds("arg0 / 2 == 3 and arg0 % 2 == 1 and arg0 / arg1 == 3", {7, 2}));
     EXPECT_TRUE(holds("arg0 / 2 == -3 and arg0 % 2 == -1 and arg0 % arg1 == -1", {minus(7), 2}));
     EXPECT_TRUE(holds("7 / arg0 == -3 and 7 % arg0 == 1", {minus(2)}));
-    EXPECT_TRUE(holds("-7 / 2 == -3 and -7 % 2 == arg0", {minus(1)}));
+    EXPECT_TRUE(holds("arg0 * 3 == -7 / 2 and arg0 == -7 % 2", {minus(1)}));
     EXPECT_TRUE(holds("(u64)arg0 / 2 == 0x7ffffffffffffffc", {minus(7)}));
     EXPECT_TRUE(holds("(u64)arg0 % 10 == 9 and 19 % (u64)arg1 == 9", {minus(7), 10}));
     EXPECT_TRUE(holds("arg0 / arg1 == arg0", {uint64_t{1} << 63, minus(1)}));

@@ -275,7 +275,7 @@ TEST(SlowCommand, PredicatesAndValues) {
     EXPECT_EQ(pointers.slow_if, "*(u32 *)(arg0 + 8) >> 4 == 3 and flags & 6 == 2");
     EXPECT_THAT(pointers.show,
                 ElementsAre("p->items[i]", "((ns::map<int, int> *)arg1)->len", "&p->x"));
-    EXPECT_THAT(wrong("slow f > 1ms show arg0, arg1 / 2"), HasSubstr("30: "));
+    EXPECT_THAT(wrong("slow f > 1ms show arg0, arg1 ^ 2"), HasSubstr("30: "));
     EXPECT_THAT(wrong("slow f > 1ms show arg0, *(u8 *)"), HasSubstr(": a value is missing"));
     EXPECT_THAT(wrong("slow f > 1ms when ret < 0"), HasSubstr("14: \"when\" is too much"));
     // The place of a mistake is that within the predicate.
