@@ -33,13 +33,12 @@ std::optional<uint64_t> read_interval(std::string text) {
 
 // "self" is who has made the connection, as the kernel tells: a process need not know the number
 // that it has here, which in a container is another one than its own.
-std::string read_process(const std::string& value, std::optional<pid_t> self,
-                         EndpointRequest& read) {
+std::string read_process(const std::string& value, EndpointRequest& read) {
     if (value == "self") {
-        if (!self)
+        if (!read.asker)
             return "pid=self is who asks, and that is not known here: it takes a unix socket, and "
                    "a process that auger's pid namespace has";
-        read.selection.filter.process = static_cast<uint32_t>(*self);
+        read.selection.filter.process = static_cast<uint32_t>(*read.asker);
         return {};
     }
     const auto number = read_count(value);
@@ -121,6 +120,7 @@ constexpr std::array parameters = {
     Parameter{"by", read_by},           Parameter{"under", read_under},
     Parameter{"frames", read_frames},   Parameter{"window", read_window},
     Parameter{"probe", read_probe},     Parameter{"rows", read_rows},
+    Parameter{"pid", read_process},
 };
 
 } // namespace
@@ -134,7 +134,7 @@ ReadRequest read_samples(const HttpRequest& request) {
     const auto json = nlohmann::json::parse(request.body, nullptr, false);
     if (!json.is_object())
         return bad_request(fmt::format("the request's body is not a JSON object: {}", form));
-    EndpointRequest read{.kind = Kind::samples};
+    EndpointRequest read{.kind = Kind::samples, .asker = request.process};
     uint64_t samples = 0;
     for (const auto& [key, value] : json.items()) {
         if (key == "numberOfSamples") {
@@ -152,7 +152,7 @@ ReadRequest read_samples(const HttpRequest& request) {
                                      : value.is_number_unsigned()
                                          ? std::to_string(value.get<uint64_t>())
                                          : "";
-            if (std::string wrong = read_process(text, request.process, read); !wrong.empty())
+            if (std::string wrong = read_process(text, read); !wrong.empty())
                 return bad_request(std::move(wrong));
         } else {
             return bad_request(fmt::format("there is no \"{}\": {}", printable(key), form));
@@ -170,7 +170,7 @@ ReadRequest read_samples(const HttpRequest& request) {
 
 ReadRequest read_parameters(Kind kind, const HttpRequest& request,
                             std::span<const std::string_view> keys) {
-    EndpointRequest read{.kind = kind};
+    EndpointRequest read{.kind = kind, .asker = request.process};
     read.protobuf = kind == Kind::metrics && accepts_protobuf(request.accept);
     if (kind == Kind::profile || kind == Kind::otlp || kind == Kind::collapsed) {
         read.duration_ns = default_profile_ns;
@@ -180,14 +180,10 @@ ReadRequest read_parameters(Kind kind, const HttpRequest& request,
         if (keys.empty())
             return bad_request(fmt::format("{} takes no parameters", request.path));
         const auto* known = std::ranges::find(parameters, key, &Parameter::key);
-        const bool is_process = key == "pid";
-        if (std::ranges::find(keys, key) == keys.end() ||
-            (known == parameters.end() && !is_process))
+        if (std::ranges::find(keys, key) == keys.end() || known == parameters.end())
             return bad_request(
                 fmt::format("there is no \"{}\": only {}", printable(key), fmt::join(keys, ", ")));
-        if (std::string wrong =
-                is_process ? read_process(value, request.process, read) : known->read(value, read);
-            !wrong.empty())
+        if (std::string wrong = known->read(value, read); !wrong.empty())
             return bad_request(std::move(wrong));
     }
     if (kind == Kind::hist && !read.probe)

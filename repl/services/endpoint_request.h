@@ -46,6 +46,7 @@ struct EndpointRequest {
         events,
     };
     Kind kind = Kind::index;
+    std::optional<pid_t> asker{}; // the process that made the connection, where it is known
     // Of samples, profile, otlp and collapsed: what is sampled from now on. Of one process, which
     // may be the one that asks ("self"), `selection` says so.
     uint64_t duration_ns = 0;
