@@ -42,6 +42,21 @@ void expect_account(const CallStatistics& spans) {
                                  spans.filtered + static_cast<double>(spans.open));
 }
 
+// Of a program that has ended its requests. Both read one clock; what a probe takes lies outside of
+// what it sees, or within `around`.
+void expect_all_of(const nlohmann::json& truth, const CallStatistics& spans) {
+    EXPECT_EQ(spans.entries, truth["opened"].get<uint64_t>());
+    EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
+    EXPECT_EQ(spans.open, 0);
+    EXPECT_EQ(spans.unwound, 0);
+    EXPECT_EQ(spans.stray, 0);
+    expect_account(spans);
+    EXPECT_GE(spans.sum_ns, truth["inside_ns"].get<double>());
+    EXPECT_LE(spans.sum_ns, truth["around_ns"].get<double>());
+    EXPECT_GE(spans.max_ns, truth["longest_inside_ns"].get<uint64_t>());
+    EXPECT_LE(spans.max_ns, truth["longest_around_ns"].get<uint64_t>());
+}
+
 class Spans : public KernelTest {
   protected:
     static ProbeId add(Session& session, const SpanDefinition& span, Threshold slow = {}) {
@@ -51,7 +66,6 @@ class Spans : public KernelTest {
     }
 };
 
-// Both read one clock. What a probe takes lies outside of what it sees, or within `around`.
 TEST_F(Spans, AreCountedAndTimedAsTheProgramDoes) {
     Program program("requests", {"--calls", "2000", "--wait", "--linger"});
     program.wait_ready();
@@ -63,16 +77,7 @@ TEST_F(Spans, AreCountedAndTimedAsTheProgramDoes) {
     const nlohmann::json truth = program.account();
     ASSERT_TRUE(truth["ok"].get<bool>());
     const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
-    EXPECT_EQ(spans.entries, truth["opened"].get<uint64_t>());
-    EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
-    EXPECT_EQ(spans.open, 0);
-    EXPECT_EQ(spans.unwound, 0);
-    EXPECT_EQ(spans.stray, 0);
-    expect_account(spans);
-    EXPECT_GE(spans.sum_ns, truth["inside_ns"].get<double>());
-    EXPECT_LE(spans.sum_ns, truth["around_ns"].get<double>());
-    EXPECT_GE(spans.max_ns, truth["longest_inside_ns"].get<uint64_t>());
-    EXPECT_LE(spans.max_ns, truth["longest_around_ns"].get<uint64_t>());
+    expect_all_of(truth, spans);
     // Each is queued until its first step; a thread works for it in its steps alone, which take 20
     // us of CPU time at least.
     const SpanTimes& times = spans.span;
@@ -99,13 +104,7 @@ TEST_F(Spans, AreKnownByStrings) {
     const nlohmann::json truth = program.account();
     ASSERT_TRUE(truth["ok"].get<bool>());
     const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
-    EXPECT_EQ(spans.entries, truth["opened"].get<uint64_t>());
-    EXPECT_EQ(spans.returns, truth["closed"].get<uint64_t>());
-    EXPECT_EQ(spans.open, 0);
-    EXPECT_EQ(spans.unwound, 0);
-    EXPECT_EQ(spans.stray, 0);
-    EXPECT_GE(spans.sum_ns, truth["inside_ns"].get<double>());
-    EXPECT_LE(spans.sum_ns, truth["around_ns"].get<double>());
+    expect_all_of(truth, spans);
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
 }
