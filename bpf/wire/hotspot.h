@@ -44,19 +44,21 @@ struct wire_hotspot {
     __wire_u32 block_frame_size;     /* int, words with the return address */
     __wire_u32 block_code;           /* address of the first instruction */
     /* Of an nmethod, a method's compiled code: */
-    __wire_u32 nmethod_header_size; /* what block_header_size says of one */
-    __wire_u32 block_method;        /* address of the Method */
-    __wire_u32 block_compile_id;    /* int */
-    __wire_u32 block_deopt_handler; /* address, to which callees return when it is given up */
-    __wire_u32 block_original_pc;   /* int: where from the stack pointer callees returned to else */
-    __wire_u32 block_pcs;           /* int; there are none when this is block_pcs_end's, of code */
-    __wire_u32 block_pcs_end;       /* that calls a native function */
+    __wire_u32 nmethod_header_size;    /* what block_header_size says of one */
+    __wire_u32 block_method;           /* address of the Method */
+    __wire_u32 block_compile_id;       /* int */
+    __wire_u32 block_deopt_handler;    /* address, to which callees return when it is given up */
+    __wire_u32 block_deopt_mh_handler; /* ... to which those do that a method handle has called */
+    __wire_u32 block_original_pc;      /* int: where from the stack pointer they returned to else */
+    __wire_u32 block_pcs;              /* int; there are none when this is block_pcs_end's, */
+    __wire_u32 block_pcs_end;          /* of code that calls a native function */
     /* Of interpreted methods: */
     __wire_u32 method_const;    /* address of the ConstMethod */
     __wire_u32 const_constants; /* address */
     __wire_u32 const_code_size; /* 16 bits */
     __wire_u32 const_name;      /* 16 bits */
     __wire_u32 const_bytecode;  /* where it begins */
+    __wire_u32 padding;
 };
 
 /*
@@ -83,6 +85,6 @@ static inline __wire_u32 wire_hotspot_method_cookie(__wire_u64 const_method, __w
 }
 
 WIRE_ASSERT(sizeof(struct wire_hotspot_heap) == 32, "wire_hotspot_heap");
-WIRE_ASSERT(sizeof(struct wire_hotspot) == 224, "wire_hotspot");
+WIRE_ASSERT(sizeof(struct wire_hotspot) == 232, "wire_hotspot");
 
 #endif

@@ -71,6 +71,7 @@ struct HotspotImage : FakePages {
     static constexpr uint64_t version = 0x20000, heaps = 0x20010, queue_at = 0x20018;
     static constexpr uint64_t array = 0x20100, elements = 0x20200, heap = 0x20300, queue = 0x20500;
     static constexpr uint64_t interpreter = 0x7f0000100000, interpreter_size = 0x8000;
+    static constexpr uint64_t interpreter_room = interpreter_size + 0x40;
     static constexpr uint64_t code_low = 0x7f0000200000, code_high = 0x7f0000300000;
     static constexpr uint64_t segments = 0x7f0000400000;
     static constexpr uint64_t block = code_low + 0x1000, blob = block + 16;
@@ -104,9 +105,11 @@ struct HotspotImage : FakePages {
         {"AbstractInterpreter", "_code", "StubQueue*", true, queue_at},
         {"StubQueue", "_stub_buffer", "address", false, 8},
         {"StubQueue", "_buffer_limit", "int", false, 20},
+        {"StubQueue", "_queue_end", "int", false, 28},
         {"CompiledMethod", "_method", "Method*", false, 104},
         {"CompiledMethod", "_scopes_data_begin", "address", false, 112},
         {"CompiledMethod", "_deopt_handler_begin", "address", false, 120},
+        {"CompiledMethod", "_deopt_mh_handler_begin", "address", false, 128},
         {"nmethod", "_compile_id", "int", false, 300},
         {"nmethod", "_orig_pc_offset", "int", false, 296},
         {"nmethod", "_metadata_offset", "int", false, 260},
@@ -145,7 +148,8 @@ struct HotspotImage : FakePages {
         put(heap + 200, int32_t{7});
         put(queue_at, queue);
         put(queue + 8, interpreter);
-        put(queue + 20, static_cast<int32_t>(interpreter_size));
+        put(queue + 20, static_cast<int32_t>(interpreter_room));
+        put(queue + 28, static_cast<int32_t>(interpreter_size));
         put_code();
         put_methods();
     }

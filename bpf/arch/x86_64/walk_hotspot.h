@@ -143,7 +143,8 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
     size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);
     // The method goes on in the interpreter as soon as what it has called returns. Until then it is
     // where it was.
-    if (!walk->exact && ip == block_word(walk, layout->block_deopt_handler)) {
+    if (!walk->exact && (ip == block_word(walk, layout->block_deopt_handler) ||
+                         ip == block_word(walk, layout->block_deopt_mh_handler))) {
         if (!read_stack_word(walk, walk->sp + block_half(walk, layout->block_original_pc),
                              &original_pc))
             return WIRE_STOP_UNREADABLE;
@@ -189,8 +190,9 @@ __noinline int step_through_hotspot(struct stack_walk* walk) {
         return WIRE_STOP_NO_TABLE;
     if (is_interpreter(walk, layout))
         return step_from_interpreter(walk, layout);
+    // By frame pointers compiled frames would be left out.
     if (!find_hotspot_block(walk, layout))
-        return HOTSPOT_WITHOUT_RULE;
+        return WIRE_STOP_NO_TABLE;
     if (is_nmethod(walk, layout))
         return step_from_nmethod(walk, layout);
     note_hotspot_code(walk, layout, walk->ip);

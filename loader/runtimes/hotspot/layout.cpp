@@ -17,9 +17,10 @@ constexpr int32_t known_version = 17;
 // Of what is told by tables, which the process may have written itself.
 constexpr uint64_t heap_limit = uint64_t{1} << 40, queue_limit = 64 << 20, object_limit = 4096;
 
+constexpr const char* shown_instead = "generated code is shown by its addresses instead";
+
 Error unknown(const std::string& subject, const std::string& cause) {
-    return {"show Java's methods", subject, cause,
-            "generated code is shown by its addresses instead", Error::Kind::unsupported};
+    return {"show Java's methods", subject, cause, shown_instead, Error::Kind::unsupported};
 }
 
 // Where a field lies in what is read at once; all of it in `limit` bytes, and none across two
@@ -67,9 +68,13 @@ std::optional<wire_hotspot> walk_layout(const HotspotValues& values) {
     walk.block_method = blob.of(F::nmethod_method, address);
     walk.block_compile_id = blob.of(F::nmethod_compile_id, number);
     walk.block_deopt_handler = blob.of(F::nmethod_deopt_handler, address);
+    walk.block_deopt_mh_handler = blob.of(F::nmethod_deopt_mh_handler, address);
     walk.block_original_pc = blob.of(F::nmethod_original_pc, number);
     walk.block_pcs = blob.of(F::nmethod_pcs, number);
     walk.block_pcs_end = blob.of(F::nmethod_pcs_end, number);
+    // Names read these of what is read at once, too.
+    (void)blob.of(F::nmethod_scopes, address);
+    (void)blob.of(F::nmethod_metadata, number);
     walk.method_const = static_cast<uint32_t>(values[F::method_const]);
     walk.const_constants = method.of(F::const_constants, address);
     walk.const_code_size = method.of(F::const_code_size, half);
@@ -85,10 +90,10 @@ bool is_believable(const HotspotValues& values) {
     for (const F field :
          {F::array_length,      F::array_data,       F::heap_memory,      F::heap_segments,
           F::heap_segment_bits, F::space_low,        F::space_high,       F::queue_buffer,
-          F::queue_limit,       F::nmethod_scopes,   F::nmethod_metadata, F::pc_offset,
-          F::pc_scope,          F::const_size,       F::const_flags,      F::pool_holder,
-          F::pool_length,       F::pool_source_file, F::class_name,       F::class_constants,
-          F::symbol_length,     F::symbol_body})
+          F::queue_limit,       F::queue_end,        F::pc_offset,        F::pc_scope,
+          F::const_size,        F::const_flags,      F::pool_holder,      F::pool_length,
+          F::pool_source_file,  F::class_name,       F::class_constants,  F::symbol_length,
+          F::symbol_body})
         if (values[field] > object_limit)
             return false;
     constexpr uint64_t number = 4;
@@ -97,21 +102,39 @@ bool is_believable(const HotspotValues& values) {
            values[F::pc_scope] <= values[T::pc] - number;
 }
 
+// The interpreter is made when all heaps are there, and in more room than it takes: what is left is
+// given back at the end, but for less than a page, and other code comes there. Until then where it
+// ends is not known.
+bool find_hotspot_interpreter(BoundedMemory& memory, const HotspotValues& values,
+                              wire_hotspot& walk) {
+    constexpr int32_t page = 4096;
+    uint64_t queue = 0;
+    int32_t size = 0, end = 0;
+    if (!memory.get(values[F::interpreter_queue], queue) || queue == 0 ||
+        !memory.get(queue + values[F::queue_buffer], walk.interpreter) ||
+        !memory.get(queue + values[F::queue_limit], size) ||
+        !memory.get(queue + values[F::queue_end], end) || end <= 0 || end > size ||
+        size - end >= page || static_cast<uint64_t>(size) > queue_limit)
+        return false;
+    walk.interpreter_size = static_cast<uint64_t>(end);
+    return true;
+}
+
 } // namespace
 
 bool find_hotspot_code(const ReadMemory& read, const HotspotValues& values, wire_hotspot& walk) {
+    // First, so that the heaps are whole that are read behind it.
+    BoundedMemory before(read);
+    if (!find_hotspot_interpreter(before, values, walk))
+        return false;
     BoundedMemory memory(read);
-    uint64_t array = 0, elements = 0, queue = 0;
-    int32_t length = 0, size = 0;
+    uint64_t array = 0, elements = 0;
+    int32_t length = 0;
     if (!memory.get(values[F::code_heaps], array) || array == 0 ||
         !memory.get(array + values[F::array_length], length) ||
         !memory.get(array + values[F::array_data], elements) || length <= 0 ||
-        length > WIRE_HOTSPOT_HEAPS || !memory.get(values[F::interpreter_queue], queue) ||
-        queue == 0 || !memory.get(queue + values[F::queue_buffer], walk.interpreter) ||
-        !memory.get(queue + values[F::queue_limit], size) || size <= 0 ||
-        static_cast<uint64_t>(size) > queue_limit)
+        length > WIRE_HOTSPOT_HEAPS)
         return false;
-    walk.interpreter_size = static_cast<uint64_t>(size);
     for (int32_t i = 0; i < length; i++) {
         wire_hotspot_heap& heap = walk.heaps[i];
         uint64_t at = 0, high = 0;
@@ -143,13 +166,15 @@ Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, u
     BoundedMemory memory(read);
     int32_t version = 0;
     const bool has_version = values[F::major_version] != HotspotValues::absent &&
-                             memory.get(values[F::major_version], version);
+                             memory.get(values[F::major_version], version) && version > 0;
     if (has_version && version != known_version)
         return unknown(fmt::format("of HotSpot {}", version),
                        fmt::format("auger knows the structures of {}", known_version));
+    // Perhaps not yet: the dynamic linker has them relocated one after the other.
     if (tables.problem)
-        return unknown("of a HotSpot",
-                       fmt::format("its structures are not those of {}", known_version));
+        return Error{"show Java's methods", "of a HotSpot",
+                     fmt::format("its structures are not those of {}", known_version),
+                     shown_instead};
     const auto walk = is_believable(values) ? walk_layout(values) : std::nullopt;
     if (!has_version || !walk)
         return unknown("of a HotSpot", "where it says that its structures are, they cannot be");

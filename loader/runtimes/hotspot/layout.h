@@ -18,8 +18,8 @@ struct HotspotLayout {
 };
 
 // Of a process, as its tables have it. Fails with kind `unsupported` when it is of a version that
-// is not known, or when its tables cannot be believed; and otherwise while there is nothing to be
-// read yet: HotSpot is starting.
+// is not known, or when its tables cannot be believed; and otherwise while not all is there yet:
+// HotSpot is starting, or is another one that does not say its version.
 Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, uint64_t types);
 
 // The heaps of code and the interpreter, which are made one after the other while HotSpot starts.

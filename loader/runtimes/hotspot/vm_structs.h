@@ -33,9 +33,11 @@ enum class HotspotField : uint8_t {
     interpreter_queue, // static: address of a StubQueue
     queue_buffer,
     queue_limit,
+    queue_end,
     nmethod_method,
     nmethod_scopes,
     nmethod_deopt_handler,
+    nmethod_deopt_mh_handler,
     nmethod_compile_id,
     nmethod_original_pc,
     nmethod_metadata,
