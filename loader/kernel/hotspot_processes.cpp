@@ -3,6 +3,7 @@
 
 #include "bpf/unwind_table.h"
 #include "loader/base/read_clock.h"
+#include "loader/kernel/clock.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/run_in_time.h"
 
@@ -19,12 +20,16 @@ namespace {
 // HotSpot starts within some tens of milliseconds; a process that only says that it is one never
 // does.
 constexpr uint64_t shortest_look_ns = 20 * millisecond_ns, longest_look_ns = 10 * second_ns;
+constexpr uint64_t rest_per_look = 9; // as long as the look
+// Each leaves a thread waiting, of which there are so many (run_in_time.h).
+constexpr int most_late = 3;
 
 } // namespace
 
-Result<HotspotLayout> HotspotProcesses::read(pid_t pid, const Tables& tables) const {
+std::optional<Result<HotspotLayout>> HotspotProcesses::read(pid_t pid, const Tables& tables) {
     // Of both threads: should it be late, that one still writes.
     const auto answer = std::make_shared<std::optional<Result<HotspotLayout>>>();
+    const uint64_t began = clock_ns();
     const bool in_time = run_in_time([answer, pid, tables] {
         const pid_t tid = living_thread(pid);
         const ReadMemory read = [tid](uint64_t from, void* bytes, size_t size) {
@@ -33,9 +38,9 @@ Result<HotspotLayout> HotspotProcesses::read(pid_t pid, const Tables& tables) co
         };
         *answer = hotspot_layout(read, tables.structs, tables.types);
     });
-    if (!in_time || !*answer)
-        return Error{"read HotSpot's tables", "", "its memory could not be read in time", ""};
-    return **answer;
+    const uint64_t ended = clock_ns();
+    looks_from_ns_ = ended + rest_per_look * (ended - began);
+    return in_time ? *answer : std::nullopt;
 }
 
 // A walk that began before must not read another process's: as with cells.
@@ -48,9 +53,44 @@ uint32_t HotspotProcesses::new_number(uint64_t now_ns) {
     return numbers_ < WIRE_HOTSPOT_PROCESSES ? ++numbers_ : 0;
 }
 
-void HotspotProcesses::release(const Process& process, uint64_t now_ns) {
-    if (process.number)
-        free_numbers_.emplace_back(now_ns + WIRE_UNWIND_REST_NS, process.number);
+void HotspotProcesses::release(Process& process, uint64_t now_ns) {
+    if (!process.number)
+        return;
+    free_numbers_.emplace_back(now_ns + WIRE_UNWIND_REST_NS, std::exchange(process.number, 0));
+    const auto others = numbers_of_.find(process.user);
+    if (others != numbers_of_.end() && --others->second == 0)
+        numbers_of_.erase(others);
+}
+
+// False: there is no room.
+bool HotspotProcesses::enter(Process& process, pid_t pid, const wire_hotspot& walk,
+                             uint64_t now_ns) {
+    constexpr auto nobody = static_cast<uid_t>(-1);
+    const auto user = uid_of(pid);
+    process.user = user ? *user : nobody;
+    const auto others = numbers_of_.find(process.user);
+    if (others != numbers_of_.end() && others->second >= most_of_user)
+        return false;
+    process.number = new_number(now_ns);
+    if (!process.number)
+        return false;
+    if (process.user != 0)
+        numbers_of_[process.user]++;
+    const uint32_t key = process.number - 1;
+    if (bpf_map_update_elem(processes_fd_, &key, &walk, BPF_ANY) == 0)
+        return true;
+    release(process, now_ns);
+    return false;
+}
+
+// What has not come for so long is said, and may still come.
+Result<uint32_t> HotspotProcesses::look_again(Process& process, const Error& problem,
+                                              uint64_t now_ns) const {
+    process.pause_ns = std::clamp(2 * process.pause_ns, shortest_look_ns, longest_look_ns);
+    process.again_ns = now_ns + process.pause_ns;
+    if (process.pause_ns == longest_look_ns)
+        return problem;
+    return 0u;
 }
 
 Result<uint32_t> HotspotProcesses::set(pid_t pid, uint64_t executed_ns, const Tables& tables,
@@ -63,30 +103,32 @@ Result<uint32_t> HotspotProcesses::set(pid_t pid, uint64_t executed_ns, const Ta
         process.tables = tables;
     }
     if (process.given_up)
-        return process.problem;
+        return *process.given_up;
     if (process.layout || now_ns < process.again_ns)
         return process.number;
     auto layout = read(pid, tables);
-    if (!layout && layout.error().kind != Error::Kind::unsupported) {
-        process.pause_ns = std::clamp(2 * process.pause_ns, shortest_look_ns, longest_look_ns);
-        process.again_ns = now_ns + process.pause_ns;
-        return 0u;
-    }
-    process.number = layout ? new_number(now_ns) : 0;
-    const uint32_t key = process.number - 1;
-    if (layout &&
-        (!process.number || bpf_map_update_elem(processes_fd_, &key, &layout->walk, BPF_ANY) < 0))
-        layout =
-            Error{"show Java's methods", "", "there are too many processes that run Java",
-                  "generated code is shown by its addresses instead", Error::Kind::unsupported};
     if (!layout) {
-        release(process, now_ns);
-        process.number = 0;
-        process.given_up = true;
-        process.problem = layout.error();
-        return process.problem;
+        const Error late{"read HotSpot's tables", "", "its memory could not be read in time", ""};
+        if (++process.late < most_late)
+            return look_again(process, late, now_ns);
+        process.given_up = late;
+        return late;
     }
-    process.layout = std::make_shared<const HotspotLayout>(*std::move(layout));
+    if (!*layout && layout->error().kind != Error::Kind::unsupported)
+        return look_again(process, layout->error(), now_ns);
+    if (!*layout) {
+        process.given_up = layout->error();
+        return *process.given_up;
+    }
+    if (!enter(process, pid, (*layout)->walk, now_ns)) {
+        process.pause_ns = longest_look_ns;
+        return look_again(process,
+                          {"show Java's methods", "",
+                           "there are too many processes that run Java, or too many of one user's",
+                           "generated code is shown by its addresses instead"},
+                          now_ns);
+    }
+    process.layout = std::make_shared<const HotspotLayout>(**std::move(layout));
     names_.set_layout(pid, executed_ns, process.layout);
     return process.number;
 }
@@ -106,12 +148,19 @@ const wire_hotspot* HotspotProcesses::known(pid_t pid) const {
                                                                  : nullptr;
 }
 
-std::vector<pid_t> HotspotProcesses::starting(uint64_t now_ns) const {
-    std::vector<pid_t> pids;
-    for (const auto& [pid, process] : processes_)
-        if (!process.layout && !process.given_up && process.again_ns <= now_ns)
-            pids.push_back(pid);
-    return pids;
+std::optional<pid_t> HotspotProcesses::starting(uint64_t now_ns) const {
+    std::optional<pid_t> next;
+    if (now_ns < looks_from_ns_)
+        return next;
+    uint64_t shortest_ns = UINT64_MAX;
+    for (const auto& [pid, process] : processes_) {
+        if (process.layout || process.given_up || process.again_ns > now_ns ||
+            process.pause_ns >= shortest_ns)
+            continue;
+        next = pid;
+        shortest_ns = process.pause_ns;
+    }
+    return next;
 }
 
 } // namespace auger

@@ -3,6 +3,7 @@
 // names need. It is in the process, not in its file, and comes while HotSpot starts.
 #pragma once
 
+#include "bpf/wire/hotspot.h"
 #include "loader/base/result.h"
 #include "loader/kernel/hotspot_names.h"
 
@@ -10,10 +11,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace auger {
 
@@ -28,16 +30,21 @@ class HotspotProcesses {
         uint64_t types = 0;
         friend bool operator==(const Tables&, const Tables&) = default;
     };
+    // Those of one user, but for root: processes only say that they run HotSpot, and there is room
+    // for so many.
+    static constexpr size_t most_of_user = WIRE_HOTSPOT_PROCESSES / 4;
+
     // The process has them since it has executed its program. As wire_unwind_process::hotspot has
-    // it; 0: it is starting, and is looked at again when starting() says so. Fails when it will not
-    // be known.
+    // it; 0: it is starting, and is looked at again when starting() says so. Fails when it is not
+    // known, and will hardly be.
     Result<uint32_t> set(pid_t pid, uint64_t executed_ns, const Tables& tables, uint64_t now_ns);
     // It has none any more.
     void end(pid_t pid, uint64_t now_ns);
     // What walks know of the process; null: nothing.
     const wire_hotspot* known(pid_t pid) const;
-    // Processes that are to be looked at again by now.
-    std::vector<pid_t> starting(uint64_t now_ns) const;
+    // The process that is to be looked at again by now, if there is one: of several the one that
+    // has been for the fewest times. All that takes a tenth of the time at most.
+    std::optional<pid_t> starting(uint64_t now_ns) const;
 
   private:
     struct Process {
@@ -45,19 +52,25 @@ class HotspotProcesses {
         Tables tables;
         std::shared_ptr<const HotspotLayout> layout; // null: it is starting, or is not known
         uint32_t number = 0;                         // in the kernel's table, and 1; 0: it has none
-        bool given_up = false;
-        Error problem{};
+        uid_t user = 0;                              // who has the number
+        std::optional<Error> given_up{};
         uint64_t again_ns = 0; // when it is looked at again, and how long that is
         uint64_t pause_ns = 0;
+        int late = 0; // looks that it let us wait for
     };
 
-    Result<HotspotLayout> read(pid_t pid, const Tables& tables) const;
+    // Nothing: its memory could not be read in time.
+    std::optional<Result<HotspotLayout>> read(pid_t pid, const Tables& tables);
+    Result<uint32_t> look_again(Process& process, const Error& problem, uint64_t now_ns) const;
+    bool enter(Process& process, pid_t pid, const wire_hotspot& walk, uint64_t now_ns);
     uint32_t new_number(uint64_t now_ns);
-    void release(const Process& process, uint64_t now_ns);
+    void release(Process& process, uint64_t now_ns);
 
     int processes_fd_;
     HotspotNames& names_;
     std::unordered_map<pid_t, Process> processes_;
+    uint64_t looks_from_ns_ = 0;
+    std::map<uid_t, size_t> numbers_of_;                     // of users but root: how many they have
     uint32_t numbers_ = 0;                                   // that were ever in use
     std::deque<std::pair<uint64_t, uint32_t>> free_numbers_; // from when on, number
 };

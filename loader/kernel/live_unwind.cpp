@@ -70,8 +70,8 @@ void LiveUnwind::update(uint64_t now_ns) {
         if (!install_tables(module.module, module.tables, now_ns))
             unplaced_.push_back(std::move(module));
     }
-    for (const pid_t pid : hotspot_.starting(now_ns))
-        install_process(pid, now_ns);
+    if (const auto pid = hotspot_.starting(now_ns))
+        install_process(*pid, now_ns);
 }
 
 void LiveUnwind::settle(std::chrono::nanoseconds timeout) {
