@@ -104,12 +104,16 @@ static __always_inline void reach_returned_point(struct open_calls* calls,
     if (!(spec->point.flags & WIRE_SPAN_AT_RETURN))
         return;
     if (spec->point.flags & WIRE_SPAN_KEYED) {
-        if (judged && calls->end.label == WIRE_LABEL_NUMBER) {
+        // Whatever it is of, a number that is not 0 is one.
+        if (judged && calls->end.label == WIRE_LABEL_NUMBER && calls->end.label_value) {
             key = calls->end.label_value;
-        } else if (!judged || calls->end.label != WIRE_LABEL_STRING ||
-                   !read_key(&calls->ending, &key)) {
-            count_loss(WIRE_LOSS_SPAN_KEY);
-            return;
+        } else {
+            int found = judged ? read_key(&calls->ending, &key) : KEY_UNREADABLE;
+
+            if (found == KEY_UNREADABLE)
+                count_loss(WIRE_LOSS_SPAN_KEY);
+            if (found != KEY_KNOWN)
+                return;
         }
     }
     reach_point_of_span(calls, calls->ending.spec, key);

@@ -89,10 +89,15 @@ int span_point(struct pt_regs* ctx) {
             __sync_fetch_and_add(&counters->filtered, 1);
             return 0;
         }
-        if ((spec->point.flags & WIRE_SPAN_KEYED) && !read_key(call, &key)) {
-            __sync_fetch_and_add(&counters->filtered, 1);
-            count_loss(WIRE_LOSS_SPAN_KEY);
-            return 0;
+        if (spec->point.flags & WIRE_SPAN_KEYED) {
+            int found = read_key(call, &key);
+
+            if (found != KEY_KNOWN) {
+                __sync_fetch_and_add(&counters->filtered, 1);
+                if (found == KEY_UNREADABLE)
+                    count_loss(WIRE_LOSS_SPAN_KEY);
+                return 0;
+            }
         }
     }
     __sync_fetch_and_add(&counters->returns, 1);

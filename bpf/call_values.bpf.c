@@ -53,11 +53,12 @@ static __always_inline bool lies_in_record(const struct wire_fetch* fetch) {
 
 static __always_inline u64 register_of(const struct probe_registers* registers,
                                        const struct wire_fetch* fetch) {
-    u32 number = fetch->base == WIRE_BASE_CFA      ? REGISTER_CFA
-                 : fetch->base == WIRE_BASE_THREAD ? REGISTER_THREAD
-                 : fetch->base == WIRE_BASE_TASK   ? REGISTER_TASK
-                 : lies_in_record(fetch)           ? REGISTER_RECORD
-                                                   : fetch->number;
+    u32 number = fetch->base == WIRE_BASE_CFA       ? REGISTER_CFA
+                 : fetch->base == WIRE_BASE_THREAD  ? REGISTER_THREAD
+                 : fetch->base == WIRE_BASE_TASK    ? REGISTER_TASK
+                 : fetch->base == WIRE_BASE_CONTEXT ? REGISTER_SPAN_ID
+                 : lies_in_record(fetch)            ? REGISTER_RECORD
+                                                    : fetch->number;
 
     return registers->value[number & (REGISTERS - 1)];
 }
@@ -95,6 +96,8 @@ static __always_inline bool find_base(const struct probe_registers* registers,
     *value = fetch->base == WIRE_BASE_CONSTANT ? fetch->constant : register_of(registers, fetch);
     if (fetch->base == WIRE_BASE_TASK)
         return registers->value[REGISTER_TASK_KNOWN];
+    if (fetch->base == WIRE_BASE_CONTEXT)
+        return registers->value[REGISTER_CONTEXT_STATE] != CONTEXT_UNREADABLE;
     if (fetch->base == WIRE_BASE_DATA_LOC) {
         u32 place = 0; /* the lower half: where it is from the record's beginning */
 
@@ -203,8 +206,9 @@ __noinline int fetch_values(const struct probe_registers* registers,
             break;
         if (!(program->fetch[i].flags & WIRE_FETCH_AT_END) != !at_end)
             continue;
-        if (program->fetch[i].base == WIRE_BASE_CONTEXT)
-            fetch_context(registers, &program->fetch[i], values, i);
+        if (program->fetch[i].base == WIRE_BASE_CONTEXT &&
+            program->fetch[i].flags & WIRE_FETCH_STRING)
+            fetch_trace(registers, &program->fetch[i], values, i);
         else
             fetch_value(registers, &program->fetch[i], values, i);
     }
@@ -477,24 +481,32 @@ static __always_inline u64 hash_string(const char* string) {
     return hash;
 }
 
+// Whether the value is the task itself, or the trace or span, and not made of it.
+static __always_inline bool is_work_of_thread(const struct wire_fetch* fetch) {
+    return (fetch->base == WIRE_BASE_TASK || fetch->base == WIRE_BASE_CONTEXT) &&
+           !(fetch->flags & WIRE_FETCH_IN_MEMORY);
+}
+
 static __always_inline int key_among(const struct wire_call_program* program,
                                      const struct wire_values* own, u64* key) {
     const struct wire_fetch* fetch;
     u32 index;
 
     if (!program || !own || own->version != program->version || program->label >= WIRE_MAX_VALUES)
-        return 0;
+        return KEY_UNREADABLE;
     index = program->label & (WIRE_MAX_VALUES - 1);
     fetch = &program->fetch[index];
     *key = fetch->flags & WIRE_FETCH_STRING
                ? hash_string(own->string[fetch->string & (WIRE_MAX_STRINGS - 1)])
                : own->value[index];
-    return own->readable >> index & 1;
+    if (!(own->readable >> index & 1))
+        return KEY_UNREADABLE;
+    return is_work_of_thread(fetch) && !own->value[index] ? KEY_OF_NONE : KEY_KNOWN;
 }
 
 __noinline int read_key(const struct open_call* call, u64* key) {
     if (!call || !key)
-        return 0;
+        return KEY_UNREADABLE;
     return key_among(program_of(call), values_of(call), key);
 }
 
@@ -517,6 +529,6 @@ __noinline int read_record(struct record_values* record, struct open_call* call)
 __noinline int read_record_key(const struct record_values* record, const struct open_call* call,
                                u64* key) {
     if (!record || !call || !key)
-        return 0;
+        return KEY_UNREADABLE;
     return key_among(program_of(call), &record->own.values, key);
 }

@@ -19,6 +19,7 @@ enum {
     REGISTER_CONTEXT_STATE = 28,
     REGISTER_TASK = 29,
     REGISTER_TASK_KNOWN = 30, /* 1: REGISTER_TASK has it */
+    REGISTER_SPAN_ID = 31,    /* of what the thread works for; 0: it works for nothing */
     REGISTERS = 32,
 };
 
@@ -77,8 +78,16 @@ int is_judged_at_end(const struct open_call* call);
 /* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
 int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);
 
-/* A point of a span, behind begin_values(): its key, of a string a hash. 0: it could not be read.
- */
+/* What the key of a span's point is. */
+enum key_state {
+    KEY_UNREADABLE = 0,
+    KEY_KNOWN = 1,
+    /* The thread runs no task, or works for nothing. All that do have that in common, so it is no
+     * key: nothing happens to spans there. */
+    KEY_OF_NONE = 2,
+};
+
+/* A point of a span, behind begin_values(): its key, of a string a hash. Returns a key_state. */
 int read_key(const struct open_call* call, u64* key);
 
 /* A span ends on the thread, which may have calls open: what the thread works for, if the span's

@@ -83,6 +83,10 @@ __noinline int note_context(struct probe_registers* registers) {
         return 0;
     state = place ? read_context(registers, place) : CONTEXT_NONE;
     registers->value[REGISTER_CONTEXT_STATE] = state;
+    registers->value[REGISTER_SPAN_ID] =
+        state == CONTEXT_PRESENT
+            ? __builtin_bswap64(registers->value[REGISTER_CONTEXT + CONTEXT_SPAN])
+            : 0;
     if (state == CONTEXT_UNREADABLE)
         count_loss(WIRE_LOSS_CONTEXT);
     return 0;
@@ -100,32 +104,26 @@ static __always_inline u64 hex_digits(u32 bytes) {
            ((nibbles + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL) * ('a' - '0' - 10);
 }
 
-__noinline int fetch_context(const struct probe_registers* registers,
-                             const struct wire_fetch* fetch, struct wire_values* values,
-                             u32 index) {
+__noinline int fetch_trace(const struct probe_registers* registers, const struct wire_fetch* fetch,
+                           struct wire_values* values, u32 index) {
     const u64* words;
-    u64 state, value = 0;
     u64* digits;
+    u64 state;
 
     if (!registers || !fetch || !values)
         return 0;
     words = &registers->value[REGISTER_CONTEXT];
     state = registers->value[REGISTER_CONTEXT_STATE];
-    if (fetch->number == WIRE_CONTEXT_SPAN) {
-        if (state == CONTEXT_PRESENT)
-            value = __builtin_bswap64(words[CONTEXT_SPAN]);
-    } else {
-        digits = (u64*)values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
-        // What lies behind the NUL is compared, too.
-        __builtin_memset(digits, 0, WIRE_STRING);
-        if (state == CONTEXT_PRESENT) {
-            digits[0] = hex_digits((u32)words[CONTEXT_TRACE]);
-            digits[1] = hex_digits((u32)(words[CONTEXT_TRACE] >> 32));
-            digits[2] = hex_digits((u32)words[CONTEXT_TRACE + 1]);
-            digits[3] = hex_digits((u32)(words[CONTEXT_TRACE + 1] >> 32));
-        }
+    digits = (u64*)values->string[fetch->string & (WIRE_MAX_STRINGS - 1)];
+    // What lies behind the NUL is compared, too.
+    __builtin_memset(digits, 0, WIRE_STRING);
+    if (state == CONTEXT_PRESENT) {
+        digits[0] = hex_digits((u32)words[CONTEXT_TRACE]);
+        digits[1] = hex_digits((u32)(words[CONTEXT_TRACE] >> 32));
+        digits[2] = hex_digits((u32)words[CONTEXT_TRACE + 1]);
+        digits[3] = hex_digits((u32)(words[CONTEXT_TRACE + 1] >> 32));
     }
-    values->value[index & (WIRE_MAX_VALUES - 1)] = value;
+    values->value[index & (WIRE_MAX_VALUES - 1)] = state == CONTEXT_PRESENT;
     if (state != CONTEXT_UNREADABLE)
         values->readable |= 1u << (index & (WIRE_MAX_VALUES - 1));
     return 0;

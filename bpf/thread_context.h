@@ -17,13 +17,13 @@ enum context_state {
 };
 
 /* Words from REGISTER_CONTEXT on, as the record has them. */
-enum { CONTEXT_TRACE = 0, CONTEXT_SPAN = 2, CONTEXT_STATUS = 3, CONTEXT_WORDS = 4 };
+enum { CONTEXT_TRACE = 0, CONTEXT_SPAN = 2, CONTEXT_STATUS = 3 };
 
 /* Into the registers of the probe that runs just now. */
 int note_context(struct probe_registers* registers);
 
-/* One part of what was noted (WIRE_BASE_CONTEXT), as value `index`. */
-int fetch_context(const struct probe_registers* registers, const struct wire_fetch* fetch,
-                  struct wire_values* values, u32 index);
+/* The trace of what was noted, as value `index`. (The span is a number, and read as others are.) */
+int fetch_trace(const struct probe_registers* registers, const struct wire_fetch* fetch,
+                struct wire_values* values, u32 index);
 
 #endif

@@ -132,7 +132,8 @@ static __always_inline int hit_tracepoint(void* record) {
             __sync_fetch_and_add(&counters->filtered, 1);
             return 0;
         }
-        if ((point.flags & WIRE_SPAN_KEYED) && !read_record_key(&work->values, call, &key)) {
+        if ((point.flags & WIRE_SPAN_KEYED) &&
+            read_record_key(&work->values, call, &key) != KEY_KNOWN) {
             __sync_fetch_and_add(&counters->filtered, 1);
             count_loss(WIRE_LOSS_SPAN_KEY);
             return 0;

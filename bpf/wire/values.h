@@ -148,8 +148,8 @@ struct wire_call_program {
 struct wire_values {
     __wire_u32 version;  /* of wire_call_program; 0: there are none */
     __wire_u32 readable; /* bit i: value i could be read */
-    /* Extended to 64 bits; of a string its address; of one that could not be read the address at
-     * which that failed, or 0. */
+    /* Extended to 64 bits; of a string its address, of a trace whether there is one; of one that
+     * could not be read the address at which that failed, or 0. */
     __wire_u64 value[WIRE_MAX_VALUES];
     char string[WIRE_MAX_STRINGS][WIRE_STRING];
 };

@@ -164,9 +164,10 @@ USDT probe or a tracepoint ("help probes"). There may be several of each kind. `
 its calls. `key` is what tells the spans apart that are open at once: a pointer to the request, a
 number, a string (its first 63 bytes, of which `open` shows a hash; "help expressions"); of a USDT
 probe, one of its arguments; of a tracepoint, one of its fields; `task`, the task of an event loop
-that CPython runs. `ret` and `errno` are known at the return, so a point that asks for them is
-there. Without `key` (or with `key thread`) a span belongs to the thread on which it begins, and a
-point other than `from` means the span that the thread works for at that moment.
+that CPython runs; `trace` or `span_id`. Where a thread runs no task, or works for no trace, that is
+no key, and nothing begins or ends. `ret` and `errno` are known at the return, so a point that asks
+for them is there. Without `key` (or with `key thread`) a span belongs to the thread on which it
+begins, and a point other than `from` means the span that the thread works for at that moment.
 
 Samples belong to the span that their thread works for: from `from` on, until `park` (it waits for
 something, and the thread goes on to another one) or `to`, and again from `resume` on. A thread that
@@ -214,7 +215,7 @@ span auto)help",
                       {.after = "to", .function = true},
                       {.after = "park", .function = true},
                       {.after = "resume", .function = true},
-                      {.after = "key", .words = "arg0 arg1 arg2 ret span_id thread task"},
+                      {.after = "key", .words = "arg0 arg1 arg2 ret span_id thread task trace"},
                       {.after = "if", .words = "arg0 arg1 arg2 ret"},
                       {.after = "limit", .words = "10s 1m 10m"},
                       {.after = "quiet", .words = "100ms 500ms 2s"},

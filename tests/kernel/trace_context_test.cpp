@@ -124,7 +124,10 @@ TEST_P(TraceContextOf, CallsOfATraceAreKept) {
     start(GetParam().program, GetParam().arguments({"--calls", "2000", "--wait", "--linger"}));
     const ProbeId with = session_->time("handle", {}, only_if("trace != 0 and span_id"));
     const ProbeId without = session_->time("handle", {}, only_if("not trace"));
-    const ProbeId other = session_->time("handle", {}, only_if("span_id and span_id != arg2"));
+    // As it is, as a part of it, and counted with.
+    const ProbeId other = session_->time("handle", {},
+                                         only_if("span_id and (span_id != arg2 or (u32)span_id != "
+                                                 "(u32)arg2 or span_id + 1 != arg2 + 1)"));
     run(with, {"handled"});
     const auto traced = account_["traced"].get<uint64_t>();
     EXPECT_EQ(session_->calls(with).returns, traced);
@@ -238,6 +241,36 @@ TEST_F(TraceContext, OfSlowSpansToo) {
     }
     EXPECT_EQ(of_spans, of_calls);
     EXPECT_EQ(of_spans.size() - of_spans.count("none"), account_["traced"].get<uint64_t>());
+    finish();
+}
+
+// A thread that works for no trace is at no point of a span whose key that would be: all such
+// threads would have it in common.
+TEST_F(TraceContext, AsKeysOfSpans) {
+    start("context_own", {"--calls", "400", "--wait", "--linger"});
+    std::vector<ProbeId> spans;
+    for (const std::string key : {"trace", "span_id"}) {
+        const ProbeId id{static_cast<uint32_t>(100 + spans.size())};
+        SpanDefinition span;
+        span.points = {{.role = SpanPoint::Role::from, .probe = "handle", .key = key},
+                       {.role = SpanPoint::Role::to, .probe = "handle", .key = key}};
+        span.points[1].at_return = true;
+        span.text = fmt::format("from handle key {0} to handle%return key {0}", key);
+        must(session_->backend().add_probe({id, "by " + key, {}, {}, span}));
+        spans.push_back(id);
+    }
+    run(session_->time("handle"), {"handled"});
+    const auto traced = account_["traced"].get<uint64_t>();
+    EXPECT_LT(traced, calls_);
+    for (const ProbeId id : spans) {
+        ASSERT_TRUE(session_->pump_until([&] { return session_->calls(id).returns >= traced; }));
+        const CallStatistics seen = session_->model().probe_statistics(id);
+        EXPECT_EQ(seen.entries, traced);
+        EXPECT_EQ(seen.returns, traced);
+        EXPECT_EQ(seen.unwound, 0);
+        EXPECT_EQ(seen.stray, 0);
+    }
+    EXPECT_EQ(session_->lost("spans: key unreadable"), 0u);
     finish();
 }
 

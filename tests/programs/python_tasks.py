@@ -11,7 +11,8 @@ waits for another line before it exits.
 
 Phases whose names begin with "share" are of tasks that take CPU time in known parts. Each task of
 "request" is ROUNDS requests: it begins one by a call of sched_get_priority_max(), lets the others
-run meanwhile, sleeps in it without letting them run, and ends it by sched_get_priority_min().
+run meanwhile, sleeps in it without letting them run, and ends it by sched_get_priority_min(). Both
+are called once before, while no task runs.
 """
 
 import asyncio
@@ -232,6 +233,8 @@ def main():
     list(loop_of_generator("loop of a generator"))
     list(loop_in_generator("loop in a generator"))
     asyncio.run(shares())
+    os.sched_get_priority_max(0)
+    os.sched_get_priority_min(0)
     asyncio.run(all_requests())
     open(sys.argv[1] + ".done", "w").close()
     sys.stdin.readline()

@@ -41,6 +41,21 @@ TEST(ContextValues, AreTheDigitsOfTheIds) {
                             CallValue{"span_id", "unreadable", false}));
 }
 
+// As other numbers, a span's id may be cast and counted with.
+TEST(ContextValues, ASpanIsANumber) {
+    const ProgramRequest request = test::shows({"(u32)span_id", "span_id + 1", "span_id >> 40"});
+    const auto shown = [&](const Machine& machine) {
+        std::vector<std::string> all;
+        for (const CallValue& value : texts(request, machine))
+            all.push_back(value.text);
+        return all;
+    };
+    EXPECT_THAT(shown(working()), ElementsAre("195625655", "67667974448284344", "61543"));
+    EXPECT_THAT(shown(working(Machine::Context::none)), ElementsAre("0", "1", "0"));
+    EXPECT_THAT(shown(working(Machine::Context::unreadable)),
+                ElementsAre("unreadable", "unreadable", "unreadable"));
+}
+
 // A comparison of what cannot be read does not hold, and neither does its opposite.
 TEST(ContextValues, Predicates) {
     const Machine present = working(), none = working(Machine::Context::none),

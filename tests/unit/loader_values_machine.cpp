@@ -112,8 +112,10 @@ bool Machine::fetch(const wire_fetch& fetch, const wire_values& known, uint64_t&
                   : fetch.base == WIRE_BASE_CFA      ? frame_address
                   : fetch.base == WIRE_BASE_CONSTANT ? fetch.constant
                   : fetch.base == WIRE_BASE_TASK     ? task.value_or(0)
+                  : fetch.base == WIRE_BASE_CONTEXT  ? (context == Context::present ? span : 0)
                                                      : thread;
-    if (fetch.base == WIRE_BASE_TASK && !task) {
+    if ((fetch.base == WIRE_BASE_TASK && !task) ||
+        (fetch.base == WIRE_BASE_CONTEXT && context == Context::unreadable)) {
         value = 0;
         return false;
     }
@@ -145,16 +147,12 @@ bool Machine::fetch(const wire_fetch& fetch, const wire_values& known, uint64_t&
     return true;
 }
 
-bool Machine::fetch_context(const wire_fetch& fetch, wire_values& values, uint64_t& value) const {
-    const bool present = context == Context::present;
-    if (fetch.flags & WIRE_FETCH_STRING) {
-        char* slot = values.string[fetch.string];
-        std::memset(slot, 0, WIRE_STRING);
-        if (present)
-            trace.copy(slot, WIRE_STRING - 1);
-    } else {
-        value = present ? span : 0;
-    }
+bool Machine::fetch_trace(const wire_fetch& fetch, wire_values& values, uint64_t& value) const {
+    char* slot = values.string[fetch.string];
+    std::memset(slot, 0, WIRE_STRING);
+    value = context == Context::present;
+    if (value)
+        trace.copy(slot, WIRE_STRING - 1);
     return context != Context::unreadable;
 }
 
@@ -162,8 +160,8 @@ wire_values Machine::run(const wire_call_program& program) const {
     wire_values values{};
     for (unsigned i = 0; i < program.fetches; ++i) {
         const wire_fetch& wanted = program.fetch[i];
-        if (wanted.base == WIRE_BASE_CONTEXT) {
-            const bool known = fetch_context(wanted, values, values.value[i]);
+        if (wanted.base == WIRE_BASE_CONTEXT && (wanted.flags & WIRE_FETCH_STRING)) {
+            const bool known = fetch_trace(wanted, values, values.value[i]);
             values.readable |= static_cast<uint32_t>(known) << i;
             continue;
         }

@@ -35,7 +35,7 @@ struct Machine {
 
   private:
     bool fetch(const wire_fetch& fetch, const wire_values& known, uint64_t& value) const;
-    bool fetch_context(const wire_fetch& fetch, wire_values& values, uint64_t& value) const;
+    bool fetch_trace(const wire_fetch& fetch, wire_values& values, uint64_t& value) const;
 };
 
 // Made-up memory: pages of bytes at an address.
