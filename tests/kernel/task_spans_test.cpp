@@ -17,7 +17,8 @@ using Role = SpanPoint::Role;
 
 class PythonTaskSpans : public PythonTasks {};
 
-// Sixteen tasks in turn on one thread, each in a request.
+// Sixteen tasks in turn on one thread, each in a request. What begins and ends while no task runs
+// is no span.
 TEST_P(PythonTaskSpans, AreKeysOfSpans) {
     if (!returns_to_the_loop())
         GTEST_SKIP() << "PyIter_Send() does not return there";
@@ -66,8 +67,13 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
     const Model& model = session.model();
     const SampleStore& samples = model.samples();
     size_t right = 0, none = 0, wrong = 0, outside = 0;
+    double right_ns = 0, none_ns = 0;
     for (size_t i = 0; i < samples.size(); i++) {
         const TaskInStack task = task_in(session, samples.stacks()[i]);
+        const auto weight = static_cast<double>(samples.weights()[i]);
+        // How long a thread waits for a CPU, and where it was then, is the machine's business.
+        if (samples.kinds()[i] == SampleKind::runnable)
+            continue;
         const CallIndex call = samples.calls()[i];
         if (call == no_call) {
             outside += task.frame.starts_with("[task requests ");
@@ -77,18 +83,26 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
         at.begin_ns = model.calls()[call].start_ns;
         const auto next = std::ranges::upper_bound(stretches, at, earlier);
         ASSERT_NE(next, stretches.begin());
+        const bool is_its_own = task.frame == std::prev(next)->frame();
+        (task.frame.empty() ? none : is_its_own ? right : wrong)++;
         if (task.frame.empty())
-            none++;
-        else
-            (task.frame == std::prev(next)->frame() ? right : wrong)++;
+            none_ns += weight;
+        else if (is_its_own)
+            right_ns += weight;
     }
-    fmt::print("{} samples of the task whose request it is, {} of another, {} of none; {} of such "
-               "tasks in none\n",
-               right, wrong, none, outside);
+    fmt::print("{} samples ({:.1f} ms) of the task whose request it is, {} of another, {} ({:.1f} "
+               "ms) of none; {} of such tasks in none\n",
+               right, right_ns / 1e6, wrong, none, none_ns / 1e6, outside);
     EXPECT_GE(right, 50u);
     EXPECT_EQ(wrong, 0u);
-    EXPECT_LE(none * 100,
-              right * 5); // where the loop is about to resume one, or has just been back
+    // A span's thread is at PyIter_Send() before the coroutine's frame is there, and again when it
+    // has gone: for the rest of one probe's hit and half of another's, three times in each of 64
+    // requests. A whole sleep of a task is one sample, so what is compared is time: a twentieth of
+    // what they sleep (320 ms) is 83 us each time, and a pair of hits takes 1 to 20 us, the more
+    // where the kernel has to step through the instructions. (By numbers the share would be far
+    // larger, and the largest from 3.12 on: there only the loop calls PyIter_Send(); in 3.11
+    // `await` does, too, so that many hits are within a task.)
+    EXPECT_LE(none_ns * 20, right_ns);
 }
 
 // From a task's first step to its last: those in which none runs yet.
