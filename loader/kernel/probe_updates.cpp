@@ -50,9 +50,17 @@ void ProbeUpdates::on_written_file(const ProbedFile& file) {
 void ProbeUpdates::update(uint64_t now_ns) {
     if (readers_.take_answers())
         expire();
+    const uint64_t after = probes_.look_again_ns();
+    if (!after)
+        look_again_ns_ = 0;
+    else if (!look_again_ns_)
+        look_again_ns_ = now_ns + after;
+    if (look_again_ns_ && now_ns >= look_again_ns_)
+        are_old_ = true;
     if (!are_old_ || now_ns < next_update_ns_)
         return;
     are_old_ = false;
+    look_again_ns_ = 0;
     if (probes_.empty() && marks_.empty())
         return;
     const WaitingForCode waiting(readers_, AnswerTime::of_loop());
@@ -66,10 +74,6 @@ void ProbeUpdates::update(uint64_t now_ns) {
     if (guard_.refused() != refused) {
         expire();
         next_update_ns_ = now_ns + writer_interval_ns;
-    }
-    if (const uint64_t after = probes_.look_again_ns()) {
-        are_old_ = true;
-        next_update_ns_ = std::max(next_update_ns_, now_ns + after);
     }
     // Of a whole machine some process always maps something: reading them all must not take more
     // than a small share of our time. Fewer processes may take half of it, since return probes may

@@ -52,6 +52,7 @@ class ProbeUpdates {
     EventSink& sink_;
     bool are_old_ = false;
     uint64_t next_update_ns_ = 0;
+    uint64_t look_again_ns_ = 0;    // from when on they are old by themselves; 0: they are not
     uint64_t for_all_since_ns_ = 0; // 0: they are not, or were from the beginning
     uint64_t late_ = 0;
 };

@@ -21,6 +21,8 @@ namespace auger {
 namespace {
 
 constexpr size_t most_looked_at = 64; // processes, for whether there may be any
+// Further ones are not told: a process may map any number of files that make no sense.
+constexpr size_t most_told = 100;
 // Until the dynamic linker is looked for again where it has not been: the longer the longer ago it
 // was looked for first.
 constexpr uint64_t first_look_ns = 20'000'000, most_look_ns = 1'000'000'000;
@@ -84,14 +86,25 @@ void ThreadContexts::want(const TargetView& view) {
 void ThreadContexts::end() {
     wanted_ = false;
     look_again_ns_ = 0;
-    enter({});
+    // First, so that no child gets any from here on.
     programs_.config().reads_contexts = 0;
+    enter({});
+    forget_children();
     early_.clear();
     refused_.clear();
 }
 
+// Those that have begun since the last update(): nobody here knows of them, and when they end
+// nobody looks for what they have inherited.
+void ThreadContexts::forget_children() {
+    const int map = programs_.map_fd(MapKind::thread_contexts);
+    for (uint32_t pid = 0; bpf_map_get_next_key(map, nullptr, &pid) == 0;)
+        if (bpf_map_delete_elem(map, &pid) < 0)
+            return;
+}
+
 void ThreadContexts::tell(const std::string& text) {
-    if (told_.insert(text).second)
+    if (told_.size() < most_told && told_.insert(text).second)
         sink_.on_notice(clock_ns(), text);
 }
 

@@ -49,6 +49,7 @@ class ThreadContexts {
                     std::map<pid_t, wire_context_place>& places);
     void look_again(pid_t pid);
     void enter(std::map<pid_t, wire_context_place> places);
+    void forget_children();
     void tell(const std::string& text);
 
     Programs& programs_;
