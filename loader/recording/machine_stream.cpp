@@ -272,7 +272,7 @@ CallEndEvent MachineStream::common_end(const CallEndEvent& event) const {
     told.thread = threads_.of(event.thread);
     told.call = common_call(event.call);
     told.marks = common_marks(event.marks);
-    told.marks_known = knows_marks(event);
+    told.marks_known = event.marks_known && knows_marks(event);
     if (event.label && event.call.start_ns >= label_since_ns_)
         told.label = labels_.of(*event.label);
     else

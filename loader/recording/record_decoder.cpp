@@ -184,10 +184,12 @@ CallEndEvent RecordDecoder::call_end(uint64_t time_ns) {
     event.thread = defined<ThreadId>(threads_);
     event.call = call(time_ns);
     event.samples = in_.varint32();
-    // Before format 5 there were no filtered ones, before 6 none of spans.
-    const uint64_t how = in_.varint_up_to(has_spans() ? 7 : 3);
+    // Before format 5 there were no filtered ones, before 6 none of spans. That marks are not known
+    // is said by relays only, one of whose hosts may have watched them for longer than another.
+    const uint64_t how = in_.varint_up_to(has_spans() ? 15 : 3);
     event.unwound = how & 1;
     event.filtered = how & 2;
+    event.marks_known = !(how & 8);
     event.parked_ns = how & 4 ? in_.varint() : 0;
     event.queued_ns = how & 4 ? in_.varint() : 0;
     if (in_.boolean()) {

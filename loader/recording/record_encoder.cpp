@@ -57,7 +57,8 @@ void RecordEncoder::put_call_end(const CallEndEvent& event) {
     put_call(event.call, event.time_ns);
     out_.varint(event.samples);
     const bool waited = event.parked_ns || event.queued_ns;
-    out_.varint(uint64_t{event.unwound} | uint64_t{event.filtered} << 1 | uint64_t{waited} << 2);
+    out_.varint(uint64_t{event.unwound} | uint64_t{event.filtered} << 1 | uint64_t{waited} << 2 |
+                uint64_t{!event.marks_known} << 3);
     if (waited) {
         out_.varint(event.parked_ns);
         out_.varint(event.queued_ns);

@@ -237,7 +237,8 @@ void Agent::tell_state() {
                           backend_->reader_status(),   ended_,
                           stream_.lost_samples()};
     state_ns_ = read_clock(CLOCK_MONOTONIC);
-    if (relays_)
+    // The next ones say the same, and more.
+    if (relays_ && !output_.crowded())
         output_.put(FrameKind::hosts, encoded(RelayedHosts{backend_->hosts()}));
     std::string told = encoded(state);
     if (told == told_state_)

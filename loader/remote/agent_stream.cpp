@@ -20,8 +20,10 @@ void add_stats(StatsEvent& sum, const StatsEvent& later) {
                               &StatsEvent::dropped, &StatsEvent::sum_ns, &StatsEvent::filtered})
         sum.*member += later.*member;
     sum.open += later.open;
-    sum.min_ns = later.min_ns; // of all so far
-    sum.max_ns = later.max_ns;
+    if (later.max_ns) { // of all so far; that calls were dropped says nothing of them
+        sum.min_ns = later.min_ns;
+        sum.max_ns = later.max_ns;
+    }
     std::map<uint32_t, uint64_t> buckets;
     for (const StatsEvent* stats : {&std::as_const(sum), &later})
         for (const StatsEvent::Bucket& bucket : stats->buckets)
@@ -66,7 +68,7 @@ std::optional<Block> AgentStream::take_block() {
 
 void AgentStream::on_sample(const SampleEvent& sample) {
     if (crowded_()) {
-        lost_samples_++;
+        lost_samples_ += sample.stands_for;
         return;
     }
     if (sampled_calls_.size() > most_sampled_calls)

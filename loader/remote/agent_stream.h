@@ -7,6 +7,7 @@
 #pragma once
 
 #include "loader/recording/record_encoder.h"
+#include "loader/remote/call_key_hash.h"
 #include "loader/remote/messages.h"
 #include "loader/stream/events.h"
 
@@ -76,13 +77,6 @@ class AgentStream final : public EventSink {
     void on_time(uint64_t time_ns) override;
 
   private:
-    struct KeyHash {
-        size_t operator()(const CallKey& key) const noexcept {
-            return std::hash<uint64_t>()(key.start_ns ^ uint64_t{key.sequence} << 32 ^
-                                         uint64_t{key.spec.value} << 20);
-        }
-    };
-
     void add_origin(MachineId machine) {
         if (relays_)
             origins_.of.push_back(machine);
@@ -93,7 +87,7 @@ class AgentStream final : public EventSink {
     RecordEncoder encoder_;
     Origins origins_; // of what it holds
     // Of which a sample has been sent, and that have not ended.
-    std::unordered_set<CallKey, KeyHash> sampled_calls_;
+    std::unordered_set<CallKey, CallKeyHash> sampled_calls_;
     std::map<SpecId, StatsEvent> held_stats_;
     std::optional<LedgerEvent> held_ledger_;
     uint64_t lost_samples_ = 0, lost_calls_ = 0;

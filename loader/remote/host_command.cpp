@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/remote/host_command.h"
 
+#include "loader/recording/origins.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace auger::remote {
 namespace {
 
 constexpr std::string_view place_of_host = "{}", ssh_scheme = "ssh://";
-constexpr size_t most_hosts = 1024;
+constexpr size_t most_hosts = most_relayed_hosts; // a relay's console takes no more
 
 Error no_host(const std::string& text, std::string cause, std::string hint) {
     return {"-H", text, std::move(cause), std::move(hint), Error::Kind::usage};
@@ -69,6 +71,10 @@ Result<std::vector<HostCommand>> host_commands(std::span<const std::string> host
                 command.name = host.substr(ssh_scheme.size());
             if (command.name.empty())
                 return no_host(host, "a host's name is missing", "as in -H ssh://user@web1:2222");
+            if (command.name.size() > most_host_name)
+                return no_host(host.substr(0, 40) + "...",
+                               fmt::format("a name has {} bytes at most", most_host_name),
+                               "give the host a shorter one in ~/.ssh/config");
             command.arguments =
                 via.empty()
                     ? by_ssh(host)

@@ -111,6 +111,8 @@ void fields(auto& all, IsA<Origins> auto& origins) {
 void fields(auto& all, IsA<RelayedHosts> auto& relayed) {
     all(relayed.hosts);
     all.require(relayed.hosts.size() <= most_relayed_hosts);
+    for (const HostReport& host : relayed.hosts)
+        all.require(host.name.size() <= most_host_name);
 }
 void fields(auto& all, IsA<Hello> auto& hello) {
     all(hello.oldest_version, hello.version, hello.oldest_format, hello.format, hello.features,

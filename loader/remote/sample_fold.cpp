@@ -11,7 +11,7 @@ namespace auger::remote {
 
 namespace {
 
-// Of a second: beyond it what is held goes on sooner.
+// Of a second, samples, calls that they name, and ends: beyond it what is held goes on sooner.
 constexpr size_t most_folded_at_once = 1 << 18;
 // Ends that were lost leave theirs behind.
 constexpr size_t most_whole_calls = 1 << 18;
@@ -39,10 +39,17 @@ void SampleFold::on_split(const SplitInfo& info) {
     sink_.on_split(info);
 }
 
+// Marks are of what was in force.
+void SampleFold::on_only(const OnlyInfo& info) {
+    flush();
+    sink_.on_only(info);
+}
+
 void SampleFold::on_sample(const SampleEvent& event) {
-    if (samples_.size() >= most_folded_at_once)
+    if (samples_.size() >= most_folded_at_once || sampled_calls_ >= most_folded_at_once)
         fold();
     samples_in_++;
+    sampled_calls_ += event.calls.size();
     samples_.push_back({event, {event.calls.begin(), event.calls.end()}, order_++});
     samples_.back().event.calls = {};
 }
@@ -59,9 +66,12 @@ void SampleFold::keep_whole(const CallKey& call) {
     whole_.insert(call);
 }
 
-// It names calls, of which the end has to be known.
+// It names calls, of which the end has to be known. Its own was told before, if it ever is.
 void SampleFold::on_slow_call(const SlowCallEvent& call) {
+    if (slow_.size() >= most_folded_at_once)
+        fold();
     keep_whole(call.end.call);
+    slow_.push_back(call.end.call);
     for (const CallKey& around : call.enclosing)
         keep_whole(around);
     sink_.on_slow_call(call);
@@ -99,7 +109,8 @@ std::string SampleFold::key_of(const Sample& sample) const {
     std::string key;
     ByteWriter out(key);
     const auto process = processes_.find(event.thread);
-    out.varint(process != processes_.end() ? process->second.first.value : 0);
+    // 0: it is a thread's number that follows.
+    out.varint(process != processes_.end() ? uint64_t{process->second.first.value} + 1 : 0);
     out.varint(process != processes_.end() ? process->second.second : event.thread.value);
     out.varint(event.stack.value);
     out.varint(static_cast<uint64_t>(event.kind));
@@ -143,15 +154,29 @@ void SampleFold::add(const Sample& sample) {
     }
 }
 
-// A call is told as it is or not at all: where one of its samples cannot be folded, none is.
+// A call is told as it is or not at all: where one of its samples cannot be folded, none is. That
+// leads from call to call, and each is gone through once, however long a chain a host makes up.
 void SampleFold::find_whole_calls() {
     for (size_t i = 0; i < ends_.size(); i++)
         ended_.insert_or_assign(ends_[i].event.call, i);
-    for (bool more = true; std::exchange(more, false);)
-        for (const Sample& sample : samples_)
-            if (!is_foldable(sample))
-                for (const CallKey& call : sample.calls)
-                    more |= whole_.insert(call).second;
+    std::unordered_map<CallKey, std::vector<const Sample*>, CallKeyHash> samples; // by call
+    std::vector<const Sample*> whole;                                             // to go through
+    for (const Sample& sample : samples_) {
+        for (const CallKey& call : sample.calls)
+            samples[call].push_back(&sample);
+        if (!is_foldable(sample))
+            whole.push_back(&sample);
+    }
+    while (!whole.empty()) {
+        const Sample& sample = *whole.back();
+        whole.pop_back();
+        for (const CallKey& call : sample.calls) {
+            if (!whole_.insert(call).second)
+                continue;
+            const std::vector<const Sample*>& others = samples.at(call);
+            whole.insert(whole.end(), others.begin(), others.end());
+        }
+    }
 }
 
 void SampleFold::take_means(Group& group) {
@@ -169,6 +194,7 @@ void SampleFold::take_means(Group& group) {
         end.call.sequence = sequence_++ & ~CallKey::no_thread_bit;
         group.calls.push_back(end.call);
     }
+    group.last.stands_for = static_cast<uint32_t>(group.samples);
 }
 
 struct SampleFold::Told {
@@ -217,8 +243,12 @@ void SampleFold::fold() {
     std::ranges::stable_sort(told, {}, &Told::time_ns);
     for (const Told& one : told)
         one.tell();
+    for (const CallKey& call : slow_)
+        whole_.erase(call);
     samples_.clear();
+    sampled_calls_ = 0;
     ends_.clear();
+    slow_.clear();
     stats_.clear();
     ledger_.reset();
     ended_.clear();

@@ -8,6 +8,7 @@
 // duration. Changes when other samples are to be told as one.
 #pragma once
 
+#include "loader/remote/call_key_hash.h"
 #include "loader/stream/events.h"
 
 #include <cstdint>
@@ -52,7 +53,7 @@ class SampleFold final : public EventSink {
     void on_spec(SpecId id, const SpecInfo& info) override { sink_.on_spec(id, info); }
     void on_probe(const ProbeInfo& info) override { sink_.on_probe(info); }
     void on_split(const SplitInfo& info) override;
-    void on_only(const OnlyInfo& info) override { sink_.on_only(info); }
+    void on_only(const OnlyInfo& info) override;
     void on_label(LabelId id, const std::string& text) override { sink_.on_label(id, text); }
     void on_sample(const SampleEvent&) override;
     void on_call_end(const CallEndEvent&) override;
@@ -66,12 +67,6 @@ class SampleFold final : public EventSink {
     void on_time(uint64_t time_ns) override;
 
   private:
-    struct KeyHash {
-        size_t operator()(const CallKey& key) const noexcept {
-            return std::hash<uint64_t>()(key.start_ns ^ uint64_t{key.sequence} << 32 ^
-                                         uint64_t{key.spec.value} << 20);
-        }
-    };
     struct Sample {
         SampleEvent event; // but for its calls
         std::vector<CallKey> calls;
@@ -106,11 +101,13 @@ class SampleFold final : public EventSink {
     std::map<SpecId, StatsEvent> stats_;
     std::optional<LedgerEvent> ledger_;
     // Whose samples have gone on, or are named by what has: their ends do, too.
-    std::unordered_set<CallKey, KeyHash> whole_;
-    std::unordered_map<CallKey, size_t, KeyHash> ended_; // place in ends_, while folding
-    std::map<std::string, Group> groups_;                // likewise
-    bool folds_ = true;                                  // what is asked allows it
-    uint32_t sequence_ = 0;                              // of the calls that stand for several
+    std::unordered_set<CallKey, CallKeyHash> whole_;
+    std::vector<CallKey> slow_;                              // of these, calls that have ended
+    std::unordered_map<CallKey, size_t, CallKeyHash> ended_; // place in ends_, while folding
+    std::map<std::string, Group> groups_;                    // likewise
+    size_t sampled_calls_ = 0;                               // of all that samples_ name
+    bool folds_ = true;                                      // what is asked allows it
+    uint32_t sequence_ = 0;                                  // of the calls that stand for several
     uint64_t now_ns_ = 0, folded_ns_ = 0;
     uint64_t samples_in_ = 0, samples_out_ = 0;
 };

@@ -106,6 +106,7 @@ struct SampleEvent {
     SampleKind kind = SampleKind::cpu;
     uint32_t cpu = 0;
     std::span<const CallKey> calls; // the calls it was taken in, outermost first
+    uint32_t stands_for = 1;        // so many were folded into it; not recorded
 };
 
 // How long a call was off the CPU.

@@ -172,6 +172,7 @@ TEST_F(Folding, OneCallStandsForSeveral) {
     ASSERT_EQ(folded.ends.size(), 1u);
     const CallEndEvent& one = folded.ends[0];
     EXPECT_EQ(folded.samples[0].event.weight_ns, 100 * ms);
+    EXPECT_EQ(folded.samples[0].event.stands_for, 10u);
     EXPECT_THAT(folded.samples[0].calls, testing::ElementsAre(one.call));
     EXPECT_EQ(one.duration_ns, 2 * ms + 4500);
     EXPECT_LE(one.call.start_ns, folded.samples[0].event.time_ns);
@@ -234,6 +235,28 @@ TEST_F(Folding, LeavesAsTheyAreWhatItCannotFold) {
     EXPECT_EQ(folded.weights(ms), whole.weights(ms));
 }
 
+// A sample in a call that is open makes all whole that are in its other calls, and so on.
+TEST_F(Folding, GoesThroughChainsOfCallsOnce) {
+    constexpr size_t length = 100'000;
+    std::vector<CallKey> calls;
+    for (size_t i = 0; i <= length; i++)
+        calls.push_back(call(second));
+    for (size_t i = 0; i < length; i++)
+        sample(second + 10, 0, 0, {calls[i], calls[i + 1]});
+    for (size_t i = 0; i < length; i++) // but for the last
+        both.on_call_end(end(second + ms, 0, calls[i]));
+    fold.flush();
+    EXPECT_EQ(folded.samples.size(), length);
+    EXPECT_EQ(folded.ends.size(), length);
+}
+
+TEST_F(Folding, AThreadOfNoKnownProcessIsNoProcess) {
+    sample(second, 0, 0, {}); // of process 100
+    sample(second, 100, 0, {});
+    fold.flush();
+    EXPECT_EQ(folded.samples.size(), 2u);
+}
+
 // By how long a call had lasted when it was sampled.
 TEST_F(Folding, DoesNotFoldWhatIsSplitSoFar) {
     both.on_split({true, ProbeId{1}, {Threshold::Kind::fixed, ms, 0}, true});
@@ -245,6 +268,39 @@ TEST_F(Folding, DoesNotFoldWhatIsSplitSoFar) {
     fold.flush();
     EXPECT_EQ(folded.samples.size(), 4u);
     EXPECT_EQ(folded.ends.size(), 4u);
+}
+
+// Marks of calls are of what was in force.
+TEST_F(Folding, TellsWhatWasBeforeAnEditBeforeIt) {
+    sample(second, 0, 0, {});
+    both.on_only({});
+    EXPECT_EQ(folded.samples.size(), 1u);
+    sample(second, 0, 0, {});
+    both.on_split({});
+    EXPECT_EQ(folded.samples.size(), 2u);
+}
+
+// Of an agent that was lost it is said that its open calls are dropped, and nothing else.
+TEST_F(Folding, DroppedCallsHaveNoDurations) {
+    StatsEvent stats;
+    stats.time_ns = second;
+    stats.entries = 2;
+    stats.returns = 1;
+    stats.open = 1;
+    stats.sum_ns = stats.min_ns = stats.max_ns = 5;
+    stats.buckets = {{5, 1}};
+    both.on_stats(stats);
+    StatsEvent gone;
+    gone.time_ns = second + 1;
+    gone.open = -1;
+    gone.dropped = 1;
+    both.on_stats(gone);
+    fold.flush();
+    ASSERT_EQ(folded.stats.size(), 1u);
+    EXPECT_EQ(folded.stats[0].open, 0);
+    EXPECT_EQ(folded.stats[0].dropped, 1u);
+    EXPECT_EQ(folded.stats[0].min_ns, 5u);
+    EXPECT_EQ(folded.stats[0].max_ns, 5u);
 }
 
 TEST_F(Folding, StatisticsAndTheAccountAreWhole) {

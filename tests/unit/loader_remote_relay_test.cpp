@@ -24,6 +24,7 @@ class Whose final : public QuietSink {
     std::map<uint32_t, std::string> threads; // by tid
     std::map<std::string, std::string> functions;
     std::vector<std::string> samples, names;
+    std::vector<CallEndEvent> ends;
     LedgerEvent ledger;
 
     void on_machine(MachineId id, const MachineInfo& info) override {
@@ -38,6 +39,7 @@ class Whose final : public QuietSink {
         functions[info.function] = machines_.at(info.machine);
     }
     void on_ledger(const LedgerEvent& event) override { ledger = event; }
+    void on_call_end(const CallEndEvent& end) override { ends.push_back(end); }
     void on_sample(const SampleEvent& event) override {
         samples.push_back(of_threads_.at(event.thread));
     }
@@ -128,14 +130,36 @@ TEST_F(RelayConversation, LossesAddUp) {
     AgentStream relay([&] { return crowded; }, true);
     tell_hosts(relay, 2);
     crowded = true;
-    relay.on_sample({20, 1, ThreadId{0}, StackId{0}, SampleKind::cpu, 0, {}});
+    // One that stands for three of theirs.
+    relay.on_sample({20, 1, ThreadId{0}, StackId{0}, SampleKind::cpu, 0, {}, 3});
     crowded = false;
     LedgerEvent ledger;
     ledger.time_ns = 50;
     ledger.lost[lost_on_the_way] = 5;
     relay.on_ledger(ledger);
     ASSERT_TRUE(say_block(*relay.take_block()));
-    EXPECT_EQ(whose.ledger.lost.at(lost_on_the_way), 6u);
+    EXPECT_EQ(whose.ledger.lost.at(lost_on_the_way), 8u);
+    EXPECT_EQ(relay.lost_samples(), 3u);
+}
+
+// Of its hosts one may have watched the marks for longer than another, whose calls before that are
+// neither taken nor not.
+TEST_F(RelayConversation, WhatAHostDidNotWatchIsNotKnown) {
+    open();
+    AgentStream relay([] { return false; }, true);
+    tell_hosts(relay, 2);
+    SplitInfo split{true, ProbeId{1}, {}, false, Branch::on_condition("arg1 > 4")};
+    split.branch_since_ns = 10;
+    relay.on_split(split);
+    for (uint32_t i = 0; i < 2; i++) {
+        CallEndEvent end{90, 50, ThreadId{i}, {40, i, SpecId{i}}, 1};
+        end.marks_known = i == 0;
+        relay.on_call_end(end);
+    }
+    ASSERT_TRUE(say_block(*relay.take_block()));
+    ASSERT_EQ(whose.ends.size(), 2u);
+    EXPECT_TRUE(whose.ends[0].marks_known);
+    EXPECT_FALSE(whose.ends[1].marks_known);
 }
 
 TEST_F(RelayConversation, AnAgentOfOneMachineSaysNothingOfHosts) {
@@ -165,6 +189,12 @@ TEST_F(RelayConversation, HowHostsAreIsBounded) {
     EXPECT_EQ(link.hosts()[7].state, HostReport::State::live);
     hosts.hosts.push_back({});
     EXPECT_FALSE(say(FrameKind::hosts, encoded(hosts)));
+    RelayedHosts long_name;
+    long_name.hosts.resize(1);
+    long_name.hosts[0].name = std::string(most_host_name, 'x');
+    EXPECT_TRUE(say(FrameKind::hosts, encoded(long_name)));
+    long_name.hosts[0].name += 'x';
+    EXPECT_FALSE(say(FrameKind::hosts, encoded(long_name)));
 }
 
 TEST_F(RelayConversation, WhoLiesOfHostsIsNotBelieved) {
