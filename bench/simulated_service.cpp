@@ -15,13 +15,17 @@ namespace auger::bench {
 namespace {
 
 constexpr uint64_t tick_period_ns = second_ns / SimulatedService::rate_hz;
-constexpr uint64_t statistics_interval_ns = 100 * millisecond_ns,
-                   ledger_interval_ns = 500 * millisecond_ns; // as periodic_work.cpp has them
+// As periodic_work.cpp has them.
+constexpr uint64_t statistics_interval_ns = second_ns / SimulatedService::statistics_a_second,
+                   ledger_interval_ns = 500 * millisecond_ns;
 constexpr double call_median_ns = 3e6, gap_median_ns = 4e5, call_spread = 1, gap_spread = 0.5;
 
 // Of the program: stacks of up to 35 frames, whose outer ones are common.
 constexpr uint32_t functions = 600, sites = 3, stack_bits = 12, trunk = 6, least_depth = 14,
                    more_depth = 22;
+static_assert(SimulatedService::most_stacks == 1u << stack_bits &&
+              SimulatedService::most_locations == functions * sites &&
+              SimulatedService::mean_depth == least_depth + more_depth / 2);
 
 uint32_t mixed(uint32_t a, uint32_t b) {
     uint64_t x = (uint64_t{a} << 32 | b) + 0x9e3779b97f4a7c15;

@@ -17,6 +17,9 @@ namespace auger::bench {
 class SimulatedService {
   public:
     static constexpr uint64_t rate_hz = 99;
+    // What it has at most, and how deep its stacks are on average.
+    static constexpr uint32_t most_stacks = 1u << 12, most_locations = 1800, mean_depth = 25;
+    static constexpr uint32_t statistics_a_second = 10;
 
     // Nothing happens before `begin_ns`.
     SimulatedService(EventSink& sink, uint32_t seed, uint32_t cpus, uint64_t begin_ns);
