@@ -260,7 +260,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* reference_option = app.add_flag("--reference")->group("");
 
     const auto usage = [](const std::string& message, const char* hint) {
-        fmt::print(stderr, "auger: {}\n{}", printable(message), hint);
+        // Of a relay's agent a console shows the last line.
+        fmt::print(stderr, "auger: {}\n{}", printable(message), options.agent ? "" : hint);
         return ExitCode::usage;
     };
     constexpr const char* see_help = "auger --help says more\n";
