@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <ranges>
 #include <utility>
 
@@ -21,7 +22,9 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
     UnwindProof proof{false, ""};
     if (probe.way_out == WayOut::automatic)
         proof = exits_.prove(view);
-    ProgramCompiler compiler(readers_, request_for(probe, view));
+    // For the first place that is new: of most updates there is none, and to see what may be shown
+    // processes' mappings are read.
+    std::optional<ProgramCompiler> compiler;
     bool reads_contexts = false;
     for (const PlaceMatch& match : matches.places) {
         const TargetModule& module = view.modules[match.module];
@@ -73,7 +76,9 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
             chosen.being_read.insert(match.module);
             continue;
         }
-        auto program = compiler.compile(fresh.values);
+        if (!compiler)
+            compiler.emplace(readers_, request_for(probe, view));
+        auto program = compiler->compile(fresh.values);
         auto go =
             program && choice.exit == ExitWay::go ? readers_.go_places(module.file) : GoPlaces();
         if ((!program || !go) && readers_.not_yet()) {
