@@ -85,7 +85,7 @@ bool HotspotProcesses::enter(Process& process, pid_t pid, const wire_hotspot& wa
 
 // What has not come for so long is said, and may still come.
 Result<uint32_t> HotspotProcesses::look_again(Process& process, const Error& problem,
-                                              uint64_t now_ns) const {
+                                              uint64_t now_ns) {
     process.pause_ns = std::clamp(2 * process.pause_ns, shortest_look_ns, longest_look_ns);
     process.again_ns = now_ns + process.pause_ns;
     if (process.pause_ns == longest_look_ns)

@@ -61,7 +61,7 @@ class HotspotProcesses {
 
     // Nothing: its memory could not be read in time.
     std::optional<Result<HotspotLayout>> read(pid_t pid, const Tables& tables);
-    Result<uint32_t> look_again(Process& process, const Error& problem, uint64_t now_ns) const;
+    static Result<uint32_t> look_again(Process& process, const Error& problem, uint64_t now_ns);
     bool enter(Process& process, pid_t pid, const wire_hotspot& walk, uint64_t now_ns);
     uint32_t new_number(uint64_t now_ns);
     void release(Process& process, uint64_t now_ns);
@@ -70,7 +70,7 @@ class HotspotProcesses {
     HotspotNames& names_;
     std::unordered_map<pid_t, Process> processes_;
     uint64_t looks_from_ns_ = 0;
-    std::map<uid_t, size_t> numbers_of_;                     // of users but root: how many they have
+    std::map<uid_t, size_t> numbers_of_;                     // how many users but root have
     uint32_t numbers_ = 0;                                   // that were ever in use
     std::deque<std::pair<uint64_t, uint32_t>> free_numbers_; // from when on, number
 };

@@ -3,14 +3,15 @@
 // which are read out of the process at once: functions die, and their memory becomes others'.
 #pragma once
 
+#include "loader/kernel/process_names.h"
 #include "loader/runtimes/python/code_reader.h"
 #include "loader/stream/events.h"
 
 #include <sys/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -28,54 +29,39 @@ class PythonNames {
     // Why frames have no names.
     enum class Missing : uint8_t { unreadable, gone, late };
     static constexpr size_t causes = 3;
-    // Of all processes, and of one: what is beyond is forgotten, and read again. A process's
-    // functions may be any number, and their names of any length.
+    // See ProcessNames.
     static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 16 << 20;
 
     // The process runs a CPython of this layout since it has executed its program.
-    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const PythonLayout> layout);
-    // It runs none any more. What is known of it stays for a while: of records that are still to be
-    // taken in.
-    void end(pid_t pid);
+    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const PythonLayout> layout) {
+        processes_.set_layout(pid, executed_ns, std::move(layout));
+    }
+    // It runs none any more.
+    void end(pid_t pid) { processes_.end(pid); }
 
     // Of a frame's two words: see bpf/wire/python.h. Until the next call.
     const Name& name(pid_t pid, uint64_t first, uint64_t second);
     // Of what is known of all processes.
-    size_t memory_bytes() const { return bytes_; }
+    size_t memory_bytes() const { return processes_.bytes(); }
     // Frames without names, by Missing.
     const std::array<uint64_t, causes>& missing() const { return missing_; }
 
   private:
-    struct Key {
-        uint64_t first, second;
-        friend bool operator==(const Key&, const Key&) = default;
+    struct Known {
+        std::unordered_map<FrameKey, PythonCode, FrameKeyHash> codes; // by address and cookie
+        std::unordered_map<FrameKey, Name, FrameKeyHash> names;       // by a frame's words
+        void clear() {
+            codes.clear();
+            names.clear();
+        }
     };
-    struct KeyHash {
-        size_t operator()(const Key& key) const noexcept;
-    };
-    struct Process {
-        uint64_t executed_ns = 0;
-        std::shared_ptr<const PythonLayout> layout;
-        bool ended = false;
-        std::unordered_map<Key, PythonCode, KeyHash> codes; // by address and cookie
-        std::unordered_map<Key, Name, KeyHash> names;       // by a frame's words
-        size_t bytes = 0;                                   // of both
-        // Of one that let us wait: until when it is not asked again, and how long that is.
-        uint64_t spared_until_ns = 0;
-        uint64_t spared_ns = 0;
-    };
-    static constexpr size_t most_ended = 1024;
+    using Processes = ProcessNames<PythonLayout, Known>;
 
-    void count(Process& process, size_t bytes);
-    void forget_names(Process& process);
-    void make_room(Process& process);
     const Name& unnamed(Missing cause);
-    const PythonCode* code_of(Process& process, pid_t pid, uint64_t address, uint32_t cookie,
-                              Missing& missing);
+    const PythonCode* code_of(Processes::Process& process, pid_t pid, uint64_t address,
+                              uint32_t cookie, Missing& missing);
 
-    std::unordered_map<pid_t, Process> processes_;
-    std::deque<pid_t> ended_; // in this order; some of the numbers may be in use again
-    size_t bytes_ = 0;        // of all processes
+    Processes processes_{most_bytes, most_bytes_of_process};
     std::array<uint64_t, causes> missing_{};
 };
 

@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace auger::test {
 namespace {
@@ -178,6 +181,60 @@ TEST(HotspotNamesTest, FramesWithoutNamesAreCountedByCause) {
     EXPECT_EQ(names.memory_bytes(), 0u);
     names.end(getpid());
     EXPECT_EQ(text(method, cookie ^ 1), "[java: gone before its name was read]");
+}
+
+// Methods that are alike may come to one address, one after the other.
+TEST(HotspotNamesTest, OfInterpretedMethodsAreReadAgain) {
+    HotspotLayout layout;
+    const auto set = [&](HotspotField field, uint64_t offset) {
+        layout.values.fields[static_cast<size_t>(field)] = offset;
+    };
+    set(HotspotField::const_constants, 8);
+    set(HotspotField::const_name, 16);
+    set(HotspotField::const_code_size, 18);
+    set(HotspotField::const_flags, 20);
+    set(HotspotField::const_size, 24);
+    set(HotspotField::pool_holder, 32);
+    set(HotspotField::class_name, 40);
+    set(HotspotField::class_constants, 48);
+    set(HotspotField::pool_source_file, 56);
+    set(HotspotField::pool_length, 60);
+    set(HotspotField::symbol_length, 64);
+    set(HotspotField::symbol_body, 66);
+    layout.values.sizes[static_cast<size_t>(HotspotType::pool)] = 128;
+    // One object for all, of which both names are the same text.
+    std::vector<std::byte> object(256);
+    const auto address = reinterpret_cast<uint64_t>(object.data());
+    const auto put = [&](size_t at, auto value) {
+        std::memcpy(object.data() + at, &value, sizeof value);
+    };
+    constexpr uint16_t name_index = 1, code_size = 20, length = 4;
+    for (const size_t at : {0, 8, 32, 40, 48, 128 + 8 * name_index})
+        put(at, address);
+    put(16, name_index);
+    put(18, code_size);
+    put(60, int32_t{name_index + 1});
+    put(64, length);
+    const uint64_t method = WIRE_FRAME_HOTSPOT_BYTECODE | address;
+    const uint32_t cookie = wire_hotspot_method_cookie(address, address, name_index, code_size);
+    HotspotNames patient, names(0);
+    for (HotspotNames* const each : {&patient, &names})
+        each->set_layout(getpid(), 0, std::make_shared<const HotspotLayout>(layout));
+    const auto text = [&](HotspotNames& from) {
+        return from.name(getpid(), method, cookie).frames.at(0).function;
+    };
+    std::memcpy(object.data() + 66, "Till", length);
+    EXPECT_EQ(text(patient), "Till.Till");
+    EXPECT_EQ(text(names), "Till.Till");
+    const size_t bytes = names.memory_bytes();
+    std::memcpy(object.data() + 66, "Bank", length);
+    EXPECT_EQ(text(patient), "Till.Till");
+    EXPECT_EQ(text(names), "Bank.Bank");
+    EXPECT_EQ(names.memory_bytes(), bytes);
+    names.end(getpid());
+    std::memcpy(object.data() + 66, "Shop", length);
+    EXPECT_EQ(text(names), "Bank.Bank");
+    EXPECT_THAT(names.missing(), testing::Each(0u));
 }
 
 // Between calls compiled code tells of each instruction whose it is only when it is asked to. Even
