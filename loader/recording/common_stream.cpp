@@ -130,6 +130,10 @@ OnlyInfo CommonStream::merged(size_t session, const OnlyInfo& info) {
 
 namespace {
 
+// A recording, and a relay's stream, take a few more (format.h).
+constexpr size_t most_causes = recording::max_causes - 8;
+constexpr char other_causes[] = "other causes: more than are told apart";
+
 // Of several machines at about the same time.
 void add(Overhead& sum, const Overhead& one) {
     if (one.end_ns > sum.end_ns) {
@@ -157,15 +161,32 @@ void add(Overhead& sum, const Overhead& one) {
 
 } // namespace
 
+// Whoever makes causes up does not fill the account: what there is no room for is one cause. Those
+// that others look for have theirs.
+LedgerEvent CommonStream::with_known_causes(LedgerEvent event) {
+    if (totals_.lost.size() >= most_causes)
+        std::erase_if(totals_.lost, [](const auto& cause) { return cause.second == 0; });
+    size_t room = most_causes - std::min(most_causes, totals_.lost.size());
+    std::map<std::string, uint64_t> lost;
+    for (const auto& [cause, events] : event.lost) {
+        const bool is_known = totals_.lost.contains(cause) || cause == lost_samples ||
+                              cause == lost_wait_samples;
+        if (is_known || room > 0)
+            lost[cause] += events;
+        else
+            lost[other_causes] += events;
+        room -= !is_known && room > 0;
+    }
+    event.lost = std::move(lost);
+    return event;
+}
+
 LedgerEvent CommonStream::merged(size_t session, const LedgerEvent& event) {
     // Each tells its account twice a second: to add up that of all for each of them would be the
     // most that is done for a thousand hosts.
     subtract_totals(totals_, ledgers_[session]);
-    add_totals(totals_, event);
-    // Who names other causes each time leaves nothing behind.
-    if (totals_.lost.size() > recording::max_causes)
-        std::erase_if(totals_.lost, [](const auto& cause) { return cause.second == 0; });
-    ledgers_[session] = event;
+    ledgers_[session] = with_known_causes(event);
+    add_totals(totals_, ledgers_[session]);
     LedgerEvent sum = totals_;
     sum.time_ns = event.time_ns;
     uint64_t on_cpu_ns = 0; // of those that sample now

@@ -358,9 +358,17 @@ void MachineStream::on_ledger(const LedgerEvent& event) {
         told.overhead.begin_ns = common_time(event.overhead.begin_ns);
         told.overhead.end_ns = common_time(event.overhead.end_ns);
     }
-    for (Overhead::Cause& cause : told.overhead.causes)
-        if (const auto probe = probes_.find(cause.probe); probe != probes_.end())
+    // An agent's numbers of what was never asked for would be those of other probes here.
+    const bool by_number = common_.probes_are() == CommonStream::Probes::by_number;
+    std::erase_if(told.overhead.causes, [&](Overhead::Cause& cause) {
+        const auto probe = probes_.find(cause.probe);
+        const bool is_known = probe != probes_.end();
+        if (is_known)
             cause.probe = probe->second;
+        else if (by_number)
+            cause.probe = {};
+        return !is_known && by_number && cause.kind == Overhead::Cause::Kind::probe;
+    });
     sink_->on_ledger(common_.merged(session_, told));
 }
 

@@ -35,6 +35,7 @@ class CommonStream {
     // `sessions`: which are numbered from 0 on.
     explicit CommonStream(size_t sessions, Probes probes = Probes::by_text)
         : probes_are_(probes), ledgers_(sessions), splits_(sessions), onlys_(sessions) {}
+    Probes probes_are() const { return probes_are_; }
     // Another pass: ids of probes, functions and marks stay, since what the first one learned names
     // them; all else is told anew.
     void begin_pass();
@@ -67,6 +68,8 @@ class CommonStream {
     uint32_t locations = 0, stacks = 0, threads = 0, specs = 0; // given ids
 
   private:
+    LedgerEvent with_known_causes(LedgerEvent);
+
     const Probes probes_are_;
     uint32_t modules_ = 0; // given ids
     std::map<std::tuple<ModuleKind, std::string, std::string>, ModuleId> module_ids_;

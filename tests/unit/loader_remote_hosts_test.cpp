@@ -37,6 +37,8 @@ TEST(HostCommands, AreRefusedWhereTheyWouldBeSomethingElse) {
     EXPECT_THAT(refused({"a b"}), HasSubstr("no name of a host"));
     EXPECT_THAT(refused({"a,,b"}), HasSubstr("missing"));
     EXPECT_THAT(refused({"a", "b,a"}), HasSubstr("twice"));
+    EXPECT_EQ(refused({std::string(256, 'a')}), "");
+    EXPECT_THAT(refused({std::string(257, 'a')}), HasSubstr("256 bytes at most"));
     EXPECT_THAT(refused({"a", "b"}, "ssh one auger --agent"), HasSubstr("where the host's name"));
     EXPECT_EQ(refused({"a"}, "ssh one auger --agent"), "");
     EXPECT_THAT(*hosts_in("# web\nweb1 # first\n\n  web2\r\n", "f"), ElementsAre("web1", "web2"));

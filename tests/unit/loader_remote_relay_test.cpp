@@ -162,6 +162,20 @@ TEST_F(RelayConversation, WhatAHostDidNotWatchIsNotKnown) {
     EXPECT_FALSE(whose.ends[1].marks_known);
 }
 
+TEST_F(RelayConversation, CostsAreOfProbesThatWereAskedFor) {
+    using Kind = Overhead::Cause::Kind;
+    stream.on_probe({ProbeId{1}, "f", {}, {}, false});
+    LedgerEvent ledger;
+    ledger.overhead.end_ns = 1;
+    ledger.overhead.causes = {{Kind::probe, ProbeId{1}, 5, 50},
+                              {Kind::probe, ProbeId{7}, 6, 60},
+                              {Kind::lines, ProbeId{9}, 1, 10}};
+    stream.on_ledger(ledger);
+    const std::vector<Overhead::Cause> told{{Kind::probe, ProbeId{1}, 5, 50},
+                                            {Kind::lines, {}, 1, 10}};
+    EXPECT_EQ(whose.ledger.overhead.causes, told);
+}
+
 TEST_F(RelayConversation, AnAgentOfOneMachineSaysNothingOfHosts) {
     AgentStream one([] { return false; });
     tell_hosts(one, 2);
