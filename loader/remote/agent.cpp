@@ -219,11 +219,12 @@ Result<std::string> Agent::answer(const Request& request) {
 }
 
 void Agent::tell_stream() {
-    const auto block = stream_.take_block();
-    if (block && relays_)
-        output_.put(FrameKind::relayed_block, encoded_relayed_block(*block, agreement_->zlib));
-    else if (block)
-        output_.put(FrameKind::block, encoded_block(*block, agreement_->zlib));
+    while (const auto block = stream_.take_block()) {
+        if (relays_)
+            output_.put(FrameKind::relayed_block, encoded_relayed_block(*block, agreement_->zlib));
+        else
+            output_.put(FrameKind::block, encoded_block(*block, agreement_->zlib));
+    }
 }
 
 void Agent::tell_state() {

@@ -45,7 +45,24 @@ void add_stats(StatsEvent& sum, const StatsEvent& later) {
     sum.span += later.span;
 }
 
+Block AgentStream::end_block() {
+    Block block{until_ns_, encoder_.bytes(), std::exchange(origins_, {})};
+    encoder_.clear();
+    return block;
+}
+
+// More of before may follow: it is whole until what was told last.
+void AgentStream::end_long_block() {
+    if (encoder_.bytes().size() >= longest_block)
+        long_blocks_.push_back(end_block());
+}
+
 std::optional<Block> AgentStream::take_block() {
+    if (!long_blocks_.empty()) {
+        Block block = std::move(long_blocks_.front());
+        long_blocks_.pop_front();
+        return block;
+    }
     if (!crowded_()) {
         for (const auto& [spec, stats] : held_stats_)
             encoder_.on_stats(stats);
@@ -61,9 +78,7 @@ std::optional<Block> AgentStream::take_block() {
     if (time_passed_)
         encoder_.on_time(until_ns_);
     time_passed_ = false;
-    Block block{until_ns_, encoder_.bytes(), std::exchange(origins_, {})};
-    encoder_.clear();
-    return block;
+    return end_block();
 }
 
 void AgentStream::on_sample(const SampleEvent& sample) {
@@ -76,11 +91,13 @@ void AgentStream::on_sample(const SampleEvent& sample) {
     for (const CallKey& call : sample.calls)
         sampled_calls_.insert(call);
     encoder_.on_sample(sample);
+    end_long_block();
 }
 
 void AgentStream::on_call_end(const CallEndEvent& end) {
     if (sampled_calls_.erase(end.call) > 0 || !crowded_())
         encoder_.on_call_end(end);
+    end_long_block();
 }
 
 void AgentStream::on_slow_call(const SlowCallEvent& call) {
@@ -88,6 +105,7 @@ void AgentStream::on_slow_call(const SlowCallEvent& call) {
         lost_calls_++;
     else
         encoder_.on_slow_call(call);
+    end_long_block();
 }
 
 void AgentStream::on_call_parts(const CallPartsEvent& call) {
@@ -95,6 +113,7 @@ void AgentStream::on_call_parts(const CallPartsEvent& call) {
         lost_calls_++;
     else
         encoder_.on_call_parts(call);
+    end_long_block();
 }
 
 void AgentStream::on_stats(const StatsEvent& stats) {
@@ -102,6 +121,7 @@ void AgentStream::on_stats(const StatsEvent& stats) {
         add_stats(held_stats_[stats.spec], stats);
     else
         encoder_.on_stats(stats);
+    end_long_block();
 }
 
 void AgentStream::on_ledger(const LedgerEvent& ledger) {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -33,10 +34,12 @@ class AgentStream final : public EventSink {
     explicit AgentStream(std::function<bool()> crowded, bool relays = false)
         : crowded_(std::move(crowded)), relays_(relays) {}
 
-    // What has come since the last one; nothing when nothing has.
+    // A block is no longer than this and a record, however much comes at once: a relay tells a
+    // second of all its hosts.
+    static constexpr size_t longest_block = most_block / 4;
+
+    // What has come since the last one; nothing when nothing has, or there is no more of it.
     std::optional<Block> take_block();
-    // Of that, so far.
-    size_t bytes() const { return encoder_.bytes().size(); }
     uint64_t lost_samples() const { return lost_samples_; }
 
     void on_machine(MachineId id, const MachineInfo& info) override {
@@ -46,20 +49,25 @@ class AgentStream final : public EventSink {
     void on_module(ModuleId id, const ModuleInfo& info) override { encoder_.on_module(id, info); }
     void on_location(LocationId id, const Location& location) override {
         encoder_.on_location(id, location);
+        end_long_block();
     }
     void on_frames(LocationId id, std::span<const Frame> frames) override {
         encoder_.on_frames(id, frames);
+        end_long_block();
     }
     void on_stack(StackId id, std::span<const LocationId> stack) override {
         encoder_.on_stack(id, stack);
+        end_long_block();
     }
     void on_thread(ThreadId id, const ThreadInfo& info) override {
         encoder_.on_thread(id, info);
         add_origin(info.machine);
+        end_long_block();
     }
     void on_spec(SpecId id, const SpecInfo& info) override {
         encoder_.on_spec(id, info);
         add_origin(info.machine);
+        end_long_block();
     }
     void on_probe(const ProbeInfo& info) override { encoder_.on_probe(info); }
     void on_split(const SplitInfo& info) override { encoder_.on_split(info); }
@@ -81,9 +89,12 @@ class AgentStream final : public EventSink {
         if (relays_)
             origins_.of.push_back(machine);
     }
+    void end_long_block();
+    Block end_block();
 
     const std::function<bool()> crowded_;
     const bool relays_;
+    std::deque<Block> long_blocks_; // before what follows
     RecordEncoder encoder_;
     Origins origins_; // of what it holds
     // Of which a sample has been sent, and that have not ended.

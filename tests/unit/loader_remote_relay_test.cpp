@@ -162,6 +162,33 @@ TEST_F(RelayConversation, WhatAHostDidNotWatchIsNotKnown) {
     EXPECT_FALSE(whose.ends[1].marks_known);
 }
 
+// A second of many hosts is told at once, and is more than a block may have.
+TEST_F(RelayConversation, WhatIsMuchComesInSeveralBlocks) {
+    open();
+    AgentStream relay([] { return false; }, true);
+    tell_hosts(relay, 2);
+    const CallKey calls[2] = {{1, 0, SpecId{0}}, {2, 1, SpecId{1}}};
+    constexpr size_t samples = 700'000;
+    for (size_t i = 0; i < samples; i++)
+        relay.on_sample({100 + i, 1000, ThreadId{0}, StackId{0}, SampleKind::cpu, 0, calls});
+    relay.on_machine(MachineId{7}, {"web7", 5});
+    relay.on_thread(ThreadId{2}, {100, 107, "x", "", MachineId{7}});
+    relay.on_time(100 + samples);
+    size_t blocks = 0;
+    uint64_t until_ns = 0;
+    while (const auto block = relay.take_block()) {
+        EXPECT_LT(block->records.size(), most_block / 2);
+        EXPECT_TRUE(until_ns <= 100) << "what comes later is of before";
+        until_ns = block->until_ns;
+        ASSERT_TRUE(say_block(*block));
+        blocks++;
+    }
+    EXPECT_GT(blocks, 2u);
+    EXPECT_EQ(until_ns, 100 + samples);
+    EXPECT_EQ(whose.samples.size(), samples + 2);
+    EXPECT_EQ(whose.threads.at(107), "relay/web7");
+}
+
 TEST_F(RelayConversation, CostsAreOfProbesThatWereAskedFor) {
     using Kind = Overhead::Cause::Kind;
     stream.on_probe({ProbeId{1}, "f", {}, {}, false});
