@@ -104,6 +104,17 @@ double cpu_ns_in(const json& flame, const std::string& function) {
     return sum;
 }
 
+double ns_in(const json& flame, const std::string& function) {
+    double sum = 0;
+    for (const json& entry : flame["stacks"]) {
+        if (std::ranges::find(entry["stack"], json(function)) == entry["stack"].end())
+            continue;
+        for (const char* kind : {"cpu", "blocked", "runnable"})
+            sum += entry.value(kind, 0.0);
+    }
+    return sum;
+}
+
 std::set<std::string> labels_of(const json& flame) {
     std::set<std::string> labels;
     for (const json& entry : flame["stacks"])

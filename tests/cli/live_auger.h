@@ -78,6 +78,8 @@ class LiveTest : public KernelTest {
 
 // Of `flame`: nanoseconds of CPU time of the stacks that hold the function.
 double cpu_ns_in(const json& flame, const std::string& function);
+// ... and of all kinds of time.
+double ns_in(const json& flame, const std::string& function);
 // The first words of `flame`'s stacks.
 std::set<std::string> labels_of(const json& flame);
 double samples_of(const json& flame);

@@ -23,18 +23,6 @@ class LivePython : public LiveTest {
         if (!std::filesystem::exists("/usr/bin/python3"))
             GTEST_SKIP() << "python3 is not installed";
     }
-    // Nanoseconds of all kinds in the stacks that hold the function.
-    static double ns_in(const json& flame, const std::string& function) {
-        double sum = 0;
-        for (const json& entry : flame["stacks"]) {
-            const auto stack = entry["stack"].get<std::vector<std::string>>();
-            if (std::ranges::find(stack, function) == stack.end())
-                continue;
-            for (const char* kind : {"cpu", "blocked", "runnable"})
-                sum += entry.value(kind, 0.0);
-        }
-        return sum;
-    }
 };
 
 TEST_F(LivePython, FunctionsAreInFlamesOfNowAndOfRecordings) {
