@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ProcessNames: what the names of all runtimes' functions have in common: which processes have some,
+// ProcessNames: what names of all runtimes' functions have in common: which processes have some,
 // how much memory they take, and which processes are left alone since they let us wait.
 #pragma once
 
