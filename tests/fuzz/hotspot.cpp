@@ -118,7 +118,8 @@ void check(const wire_hotspot& walk) {
         if (heap.size > uint64_t{1} << 40 || heap.segment_bits > WIRE_HOTSPOT_SEGMENT_BITS)
             std::abort();
     for (const uint32_t at : {walk.block_used, walk.block_name, walk.block_size, walk.block_method,
-                              walk.block_compile_id, walk.block_deopt_handler, walk.block_pcs_end})
+                              walk.block_compile_id, walk.block_deopt_handler,
+                              walk.block_deopt_mh_handler, walk.block_pcs_end})
         if (at >= WIRE_HOTSPOT_BLOCK_BYTES)
             std::abort();
 }

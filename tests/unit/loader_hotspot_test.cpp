@@ -284,6 +284,26 @@ class HotspotCode : public testing::Test {
                                  offset << 32 | cookie);
     }
     std::string text(uint64_t instruction) { return text_of(read(instruction, cookie())); }
+    // Of `outer`, which is in itself so often.
+    HotspotFrameAnswer read_chain(uint32_t deep) {
+        // Scope i is at 4 i + 1, and in the one before.
+        for (uint32_t i = 0; i < deep; i++) {
+            const uint32_t around = i ? 4 * (i - 1) + 1 : 0;
+            const uint32_t low = around < 192 ? around : 192 + (around - 192) % 64;
+            std::vector<uint8_t> bytes = {static_cast<uint8_t>(low)};
+            if (around >= 192)
+                bytes.push_back(static_cast<uint8_t>((around - low) >> 6));
+            bytes.push_back(1);
+            bytes.push_back(1);
+            image.put_bytes(HotspotImage::blob + 0x1000 + 4 * i + 1, bytes.data(), bytes.size());
+        }
+        image.put(HotspotImage::blob + 112, HotspotImage::blob + 0x1000);
+        image.put(HotspotImage::blob + 268, uint32_t{0x1800});
+        image.put(HotspotImage::blob + 272, uint32_t{0x1810});
+        image.put(HotspotImage::blob + 0x1804, int32_t{0x20});
+        image.put(HotspotImage::blob + 0x1808, static_cast<int32_t>(4 * (deep - 1) + 1));
+        return read(0, cookie());
+    }
 };
 
 const std::string whole = "org.shop.Till.lambda$pay$0 org/shop/Till.java:99 in "
@@ -386,23 +406,7 @@ TEST_F(HotspotCode, HostilePlacesAndScopes) {
     EXPECT_EQ(text(0), "org.shop.Till.pay org/shop/Till.java:0");
     // As deep as is followed, and deeper.
     const auto chain = [&](uint32_t deep) {
-        // Scope i is at 4 i + 1, and in the one before.
-        for (uint32_t i = 0; i < deep; i++) {
-            const uint32_t around = i ? 4 * (i - 1) + 1 : 0;
-            const uint32_t low = around < 192 ? around : 192 + (around - 192) % 64;
-            std::vector<uint8_t> bytes = {static_cast<uint8_t>(low)};
-            if (around >= 192)
-                bytes.push_back(static_cast<uint8_t>((around - low) >> 6));
-            bytes.push_back(1);
-            bytes.push_back(1);
-            image.put_bytes(HotspotImage::blob + 0x1000 + 4 * i + 1, bytes.data(), bytes.size());
-        }
-        image.put(HotspotImage::blob + 112, HotspotImage::blob + 0x1000);
-        image.put(HotspotImage::blob + 268, uint32_t{0x1800});
-        image.put(HotspotImage::blob + 272, uint32_t{0x1810});
-        image.put(HotspotImage::blob + 0x1804, int32_t{0x20});
-        image.put(HotspotImage::blob + 0x1808, static_cast<int32_t>(4 * (deep - 1) + 1));
-        const auto answer = read(0, cookie());
+        const auto answer = read_chain(deep);
         const auto* const frame = std::get_if<HotspotFrame>(&answer);
         return frame ? frame->size() : 0;
     };
@@ -425,6 +429,20 @@ TEST_F(HotspotCode, NamesAreBounded) {
     image.put(HotspotImage::pool_entries + 32, image.symbol(4, "other"));
     image.put(HotspotImage::outer_const + 34, uint16_t{4});
     EXPECT_EQ(text(0x40), "(unreadable)");
+}
+
+// A table of lines is as large as its method says, and may be read for each place where that is.
+TEST_F(HotspotCode, LinesAreBounded) {
+    constexpr uint64_t table = 128 << 10, all = 1 << 20;
+    for (uint64_t at = 0; at < table + 2 * HotspotImage::page_bytes; at += HotspotImage::page_bytes)
+        image.pages[(HotspotImage::outer_const + at) / HotspotImage::page_bytes];
+    image.put(HotspotImage::outer_const + 24, static_cast<int32_t>((48 + 20 + table) / 8 + 1));
+    const auto answer = read_chain(128);
+    ASSERT_EQ(text_of(answer).find("unreadable"), std::string::npos);
+    size_t with_lines = 0;
+    for (const HotspotFunction& function : std::get<HotspotFrame>(answer))
+        with_lines += function.line == 10;
+    EXPECT_EQ(with_lines, all / table);
 }
 
 TEST_F(HotspotCode, HiddenClassesHaveTheirNamesOnly) {

@@ -23,7 +23,8 @@ constexpr size_t name_limit = 1024;     // bytes of a class's or a method's
 constexpr size_t stub_limit = 64;       // ... of a kind of code
 constexpr uint64_t pcs_limit = 1 << 20; // bytes of an nmethod's table of places
 constexpr uint64_t scopes_limit = 64 << 20;
-constexpr uint64_t lines_limit = 128 << 10;
+// Bytes of a method's table of lines, and of those of all methods of one frame.
+constexpr uint64_t lines_limit = 128 << 10, all_lines_limit = 1 << 20;
 constexpr size_t depth_limit = 128; // methods in one another
 constexpr uint32_t metadata_limit = 1 << 20;
 constexpr uint64_t word_bytes = 8;
@@ -112,6 +113,7 @@ class FrameReader {
 
     BoundedMemory memory_;
     const HotspotValues& values_;
+    uint64_t lines_left_ = all_lines_limit;
 };
 
 std::optional<std::string> FrameReader::symbol(uint64_t address) {
@@ -145,7 +147,8 @@ std::optional<std::vector<std::byte>> FrameReader::lines(const ConstFields& fiel
     const uint64_t end = words > 0 ? static_cast<uint64_t>(words) * word_bytes : 0;
     if (!(flags & flag_has_lines) || end <= begin)
         return std::vector<std::byte>();
-    std::vector<std::byte> table(std::min(end - begin, lines_limit));
+    std::vector<std::byte> table(std::min({end - begin, lines_limit, lines_left_}));
+    lines_left_ -= table.size();
     if (!memory_.bytes(fields.address + begin, table.data(), table.size()))
         return std::nullopt;
     return table;
