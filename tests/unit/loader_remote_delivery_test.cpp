@@ -13,6 +13,7 @@
 #include <array>
 #include <memory>
 #include <random>
+#include <stdexcept>
 
 namespace auger::remote {
 namespace {
@@ -112,7 +113,8 @@ class DeliveryOfHosts : public testing::Test {
             return ++rounds < 10;
         };
         auto made = make_hosts_backend(options_, arrivals);
-        ASSERT_TRUE(made) << made.error().message();
+        if (!made)
+            throw std::runtime_error(made.error().message());
         backend_ = std::move(*made);
         now_ns = later_ns;
     }
