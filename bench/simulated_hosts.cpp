@@ -83,11 +83,12 @@ class AgentFrames {
             service_->run_until(until);
         One one;
         // A relay says little until its second is over.
-        const auto block = stream_.take_block();
-        if (block && relay_)
-            put_frame(one.bytes, FrameKind::relayed_block, encoded_relayed_block(*block, true));
-        else if (block)
-            put_frame(one.bytes, FrameKind::block, encoded_block(*block, true));
+        while (const auto block = stream_.take_block()) {
+            if (relay_)
+                put_frame(one.bytes, FrameKind::relayed_block, encoded_relayed_block(*block, true));
+            else
+                put_frame(one.bytes, FrameKind::block, encoded_block(*block, true));
+        }
         one.taken = taken() - taken_before;
         one.samples = samples() - before;
         return one;

@@ -16,6 +16,11 @@ using std::chrono::nanoseconds;
 
 // How long a host may be at work on what it was asked: files are read for a minute at most.
 constexpr std::chrono::seconds longest_edit{75}, longest_edit_at_terminal{10};
+// A relay answers before its console gives it up: with one host less, and not with none.
+nanoseconds longest_edit_of(const HostsOptions& options) {
+    const nanoseconds longest = options.open.at_terminal ? longest_edit_at_terminal : longest_edit;
+    return options.relays ? longest * 3 / 4 : longest;
+}
 constexpr std::chrono::milliseconds longest_completion{300};
 constexpr std::chrono::milliseconds delivered_at_once{5};
 
@@ -24,7 +29,7 @@ class HostsBackend final : public Backend {
     HostsBackend(const HostsOptions& options, EventSink& sink)
         : fold_(options.relays ? std::make_unique<SampleFold>(sink) : nullptr),
           sink_(fold_ ? *fold_ : sink), hosts_(options, settings_, sink_),
-          longest_edit_(options.open.at_terminal ? longest_edit_at_terminal : longest_edit) {}
+          longest_edit_(longest_edit_of(options)) {}
 
     Result<void> begin() { return hosts_.begin(); }
 

@@ -55,6 +55,8 @@ const std::vector<Wrong> options{
     {"StoreNoNumber", {"--store-samples", "many"}, 2, {"--store-samples", "many"}},
     {"MemoryTooSmall", {"--store-memory", "3k"}, 2, {"--store-memory", "1048576"}},
     {"MemoryNoNumber", {"--store-memory", "much"}, 2, {"--store-memory", "much"}},
+    {"RelayOfNothing", {"--agent", "--via", "x {}"}, 2, {"--via is how hosts are reached"}},
+    {"RelayWithATarget", {"--agent", "-H", "a", "-n", "x"}, 2, {"takes no other option"}},
     {"LimitOfNothing", {"--bwlimit", "1M"}, 2, {"it needs -H or --hosts"}},
     {"LimitTooSmall", {"-H", "a", "--bwlimit", "1k"}, 2, {"--bwlimit", "10240"}},
     {"PidNoNumber", {"--batch", "-p", "1,abc"}, 2, {"\"abc\" is no pid", "from 1 to 4194304"}},
