@@ -4,6 +4,7 @@
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -88,6 +89,36 @@ TEST_F(LiveJava, MethodsAreInFlamesWithFileAndLine) {
         EXPECT_GT(begin, 0u);
         EXPECT_GT(first, begin) << replayed.out;
         EXPECT_LT(last, line_with(next)) << replayed.out;
+    }
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(LiveJava, OfAnotherVersionStatusSaysWhich) {
+    const std::string other = "/usr/lib/jvm/temurin-25-jdk-amd64/bin/java";
+    if (!std::filesystem::exists(other))
+        GTEST_SKIP() << other << " is not installed";
+    const std::string told = folder_.path("stretches");
+    Program program(other, {program_source, told});
+    program.wait_ready();
+    {
+        LiveAuger auger({"-p", std::to_string(program.pid())});
+        EXPECT_TRUE(wait_until([&] {
+            const json notes = auger.ask("status")["unwinding"]["notes"];
+            return std::ranges::any_of(notes, [](const json& note) {
+                return note.get<std::string>().find("of HotSpot 25: auger knows") !=
+                       std::string::npos;
+            });
+        }));
+        auger.run({"sample wall 997"});
+        program.go();
+        ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(told + ".done"); }));
+        auger.run({"sample off"});
+        // No name is better than a false one.
+        const json flame = auger.ask("flame"), language = auger.ask("flame --language");
+        EXPECT_GT(samples_of(flame), 0);
+        EXPECT_EQ(ns_in(flame, "JavaChains.burn"), 0);
+        EXPECT_EQ(ns_in(language, "[interpreter]"), 0);
     }
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
