@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace auger::test {
 namespace {
 
@@ -131,7 +134,12 @@ TEST_P(Json, ErrorsAreObjects) {
     EXPECT_TRUE(error.contains("hint"));
 }
 INSTANTIATE_TEST_SUITE_P(Wrong, Json, testing::ValuesIn(commands), name_of);
-INSTANTIATE_TEST_SUITE_P(Files, Json, testing::Values(options[16], options[17], options[18]),
+const Wrong& option(std::string_view name) {
+    return *std::ranges::find_if(options, [&](const Wrong& one) { return one.name == name; });
+}
+INSTANTIATE_TEST_SUITE_P(Targets, Json,
+                         testing::Values(option("PidZero"), option("PidTooLarge"),
+                                         option("EmptyName")),
                          name_of);
 
 TEST(Help, IsNoError) {
