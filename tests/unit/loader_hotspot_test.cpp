@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HotSpot's tables, compiled code and methods as a process has them, and as hostile ones claim
-// them.
-#include "loader/reader/runtimes/read_hotspot.h"
+// HotSpot's compiled code and methods as a process has them, and as hostile ones claim them.
 #include "loader/runtimes/hotspot/frame_reader.h"
-#include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/hotspot/layout.h"
 #include "loader/runtimes/hotspot/line_table.h"
 #include "tests/unit/hotspot_image.h"
-
-#include "loader/process/safe_open.h"
 
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <span>
 #include <string>
 #include <variant>
@@ -42,184 +36,6 @@ std::string text_of(const HotspotFrameAnswer& answer) {
         text += fmt::format("{}{} {}:{}", text.empty() ? "" : " in ", function.name, function.file,
                             function.line);
     return text;
-}
-
-TEST(HotspotTables, SayWhereThingsAre) {
-    HotspotImage image;
-    const auto layout = image.layout();
-    ASSERT_TRUE(layout.ok()) << layout.error().message();
-    const wire_hotspot& walk = layout->walk;
-    EXPECT_EQ(walk.heaps[0].low, HotspotImage::code_low);
-    EXPECT_EQ(walk.heaps[0].size, HotspotImage::code_high - HotspotImage::code_low);
-    EXPECT_EQ(walk.heaps[0].segments, HotspotImage::segments);
-    EXPECT_EQ(walk.heaps[0].segment_bits, 7u);
-    EXPECT_EQ(walk.heaps[1].size, 0u);
-    EXPECT_EQ(walk.interpreter, HotspotImage::interpreter);
-    EXPECT_EQ(walk.interpreter_size, HotspotImage::interpreter_size);
-    EXPECT_EQ(walk.block_blob, 16u);
-    EXPECT_EQ(walk.block_used, 9u);
-    EXPECT_EQ(walk.block_name, 16u + 80);
-    EXPECT_EQ(walk.block_method, 16u + 104);
-    EXPECT_EQ(walk.block_deopt_handler, 16u + 120);
-    EXPECT_EQ(walk.block_deopt_mh_handler, 16u + 128);
-    EXPECT_EQ(walk.block_compile_id, 16u + 300);
-    EXPECT_EQ(walk.block_original_pc, 16u + 296);
-    EXPECT_EQ(walk.block_pcs, 16u + 268);
-    EXPECT_EQ(walk.block_pcs_end, 16u + 272);
-    EXPECT_EQ(walk.nmethod_header_size, 352u);
-    EXPECT_EQ(walk.method_const, 16u);
-    EXPECT_EQ(walk.const_bytecode, 48u);
-    EXPECT_EQ(layout->values[HotspotField::major_version], HotspotImage::version);
-    EXPECT_EQ(layout->values[HotspotField::symbol_body], 6u);
-}
-
-std::string problem_of(HotspotImage& image) {
-    const auto layout = image.layout();
-    if (layout.ok())
-        return "known";
-    return layout.error().kind == Error::Kind::unsupported ? layout.error().message()
-                                                           : "not yet: " + layout.error().cause;
-}
-
-TEST(HotspotTables, WithoutOneOfThemAreNoneThatAreKnown) {
-    // While the dynamic linker is at work on them that is no news.
-    const std::string unknown = "not yet: its structures are not those of 17";
-    const size_t fields = HotspotImage().fields.size() - 1, sizes = HotspotImage().sizes.size() - 1;
-    EXPECT_EQ(fields, static_cast<size_t>(HotspotField::count_));
-    EXPECT_EQ(sizes, static_cast<size_t>(HotspotType::count_));
-    for (size_t i = 0; i < fields; i++) {
-        HotspotImage image;
-        const HotspotImage::Field field = image.fields[i];
-        image.fields[i].name += 'x';
-        image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << field.name;
-        image.fields[i] = field;
-        image.fields[i].of += '*';
-        image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << field.name;
-        image.fields[i] = field;
-        image.fields[i].is_static = !field.is_static;
-        image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << field.name;
-        image.fields[i] = field;
-        image.put_tables();
-        EXPECT_EQ(problem_of(image), "known") << field.name;
-    }
-    for (size_t i = 0; i < sizes; i++) {
-        HotspotImage image;
-        image.sizes[i].name += 'x';
-        image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << i;
-    }
-}
-
-TEST(HotspotTables, OfOtherVersionsAreSaid) {
-    HotspotImage image;
-    image.put(HotspotImage::version, int32_t{25});
-    EXPECT_EQ(problem_of(image), "show Java's methods of HotSpot 25: auger knows the structures of "
-                                 "17 (generated code is shown by its addresses instead)");
-}
-
-// It is said when nothing else is where it was, too.
-TEST(HotspotTables, OfOtherVersionsHaveOtherFields) {
-    HotspotImage image;
-    image.fields.resize(1);
-    image.put_tables();
-    for (const int32_t not_said : {17, 0, -1}) {
-        image.put(HotspotImage::version, not_said);
-        EXPECT_EQ(problem_of(image), "not yet: its structures are not those of 17") << not_said;
-    }
-    image.put(HotspotImage::version, int32_t{25});
-    EXPECT_NE(problem_of(image).find("of HotSpot 25"), std::string::npos);
-}
-
-TEST(HotspotTables, AreWaitedForWhileItStarts) {
-    const std::string tables = "not yet: they are not there yet";
-    HotspotImage image;
-    for (const uint64_t variable : {HotspotImage::structs, HotspotImage::types, HotspotImage::heaps,
-                                    HotspotImage::queue_at}) {
-        const HotspotImage whole = image;
-        image.put(variable, uint64_t{0});
-        EXPECT_EQ(problem_of(image), tables);
-        image.pages = whole.pages;
-    }
-    const HotspotImage whole = image;
-    image.put(HotspotImage::heap + 24, uint64_t{0});
-    EXPECT_EQ(problem_of(image), tables);
-    image.pages = whole.pages;
-    // The interpreter has not been made, or not all of it; or what it has left is not given back.
-    const auto room = static_cast<int32_t>(HotspotImage::interpreter_room);
-    for (const int32_t end : {0, room - 4096, room + 1}) {
-        image.put(HotspotImage::queue + 28, end);
-        EXPECT_EQ(problem_of(image), tables) << end;
-    }
-    for (const int32_t end : {room - 4095, room}) {
-        image.put(HotspotImage::queue + 28, end);
-        EXPECT_EQ(problem_of(image), "known") << end;
-    }
-}
-
-TEST(HotspotTables, ThatDoNotEndAreLeft) {
-    HotspotImage image;
-    // Each entry is like the last one, on and on.
-    const uint64_t type = HotspotImage::texts;
-    for (uint64_t at = HotspotImage::struct_table; at < HotspotImage::struct_table + (1 << 20);
-         at += 8)
-        image.put(at, type);
-    EXPECT_EQ(problem_of(image).substr(0, 7), "not yet");
-    EXPECT_LE(image.reads, 1100u);
-    // Nor does what they say.
-    image.put(HotspotImage::structs, uint64_t{UINT64_MAX - 20});
-    EXPECT_EQ(problem_of(image).substr(0, 7), "not yet");
-}
-
-TEST(HotspotTables, AreBounded) {
-    const std::string cannot =
-        "show Java's methods of a HotSpot: where it says that its structures "
-        "are, they cannot be";
-    for (size_t i = 0; i + 1 < HotspotImage().fields.size(); i++) {
-        HotspotImage image;
-        if (image.fields[i].is_static)
-            continue;
-        for (const uint64_t value : {uint64_t{4097}, uint64_t{1} << 20}) {
-            image.fields[i].value = value;
-            image.put_tables();
-            EXPECT_EQ(problem_of(image).substr(0, cannot.size()), cannot) << image.fields[i].name;
-        }
-        image.fields[i].value = (1 << 20) + 1;
-        image.put_tables();
-        EXPECT_NE(problem_of(image), "known") << image.fields[i].name;
-    }
-    // What a walk reads at once, and none of it across two words.
-    for (const uint64_t value : {uint64_t{WIRE_HOTSPOT_BLOCK_BYTES - 16 - 3}, uint64_t{302}}) {
-        HotspotImage image;
-        image.fields[24].value = value;
-        ASSERT_EQ(image.fields[24].name, "_compile_id");
-        image.put_tables();
-        EXPECT_EQ(problem_of(image).substr(0, cannot.size()), cannot) << value;
-    }
-    for (const int32_t length : {0, -1, WIRE_HOTSPOT_HEAPS + 1}) {
-        HotspotImage image;
-        image.put(HotspotImage::array + 4, length);
-        EXPECT_EQ(problem_of(image).substr(0, 7), "not yet") << length;
-    }
-    for (const int32_t bits : {-1, WIRE_HOTSPOT_SEGMENT_BITS + 1}) {
-        HotspotImage image;
-        image.put(HotspotImage::heap + 200, bits);
-        EXPECT_EQ(problem_of(image).substr(0, 7), "not yet") << bits;
-    }
-    // Two heaps in one place.
-    {
-        HotspotImage image;
-        image.put(HotspotImage::array + 4, int32_t{2});
-        image.put(HotspotImage::elements + 8, HotspotImage::heap);
-        EXPECT_EQ(problem_of(image).substr(0, 7), "not yet");
-    }
-    for (const uint64_t high : {uint64_t{0}, HotspotImage::code_low, UINT64_MAX}) {
-        HotspotImage image;
-        image.put(HotspotImage::heap + 32, high);
-        EXPECT_EQ(problem_of(image).substr(0, 7), "not yet") << high;
-    }
 }
 
 TEST(HotspotNumbers, OfOneToFiveBytes) {
@@ -491,22 +307,6 @@ TEST_F(HotspotCode, OfTheInterpreterIsAMethodAndABytecode) {
     image.before = [](size_t) {};
     image.put(HotspotImage::outer + 16, uint64_t{0x666000});
     EXPECT_EQ(read(0, cookie), "(unreadable)");
-}
-
-TEST(HotspotFiles, AreSentWhole) {
-    const HotspotFile file = {0x12f89f8, 0x12f89f0};
-    const std::string bytes = encode_hotspot_file(file);
-    EXPECT_EQ(decode_hotspot_file(bytes), file);
-    EXPECT_EQ(decode_hotspot_file(bytes + '\0'), std::nullopt);
-    for (size_t size = 0; size < bytes.size(); size++)
-        EXPECT_EQ(decode_hotspot_file(bytes.substr(0, size)), std::nullopt) << size;
-}
-
-TEST(HotspotFiles, OthersAreNone) {
-    const std::string path = "/proc/self/exe";
-    const auto file = ElfFile::open(*open_regular(path), path);
-    ASSERT_TRUE(file.ok());
-    EXPECT_EQ(read_hotspot(**file), std::nullopt);
 }
 
 } // namespace
