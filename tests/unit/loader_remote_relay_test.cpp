@@ -270,15 +270,12 @@ TEST_F(RelayConversation, WhatIsSaidToBeNobodysIsItsOwn) {
     open();
     AgentStream relay([] { return false; }, true);
     tell_hosts(relay, 2);
-    StatsEvent stats;
-    stats.time_ns = 50;
-    stats.entries = stats.returns = UINT64_MAX;
-    stats.buckets = {{1, UINT64_MAX}};
-    relay.on_stats(stats);
     Block block = *relay.take_block();
-    block.origins.of.clear();
+    block.origins.of.pop_back(); // of the second host's function
     EXPECT_TRUE(say_block(block));
-    EXPECT_EQ(whose.threads.at(100), "relay");
+    EXPECT_EQ(whose.threads.at(100), "relay/web0");
+    EXPECT_EQ(whose.functions.at("f1"), "relay/web1");
+    EXPECT_EQ(whose.functions.at("f0"), "relay");
 }
 
 TEST(RelayedBlocks, ComeThroughOrAreNone) {
@@ -299,13 +296,6 @@ TEST(RelayedBlocks, ComeThroughOrAreNone) {
     }
     // A size is a claim.
     EXPECT_FALSE(decoded_relayed_block(std::string("\xff\xff\xff\x7f", 4)));
-}
-
-TEST(RelayedBlocks, AreSkippedByWhoDoesNotKnowThem) {
-    AgentLink link(own_hello("console", {std::string(feature_hosts)}), OpenRequest{});
-    std::string bytes(preamble);
-    put_frame(bytes, FrameKind{200}, "of a newer relay");
-    EXPECT_TRUE(link.take(bytes, 1));
 }
 
 TEST(Relays, AreNotRelayedAgain) {
