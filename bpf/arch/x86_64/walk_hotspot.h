@@ -179,7 +179,7 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
 enum { HOTSPOT_WITHOUT_RULE = WIRE_STOPS + 1 };
 __noinline int step_through_hotspot(struct stack_walk* walk) {
     struct wire_hotspot* layout;
-    u32 number;
+    u32 number, frame = HOTSPOT_WHOLE;
     u64 size;
 
     if (!walk)
@@ -198,9 +198,19 @@ __noinline int step_through_hotspot(struct stack_walk* walk) {
     note_hotspot_code(walk, layout, walk->ip);
     // Stubs that call have frames whose size is known; others do it as they like.
     size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);
-    if (walk->exact || size < 2 * sizeof(u64))
+    if (walk->exact) {
+        // An adapter between the interpreter and compiled code has none, and its caller's frame
+        // pointer: by that the caller would be left out, as no call is before a return address in
+        // the interpreter.
+        if (!read_stack_word(walk, walk->sp, walk->hotspot.words) ||
+            walk->hotspot.words[0] - layout->interpreter >= layout->interpreter_size)
+            return HOTSPOT_WITHOUT_RULE;
+        frame = HOTSPOT_NOTHING;
+        size = sizeof(u64);
+    } else if (size < 2 * sizeof(u64)) {
         return HOTSPOT_WITHOUT_RULE;
-    return leave_hotspot_frame(walk, layout, HOTSPOT_WHOLE, walk->sp + size);
+    }
+    return leave_hotspot_frame(walk, layout, frame, walk->sp + size);
 }
 
 #endif
