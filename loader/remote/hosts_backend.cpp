@@ -19,7 +19,7 @@ constexpr std::chrono::seconds longest_edit{75}, longest_edit_at_terminal{10};
 // A relay answers before its console gives it up: with one host less, and not with none.
 nanoseconds longest_edit_of(const HostsOptions& options) {
     const nanoseconds longest = options.open.at_terminal ? longest_edit_at_terminal : longest_edit;
-    return options.relays ? longest * 3 / 4 : longest;
+    return options.relays ? longest * 5 / 6 : longest;
 }
 constexpr std::chrono::milliseconds longest_completion{300};
 constexpr std::chrono::milliseconds delivered_at_once{5};
