@@ -74,18 +74,25 @@ std::string spell_word(std::string_view text) {
 }
 
 std::string spell_class(const ClassFilter& filter) {
-    if (!filter.label)
-        return to_string(filter);
     auto plain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
+               c == '_' || c == ':' || c == '.';
     };
     ClassFilter rest = filter;
     rest.label.reset();
-    const std::string& label = *filter.label;
+    rest.in.reset();
+    std::string text = rest.all() ? "" : to_string(rest);
     // A quotation must not begin the word: it would be no class then.
-    return (rest.all() ? "=" : to_string(rest) + "+=") +
-           (std::ranges::all_of(label, plain) ? label : quote_word(label));
+    const auto add = [&](std::string_view key, const std::string& value) {
+        text += text.empty() ? "" : "+";
+        text += key;
+        text += std::ranges::all_of(value, plain) ? value : quote_word(value);
+    };
+    if (filter.in)
+        add(filter.in->others ? "in!=" : "in=", filter.in->function);
+    if (filter.label)
+        add("=", *filter.label);
+    return text.empty() ? to_string(rest) : text;
 }
 
 } // namespace auger

@@ -48,6 +48,10 @@ Parsed<CommandPtr> parse_diff(Arguments& arguments) {
     if (!second)
         return second.complaint();
     for (const auto& [filter, at] : {std::pair{*first, first_at}, std::pair{*second, second_at}}) {
+        if (filter.in)
+            return Complaint{
+                arguments.span_of(at), "calls are compared, and a call has many stacks",
+                "\"only in py:FUNCTION\" compares what calls do there", Error::Kind::usage};
         if (filter.all() || filter.duration == CallClass::open ||
             filter.duration == CallClass::outside)
             return Complaint{arguments.span_of(at), "only ended calls can be compared, per call",

@@ -26,6 +26,9 @@ it. When the call ends, or the threshold moves, its samples are classified again
   10ms..50ms         it took at least the first and less than the second; 10ms.. and ..50ms
   taken, not-taken   it executed the split's line, or its predicate held; or not
   host=NAME          it was on that host; host!=NAME: on another one. Needs no split
+  in=FUNCTION        that function is on the sample's stack; in!=FUNCTION: it is not. Needs no split,
+                     and the function need not be timed: parse, libc:recv, py:app.handler (a
+                     language: py, java, js; then the function, with its module or class or without)
   =VALUE             the split's expression had this value
   all                every sample
 Joined with +: slow+taken, fast+not-taken, slow+=3. `flame`, `top`, `threads`, `calls`, `callers`,

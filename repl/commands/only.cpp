@@ -38,16 +38,21 @@ void spell_only(const Settings& settings, std::vector<std::string>& lines) {
     if (!has_numbers(only.text))
         return lines.push_back("only " + only.text);
     std::string text = only.gate.empty() ? "" : spell_gate(settings, only.gate);
+    const StackCondition& stacks = settings.kept_stacks;
     if (!only.line_clauses.empty())
         text += (text.empty() ? "" : " and ") + spell_clauses(only.line_clauses, [&](uint32_t i) {
                     return "at " + spell_word(only.lines[i]);
+                });
+    if (!stacks.empty())
+        text += (text.empty() ? "" : " and ") + spell_clauses(stacks.clauses, [&](uint32_t i) {
+                    return "in " + spell_word(stacks.functions[i]);
                 });
     lines.push_back("only " + text);
 }
 
 constexpr SettingRow only_setting{
     .order = SettingRow::Order::with_probes,
-    .same = same_members<&Settings::only>,
+    .same = same_members<&Settings::only, &Settings::kept_stacks>,
     .apply = [](const Settings& to, Backend& backend,
                 Services&) { return backend.set_only(to.only); },
     .spell = spell_only,
@@ -55,6 +60,7 @@ constexpr SettingRow only_setting{
         if (!needs_probe(settings.only.gate, probe))
             return {};
         settings.only = {};
+        settings.kept_stacks = {};
         return "`only`, which needs it, has ended";
     },
 };
@@ -89,6 +95,7 @@ struct SetOnly final : EditCommand {
 
     Parsed<void> edit(SettingsEdit& edit) const override {
         OnlyInfo only;
+        StackCondition stacks;
         if (condition) {
             auto gate = edit.resolved(*condition);
             if (!gate)
@@ -97,10 +104,12 @@ struct SetOnly final : EditCommand {
             only.gate = std::move(*gate);
             only.lines = condition->lines;
             only.line_clauses = condition->line_clauses;
+            stacks = condition->stacks;
             if (!only.lines.empty() && edit.settings.probes.empty())
                 edit.add_note("until calls are timed (time, split), no line is seen in any");
         }
         edit.settings.only = std::move(only);
+        edit.settings.kept_stacks = std::move(stacks);
         return {};
     }
     std::string told(const Session&, const EditOutcome& outcome) const override {
@@ -182,7 +191,11 @@ CONDITION joins these by and, or, not and parentheses:
   at FILE:LINE     in a call that executes that line. Known when the call ends, so it is
                    joined with the others by `and` only; the call meant is the split's,
                    or without a split any timed one around.
-Other samples and slow calls are not taken at all (but for lines: those are left out of views).
+  in py:FUNCTION   with that function on the stack, which need not be timed: py, java and js
+                   name languages, as in py:app.handler and java:Orders.place. Known when
+                   stacks have names, so it is joined with the others by `and` only.
+Other samples and slow calls are not taken at all (but for lines and functions on stacks: those are
+left out of views). `in=FUNCTION` is a class ("help classes") that asks the same of one view.
 Counting and timing of calls goes on. `status` shows how many were left out.
 
 only PROBE if PREDICATE: other calls of it do not count; entries = returns + unwound + open + dropped
@@ -190,6 +203,7 @@ only PROBE if PREDICATE: other calls of it do not count; entries = returns + unw
         .examples = R"help(only handle > p95
 only in handle and not (comm logger or tid 4711)
 only at main.cc:1290
+only in py:app.handler and not in py:app.log
 only recv if arg2 > 4096 and ret < 0
 only recv if off
 only off)help",

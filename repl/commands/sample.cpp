@@ -150,6 +150,11 @@ Parsed<CommandPtr> parse_sample(Arguments& arguments) {
         return Complaint{
             condition->first_line, "a line is known only when the call ends: too late to sample it",
             "\"only at FILE:LINE\" leaves other samples out of views", Error::Kind::usage};
+    if (!condition->stacks.empty())
+        return Complaint{
+            condition->first_stack,
+            "what is on a stack is known only when it has names: too late to sample it",
+            "\"only in py:FUNCTION\" leaves other samples out of views", Error::Kind::usage};
     command->only = std::move(*condition);
     return as_command(std::move(command));
 }

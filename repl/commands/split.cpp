@@ -148,8 +148,24 @@ Parsed<void> parse_parts(Arguments& arguments, Split& command) {
     return {};
 }
 
+// `split in py:app.handler`: there are such classes without a split.
+std::optional<Complaint> asks_for_stacks(Arguments arguments) {
+    if (arguments.at_end() || arguments.peek().quoted || !arguments.take_if("in") ||
+        arguments.at_end() || arguments.peek().comparison)
+        return std::nullopt;
+    const Word& function = arguments.take();
+    const std::string name = spell_word(function.text);
+    return Complaint{function.span, "what is on a sample's stack needs no split",
+                     fmt::format("\"flame in={0}\" and \"flame in!={0}\" show samples with it on "
+                                 "the stack and all others, \"only in {0}\" keeps the former",
+                                 name),
+                     Error::Kind::usage};
+}
+
 Parsed<CommandPtr> parse_split(Arguments& arguments) {
     auto command = std::make_unique<Split>();
+    if (auto complaint = asks_for_stacks(arguments))
+        return *complaint;
     if (!begins_part(arguments)) {
         auto probe = parse_probe(arguments);
         if (!probe)

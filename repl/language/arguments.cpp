@@ -107,12 +107,16 @@ Parsed<DurationRange> range_of(const std::string& text, Span at, bool quoted) {
     return range;
 }
 
-// "host=web1", "host!=web1".
-std::optional<HostChoice> host_of(std::string_view part) {
-    for (const auto& [words, others] : {std::pair("host=", false), std::pair("host!=", true)})
-        if (part.starts_with(words))
-            return HostChoice{std::string(part.substr(std::string_view(words).size())), others};
-    return std::nullopt;
+// "host=web1", "host!=web1" for the key "host": a HostChoice, or a StackChoice likewise.
+template <typename Choice>
+std::optional<Choice> choice_of(std::string_view key, std::string_view part) {
+    if (!part.starts_with(key))
+        return std::nullopt;
+    part.remove_prefix(key.size());
+    const bool others = part.starts_with("!=");
+    if (!others && !part.starts_with('='))
+        return std::nullopt;
+    return Choice{std::string(part.substr(others ? 2 : 1)), others};
 }
 
 } // namespace
@@ -133,13 +137,26 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
             return Complaint{at, fmt::format("\"{}\" excludes what stands before it", part), "",
                              Error::Kind::usage};
         };
-        if (const auto host = host_of(part)) {
+        if (const auto host = choice_of<HostChoice>("host", part)) {
             if (host->name.empty())
                 return Complaint{at, "a host's name is missing", "as in host=web1",
                                  Error::Kind::usage};
             if (filter.host)
                 return twice();
             filter.host = *host;
+            begin = end + 1;
+            continue;
+        }
+        if (const auto in = choice_of<StackChoice>("in", part)) {
+            if (in->function.empty())
+                return Complaint{at, "a function's name is missing",
+                                 "as in in=parse or in=py:app.handler", Error::Kind::usage};
+            if (filter.in)
+                return Complaint{
+                    at, "a class asks for one function on the stack",
+                    "\"only in py:app.handler and not in py:app.log\" asks for several",
+                    Error::Kind::usage};
+            filter.in = *in;
             begin = end + 1;
             continue;
         }
@@ -166,7 +183,8 @@ Parsed<ClassFilter> class_of(const Word& word, bool exact) {
         if (meant.size() != 1) {
             std::string hint = did_you_mean(part, names);
             if (hint.empty())
-                hint = fmt::format("one of: {}, 10ms..50ms, host=NAME, =VALUE; joined by +",
+                hint = fmt::format("one of: {}, 10ms..50ms, host=NAME, in=FUNCTION, =VALUE; "
+                                   "joined by +",
                                    fmt::join(names, ", "));
             return Complaint{at,
                              meant.empty() ? fmt::format("\"{}\" is not a class", part)

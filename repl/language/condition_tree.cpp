@@ -45,8 +45,8 @@ class Reader {
     Complaint missing(std::string_view what) const {
         return {{whole_.offset + whole_.length, 1},
                 fmt::format("{} is missing here", what),
-                "a condition: PROBE > p95, in PROBE, pid N, tid N, comm NAME, cgroup NAME, at "
-                "FILE:LINE; and, or, not, (...)",
+                "a condition: PROBE > p95, in PROBE, in py:FUNCTION, pid N, tid N, comm NAME, "
+                "cgroup NAME, at FILE:LINE; and, or, not, (...)",
                 Error::Kind::usage};
     }
 
@@ -169,6 +169,8 @@ class Reader {
             auto word = expect("a probe");
             if (!word)
                 return word.complaint();
+            if (NamedFunction::has_language(word->text))
+                return stack_node(word->text, negated, span_to(first.span));
             probe = probe_ref(*word);
         } else {
             auto word = expect("a condition");
@@ -218,19 +220,31 @@ class Reader {
     }
 
     Parsed<Node> line_node(const std::string& line, bool negated, Span at) {
-        auto found = std::ranges::find(out_.lines, line);
-        const auto i = static_cast<size_t>(found - out_.lines.begin());
+        return text_node(Node::Kind::line, out_.lines, out_.first_line, "lines", line, negated, at);
+    }
+
+    Parsed<Node> stack_node(const std::string& function, bool negated, Span at) {
+        return text_node(Node::Kind::stack, out_.stacks.functions, out_.first_stack, "functions",
+                         function, negated, at);
+    }
+
+    // Of what is known by its text alone: `all` has each once.
+    static Parsed<Node> text_node(Node::Kind kind, std::vector<std::string>& all, Span& first_at,
+                                  std::string_view what, const std::string& text, bool negated,
+                                  Span at) {
+        const auto found = std::ranges::find(all, text);
+        const auto i = static_cast<size_t>(found - all.begin());
         if (i == Gate::most_terms)
-            return Complaint{
-                at,
-                fmt::format("this is one too many: at most {} different lines", Gate::most_terms),
-                "", Error::Kind::usage};
-        if (found == out_.lines.end()) {
-            if (out_.lines.empty())
-                out_.first_line = at;
-            out_.lines.push_back(line);
+            return Complaint{at,
+                             fmt::format("this is one too many: at most {} different {}",
+                                         Gate::most_terms, what),
+                             "", Error::Kind::usage};
+        if (found == all.end()) {
+            if (all.empty())
+                first_at = at;
+            all.push_back(text);
         }
-        return node(Node::Kind::line, i, negated, at);
+        return node(kind, i, negated, at);
     }
 
     static Node node(Node::Kind kind, size_t index, bool negated, Span at) {

@@ -9,9 +9,9 @@
 namespace auger {
 
 struct ConditionNode {
-    enum class Kind { term, line, both, either };
+    enum class Kind { term, line, stack, both, either };
     Kind kind = Kind::term;
-    bool negated = false; // of a term or line
+    bool negated = false; // of a term, line or stack
     uint32_t index = 0;   // likewise
     Span at;
     std::vector<ConditionNode> parts;
@@ -19,7 +19,8 @@ struct ConditionNode {
     bool has(Kind wanted) const;
 };
 
-// Reads `words`, which are the part `whole` of the line. Terms and lines go into `out`.
+// Reads `words`, which are the part `whole` of the line. Terms, lines and functions of stacks go
+// into `out`.
 Parsed<ConditionNode> read_condition(std::vector<Word> words, Span whole, KeepCondition& out);
 
 // The clauses of several parts, all of which must hold; complains about `at` where there are none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernel decides and what is known at a call's end are told apart at the top of the tree.
+// What the kernel decides and what is known later are told apart at the top of the tree.
 #include "repl/language/keep_condition.h"
 
 #include "repl/language/condition_tree.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Node = ConditionNode;
 
-// The first line or term of the tree, in the order of the text.
+// The first such leaf of the tree, in the order of the text.
 Span first_of(const Node& node, Node::Kind wanted) {
     if (node.kind == wanted)
         return node.at;
@@ -21,6 +21,42 @@ Span first_of(const Node& node, Node::Kind wanted) {
             return first_of(part, wanted);
     }
     return node.at;
+}
+
+struct KnownLater {
+    Node::Kind kind;
+    std::string_view complaint, hint; // where it is joined with what is known at other times
+};
+constexpr KnownLater lines{Node::Kind::line,
+                           "a line is known only when the call ends, so it can be joined with "
+                           "other conditions by \"and\" only",
+                           "lines among themselves can be joined as you like"};
+constexpr KnownLater stacks{Node::Kind::stack,
+                            "what is on a stack is known only when it has names, so it can be "
+                            "joined with other conditions by \"and\" only",
+                            "functions on the stack can be joined among themselves as you like"};
+
+// Takes the parts with such leaves, which have to hold beside the others, out of them.
+Parsed<std::vector<Node>> take_parts(const KnownLater& known, std::vector<Node>& parts) {
+    const auto has_others = [&](const Node& part) {
+        for (const Node::Kind kind : {Node::Kind::term, Node::Kind::line, Node::Kind::stack})
+            if (kind != known.kind && part.has(kind))
+                return true;
+        return false;
+    };
+    std::vector<Node> taken;
+    for (auto part = parts.begin(); part != parts.end();) {
+        if (!part->has(known.kind)) {
+            ++part;
+            continue;
+        }
+        if (has_others(*part))
+            return Complaint{first_of(*part, known.kind), std::string(known.complaint),
+                             std::string(known.hint), Error::Kind::usage};
+        taken.push_back(std::move(*part));
+        part = parts.erase(part);
+    }
+    return taken;
 }
 
 } // namespace
@@ -51,33 +87,25 @@ Parsed<KeepCondition> parse_keep_condition(Arguments& arguments) {
     if (!tree)
         return tree.complaint();
 
-    std::vector<Node> gate, lines;
+    std::vector<Node> gate;
     if (tree->kind == Node::Kind::both)
         gate = std::move(tree->parts);
     else
         gate.push_back(std::move(*tree));
-    for (auto part = gate.begin(); part != gate.end();) {
-        if (!part->has(Node::Kind::line)) {
-            ++part;
-            continue;
-        }
-        if (part->has(Node::Kind::term))
-            return Complaint{first_of(*part, Node::Kind::line),
-                             "a line is known only when the call ends, so it can be joined with "
-                             "other conditions by \"and\" only",
-                             "lines among themselves can be joined as you like",
-                             Error::Kind::usage};
-        lines.push_back(std::move(*part));
-        part = gate.erase(part);
+    auto line_parts = take_parts(lines, gate);
+    if (!line_parts)
+        return line_parts.complaint();
+    auto stack_parts = take_parts(stacks, gate);
+    if (!stack_parts)
+        return stack_parts.complaint();
+    for (auto& [parts, clauses] : {std::pair{&gate, &condition.gate.clauses},
+                                   std::pair{&*line_parts, &condition.line_clauses},
+                                   std::pair{&*stack_parts, &condition.stacks.clauses}}) {
+        auto found = normal_form(std::move(*parts), condition.at);
+        if (!found)
+            return found.complaint();
+        *clauses = std::move(*found);
     }
-    auto gate_clauses = normal_form(std::move(gate), condition.at);
-    if (!gate_clauses)
-        return gate_clauses.complaint();
-    auto line_clauses = normal_form(std::move(lines), condition.at);
-    if (!line_clauses)
-        return line_clauses.complaint();
-    condition.gate.clauses = std::move(*gate_clauses);
-    condition.line_clauses = std::move(*line_clauses);
     return condition;
 }
 

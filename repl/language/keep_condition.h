@@ -3,13 +3,15 @@
 //
 //     handle > p95 and not (comm logger or tid 4711)      in handle and at main.cc:1290
 //
-// They become disjunctive normal form in two parts: what the kernel decides when something happens,
-// and lines, which are known only when the enclosing call ends.
+// They become disjunctive normal form in three parts: what the kernel decides when something
+// happens, lines, which are known only when the enclosing call ends, and stacks, which are known
+// once their functions have names.
 #pragma once
 
 #include "loader/stream/events.h"
 #include "repl/language/arguments.h"
 #include "repl/language/condition.h"
+#include "views/model/stack_condition.h"
 
 #include <optional>
 #include <string>
@@ -26,6 +28,8 @@ struct KeepCondition {
     std::vector<std::string> lines; // "main.cc:1290"
     std::vector<Clause> line_clauses;
     Span first_line; // where the first of them stands
+    StackCondition stacks;
+    Span first_stack; // likewise
 };
 
 // Reads the rest of the command.

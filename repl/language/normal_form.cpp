@@ -33,7 +33,7 @@ void add_clause(std::vector<Bits>& clauses, Bits fresh) {
 // Of eight terms there cannot be many clauses that do not contain each other.
 std::vector<Bits> clauses_of(const Node& node) {
     std::vector<Bits> clauses;
-    if (node.kind == Node::Kind::term || node.kind == Node::Kind::line) {
+    if (node.parts.empty()) {
         const uint32_t bit = 1u << node.index;
         clauses.push_back(node.negated ? Bits{0, bit} : Bits{bit, 0});
         return clauses;

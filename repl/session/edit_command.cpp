@@ -6,6 +6,7 @@
 #include "repl/session/session.h"
 #include "views/escape.h"
 #include "views/model/frame_kind.h"
+#include "views/model/named_function.h"
 #include "views/spell.h"
 
 #include <fmt/format.h>
@@ -45,6 +46,21 @@ Span place_of(const Error& error, const CommandPlace& place, Span otherwise) {
             std::min(error.at->length, found->length - error.at->offset)};
 }
 
+// Of the name of a language's function (see NamedFunction), likewise.
+std::string language_advice(const SymbolTables& symbols, const std::string& text) {
+    if (!NamedFunction::has_language(text))
+        return {};
+    const NamedFunction wanted(text);
+    for (uint32_t i = 0; i < symbols.locations(); i++)
+        for (const FrameEntry& frame : symbols.found_frames(LocationId{i}))
+            if (const std::string why = why_no_probe(symbols, frame.function);
+                !why.empty() && wanted.is(symbols, frame))
+                return fmt::format("this is {}: there is nothing to probe; \"flame in={}\" shows "
+                                   "samples with it on the stack, \"only in {}\" keeps no others",
+                                   why, spell_word(text), spell_word(text));
+    return {};
+}
+
 // Of a text that is not a function's to probe: the frame that it is the name of, and what can be
 // done with that.
 std::string frame_advice(const Model& model, const std::string& text) {
@@ -57,7 +73,7 @@ std::string frame_advice(const Model& model, const std::string& text) {
                            "{}\" and \"callers {}\" show its time",
                            why, spell_word(text), spell_word(text));
     }
-    return {};
+    return language_advice(symbols, text);
 }
 
 } // namespace

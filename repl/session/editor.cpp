@@ -19,6 +19,7 @@ Execution Editor::change(Settings to) {
             rules_applied_ = false;
         }
         settings_ = std::move(to);
+        model_.keep_stacks(settings_.kept_stacks);
     }
     for (const Rename& rename : execution.renames) {
         rename_probe(settings_, rename);
@@ -67,6 +68,10 @@ void Editor::adopt_recorded() {
         settings_.split = setting(model_.split());
     recorded_split_ = model_.split();
     if (!(model_.only() == recorded_only_)) {
+        if (model_.only().text != settings_.only.text) {
+            settings_.kept_stacks = {}; // it is of another `only`
+            model_.keep_stacks({});
+        }
         settings_.only = model_.only();
         settings_.only.marks.clear();
         recorded_only_ = model_.only();

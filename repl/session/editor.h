@@ -14,7 +14,7 @@ namespace auger {
 
 class Editor {
   public:
-    // What is shown of the model is edited here (rules); what is collected is not.
+    // What is shown of the model is edited here (rules, stacks); what is collected is not.
     Editor(Backend& backend, Services& services, Model& model, SettingTable table)
         : model_(model), table_(table), executor_(backend, services) {}
 

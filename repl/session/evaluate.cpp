@@ -85,7 +85,8 @@ Result<double> difference(const Quantity& quantity, const EvaluateContext& conte
 
 Result<double> samples(const Quantity& quantity, const EvaluateContext& context) {
     const Model& model = context.model;
-    if (quantity.filter.all() && context.window == Window{} && model.only().line_clauses.empty())
+    if (quantity.filter.all() && context.window == Window{} && model.only().line_clauses.empty() &&
+        model.kept_stacks().empty())
         return static_cast<double>(model.samples_received());
     if (auto lacking = lacking_part(model, quantity.filter))
         return *lacking;

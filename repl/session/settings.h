@@ -12,6 +12,7 @@
 #include "loader/stream/events.h"
 #include "repl/services/service_settings.h"
 #include "views/model/rules.h"
+#include "views/model/stack_condition.h"
 #include "views/model/window.h"
 
 #include <string>
@@ -49,6 +50,7 @@ struct Settings {
     std::vector<ProbeSetting> probes;
     SplitSetting split;
     OnlyInfo only; // without marks
+    StackCondition kept_stacks; // what `only` asks of stacks
     ExplainRequest explain;
     std::string recording; // path; empty: none
     IntervalFiles intervals;

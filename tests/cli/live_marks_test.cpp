@@ -22,8 +22,8 @@ void expect_marked_spans(LiveAuger& auger, const json& account, const std::strin
     EXPECT_GT(account["thrown"], 0);
     EXPECT_EQ(auger.ask("hist step")["count"], account["steps"]);
     EXPECT_EQ(auger.ask("hist " + other)["count"], times);
-    for (const std::string& name : {std::string("checkout"), std::string("handing"),
-                                    std::string("step"), other}) {
+    for (const std::string& name :
+         {std::string("checkout"), std::string("handing"), std::string("step"), other}) {
         const json span = auger.ask("hist " + name);
         EXPECT_EQ(span["open"], 0) << name;
         EXPECT_EQ(span["unwound"], 0) << name;

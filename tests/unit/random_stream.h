@@ -158,6 +158,7 @@ class RandomStream {
             only.marks = {{1, "at main.cc:9", 0}};
         }
         sink_.on_only(only);
+        model.keep_stacks(below(3) ? StackCondition{} : StackCondition{{"work"}, {{{}, {0}}}});
     }
     void edit_rules() {
         const std::vector<Rule> all = {{Rule::Kind::rewrite_thread, R"(comm\d)", "comm"},

@@ -291,6 +291,11 @@ TEST(OnlyCommand, Forms) {
     EXPECT_EQ(edited("only off", before).only, OnlyInfo());
     EXPECT_EQ(edited("only off", before).probes.at(0).conditions.only_if, "ret < 0");
     EXPECT_EQ(edited("only recv if off", before).probes.at(0).conditions.only_if, "");
+    const Settings stacks = edited("only comm a and in py:app.get");
+    EXPECT_THAT(stacks.kept_stacks.functions, ElementsAre("py:app.get"));
+    EXPECT_EQ(stacks.only.gate.terms.size(), 1u);
+    EXPECT_EQ(edited("only comm b", stacks).kept_stacks, StackCondition());
+    EXPECT_EQ(edited("only off", stacks).kept_stacks, StackCondition());
 }
 
 TEST(OnlyCommand, MistakesHaveTheirPlace) {

@@ -6,6 +6,7 @@
 #include "repl/language/keep_condition.h"
 #include "repl/language/listing.h"
 #include "repl/language/sample_selection.h"
+#include "views/spell.h"
 
 #include <gmock/gmock.h>
 
@@ -105,6 +106,28 @@ TEST(Classes, PartsAreJoined) {
     EXPECT_THAT(wrong("diff outside+taken slow"), HasSubstr("only ended calls"));
 }
 
+// What is on a sample's stack.
+TEST(Classes, AskForFunctions) {
+    EXPECT_EQ(filter_of("in=py:app.handler").in, (StackChoice{"py:app.handler", false}));
+    EXPECT_EQ(filter_of("in!='ns::f(int)'").in, (StackChoice{"ns::f(int)", true}));
+    EXPECT_EQ(to_string(filter_of("slow+in=parse+=3")), "slow+in=parse+=3");
+    EXPECT_EQ(to_string(filter_of("in!=parse+host=web1")), "host=web1+in!=parse");
+    EXPECT_FALSE(filter_of("in=parse").of_calls());
+    EXPECT_FALSE(filter_of("in=parse").all());
+    EXPECT_EQ(calls("recv in=parse").filter.in->function, "parse");
+    EXPECT_TRUE(filter_of("in=parse").excludes(filter_of("in!=parse")));
+    EXPECT_FALSE(filter_of("in=parse").excludes(filter_of("in=work")));
+    for (const char* text : {"slow+in=parse", "in!=py:app.handler", "in='f(int) +'", "in=a+='b c'"})
+        EXPECT_EQ(filter_of(spell_class(filter_of(text))), filter_of(text)) << text;
+    EXPECT_THAT(wrong("flame in="), HasSubstr("7: a function's name is missing"));
+    EXPECT_THAT(wrong("flame in=a+in!=b"), HasSubstr("12: a class asks for one function"));
+    EXPECT_THAT(wrong("diff in=a in!=a"), HasSubstr("6: calls are compared, and a call has many"));
+    EXPECT_THAT(wrong("diff slow fast+in=a"), HasSubstr("11: calls are compared"));
+    EXPECT_THAT(wrong("split in py:app.handler"),
+                HasSubstr("10: what is on a sample's stack needs no split (\"flame "
+                          "in=py:app.handler\""));
+}
+
 TEST(KeepConditions, Parentheses) {
     const KeepCondition glued = keep("(comm a or comm b)and not(in ns::f(int, char))");
     ASSERT_EQ(glued.gate.terms.size(), 3u);
@@ -153,6 +176,23 @@ TEST(KeepConditions, LinesStandBesideTheRest) {
                 HasSubstr("16: a line is known only when the call ends, so it can be joined with "
                           "other conditions by \"and\" only"));
     EXPECT_THAT(wrong("only not (at x.c:3 and comm a)"), HasSubstr("11: a line is known only"));
+}
+
+TEST(KeepConditions, StacksStandBesideTheRest) {
+    const KeepCondition all = keep("in handle and at x.c:3 and (in py:app.get or not in js:log)");
+    EXPECT_THAT(all.stacks.functions, ElementsAre("py:app.get", "js:log"));
+    EXPECT_THAT(all.stacks.clauses, ElementsAre(Clause{{0}, {}}, Clause{{}, {1}}));
+    EXPECT_THAT(all.lines, ElementsAre("x.c:3"));
+    EXPECT_THAT(all.line_clauses, ElementsAre(Clause{{0}, {}}));
+    EXPECT_EQ(all.gate.terms.size(), 1u);
+    EXPECT_TRUE(keep("in java:Orders.place").gate.empty());
+    // Of no language: probes.
+    EXPECT_TRUE(keep("in std::sort and in libc:recv").stacks.empty());
+    EXPECT_THAT(wrong("only comm a or in py:f"),
+                HasSubstr("16: what is on a stack is known only when it has names"));
+    EXPECT_THAT(wrong("only at x.c:3 or in py:f"), HasSubstr("6: a line is known only"));
+    EXPECT_THAT(wrong("sample 99 only comm a and in py:f"),
+                HasSubstr("27: what is on a stack is known only when it has names: too late"));
 }
 
 TEST(Conditions, Quantities) {

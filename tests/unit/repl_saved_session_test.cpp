@@ -61,7 +61,8 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                           "slow request > p99; time request off\n"
                           "split handle > p99.9 at main.cc:12 by arg1\n"
                           "explain handle by 'recv', other\n"
-                          "only in handle and not (comm logger or tid 7) and at x.c:3\n"
+                          "only in handle and not (comm logger or tid 7) and at x.c:3 and "
+                          "in py:app.get\n"
                           "sample wall wakers tasks 199; sample 4999 only handle > p95 or in send\n"
                           "ewma 90s"),
         ElementsAre("target -p 1 2 3", "filter pid 4", "filter tid 5 6", "filter comm a \"b c\"",
@@ -72,7 +73,7 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "resume work key arg0 park idle limit 90s",
                     "slow request > p99", "time request off",
                     "split handle > p99.9 at main.cc:12 by arg1",
-                    "only in handle and not (comm logger or tid 7) and at x.c:3",
+                    "only in handle and not (comm logger or tid 7) and at x.c:3 and in py:app.get",
                     "explain handle by recv, other", "sample wall wakers tasks 199",
                     "sample wall tasks 4999 only ((handle > p95) or (in send))", "ewma 90s"));
     EXPECT_THAT(expect_round_trip("target 4711; explain 'by' by 'f(int, char)', g"),

@@ -135,8 +135,9 @@ TEST(Classifier, LeavesOutWhatCameBehindTheLastSend) {
     range.range = DurationRange{10 * ms, 50 * ms};
     const Classifier classify(model);
     const ClassTest test(model, classify, range);
-    EXPECT_TRUE(test(model.samples().calls()[1], 1020 * ms, model.samples().threads()[1]));
-    EXPECT_FALSE(test(model.samples().calls()[2], 1021 * ms, model.samples().threads()[2]));
+    const SampleStore& samples = model.samples();
+    EXPECT_TRUE(test(samples.calls()[1], 1020 * ms, samples.threads()[1], samples.stacks()[1]));
+    EXPECT_FALSE(test(samples.calls()[2], 1021 * ms, samples.threads()[2], samples.stacks()[2]));
     // Of others an end is known when it comes.
     end(false);
     EXPECT_EQ(classes(), (std::vector{slow, slow, slow, slow}));

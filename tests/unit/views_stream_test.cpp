@@ -72,6 +72,8 @@ FlameQuery random_query(RandomStream& stream) {
         query.filter.taken = stream.below(2) > 0;
     if (stream.below(5) == 0)
         query.filter.label = "3";
+    if (stream.below(4) == 0)
+        query.filter.in = StackChoice{stream.below(2) ? "parse" : "inner", stream.below(2) > 0};
     query.by = *GroupBy::named(GroupBy::names()[stream.below(GroupBy::names().size())]);
     return query;
 }
@@ -123,7 +125,7 @@ std::map<uint64_t, ClassSums> counted(const Model& model, const TimelineQuery& q
     for (size_t i = 0; i < samples.size(); i++) {
         const uint64_t to = samples.times()[i], weight = samples.weights()[i];
         const CallIndex call = samples.calls()[i];
-        if (!is_shown(call, to, samples.threads()[i]))
+        if (!is_shown(call, to, samples.threads()[i], samples.stacks()[i]))
             continue;
         const CallClass of = classify(call, to);
         sums[to / width * width][of].samples++;

@@ -75,7 +75,7 @@ Account make_account(const Model& model) {
         bool runnable = samples.kinds()[i] == SampleKind::runnable;
         account.classes[classify(call, samples.times()[i])] +=
             {1, weight, blocked ? weight : 0, runnable ? weight : 0};
-        account.left_out += !classify.kept(call);
+        account.left_out += !classify.kept(call, samples.stacks()[i]);
     }
     account.calls = model.all_calls();
 

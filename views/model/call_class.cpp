@@ -31,6 +31,11 @@ bool excludes_host(const HostChoice& one, const HostChoice& other) {
     return one.others || other.others ? same && one.others != other.others : !same;
 }
 
+// A stack holds several functions.
+bool excludes_stack(const StackChoice& one, const StackChoice& other) {
+    return one.function == other.function && one.others != other.others;
+}
+
 } // namespace
 
 bool ClassFilter::excludes(const ClassFilter& other) const {
@@ -40,7 +45,8 @@ bool ClassFilter::excludes(const ClassFilter& other) const {
            (taken && other.taken && *taken != *other.taken) ||
            (label && other.label && *label != *other.label) ||
            (host && other.host && excludes_host(*host, *other.host)) ||
-           (process && other.process && *process != *other.process);
+           (process && other.process && *process != *other.process) ||
+           (in && other.in && excludes_stack(*in, *other.in));
 }
 
 std::string to_string(const ClassFilter& filter) {
@@ -61,6 +67,8 @@ std::string to_string(const ClassFilter& filter) {
         add((filter.host->others ? "host!=" : "host=") + filter.host->name);
     if (filter.process)
         add("pid=" + std::to_string(*filter.process));
+    if (filter.in)
+        add((filter.in->others ? "in!=" : "in=") + filter.in->function);
     if (filter.label)
         add("=" + *filter.label);
     return text;

@@ -39,8 +39,15 @@ struct HostChoice {
     friend bool operator==(const HostChoice&, const HostChoice&) = default;
 };
 
-// Which samples or calls a view shows: those for which every part that is given fits. All parts but
-// host and process are about the outermost enclosing call of the split's probe.
+// Stacks that hold a function (see NamedFunction), or all others.
+struct StackChoice {
+    std::string function; // raw
+    bool others = false;
+    friend bool operator==(const StackChoice&, const StackChoice&) = default;
+};
+
+// Which samples or calls a view shows: those for which every part that is given fits. The parts of
+// calls are about the outermost enclosing call of the split's probe.
 struct ClassFilter {
     std::optional<CallClass> duration;
     std::optional<DurationRange> range; // of its duration
@@ -48,11 +55,12 @@ struct ClassFilter {
     std::optional<std::string> label;   // the value of the split's expression, raw or as shown
     std::optional<HostChoice> host;     // where it was
     std::optional<uint32_t> process;    // by its pid, which samples have and calls do not
+    std::optional<StackChoice> in;      // what is on its stack; of samples, likewise
 
     ClassFilter() = default;
     ClassFilter(CallClass by_duration) : duration(by_duration) {}
 
-    bool all() const { return !host && !process && !of_calls(); }
+    bool all() const { return !host && !process && !in && !of_calls(); }
     // Whether it asks for anything of calls.
     bool of_calls() const { return duration || range || taken || label; }
     // Whether no call can be of both.
@@ -60,8 +68,8 @@ struct ClassFilter {
     friend bool operator==(const ClassFilter&, const ClassFilter&) = default;
 };
 
-// "slow+10ms..50ms+not-taken+host=web1+=3", as typed; "all". Names and labels are not escaped. A
-// process, "pid=4711", is what clients of the endpoint ask for.
+// "slow+10ms..50ms+not-taken+host=web1+in=parse+=3", as typed; "all". Names and labels are not
+// escaped. A process, "pid=4711", is what clients of the endpoint ask for.
 std::string to_string(const ClassFilter&);
 
 // Samples and their weight, of which some was spent waiting (see SampleKind); the rest was spent

@@ -31,7 +31,7 @@ ClassTable tabulate_classes(const Model& model, const Classifier& classify, cons
         CallIndex call = samples.calls()[i];
         SampleSum sum =
             sum_of(factor, factor * static_cast<double>(samples.weights()[i]), samples.kinds()[i]);
-        if (!classify.kept(call)) {
+        if (!classify.kept(call, samples.stacks()[i])) {
             table.left_out += sum;
             continue;
         }

@@ -30,8 +30,9 @@ bool same(const SplitInfo& a, const SplitInfo& b) {
 struct ClassedSamples::Decider {
     explicit Decider(const ClassedSamples& of)
         : classify(of.model_, Classifier::For::a_few), test(of.model_, classify, of.filter_) {}
+    // But for what is asked of the sample's stack.
     Verdict operator()(CallIndex decisive, uint64_t time_ns, ThreadId thread) const {
-        return {test(decisive, time_ns, thread), classify(decisive, time_ns)};
+        return {test.fits_call(decisive, time_ns, thread), classify(decisive, time_ns)};
     }
     Classifier classify;
     ClassTest test;
@@ -39,11 +40,13 @@ struct ClassedSamples::Decider {
 
 ClassedSamples::ClassedSamples(const Model& model, const Window& window, const ClassFilter& filter)
     : model_(model), window_(window), filter_(filter), split_(model.split()), only_(model.only()),
-      threshold_(model.split_state()), first_(model.samples_evicted()),
+      kept_stacks_(model.kept_stacks()), threshold_(model.split_state()),
+      first_(model.samples_evicted()), names_version_(model.symbols().names_version()),
       landmark_ns_(window.until(model.now_ns())) {}
 
 bool ClassedSamples::can_follow() const {
-    if (!same(model_.split(), split_) || !(model_.only() == only_))
+    if (!same(model_.split(), split_) || !(model_.only() == only_) ||
+        !(model_.kept_stacks() == kept_stacks_))
         return false;
     // By so-far the class of each sample depends on the threshold, not that of its call.
     ThresholdState now = model_.split_state();
@@ -90,6 +93,7 @@ bool ClassedSamples::advance(size_t& budget) {
     bool left = drop_expired(budget);
     Decider decide(*this);
     left |= reconsider(decide, budget);
+    left |= follow_stacks(decide, budget);
     left |= take_in(decide, budget);
     return left;
 }
@@ -189,6 +193,26 @@ bool ClassedSamples::reconsider(const Decider& decide, size_t& budget) {
     return false;
 }
 
+bool ClassedSamples::follow_stacks(const Decider& decide, size_t& budget) {
+    if (!asks_for_stacks())
+        return false;
+    const uint64_t names = model_.symbols().names_version();
+    while (stacks_from_ != UINT64_MAX || names_version_ != names) {
+        if (stacks_from_ == UINT64_MAX) {
+            names_version_ = names;
+            stacks_from_ = first_;
+        }
+        // Those that come meanwhile are decided by what is known then.
+        for (stacks_from_ = std::max(stacks_from_, first_); stacks_from_ < end(); stacks_from_++) {
+            if (budget == 0)
+                return true;
+            budget -= std::min(budget, this->decide(decide, stacks_from_));
+        }
+        stacks_from_ = UINT64_MAX;
+    }
+    return false;
+}
+
 size_t ClassedSamples::decide_group(const Decider& decide, uint32_t index) {
     Group& group = groups_[index];
     Verdict verdict = decide(group.call, at(group.first).time_ns, thread_of(group.first));
@@ -239,6 +263,7 @@ size_t ClassedSamples::decide(const Decider& decide, uint64_t number) {
         return 1;
     CallIndex call = decisive(decide, number);
     Verdict verdict = decide(call, sample.time_ns, thread_of(number));
+    verdict.shown = verdict.shown && decide.test.fits_stack(stack_of(number));
     if (verdict.shown == sample.shown && (!sample.shown || verdict.call_class == sample.call_class))
         return 1;
     return put_again(number, verdict);
@@ -304,7 +329,8 @@ bool ClassedSamples::take_in(const Decider& decide, size_t& budget) {
         CallIndex decisive = decide.classify.decisive(store.calls()[index]);
         if (!in_window) {
             if (window_.kind == Window::Kind::ewma && sample.time_ns < oldest &&
-                decide(decisive, sample.time_ns, thread_of(number)).shown)
+                decide(decisive, sample.time_ns, thread_of(number)).shown &&
+                decide.test.fits_stack(stack_of(number)))
                 fade(sum_of(sample));
             if (samples_.empty())
                 first_++;

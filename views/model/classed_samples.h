@@ -3,7 +3,8 @@
 // on. Each sample is put in when it comes, taken out when it leaves the window or the store, and
 // put in anew when its class changes: when the call that decides it ends or outlives the threshold,
 // or when a percentile threshold moves. Samples that one call decides are linked, so that such a
-// change costs no more than the samples concerned.
+// change costs no more than the samples concerned. Whether a stack is one that is asked for depends
+// on names, so all are looked at again when names come.
 //
 // Under an ewma window weights are kept as they were seen from a landmark, growing with time, so
 // that nothing needs to be touched as time goes by; reading takes one factor. Before they grow out
@@ -95,6 +96,8 @@ class ClassedSamples {
     ThreadId thread_of(uint64_t number) const {
         return model_.samples().threads()[index_of(number)];
     }
+    StackId stack_of(uint64_t number) const { return model_.samples().stacks()[index_of(number)]; }
+    bool asks_for_stacks() const { return filter_.in || !kept_stacks_.empty(); }
     uint64_t end() const { return first_ + samples_.size(); }
     SampleSum sum_of(const Sample&) const;
     double time_constants(uint64_t time_ns) const; // since the landmark
@@ -104,6 +107,7 @@ class ClassedSamples {
     bool drop_overwritten(size_t& budget);
     bool drop_expired(size_t& budget);
     bool reconsider(const Decider&, size_t& budget);
+    bool follow_stacks(const Decider&, size_t& budget);
     bool take_in(const Decider&, size_t& budget);
 
     size_t put_again(uint64_t number, Verdict);
@@ -121,6 +125,7 @@ class ClassedSamples {
     ClassFilter filter_;
     SplitInfo split_;
     OnlyInfo only_;
+    StackCondition kept_stacks_;
     ThresholdState threshold_;
 
     std::deque<Sample> samples_;
@@ -135,6 +140,8 @@ class ClassedSamples {
     std::vector<uint32_t> group_of_call_; // by CallIndex
     std::vector<uint32_t> open_;          // groups that may change
     size_t all_groups_from_ = SIZE_MAX;   // groups from here on are to be looked at anew
+    uint64_t stacks_from_ = UINT64_MAX;   // stacks of samples from here on are, likewise ...
+    uint64_t names_version_;              // ... for names as of then
     uint64_t landmark_ns_;                // of an ewma window
 };
 

@@ -3,6 +3,10 @@
 #include "views/model/classifier.h"
 
 #include "views/escape.h"
+#include "views/model/frame_kind.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace auger {
 
@@ -46,7 +50,8 @@ bool fulfils_lines(const CallRecord& call, const OnlyInfo& only) {
 
 Classifier::Classifier(const Model& model, For use)
     : model_(model), split_(model.split().active), so_far_(model.split().so_far),
-      by_lines_(!model.only().line_clauses.empty()), state_(model.split_state()) {
+      by_lines_(!model.only().line_clauses.empty()), state_(model.split_state()),
+      kept_stacks_(model.symbols(), model.kept_stacks()) {
     if (split_) {
         const ProbeInfo* probe = model.find_probe(model.split().probe);
         told_late_ = probe && probe->is_exchanges();
@@ -171,6 +176,25 @@ CallClass Classifier::class_so_far(CallIndex outer, uint64_t time_ns) const {
     return time_ns > start && time_ns - start > state_.value_ns ? CallClass::slow : CallClass::fast;
 }
 
+namespace {
+
+StackCondition condition_of(const StackChoice& in) {
+    return {{in.function}, {in.others ? Clause{{}, {0}} : Clause{{0}, {}}}};
+}
+
+// What can be done about a name that no function has.
+std::string sampled_functions(const SymbolTables& symbols, std::string_view wanted) {
+    constexpr size_t most = 3;
+    const std::string_view last = wanted.substr(wanted.find_last_of(":.") + 1);
+    std::vector<std::string> names;
+    for (const FunctionId like : functions_like(symbols, last, most))
+        names.push_back(escape_untrusted(symbols.name(like)));
+    return names.empty() ? "\"top\" lists those that were"
+                         : fmt::format("there are {}", fmt::join(names, ", "));
+}
+
+} // namespace
+
 std::optional<Error> lacking_part(const Model& model, const ClassFilter& filter) {
     const SplitInfo& split = model.split();
     auto lacks = [&](std::string what, std::string hint) {
@@ -179,6 +203,10 @@ std::optional<Error> lacking_part(const Model& model, const ClassFilter& filter)
     };
     if (filter.host && !model.find_machine(filter.host->name))
         return lacks("no host is called so", "they are: " + model.machine_names());
+    if (filter.in && !StackTest(model.symbols(), condition_of(*filter.in)).names_any())
+        return lacks(
+            fmt::format("no function \"{}\" was sampled", escape_untrusted(filter.in->function)),
+            sampled_functions(model.symbols(), filter.in->function));
     if (!filter.of_calls())
         return std::nullopt;
     if (!split.active)
@@ -209,6 +237,7 @@ bool is_called(std::string_view label, std::string_view wanted) {
 
 ClassTest::ClassTest(const Model& model, const Classifier& classify, const ClassFilter& filter)
     : model_(model), classify_(classify), filter_(filter),
+      in_(model.symbols(), filter.in ? condition_of(*filter.in) : StackCondition{}),
       by_duration_class_(!filter.range && !filter.taken && !filter.label) {}
 
 bool ClassTest::fits(CallIndex outer) const {

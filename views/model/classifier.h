@@ -54,6 +54,9 @@ class Classifier {
             return true;
         return call != no_call && (decided_ ? kept_[call.index()] : decide_kept(call));
     }
+    // ... and the stack is one that it asks for.
+    bool kept(CallIndex call, StackId stack) const { return kept(call) && keeps(stack); }
+    bool keeps(StackId stack) const { return kept_stacks_(stack); }
     // The call on which everything depends that is said of a sample in `call`; no_call when nothing
     // ever changes.
     CallIndex decisive(CallIndex call) const {
@@ -93,6 +96,7 @@ class Classifier {
     bool decided_ = false;
     size_t next_ = 0; // call to decide
     ThresholdState state_;
+    StackTest kept_stacks_;
     std::vector<uint8_t> is_probe_; // by spec: of the split's
     // By call, once all are decided.
     std::vector<CallIndex> outermost_;
@@ -100,8 +104,8 @@ class Classifier {
     std::vector<uint8_t> kept_;
 };
 
-// What the split in force lacks for this class to exist: a threshold, a branch, an expression;
-// nothing where it has everything.
+// What is lacking for this class to exist: the split's threshold, branch or expression, a host, a
+// function that was sampled; nothing where there is everything.
 std::optional<Error> lacking_part(const Model& model, const ClassFilter& filter);
 
 // Whether samples and calls are of a class, and kept by `only`.
@@ -109,8 +113,13 @@ class ClassTest {
   public:
     ClassTest(const Model& model, const Classifier& classify, const ClassFilter& filter);
 
-    // Of something that happened on a thread.
-    bool operator()(CallIndex call, uint64_t time_ns, ThreadId thread) const {
+    // Of something that happened on a thread, on this stack.
+    bool operator()(CallIndex call, uint64_t time_ns, ThreadId thread, StackId stack) const {
+        return fits_call(call, time_ns, thread) && fits_stack(stack);
+    }
+    // The two parts of that.
+    bool fits_stack(StackId stack) const { return classify_.keeps(stack) && in_(stack); }
+    bool fits_call(CallIndex call, uint64_t time_ns, ThreadId thread) const {
         return (!filter_.host || is_on_host(model_.symbols().thread(thread).machine)) &&
                (!filter_.process || model_.symbols().thread(thread).pid == *filter_.process) &&
                classify_.kept(call) &&
@@ -139,6 +148,7 @@ class ClassTest {
     const Model& model_;
     const Classifier& classify_;
     const ClassFilter& filter_;
+    StackTest in_;
     bool by_duration_class_;                    // and by nothing else
     mutable std::vector<int8_t> wanted_labels_; // by label; -1: not looked at yet
 };

@@ -201,7 +201,7 @@ class DiffPass::Comparison {
                     if (hosts_[outer.index()][side])
                         estimates_[side].add(duration, side_[outer.index()]);
             }
-            if (side_[outer.index()] == neither)
+            if (side_[outer.index()] == neither || !pass_.classifier().keeps(samples.stacks()[i]))
                 return;
             // What a probe costs is no part of what the calls do.
             if (samples.kinds()[i] == SampleKind::cpu && is_probe_handling(samples.stacks()[i])) {

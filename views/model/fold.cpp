@@ -29,7 +29,7 @@ void sum_up(const Model& model, const Classifier& classify, const Window& window
 
     for (size_t i = 0; i < samples.size(); i++) {
         double factor = everything ? 1 : window.weight(times[i], now);
-        if (factor == 0 || !is_shown(calls[i], times[i], samples.threads()[i]))
+        if (factor == 0 || !is_shown(calls[i], times[i], samples.threads()[i], samples.stacks()[i]))
             continue;
         SampleSum& sum = sum_of(i)[classify(calls[i], times[i])];
         double weight = factor * static_cast<double>(weights[i]);

@@ -53,6 +53,36 @@ std::string_view source_name(std::string_view raw) {
     return raw.substr(0, raw.find(' '));
 }
 
+std::string_view source_file(std::string_view raw) {
+    if (raw.starts_with(python)) {
+        const size_t colon = raw.find(':', python.size());
+        return colon == raw.npos ? std::string_view() : raw.substr(colon + 1);
+    }
+    const size_t blank = v8_kind(raw).empty() ? raw.npos : raw.find(' ');
+    if (blank == raw.npos)
+        return {};
+    raw.remove_prefix(blank + 1);
+    // "/srv/app.js:12:3": line and column.
+    for (int numbers = 0; numbers < 2; numbers++) {
+        const size_t colon = raw.rfind(':');
+        if (colon == raw.npos || raw.find_first_not_of("0123456789", colon + 1) != raw.npos)
+            break;
+        raw = raw.substr(0, colon);
+    }
+    return raw;
+}
+
+std::string_view language_of(const SymbolTables& symbols, FunctionId id) {
+    const Function& function = symbols.function(id);
+    const std::string_view name = symbols.name(id);
+    const ModuleKind kind = symbols.module(function.module).kind;
+    if (kind == ModuleKind::python || name.starts_with(python))
+        return "py";
+    if (kind == ModuleKind::java)
+        return "java";
+    return v8_kind(name).empty() ? "" : "js";
+}
+
 bool only_inlined(const SymbolTables& symbols, FunctionId function) {
     bool inlined = false;
     for (uint32_t i = 0; i < symbols.locations(); i++) {

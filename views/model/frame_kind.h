@@ -5,6 +5,7 @@
 
 #include "views/model/symbol_tables.h"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,13 @@ namespace auger {
 // "JS:*handle /srv/app.js:12:3" and "LazyCompile:~handle app.js:12" -> "handle" (V8),
 // "py::do_GET:/srv/app.py" -> "do_GET" (CPython). Empty: it is none of these.
 std::string_view source_name(std::string_view raw);
+// The file that such a name holds: "/srv/app.js", "/srv/app.py". Empty: it holds none.
+std::string_view source_file(std::string_view raw);
+
+// Languages whose functions runtimes execute, as they are named before a colon: "py:app.handler".
+inline constexpr std::array<std::string_view, 3> languages = {"py", "java", "js"};
+// Which of them a function is of. Empty: of none.
+std::string_view language_of(const SymbolTables&, FunctionId);
 
 // "a JavaScript function, which node compiles at run time", "a function of the kernel", "inlined
 // wherever it was seen". Empty: a function of a file, with code of its own.

@@ -11,6 +11,7 @@
 #include "views/model/call_table.h"
 #include "views/model/explained_calls.h"
 #include "views/model/sample_store.h"
+#include "views/model/stack_condition.h"
 #include "views/model/symbol_tables.h"
 
 #include <deque>
@@ -77,6 +78,9 @@ class Model final : public EventSink {
     bool is_counted(ProbeId) const;
     const SplitInfo& split() const { return split_; }
     const OnlyInfo& only() const { return only_; }
+    // What `only` asks of stacks: views leave out what does not fulfil it.
+    const StackCondition& kept_stacks() const { return kept_stacks_; }
+    void keep_stacks(StackCondition condition) { kept_stacks_ = std::move(condition); }
     // Values that splits are by, raw, by LabelId.
     const std::vector<std::string>& labels() const { return labels_; }
     // Returned calls of the split's probe of which its branch is known.
@@ -151,6 +155,7 @@ class Model final : public EventSink {
     std::map<ProbeId, ProbeState> probe_states_;
     SplitInfo split_;
     OnlyInfo only_;
+    StackCondition kept_stacks_;
     std::vector<std::string> labels_;
 
     SampleStore samples_;

@@ -34,9 +34,10 @@ class SamplePass {
     bool work(size_t most, Visit visit) {
         const uint64_t* times = model_.samples().times();
         const ThreadId* threads = model_.samples().threads();
+        const StackId* stacks = model_.samples().stacks();
         return walk(most, [&](size_t i, CallIndex call) {
             const double factor = window_.weight(times[i], now_ns_);
-            if (factor > 0 && is_shown_(call, times[i], threads[i]))
+            if (factor > 0 && is_shown_(call, times[i], threads[i], stacks[i]))
                 visit(i, classify_(call, times[i]), factor);
         });
     }

@@ -30,7 +30,7 @@ std::vector<const SlowCall*> find_slow_calls(const Model& model, const Classifie
     std::vector<const SlowCall*> found;
     for (const SlowCall& call : model.slow_calls())
         if (is_asked_for(model, call, window, probe) &&
-            is_shown(call.call, call.end.time_ns, call.end.thread))
+            is_shown(call.call, call.end.time_ns, call.end.thread, call.stack))
             found.push_back(&call);
     return found;
 }
@@ -39,7 +39,7 @@ size_t count_left_out(const Model& model, const Classifier& classify, const Wind
                       std::optional<ProbeId> probe) {
     size_t count = 0;
     for (const SlowCall& call : model.slow_calls())
-        count += is_asked_for(model, call, window, probe) && !classify.kept(call.call);
+        count += is_asked_for(model, call, window, probe) && !classify.kept(call.call, call.stack);
     return count;
 }
 

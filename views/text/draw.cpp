@@ -239,14 +239,17 @@ void add_combined_classes(Canvas& canvas, const Model& model, const ClassTable& 
 
 void add_left_out(Canvas& canvas, const Model& model, const Classifier& classify,
                   const Window& window) {
-    if (model.only().line_clauses.empty())
+    const bool by_lines = !model.only().line_clauses.empty();
+    if (!by_lines && model.kept_stacks().empty())
         return;
-    SampleSum left_out = tabulate_classes(model, classify, window).left_out;
-    canvas.add_line(fmt::format("{} sample{} left out by `only`: outside of such a call, or in one "
-                                "of which it is not known (it runs still, or began before).",
-                                format_count(left_out.samples),
-                                left_out.samples == 1 ? " is" : "s are"),
-                    Style::dim);
+    const double left_out = tabulate_classes(model, classify, window).left_out.samples;
+    canvas.add_line(
+        fmt::format("{} sample{} left out by `only`{}.", format_count(left_out),
+                    left_out == 1 ? " is" : "s are",
+                    by_lines ? ": outside of such a call, or in one of which it is not known (it "
+                               "runs still, or began before)"
+                             : ": by what is on their stacks"),
+        Style::dim);
 }
 
 std::string source_text(const SymbolTables& symbols, const FrameEntry& frame) {

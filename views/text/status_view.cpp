@@ -225,7 +225,7 @@ class StatusDrawing {
                                     count(ledger.gated_slow_calls)));
             label = "";
         }
-        if (!model_.only().line_clauses.empty())
+        if (!model_.only().line_clauses.empty() || !model_.kept_stacks().empty())
             line(label, fmt::format("left out of views: {} samples, {} slow calls",
                                     count(account_.left_out),
                                     count(uint64_t{count_left_out(model_, Classifier(model_), {},
