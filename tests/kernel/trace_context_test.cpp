@@ -334,8 +334,8 @@ TEST_F(TraceContext, ARecordThatChangesWhileItIsRead) {
     finish();
 }
 
-// What was known goes, and is found again for the next one.
-TEST_F(TraceContext, GoesWithTheProbeThatAskedForIt) {
+// What was known for one probe goes with it; the next one finds it again.
+TEST_F(TraceContext, IsFoundAgainForTheNextProbe) {
     start("context_own", {"--calls", "0", "--pause-us", "5000", "--wait"});
     const ProbeId probe = session_->time("handle", every_call, shows({"trace"}));
     program_->go();
