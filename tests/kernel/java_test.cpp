@@ -2,7 +2,9 @@
 // HotSpot's frames in samples, held against a program that knows its own chain of calls: in the
 // interpreter, in code of either compiler, and as it comes.
 #include "bpf/unwind_table.h"
+#include "loader/kernel/clock.h"
 #include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/hotspot_processes.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/python_chains.h"
 #include "tests/support/temporary_folder.h"
@@ -14,11 +16,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -235,6 +239,40 @@ TEST(HotspotNamesTest, OfInterpretedMethodsAreReadAgain) {
     std::memcpy(object.data() + 66, "Shop", length);
     EXPECT_EQ(text(names), "Bank.Bank");
     EXPECT_THAT(names.missing(), testing::Each(0u));
+}
+
+// Where HotSpot's tables would be there is nothing in this process, nor in its parent.
+TEST(HotspotProcessesTest, ThatStartAreLookedAtAgain) {
+    HotspotNames names;
+    HotspotProcesses processes(-1, names);
+    const std::array<uint64_t, 2> nothing{};
+    const HotspotProcesses::Tables tables{reinterpret_cast<uint64_t>(&nothing[0]),
+                                          reinterpret_cast<uint64_t>(&nothing[1])};
+    const HotspotProcesses::Tables nowhere{8, 16};
+    uint64_t now = clock_ns();
+    const auto look = [&](pid_t pid) {
+        now += 20 * second_ns;
+        return processes.set(pid, 1, pid == getpid() ? tables : nowhere, now);
+    };
+    EXPECT_EQ(processes.starting(now), std::nullopt);
+    ASSERT_TRUE(look(getpid()).ok());
+    EXPECT_EQ(processes.starting(now), std::nullopt); // it was just looked at
+    EXPECT_EQ(processes.starting(now + second_ns), getpid());
+    ASSERT_TRUE(look(getpid()).ok());
+    // One that was looked at less often goes first.
+    ASSERT_TRUE(look(getppid()).ok());
+    EXPECT_EQ(processes.starting(now + second_ns), getppid());
+    processes.end(getppid(), now);
+    // From 20 ms on, twice as long each time: from the tenth time on it is 10 s, and that is said.
+    for (int looks = 3; looks < 10; looks++)
+        EXPECT_TRUE(look(getpid()).ok()) << looks;
+    const auto late = look(getpid());
+    ASSERT_FALSE(late.ok());
+    EXPECT_EQ(late.error().cause, "they are not there yet");
+    EXPECT_EQ(processes.starting(now + 20 * second_ns), getpid());
+    EXPECT_EQ(processes.known(getpid()), nullptr);
+    processes.end(getpid(), now);
+    EXPECT_EQ(processes.starting(now + 20 * second_ns), std::nullopt);
 }
 
 // Between calls compiled code tells of each instruction whose it is only when it is asked to. Even
