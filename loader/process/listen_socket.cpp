@@ -101,11 +101,15 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
     return address;
 }
 
-Result<ListenSocket> ListenSocket::open(const ListenAddress& address) {
+Result<ListenSocket> ListenSocket::open(const ListenAddress& address, std::optional<uid_t> owner) {
     ListenSocket made;
     const bool is_unix = address.kind == ListenAddress::Kind::unix_socket;
-    if (auto bound = is_unix ? made.bind_unix(address.path) : made.bind_loopback(address); !bound)
+    if (auto bound = is_unix ? made.bind_unix(address.path, owner) : made.bind_loopback(address);
+        !bound)
         return bound.error();
+    if (is_unix && owner)
+        if (auto given = made.give_to(*owner); !given)
+            return given.error();
     if (listen(made.fd_.get(), backlog) < 0)
         return system_error("listen on", made.text_);
     return made;
@@ -113,11 +117,14 @@ Result<ListenSocket> ListenSocket::open(const ListenAddress& address) {
 
 ListenSocket::ListenSocket(ListenSocket&& other) noexcept
     : fd_(std::move(other.fd_)), text_(std::move(other.text_)),
-      path_(std::exchange(other.path_, {})), device_(other.device_), inode_(other.inode_) {}
+      path_(std::exchange(other.path_, {})), device_(other.device_), inode_(other.inode_),
+      file_(std::move(other.file_)), former_(std::exchange(other.former_, {})) {}
 
 ListenSocket::~ListenSocket() {
     if (path_.empty())
         return;
+    if (former_)
+        (void)!fchownat(file_.get(), "", *former_, gid_t(-1), AT_EMPTY_PATH);
     const UserRights rights(invoking_user());
     struct stat status {};
     if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
@@ -126,7 +133,7 @@ ListenSocket::~ListenSocket() {
 
 // With the user's rights throughout: where the user may not make a socket, nor does auger, and of
 // what stands there nothing goes that the user may not remove.
-Result<void> ListenSocket::bind_unix(const std::string& path) {
+Result<void> ListenSocket::bind_unix(const std::string& path, std::optional<uid_t> owner) {
     text_ = "unix:" + path;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -138,7 +145,8 @@ Result<void> ListenSocket::bind_unix(const std::string& path) {
     if (lstat(path.c_str(), &status) == 0) {
         if (!S_ISSOCK(status.st_mode))
             return refused(text_, "it exists and is not a socket", "choose another path");
-        if (status.st_uid != geteuid() && !(user && status.st_uid == user->uid))
+        if (status.st_uid != geteuid() && status.st_uid != owner &&
+            !(user && status.st_uid == user->uid))
             return refused(text_, "the socket there belongs to another user",
                            "choose another path");
         if (answers(address))
@@ -152,7 +160,7 @@ Result<void> ListenSocket::bind_unix(const std::string& path) {
     if (fchmod(fd_.get(), 0600) < 0 ||
         bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0)
         return system_error("listen on", text_, hint);
-    const UniqueFd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    UniqueFd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!file || fstat(file.get(), &status) < 0)
         return system_error("listen on", text_);
     if (!S_ISSOCK(status.st_mode) || status.st_uid != (user ? user->uid : geteuid()) ||
@@ -161,6 +169,17 @@ Result<void> ListenSocket::bind_unix(const std::string& path) {
     path_ = path;
     device_ = status.st_dev;
     inode_ = status.st_ino;
+    file_ = std::move(file);
+    return {};
+}
+
+// With auger's own rights, on the file that was made, whatever stands at its path by now.
+Result<void> ListenSocket::give_to(uid_t owner) {
+    struct stat status {};
+    if (fstat(file_.get(), &status) < 0 ||
+        fchownat(file_.get(), "", owner, gid_t(-1), AT_EMPTY_PATH) < 0)
+        return system_error("give away", text_, "that takes root, or CAP_CHOWN");
+    former_ = status.st_uid;
     return {};
 }
 

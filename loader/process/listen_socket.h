@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the sampling endpoint listens: a socket in the file system that only its user may connect
-// to, or a port of the loopback interface. Nothing else: what is observed is nobody else's
-// business.
+// Where the sampling endpoint listens: a socket in the file system that only one user may connect
+// to (and root), or a port of the loopback interface. Nothing else: what is observed is nobody
+// else's business.
 #pragma once
 
 #include "loader/base/fd.h"
@@ -31,9 +31,9 @@ Result<ListenAddress> parse_listen_address(std::string_view text);
 class ListenSocket {
   public:
     // A unix socket is made with the invoking user's rights, has mode 0600 and belongs to that user
-    // from the moment it is there. One that nobody listens on any more is replaced if it is ours;
-    // nothing else that stands there is.
-    static Result<ListenSocket> open(const ListenAddress&);
+    // from the moment it is there; then it is given to `owner`. One that nobody listens on any more
+    // is replaced if it is ours or that user's; nothing else that stands there is.
+    static Result<ListenSocket> open(const ListenAddress&, std::optional<uid_t> owner = {});
     ListenSocket(ListenSocket&& other) noexcept;
     ListenSocket& operator=(ListenSocket&&) = delete;
     ~ListenSocket(); // removes the socket from the file system, if it is still this one
@@ -44,7 +44,8 @@ class ListenSocket {
 
   private:
     ListenSocket() = default;
-    Result<void> bind_unix(const std::string& path);
+    Result<void> bind_unix(const std::string& path, std::optional<uid_t> owner);
+    Result<void> give_to(uid_t owner);
     Result<void> bind_loopback(const ListenAddress&);
 
     UniqueFd fd_;
@@ -52,6 +53,8 @@ class ListenSocket {
     std::string path_; // empty: there is nothing to remove
     dev_t device_ = 0; // of the socket's file
     ino_t inode_ = 0;
+    UniqueFd file_;                 // likewise; of one that was given away
+    std::optional<uid_t> former_{}; // whose it was, and has to be for that user to remove it
 };
 
 // Who made a unix socket's connection, as the kernel tells: its user, and the process, which has

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // serve: requests are answered by HTTP.
 #include "loader/process/listen_socket.h"
+#include "loader/process/users.h"
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/file_arguments.h"
@@ -36,6 +37,8 @@ constexpr SettingRow serving_setting{
                 std::string line = "serve " + spell_word(served.address);
                 if (!served.token_file.empty())
                     line += " token " + spell_word(served.token_file);
+                if (!served.user.empty())
+                    line += " for " + spell_word(served.user);
                 lines.push_back(std::move(line));
             }
         },
@@ -49,12 +52,19 @@ struct ShowServing final : Command {
 
 struct Serve final : EditCommand {
     ServedAddress served;
+    Span user_at; // of the user
 
     Parsed<void> edit(SettingsEdit& edit) const override {
         std::vector<ServedAddress>& serving = edit.settings.serving;
         const auto known = std::ranges::find(serving, served.address, &ServedAddress::address);
         if (known == serving.end())
             serving.push_back(served);
+        else if (!served.user.empty() && served.user != known->user)
+            return Complaint{user_at,
+                             fmt::format("\"{}\" is served for {}", served.address,
+                                         known->user.empty() ? "nobody else" : known->user),
+                             fmt::format("first \"serve off {}\"", spell_word(served.address)),
+                             Error::Kind::failed};
         else if (!served.token_file.empty())
             known->token_file = served.token_file;
         return {};
@@ -118,13 +128,28 @@ Parsed<CommandPtr> parse_serve(Arguments& arguments) {
     auto address = parse_address(arguments);
     if (!address)
         return address.complaint();
+    if (arguments.take_if("for")) {
+        if (address->kind != ListenAddress::Kind::unix_socket)
+            return Complaint{arguments.span_of(arguments.position() - 1),
+                             "who connects to a port is not known, but by its token",
+                             "serve unix:PATH for USER", Error::Kind::usage};
+        auto user = arguments.expect("a user");
+        if (!user)
+            return user.complaint();
+        if (auto found = find_user(user->text); !found)
+            return Complaint{user->span, fmt::format("\"{}\": {}", user->text, found.error().cause),
+                             found.error().hint, Error::Kind::usage};
+        command->served.user = user->text;
+        command->user_at = user->span;
+        return as_command(std::move(command));
+    }
     if (!arguments.take_if("token"))
         return as_command(std::move(command));
     if (address->kind == ListenAddress::Kind::unix_socket)
         return Complaint{arguments.span_of(arguments.position() - 1),
                          "a socket's clients need no token: they are root, whom auger runs as, and "
                          "who called sudo",
-                         "", Error::Kind::usage};
+                         "serve unix:PATH for USER answers one user more", Error::Kind::usage};
     auto file = parse_path(arguments, "a file");
     if (!file)
         return file.complaint();
@@ -138,7 +163,7 @@ CommandRow serve_command() {
     return {
         .name = "serve",
         .group = "Files",
-        .usage = "serve unix:PATH | 127.0.0.1:PORT [token FILE] | off [ADDRESS]",
+        .usage = "serve unix:PATH [for USER] | 127.0.0.1:PORT [token FILE] | off [ADDRESS]",
         .summary = "answer requests by HTTP: a live page, samples, profiles, metrics",
         .details = R"help(
 /sample answers with a second of samples as the text of perf script:
@@ -154,7 +179,9 @@ minutes at most. With pid=NUMBER these are of one process; at a socket pid=self 
 which auger_client.h and auger.py do for programs.
 
 A unix socket is made with the rights of who called sudo, has mode 0600, and answers that user, root,
-and whom auger runs as; {PID} in its path is the target's first process. Every user of this machine
+and whom auger runs as; {PID} in its path is the target's first process. `for USER` gives it to a user
+more, whose processes get samples and profiles of themselves (pid=self), and nothing else: for programs
+that ask for their own. Every user of this machine
 can connect to a port, so its clients need the token in the URL that is printed: as it stands there,
 or in a header "Authorization: Bearer TOKEN". It is a new one each time, unless `token FILE` names the
 file that holds it; where there is none, it is made, for you alone.
@@ -162,10 +189,11 @@ file that holds it; where there is none, it is made, for you alone.
 `serve` alone lists addresses, `serve off` ends one or all; `status` says what clients took. --serve
 and AUGER_SERVE do the same at startup: --serve '127.0.0.1:7400 token FILE'.)help",
         .examples = R"help(serve unix:/tmp/auger-{PID}.sock
+serve unix:/run/shop.sock for www-data
 serve 127.0.0.1:7400
 serve 127.0.0.1:7400 token /etc/auger/token
 serve off)help",
-        .arguments = {{.words = "unix: 127.0.0.1: off"}, {.words = "token"}, {.file = true}},
+        .arguments = {{.words = "unix: 127.0.0.1: off"}, {.words = "token for"}, {.file = true}},
         .parse = parse_serve,
         .settings = {&serving_setting},
     };

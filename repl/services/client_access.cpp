@@ -56,4 +56,17 @@ HttpAnswer to_a_stranger() {
     return {403, "only this machine may ask: the request names another host or origin\n"};
 }
 
+bool asks_for_itself(const EndpointRequest& request) {
+    using Kind = EndpointRequest::Kind;
+    const bool of_a_process = request.kind == Kind::samples || request.kind == Kind::profile ||
+                              request.kind == Kind::otlp || request.kind == Kind::collapsed;
+    return of_a_process && request.asker &&
+           request.selection.filter.process == static_cast<uint32_t>(*request.asker);
+}
+
+HttpAnswer not_for_itself() {
+    return {403, "this socket answers its user for the process that asks alone: samples and "
+                 "profiles with pid=self\n"};
+}
+
 } // namespace auger

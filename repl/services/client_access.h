@@ -3,6 +3,7 @@
 #pragma once
 
 #include "repl/services/access_token.h"
+#include "repl/services/endpoint_request.h"
 #include "repl/services/http_server.h"
 
 #include <string_view>
@@ -19,5 +20,9 @@ HttpAnswer without_token();
 // Whether it names another host, or comes from a web page of another origin.
 bool asked_by_stranger(const HttpRequest&);
 HttpAnswer to_a_stranger();
+
+// Whether it asks for nothing but what the process that asks does itself.
+bool asks_for_itself(const EndpointRequest&);
+HttpAnswer not_for_itself();
 
 } // namespace auger

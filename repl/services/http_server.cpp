@@ -209,6 +209,7 @@ struct HttpServer::State {
         MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_pair, &one->request);
         const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         one->request.process = info ? peer_process(info->connect_fd) : std::nullopt;
+        one->request.user = info ? peer_user(info->connect_fd) : std::nullopt;
         const std::string length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
         uint64_t announced = 0;
         std::from_chars(length.data(), length.data() + length.size(), announced);

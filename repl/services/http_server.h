@@ -29,6 +29,7 @@ struct HttpRequest {
     std::string body;
     std::string authorization{}, accept{}; // headers likewise
     std::optional<pid_t> process{};        // that made the connection, where the kernel tells it
+    std::optional<uid_t> user{};           // likewise: whose it was
 };
 
 struct HttpAnswer {

@@ -2,14 +2,17 @@
 #include "repl/services/served_place.h"
 
 #include "loader/process/proc_info.h"
+#include "loader/process/users.h"
 #include "repl/services/client_access.h"
 #include "repl/services/endpoint_request.h"
 #include "repl/services/page_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace auger {
 namespace {
@@ -20,11 +23,17 @@ Result<AccessToken> token_of(const ServedAddress& asked) {
 }
 
 // The file's mode keeps others out already, but its owner, or a mistake, may change that.
-HttpServer::Admit our_users_only() {
-    return [users = our_users()](int connection) {
+HttpServer::Admit only(std::vector<uid_t> users) {
+    return [users = std::move(users)](int connection) {
         const auto user = peer_user(connection);
         return user && std::ranges::count(users, *user) > 0;
     };
+}
+
+// The number of a process that has ended may be another user's by now.
+bool is_of(pid_t process, uid_t user) {
+    struct stat status {};
+    return stat(fmt::format("/proc/{}", process).c_str(), &status) == 0 && status.st_uid == user;
 }
 
 } // namespace
@@ -37,21 +46,33 @@ Result<ServedPlace> ServedPlace::open(const ServedAddress& asked, pid_t pid) {
     auto parsed = parse_listen_address(text);
     if (!parsed)
         return parsed.error();
-    auto socket = ListenSocket::open(*parsed);
+    std::optional<uid_t> guest;
+    if (!asked.user.empty()) {
+        auto user = find_user(asked.user);
+        if (!user)
+            return user.error();
+        guest = *user;
+    }
+    auto socket = ListenSocket::open(*parsed, guest);
     if (!socket)
         return socket.error();
     std::unique_ptr<PortToken> token;
     HttpServer::Admit admit;
     if (parsed->kind == ListenAddress::Kind::unix_socket) {
-        admit = our_users_only();
+        std::vector<uid_t> users = our_users();
+        if (guest && std::ranges::count(users, *guest) > 0)
+            guest.reset();
+        else if (guest)
+            users.push_back(*guest);
+        admit = only(std::move(users));
     } else {
         auto made = token_of(asked);
         if (!made)
             return made.error();
         token = std::make_unique<PortToken>(std::move(*made));
     }
-    auto check = [token = token.get()](const HttpRequest& request) {
-        return answer_at_once(request, token);
+    auto check = [token = token.get(), guest](const HttpRequest& request) {
+        return answer_at_once(request, token, guest);
     };
     auto server = HttpServer::start(socket->fd(), check, {}, std::move(admit));
     if (!server)
@@ -61,7 +82,8 @@ Result<ServedPlace> ServedPlace::open(const ServedAddress& asked, pid_t pid) {
 
 // In the server's thread: what needs nothing of the session.
 std::optional<HttpAnswer> ServedPlace::answer_at_once(const HttpRequest& request,
-                                                      const PortToken* token) {
+                                                      const PortToken* token,
+                                                      std::optional<uid_t> guest) {
     if (!asked_by_stranger(request)) {
         if (auto file = page_answer(request))
             return file;
@@ -71,6 +93,9 @@ std::optional<HttpAnswer> ServedPlace::answer_at_once(const HttpRequest& request
     auto read = read_request(request);
     if (auto* refusal = std::get_if<HttpAnswer>(&read))
         return std::move(*refusal);
+    if (guest && request.user == guest &&
+        !(asks_for_itself(std::get<EndpointRequest>(read)) && is_of(*request.process, *guest)))
+        return not_for_itself();
     if (std::get<EndpointRequest>(read).kind != EndpointRequest::Kind::events)
         return std::nullopt;
     return HttpAnswer{.events = true, .type = "text/event-stream"};

@@ -52,8 +52,9 @@ class ServedPlace {
                 std::unique_ptr<HttpServer> server)
         : asked_(std::move(asked)), socket_(std::move(socket)), token_(std::move(token)),
           server_(std::move(server)) {}
-    static std::optional<HttpAnswer> answer_at_once(const HttpRequest& request,
-                                                    const PortToken* token);
+    // `guest`: who may ask for its own processes alone.
+    static std::optional<HttpAnswer>
+    answer_at_once(const HttpRequest& request, const PortToken* token, std::optional<uid_t> guest);
 
     ServedAddress asked_;
     ListenSocket socket_;

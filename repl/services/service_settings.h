@@ -38,6 +38,7 @@ struct Trigger {
 struct ServedAddress {
     std::string address;      // as typed
     std::string token_file{}; // whose token clients need there; empty: a new one's (of a port)
+    std::string user{};       // who is answered besides, of its own processes (of a unix socket)
     friend bool operator==(const ServedAddress&, const ServedAddress&) = default;
 };
 

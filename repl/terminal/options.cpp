@@ -77,14 +77,13 @@ std::vector<ProgramOption> options_of(const CLI::App& app) {
     return options;
 }
 
-// "ADDRESS [token FILE]", whatever else they hold, is no more than that.
+// "ADDRESS [token FILE | for USER]", whatever else they hold, is no more than that.
 std::string serve_command(const std::string& text) {
-    constexpr std::string_view token = " token ";
-    const size_t at = text.find(token);
-    if (at == std::string::npos)
-        return "serve " + quote_word(text);
-    return "serve " + quote_word(text.substr(0, at)) + std::string(token) +
-           quote_word(text.substr(at + token.size()));
+    for (const std::string_view keyword : {" token ", " for "})
+        if (const size_t at = text.find(keyword); at != std::string::npos)
+            return "serve " + quote_word(text.substr(0, at)) + std::string(keyword) +
+                   quote_word(text.substr(at + keyword.size()));
+    return "serve " + quote_word(text);
 }
 
 // Of an option that was given; what is wrong with it has been said.
@@ -218,8 +217,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             ->check(CLI::Range(0.01, 10'000.0));
     auto* serve_option =
         app.add_option("--serve", serve,
-                       "Answer requests for samples by HTTP; also from AUGER_SERVE: unix:PATH or "
-                       "\"127.0.0.1:PORT [token FILE]\"")
+                       "Answer requests for samples by HTTP; also from AUGER_SERVE: \"unix:PATH "
+                       "[for USER]\" or \"127.0.0.1:PORT [token FILE]\"")
             ->type_name("ADDRESS")
             ->envname("AUGER_SERVE")
             ->expected(1);
@@ -259,7 +258,7 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     auto* completion_option = app.add_flag("--bash-completion")->group("");
     auto* reference_option = app.add_flag("--reference")->group("");
 
-    const auto usage = [](const std::string& message, const char* hint) {
+    const auto usage = [&options](const std::string& message, const char* hint) {
         // Of a relay's agent a console shows the last line.
         fmt::print(stderr, "auger: {}\n{}", printable(message), options.agent ? "" : hint);
         return ExitCode::usage;

@@ -15,7 +15,8 @@ namespace auger::test {
 
 // Of each address the answer's status; 0: the connection was closed; -1: there was none; -2: it was
 // admitted, and waits.
-inline std::vector<int> asked_by_nobody(const std::vector<std::string>& addresses) {
+inline std::vector<int> asked_by_nobody(const std::vector<std::string>& addresses,
+                                        const std::string& path = "/status") {
     int ends[2];
     if (pipe(ends) != 0)
         return {};
@@ -29,7 +30,7 @@ inline std::vector<int> asked_by_nobody(const std::vector<std::string>& addresse
             HttpClient client(address);
             int status = -1;
             if (client.connected()) {
-                client.get("/status");
+                client.get(path);
                 bool closed = false;
                 for (int i = 0; i < 5'000 && !(closed = client.closed()); i++)
                     usleep(1'000);

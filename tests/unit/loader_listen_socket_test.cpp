@@ -204,6 +204,46 @@ TEST_F(UnixSockets, AreMadeWithTheRightsOfWhoCalledSudo) {
     EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+// Its new owner may leave it behind, and auger's next session takes its place.
+TEST_F(UnixSockets, AreGivenToAnotherUser) {
+    if (geteuid() != 0 || !getpwnam("nobody"))
+        GTEST_SKIP() << "needs root and the user nobody";
+    constexpr uid_t other = 4711;
+    const auto owner = [&] {
+        struct stat status {};
+        return lstat(path_.c_str(), &status) == 0 && (status.st_mode & 07777) == 0600
+                   ? std::optional(status.st_uid)
+                   : std::nullopt;
+    };
+    const auto given = [&] { return ListenSocket::open({Kind::unix_socket, path_, 0}, other); };
+    {
+        auto socket = given();
+        ASSERT_TRUE(socket) << socket.error().message();
+        EXPECT_EQ(owner(), other);
+        const ListenSocket moved = std::move(*socket);
+        EXPECT_EQ(owner(), other);
+    }
+    EXPECT_EQ(owner(), std::nullopt);
+    {
+        // Removed with the rights of who called sudo, to whom it belongs again for that, also in a
+        // folder of everybody's.
+        ASSERT_EQ(chmod(folder_.path("").c_str(), 01777), 0);
+        const test::AsCalledBySudo nobody("nobody");
+        auto socket = given();
+        ASSERT_TRUE(socket) << socket.error().message();
+        EXPECT_EQ(owner(), other);
+    }
+    EXPECT_EQ(owner(), std::nullopt);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const UniqueFd old(socket(AF_UNIX, SOCK_STREAM, 0));
+    ASSERT_EQ(bind(old.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    ASSERT_EQ(chown(path_.c_str(), other, gid_t(-1)), 0);
+    EXPECT_THAT(message(path_), HasSubstr("belongs to another user"));
+    EXPECT_TRUE(given());
+}
+
 TEST(LoopbackPorts, AreChosenAndTakenOnce) {
     for (const Kind kind : {Kind::ipv4_loopback, Kind::ipv6_loopback}) {
         auto first = ListenSocket::open({kind, "", 0});

@@ -214,6 +214,39 @@ TEST_F(EndpointAccess, OtherUsersAreToldNothing) {
     EXPECT_EQ(refused.value("no token", 0), 1);
 }
 
+// A service's user gets what its processes do themselves, and nothing else.
+TEST_F(EndpointAccess, AUserThatASocketIsForAsksForItselfAlone) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root, to become another user";
+    const TemporaryFolder folder;
+    ASSERT_EQ(chmod(folder.path("").c_str(), 0755), 0);
+    const std::string path = folder.path("s"), socket = "unix:" + path;
+    EXPECT_THAT(test_.run("serve " + socket + " for no-such-user"),
+                HasSubstr("error: \"no-such-user\""));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_THAT(test_.run("serve 127.0.0.1:0 for 65534"), HasSubstr("by its token"));
+    serve(socket + " for 65534");
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, 65534u);
+    EXPECT_EQ(status.st_mode & 07777, 0600u);
+    const auto answer = [&](const std::string& request) {
+        return asked_by_nobody({socket}, request);
+    };
+    for (const char* refused : {"/status", "/flame", "/metrics", "/profile.folded?seconds=1",
+                                "/profile.folded?seconds=1&pid=1", "/debug/pprof/profile"})
+        EXPECT_EQ(answer(refused), std::vector<int>{403}) << refused;
+    EXPECT_EQ(answer("/profile.folded?seconds=1&pid=self"), std::vector<int>{-2}); // not refused
+    EXPECT_EQ(status_of(socket, ""), 200u);
+    // It is a setting, of one user.
+    const std::string saved = folder.path("s.aug");
+    test_.run("save " + saved);
+    EXPECT_THAT(text_of(saved), HasSubstr(" for \"65534\""));
+    EXPECT_THAT(test_.run("serve " + socket + " for 65533"), HasSubstr("is served for 65534"));
+    test_.run("serve off");
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(EndpointAccess, ClientsHaveTheirMost) {
     const auto ask = [&](const char* interval) {
         auto client = std::make_unique<HttpClient>(address_);
