@@ -206,7 +206,7 @@ struct SampleFold::Told {
 void SampleFold::fold() {
     find_whole_calls();
     std::vector<Told> told;
-    std::unordered_set<CallKey, KeyHash> folded;
+    std::unordered_set<CallKey, CallKeyHash> folded;
     const auto tell_sample = [this](const SampleEvent& sample, const std::vector<CallKey>& calls) {
         SampleEvent event = sample;
         event.calls = calls;
