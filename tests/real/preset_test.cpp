@@ -78,7 +78,8 @@ TEST_F(Preset, MariaDbCommandsAreThoseThatItCounts) {
     const json hist = auger.ask("hist dispatch_command");
     EXPECT_EQ(hist["count"], asked);
     EXPECT_EQ(hist["unwound"], 0);
-    auger.run({"split dispatch_command > p99", "assert share slow rr_sequential > 50%"});
+    // 4 of 100 statements read the whole table (mariadb.aug says why it is not p99).
+    auger.run({"split dispatch_command > p95", "assert share slow rr_sequential > 50%"});
     mariadb.expect_answer();
     EXPECT_EQ(mariadb.stop(), 0);
 }
