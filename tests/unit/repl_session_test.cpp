@@ -357,6 +357,12 @@ TEST(Session, TellsWhatAFrameIsThatCannotBeTimed) {
     EXPECT_THAT(test.run("time do_GET"),
                 HasSubstr("the frame of this name is a Python function, which the interpreter "
                           "runs: there is nothing to probe; \"flame under do_GET\""));
+    EXPECT_THAT(test.run("time py:app.do_GET"),
+                HasSubstr("this is a Python function, which the interpreter runs: there is nothing "
+                          "to probe; \"flame in=py:app.do_GET\""));
+    EXPECT_THAT(test.run("time py:app.other"),
+                HasSubstr("functions of py are executed by a runtime: there is nothing to probe; "
+                          "once it was sampled, \"flame in=py:app.other\""));
 }
 
 TEST(Session, CompletesProbesAndFunctions) {
