@@ -41,13 +41,14 @@ uint64_t base_of(const ElfSegment& segment) {
 
 } // namespace
 
-LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-                       PythonNames& python, HotspotNames& hotspot,
+LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
                        std::shared_ptr<ConfinedProcesses> readers)
-    : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
-      mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
-      tables_(programs.unwind_tables()), python_(programs.map_fd(MapKind::python_layouts), python),
-      hotspot_(programs.map_fd(MapKind::hotspot_processes), hotspot), worker_(std::move(readers)) {}
+    : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(names.modules()),
+      mappings_(names.mappings()), cells_(programs.map_fd(MapKind::unwind_cells)),
+      tables_(programs.unwind_tables()),
+      python_(programs.map_fd(MapKind::python_layouts), names.python()),
+      hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
+      v8_(programs.map_fd(MapKind::v8_layouts), names.v8()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
     // Before numbers run out: a file that changes all the time takes a new one at every look.
@@ -109,13 +110,17 @@ LiveUnwind::Module& LiveUnwind::know_module(ModuleId id, uint64_t now_ns) {
     return module;
 }
 
-wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t now_ns) {
+wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, bool runs_v8,
+                                         uint64_t now_ns) {
     wire_unwind_mapping described{mapping.start, mapping.end, 0, 0, WIRE_MAPPING_FILE};
     if (modules_.info(mapping.module).kind == ModuleKind::jit) {
-        described.kind = WIRE_MAPPING_JIT;
+        described.kind = runs_v8 ? WIRE_MAPPING_V8 : WIRE_MAPPING_JIT;
         return described;
     }
-    for (const Segment& one : know_module(mapping.module, now_ns).segments) {
+    const Module& module = know_module(mapping.module, now_ns);
+    if (module.v8)
+        described.kind = WIRE_MAPPING_V8_FILE;
+    for (const Segment& one : module.segments) {
         const ElfSegment& segment = one.segment;
         // A mapping begins with the page of the file that the segment begins in.
         if (mapping.offset + (mapping.end - mapping.start) <= segment.offset ||
@@ -145,9 +150,10 @@ std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_n
             return mapping.start < heap.end && heap.start < mapping.end;
         });
     };
+    const bool runs_v8 = find_v8(pid, time_ns).has_value();
     for (const ModuleMapping& mapping : mappings_.mappings(pid, time_ns)) {
         if (mapping.module != unknown_module && !is_in_heap(mapping))
-            described.push_back(describe(mapping, now_ns));
+            described.push_back(describe(mapping, runs_v8, now_ns));
     }
     std::ranges::sort(described, {}, &wire_unwind_mapping::start);
     return described;
@@ -167,7 +173,8 @@ RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t co
     // here.
     if (mapping.kind == WIRE_MAPPING_HOTSPOT)
         return {WIRE_STOP_UNSUPPORTED, {}};
-    if (mapping.kind != WIRE_MAPPING_FILE || table.state == WIRE_UNWIND_ABSENT)
+    const bool is_file = mapping.kind == WIRE_MAPPING_FILE || mapping.kind == WIRE_MAPPING_V8_FILE;
+    if (!is_file || table.state == WIRE_UNWIND_ABSENT)
         return {WIRE_STOP_NO_TABLE, {}};
     if (table.state == WIRE_UNWIND_PENDING)
         return {WIRE_STOP_PENDING, {}};
@@ -206,6 +213,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
     }
+    entry.v8 = follow_v8(pid, now_ns);
     process.python = entry.python;
     process.image_began_ns = mappings_.image_began(pid);
     if (const auto before = processes_.find(pid);
@@ -235,75 +243,6 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     cells_.release(std::exchange(processes_[pid], std::move(process)).cells, now_ns);
 }
 
-std::optional<uint64_t> LiveUnwind::bias_of(const Module& module, const ModuleMapping& mapping) {
-    for (const Segment& one : module.segments) {
-        const ElfSegment& segment = one.segment;
-        if (mapping.offset + (mapping.end - mapping.start) <= segment.offset ||
-            mapping.offset >= segment.offset + segment.file_size)
-            continue;
-        const uint64_t linked = segment.address + mapping.offset - segment.offset;
-        return mapping.start - linked;
-    }
-    return std::nullopt;
-}
-
-void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
-    const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.python || entry.python)
-        return;
-    const auto bias = bias_of(known->second, mapping);
-    if (!bias)
-        return;
-    const auto& [runtime, layout] = *known->second.python;
-    entry.python = runtime + *bias;
-    entry.python_layout = layout;
-    python_.set(pid, mappings_.image_began(pid), layout);
-}
-
-uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
-    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
-        const auto known = known_.find(mapping.module.value);
-        if (known == known_.end() || !known->second.hotspot)
-            continue;
-        Module& module = known->second;
-        const auto bias = bias_of(module, mapping);
-        if (!bias)
-            continue;
-        const auto number =
-            hotspot_.set(pid, mappings_.image_began(pid),
-                         {module.hotspot->structs + *bias, module.hotspot->types + *bias}, now_ns);
-        if (!number)
-            module.note = number.error().message();
-        return number ? *number : 0;
-    }
-    hotspot_.end(pid, now_ns);
-    return 0;
-}
-
-bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
-    const auto process = processes_.find(pid);
-    if (process != processes_.end() && process->second.python &&
-        process->second.python_since_ns <= time_ns)
-        return false;
-    return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
-        const auto known = known_.find(mapping.module.value);
-        return known != known_.end() && known->second.python;
-    });
-}
-
-void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,
-                                uint64_t now_ns) {
-    const ModuleSource source = modules_.source(id);
-    const auto layout = python_.enter(
-        file, FileOwner::of_file(source.file.get(), source.root ? source.root.get() : -1));
-    if (!layout) {
-        module.note = layout.error().message();
-        return;
-    }
-    module.python = {file.runtime, *layout};
-    renew_processes(id, now_ns);
-}
-
 void LiveUnwind::renew_processes(ModuleId id, uint64_t now_ns) {
     std::vector<pid_t> running;
     for (const auto& [pid, process] : processes_)
@@ -318,6 +257,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
     hotspot_.end(pid, now_ns);
+    v8_.end(pid);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
         return;
@@ -357,14 +297,10 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
         return true; // forgotten meanwhile
     Module& module = found->second;
     module.pending = false;
-    if (!tables)
+    if (tables)
+        install_runtime(id, module, *tables, now_ns);
+    else
         module.note = tables.error().message();
-    else if (tables->python && !module.python)
-        install_python(id, module, *tables->python, now_ns);
-    else if (tables->hotspot && !module.hotspot) {
-        module.hotspot = tables->hotspot;
-        renew_processes(id, now_ns);
-    }
     for (Segment& segment : module.segments) {
         if (!segment.table || tables_[segment.table].state == WIRE_UNWIND_READY)
             continue;
