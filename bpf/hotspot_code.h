@@ -114,11 +114,10 @@ static __always_inline void note_hotspot_code(struct stack_walk* walk,
     }
     if (offset > WIRE_HOTSPOT_MAX_OFFSET)
         offset = WIRE_HOTSPOT_MAX_OFFSET;
-    walk->hotspot.first = WIRE_FRAME_HOTSPOT_CODE | walk->hotspot.blob;
-    walk->hotspot.second =
-        (walk->exact ? WIRE_HOTSPOT_EXACT : 0) | offset << 32 |
-        wire_hotspot_code_cookie(block_word(walk, layout->block_name), method,
-                                 block_half(walk, layout->block_size), compile_id);
+    walk->noted.first = WIRE_FRAME_HOTSPOT_CODE | walk->hotspot.blob;
+    walk->noted.second = (walk->exact ? WIRE_HOTSPOT_EXACT : 0) | offset << 32 |
+                         wire_hotspot_code_cookie(block_word(walk, layout->block_name), method,
+                                                  block_half(walk, layout->block_size), compile_id);
 }
 
 // ... of the interpreter's frame that executes this method, and is at this bytecode of it. False:
@@ -138,8 +137,8 @@ static __always_inline bool note_hotspot_bytecode(struct stack_walk* walk,
         index = 0;
     else if (index >= size)
         return false;
-    walk->hotspot.first = WIRE_FRAME_HOTSPOT_BYTECODE | method;
-    walk->hotspot.second =
+    walk->noted.first = WIRE_FRAME_HOTSPOT_BYTECODE | method;
+    walk->noted.second =
         (index & 0xffff) << 32 |
         wire_hotspot_method_cookie(const_method, block_word(walk, layout->const_constants),
                                    block_quarter(walk, layout->const_name), (u32)size);

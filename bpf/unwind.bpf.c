@@ -27,21 +27,23 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->process.python = process ? process->python : 0;
     walk->process.python_layout = process ? process->python_layout : 0;
     walk->process.hotspot = process ? process->hotspot : 0;
+    walk->process.v8 = process ? process->v8 : 0;
     walk->python.boundary = 0;
     walk->python.count = 0;
     walk->python.endless = 0;
     walk->python.placed = 0;
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
+    walk->v8.in_handler = 0;
 }
 
-// Puts what is known of a frame of HotSpot's in the place of its address, if there is room for it
-// and the word that says why a stack is cut.
-static __always_inline void place_hotspot_frame(struct stack_walk* walk, u32 at) {
-    if (!walk->hotspot.first || at >= WIRE_STACK_WORDS - 2)
+// Puts what is known of a runtime's frame in the place of its address, if there is room for it and
+// the word that says why a stack is cut.
+static __always_inline void place_noted_frame(struct stack_walk* walk, u32 at) {
+    if (!walk->noted.first || at >= WIRE_STACK_WORDS - 2)
         return;
-    walk->frames[at] = walk->hotspot.first;
-    walk->frames[at + 1] = walk->hotspot.second;
+    walk->frames[at] = walk->noted.first;
+    walk->frames[at + 1] = walk->noted.second;
     walk->count = at + 2;
 }
 
@@ -62,9 +64,11 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
             return WIRE_STOP_DEPTH;
         walk->frames[at] = walk->ip | (walk->exact && at ? WIRE_FRAME_EXACT : 0);
         walk->count = at + 1;
-        walk->hotspot.first = 0;
+        walk->noted.first = 0;
         stop = step(walk, at_return);
-        place_hotspot_frame(walk, at);
+        if (!at)
+            walk->v8.in_handler = walk->slot == sp;
+        place_noted_frame(walk, at);
         if (has_python_frames(walk, sp))
             place_python_frames(walk, sp);
     }

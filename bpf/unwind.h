@@ -13,6 +13,7 @@ enum {
     STACK_WINDOW = STACK_WINDOW_WORDS * sizeof(u64),
     PYTHON_BYTES = 256,
     HOTSPOT_BYTES = 512,
+    V8_BYTES = 128,
 };
 
 /* The verifier follows every turn of a loop, but a __noinline function once. So long loops are
@@ -43,13 +44,24 @@ struct python_walk {
     u64 chain[WIRE_STACK_WORDS];
 };
 
+/* The words that tell of the frame at hand, where it is a runtime's. */
+struct noted_frame {
+    u64 first; /* 0: nothing is known of it */
+    u64 second;
+};
+
 /* Of the frame at hand, where it is HotSpot's. */
 struct hotspot_walk {
-    u64 first; /* the words that tell of it; 0: nothing is known of it */
-    u64 second;
     volatile u64 segment;                   /* of the search for its block */
     u64 blob;                               /* of its code: address of the CodeBlob */
     u64 words[HOTSPOT_BYTES / sizeof(u64)]; /* what was read last */
+};
+
+/* Of the frame at hand, where it is V8's. */
+struct v8_walk {
+    u32 in_handler; /* 1: what was interrupted has no frame, so it may be a bytecode's handler */
+    u32 padding;
+    u64 words[V8_BYTES / sizeof(u64)]; /* what was read last */
 };
 
 /* A walk of the current thread's user stack, and what came of it. Too big for the BPF stack: each
@@ -83,7 +95,9 @@ struct stack_walk {
     u64 window_end;
     u64 window[STACK_WINDOW_WORDS];
     struct python_walk python;
+    struct noted_frame noted;
     struct hotspot_walk hotspot;
+    struct v8_walk v8;
 };
 
 /*

@@ -133,7 +133,7 @@ static __always_inline int find_rule(struct stack_walk* walk) {
 
     walk->rule.cfa = WIRE_CFA_NONE;
     table_number = walk->mapping.table;
-    if (walk->mapping.kind != WIRE_MAPPING_FILE)
+    if (walk->mapping.kind != WIRE_MAPPING_FILE && walk->mapping.kind != WIRE_MAPPING_V8_FILE)
         return WIRE_UNWIND_ABSENT;
     table = bpf_map_lookup_elem(&unwind_tables, &table_number);
     if (!table)

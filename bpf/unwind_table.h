@@ -24,6 +24,7 @@
 #include "wire.h"
 #include "wire/hotspot.h"
 #include "wire/python.h"
+#include "wire/v8.h"
 
 /* What is replaced in cells and tables is left alone for so long: a walk that began before is over
  * by then, or knows that it was held up. */
@@ -125,6 +126,8 @@ enum wire_mapping_kind {
     WIRE_MAPPING_FILE = 0,    /* `table` is one */
     WIRE_MAPPING_JIT = 1,     /* generated code: frame pointers */
     WIRE_MAPPING_HOTSPOT = 2, /* ... of HotSpot's: see wire/hotspot.h */
+    WIRE_MAPPING_V8 = 3,      /* ... of V8's: frame pointers; see wire/v8.h */
+    WIRE_MAPPING_V8_FILE = 4, /* V8 itself, with its interpreter: `table` is one */
 };
 
 /* Where the mappings of a process stand. */
@@ -134,6 +137,8 @@ struct wire_unwind_process {
     __wire_u64 python;        /* address of _PyRuntime; 0: it is none of CPython's */
     __wire_u32 python_layout; /* number of its wire_python_layout */
     __wire_u32 hotspot;       /* 1 + number of its wire_hotspot; 0: it has none */
+    __wire_u32 v8;            /* 1 + number of its wire_v8; 0: it has none */
+    __wire_u32 padding;
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -183,12 +188,14 @@ enum wire_rbx_state {
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
 /* The first of the two words that a frame of a runtime takes. Of Python's it stands behind the
- * native frame that runs it, of HotSpot's in place of one: see wire/python.h, wire/hotspot.h. */
+ * native frame that runs it, of others' in place of one: see wire/python.h, wire/hotspot.h and
+ * wire/v8.h. */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
 #define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
 #define WIRE_FRAME_HOTSPOT_CODE (WIRE_FRAME_RUNTIME | 0x0200000000000000ull)
 #define WIRE_FRAME_HOTSPOT_BYTECODE (WIRE_FRAME_RUNTIME | 0x0300000000000000ull)
+#define WIRE_FRAME_V8 (WIRE_FRAME_RUNTIME | 0x0400000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

@@ -93,8 +93,8 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);
     else if (natives == words.size() &&
-             unwind_.lacked_python(static_cast<pid_t>(sample.head->event.pid),
-                                   sample.head->event.time_ns))
+             unwind_.lacked_functions(static_cast<pid_t>(sample.head->event.pid),
+                                      sample.head->event.time_ns))
         // All native frames are there, but nobody knows what they ran.
         frames_.push_back(WIRE_STACK_CUT | WIRE_STOP_PENDING);
     sample.user_frames = frames_;

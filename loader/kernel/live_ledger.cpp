@@ -51,6 +51,12 @@ constexpr std::array<const char*, HotspotNames::causes> unnamed_java = {
     "Java frames without a name: memory that could not be read in time",
     "Java frames without a name: the interpreter between two methods",
 };
+// Likewise of V8Names::Missing.
+constexpr std::array<const char*, V8Names::causes> unnamed_js = {
+    "JavaScript frames without a name: unreadable",
+    "JavaScript frames without a name: gone before it was read",
+    "JavaScript frames without a name: memory that could not be read in time",
+};
 
 } // namespace
 
@@ -72,13 +78,16 @@ void LiveLedger::report(uint64_t now_ns) const {
     ledger.lost["processes: libraries not probed from the start"] = updates_.late();
     ledger.lost["files: more than are looked into for one user"] = catalogue_.left_out();
     ledger.lost[fmt::format("mappings: more than {} in a process",
-                            ModuleMap::Limits{}.mappings_per_image)] = mappings_.refused_mappings();
+                            ModuleMap::Limits{}.mappings_per_image)] =
+        names_.mappings().refused_mappings();
     ledger.lost[fmt::format("mappings: of a user with more than {} files",
-                            ModuleTable::Limits{}.of_user)] = mappings_.modules().left_out();
+                            ModuleTable::Limits{}.of_user)] = names_.modules().left_out();
     for (size_t cause = 0; cause < unnamed_python.size(); cause++)
-        ledger.lost[unnamed_python[cause]] = python_.missing()[cause];
+        ledger.lost[unnamed_python[cause]] = names_.python().missing()[cause];
     for (size_t cause = 0; cause < unnamed_java.size(); cause++)
-        ledger.lost[unnamed_java[cause]] = hotspot_.missing()[cause];
+        ledger.lost[unnamed_java[cause]] = names_.hotspot().missing()[cause];
+    for (size_t cause = 0; cause < unnamed_js.size(); cause++)
+        ledger.lost[unnamed_js[cause]] = names_.v8().missing()[cause];
     sink_.on_ledger(ledger);
 }
 

@@ -5,16 +5,14 @@
 
 #include "loader/kernel/event_ring.h"
 #include "loader/kernel/go_switches.h"
-#include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/live_names.h"
 #include "loader/kernel/live_overhead.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/module_catalogue.h"
 #include "loader/kernel/probe_updates.h"
 #include "loader/kernel/programs.h"
-#include "loader/kernel/python_names.h"
 #include "loader/process/process_watch.h"
 #include "loader/stream/events.h"
-#include "loader/symbols/module_map.h"
 
 #include <cstdint>
 
@@ -23,13 +21,12 @@ namespace auger {
 class LiveLedger {
   public:
     LiveLedger(const Programs& programs, const EventRing& ring, const ProcessWatch& watch,
-               const ModuleCatalogue& catalogue, const ModuleMap& mappings,
-               const PythonNames& python, const HotspotNames& hotspot, const ProbeUpdates& updates,
-               const LiveSampling& sampling, const LiveOverhead& overhead,
-               const GoSwitches& go_switches, EventSink& sink)
-        : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue),
-          mappings_(mappings), python_(python), hotspot_(hotspot), updates_(updates),
-          sampling_(sampling), overhead_(overhead), go_switches_(go_switches), sink_(sink) {}
+               const ModuleCatalogue& catalogue, const LiveNames& names,
+               const ProbeUpdates& updates, const LiveSampling& sampling,
+               const LiveOverhead& overhead, const GoSwitches& go_switches, EventSink& sink)
+        : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue), names_(names),
+          updates_(updates), sampling_(sampling), overhead_(overhead), go_switches_(go_switches),
+          sink_(sink) {}
 
     // Tells the sink.
     void report(uint64_t now_ns) const;
@@ -43,9 +40,7 @@ class LiveLedger {
     const EventRing& ring_;
     const ProcessWatch& watch_;
     const ModuleCatalogue& catalogue_;
-    const ModuleMap& mappings_;
-    const PythonNames& python_;
-    const HotspotNames& hotspot_;
+    const LiveNames& names_;
     const ProbeUpdates& updates_;
     const LiveSampling& sampling_;
     const LiveOverhead& overhead_;

@@ -179,6 +179,11 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second)
         append_python_words(pid, first, second);
         return;
     }
+    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_V8) {
+        const V8Names::Name& name = v8_.name(pid, first, second);
+        stack_.push_back(intern_named(ModuleKind::js, name.file, name.address, {&name.frame, 1}));
+        return;
+    }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
     stack_.push_back(intern_named(ModuleKind::java, "[java]", name.address, name.frames));
 }
@@ -318,7 +323,8 @@ SymbolProgress LiveNames::progress() const {
     progress.pending = symbolizer_.waiting();
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
-    progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes();
+    progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes() +
+                     v8_.memory_bytes();
     return progress;
 }
 

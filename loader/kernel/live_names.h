@@ -6,6 +6,7 @@
 #include "loader/base/time_slice.h"
 #include "loader/kernel/hotspot_names.h"
 #include "loader/kernel/python_names.h"
+#include "loader/kernel/v8_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
 #include "loader/symbols/module_map.h"
@@ -32,6 +33,12 @@ class LiveNames {
     ModuleMap& mappings() { return mappings_; }
     PythonNames& python() { return python_; }
     HotspotNames& hotspot() { return hotspot_; }
+    V8Names& v8() { return v8_; }
+    const ModuleTable& modules() const { return modules_; }
+    const ModuleMap& mappings() const { return mappings_; }
+    const PythonNames& python() const { return python_; }
+    const HotspotNames& hotspot() const { return hotspot_; }
+    const V8Names& v8() const { return v8_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -102,6 +109,7 @@ class LiveNames {
     Symbolizer symbolizer_;
     PythonNames python_;
     HotspotNames hotspot_;
+    V8Names v8_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began

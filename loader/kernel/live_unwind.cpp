@@ -41,13 +41,14 @@ uint64_t base_of(const ElfSegment& segment) {
 
 } // namespace
 
-LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-                       PythonNames& python, HotspotNames& hotspot,
+LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
                        std::shared_ptr<ConfinedProcesses> readers)
-    : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
-      mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
-      tables_(programs.unwind_tables()), python_(programs.map_fd(MapKind::python_layouts), python),
-      hotspot_(programs.map_fd(MapKind::hotspot_processes), hotspot), worker_(std::move(readers)) {}
+    : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(names.modules()),
+      mappings_(names.mappings()), cells_(programs.map_fd(MapKind::unwind_cells)),
+      tables_(programs.unwind_tables()),
+      python_(programs.map_fd(MapKind::python_layouts), names.python()),
+      hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
+      v8_(programs.map_fd(MapKind::v8_layouts), names.v8()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
     // Before numbers run out: a file that changes all the time takes a new one at every look.
@@ -109,13 +110,17 @@ LiveUnwind::Module& LiveUnwind::know_module(ModuleId id, uint64_t now_ns) {
     return module;
 }
 
-wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, uint64_t now_ns) {
+wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, bool runs_v8,
+                                         uint64_t now_ns) {
     wire_unwind_mapping described{mapping.start, mapping.end, 0, 0, WIRE_MAPPING_FILE};
     if (modules_.info(mapping.module).kind == ModuleKind::jit) {
-        described.kind = WIRE_MAPPING_JIT;
+        described.kind = runs_v8 ? WIRE_MAPPING_V8 : WIRE_MAPPING_JIT;
         return described;
     }
-    for (const Segment& one : know_module(mapping.module, now_ns).segments) {
+    const Module& module = know_module(mapping.module, now_ns);
+    if (module.v8)
+        described.kind = WIRE_MAPPING_V8_FILE;
+    for (const Segment& one : module.segments) {
         const ElfSegment& segment = one.segment;
         // A mapping begins with the page of the file that the segment begins in.
         if (mapping.offset + (mapping.end - mapping.start) <= segment.offset ||
@@ -145,9 +150,10 @@ std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_n
             return mapping.start < heap.end && heap.start < mapping.end;
         });
     };
+    const bool runs_v8 = find_v8(pid, time_ns).has_value();
     for (const ModuleMapping& mapping : mappings_.mappings(pid, time_ns)) {
         if (mapping.module != unknown_module && !is_in_heap(mapping))
-            described.push_back(describe(mapping, now_ns));
+            described.push_back(describe(mapping, runs_v8, now_ns));
     }
     std::ranges::sort(described, {}, &wire_unwind_mapping::start);
     return described;
@@ -167,7 +173,8 @@ RuleAnswer LiveUnwind::find_rule(const wire_unwind_mapping& mapping, uint64_t co
     // here.
     if (mapping.kind == WIRE_MAPPING_HOTSPOT)
         return {WIRE_STOP_UNSUPPORTED, {}};
-    if (mapping.kind != WIRE_MAPPING_FILE || table.state == WIRE_UNWIND_ABSENT)
+    const bool is_file = mapping.kind == WIRE_MAPPING_FILE || mapping.kind == WIRE_MAPPING_V8_FILE;
+    if (!is_file || table.state == WIRE_UNWIND_ABSENT)
         return {WIRE_STOP_NO_TABLE, {}};
     if (table.state == WIRE_UNWIND_PENDING)
         return {WIRE_STOP_PENDING, {}};
@@ -206,6 +213,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
     }
+    entry.v8 = follow_v8(pid, now_ns);
     process.python = entry.python;
     process.image_began_ns = mappings_.image_began(pid);
     if (const auto before = processes_.find(pid);
@@ -235,11 +243,21 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     cells_.release(std::exchange(processes_[pid], std::move(process)).cells, now_ns);
 }
 
+void LiveUnwind::renew_processes(ModuleId id, uint64_t now_ns) {
+    std::vector<pid_t> running;
+    for (const auto& [pid, process] : processes_)
+        if (std::ranges::find(process.modules, id) != process.modules.end())
+            running.push_back(pid);
+    for (const pid_t pid : running)
+        install_process(pid, now_ns);
+}
+
 void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
     hotspot_.end(pid, now_ns);
+    v8_.end(pid);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
         return;
@@ -279,14 +297,10 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
         return true; // forgotten meanwhile
     Module& module = found->second;
     module.pending = false;
-    if (!tables)
+    if (tables)
+        install_runtime(id, module, *tables, now_ns);
+    else
         module.note = tables.error().message();
-    else if (tables->python && !module.python)
-        install_python(id, module, *tables->python, now_ns);
-    else if (tables->hotspot && !module.hotspot) {
-        module.hotspot = tables->hotspot;
-        renew_processes(id, now_ns);
-    }
     for (Segment& segment : module.segments) {
         if (!segment.table || tables_[segment.table].state == WIRE_UNWIND_READY)
             continue;

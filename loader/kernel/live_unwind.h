@@ -6,10 +6,12 @@
 
 #include "bpf/unwind_table.h"
 #include "loader/kernel/hotspot_processes.h"
+#include "loader/kernel/live_names.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/python_processes.h"
 #include "loader/kernel/unwind_cells.h"
 #include "loader/kernel/unwind_worker.h"
+#include "loader/kernel/v8_processes.h"
 #include "loader/reports/unwind_status.h"
 #include "loader/symbols/module_map.h"
 #include "loader/unwind/stack_walk.h"
@@ -27,8 +29,7 @@ namespace auger {
 
 class LiveUnwind {
   public:
-    LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-               PythonNames& python, HotspotNames& hotspot,
+    LiveUnwind(const Programs& programs, LiveNames& names,
                std::shared_ptr<ConfinedProcesses> readers);
 
     // Takes in what has changed: mappings of processes, tables that are done.
@@ -42,8 +43,9 @@ class LiveUnwind {
     std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
     // The rule at an address of one of them.
     RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
-    // The process runs a CPython that walks did not know of then.
-    bool lacked_python(pid_t pid, uint64_t time_ns) const;
+    // The process runs a CPython that walks did not know of then, or a V8, whose functions only
+    // they know.
+    bool lacked_functions(pid_t pid, uint64_t time_ns) const;
     // No table is being made.
     bool settled() const { return worker_.idle(); }
 
@@ -65,6 +67,7 @@ class LiveUnwind {
         };
         std::optional<Python> python{};
         std::optional<HotspotFile> hotspot{};
+        std::optional<uint32_t> v8{}; // the number of its layout
     };
     struct Process {
         CellRange cells;
@@ -78,13 +81,22 @@ class LiveUnwind {
     Module& know_module(ModuleId id, uint64_t now_ns);
     uint32_t new_table_number(uint64_t now_ns);
     RuleAnswer find_rule(const wire_unwind_mapping& mapping, uint64_t code) const;
-    wire_unwind_mapping describe(const ModuleMapping& mapping, uint64_t now_ns);
+    wire_unwind_mapping describe(const ModuleMapping& mapping, bool runs_v8, uint64_t now_ns);
     // What is to be added to addresses as linked, if an executable segment of the module is mapped
     // here: where that is tells where the rest is.
     static std::optional<uint64_t> bias_of(const Module& module, const ModuleMapping& mapping);
     void install_process(pid_t pid, uint64_t now_ns);
+    // What the module's file holds beside code.
+    void install_runtime(ModuleId id, Module& module, const UnwindTables& tables, uint64_t now_ns);
     void install_python(ModuleId id, Module& module, const PythonFile& file, uint64_t now_ns);
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
+    void install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns);
+    // The number of the layout of what the process maps.
+    std::optional<uint32_t> find_v8(pid_t pid, uint64_t time_ns) const;
+    // As wire_unwind_process::v8 has it.
+    uint32_t follow_v8(pid_t pid, uint64_t now_ns);
+    // Whose files a module's are.
+    FileOwner owner_of(ModuleId id) const;
     // Installs the processes that map the module anew.
     void renew_processes(ModuleId id, uint64_t now_ns);
     // As wire_unwind_process::hotspot has it.
@@ -103,6 +115,7 @@ class LiveUnwind {
     wire_unwind_table* tables_; // by number
     PythonProcesses python_;
     HotspotProcesses hotspot_;
+    V8Processes v8_;
     UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id
     std::unordered_map<pid_t, Process> processes_;

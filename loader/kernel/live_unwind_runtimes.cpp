@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Of LiveUnwind: which processes run a runtime whose frames walks know.
+// Which runtimes processes have, by the files that they map: the part of LiveUnwind that knows
+// them.
 #include "loader/kernel/live_unwind.h"
 
 #include <algorithm>
 #include <optional>
-#include <vector>
 
 namespace auger {
 
@@ -53,7 +53,28 @@ uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
     return 0;
 }
 
-bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
+std::optional<uint32_t> LiveUnwind::find_v8(pid_t pid, uint64_t time_ns) const {
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, time_ns)) {
+        const auto known = known_.find(mapping.module.value);
+        if (known != known_.end() && known->second.v8)
+            return known->second.v8;
+    }
+    return std::nullopt;
+}
+
+uint32_t LiveUnwind::follow_v8(pid_t pid, uint64_t now_ns) {
+    const auto layout = find_v8(pid, now_ns);
+    if (!layout) {
+        v8_.end(pid);
+        return 0;
+    }
+    v8_.set(pid, mappings_.image_began(pid), *layout);
+    return *layout + 1;
+}
+
+bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
+    if (find_v8(pid, time_ns))
+        return true;
     const auto process = processes_.find(pid);
     if (process != processes_.end() && process->second.python &&
         process->second.python_since_ns <= time_ns)
@@ -64,11 +85,21 @@ bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
     });
 }
 
+void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables& tables,
+                                 uint64_t now_ns) {
+    if (tables.python && !module.python) {
+        install_python(id, module, *tables.python, now_ns);
+    } else if (tables.hotspot && !module.hotspot) {
+        module.hotspot = tables.hotspot;
+        renew_processes(id, now_ns);
+    } else if (tables.v8 && !module.v8) {
+        install_v8(id, module, *tables.v8, now_ns);
+    }
+}
+
 void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,
                                 uint64_t now_ns) {
-    const ModuleSource source = modules_.source(id);
-    const auto layout = python_.enter(
-        file, FileOwner::of_file(source.file.get(), source.root ? source.root.get() : -1));
+    const auto layout = python_.enter(file, owner_of(id));
     if (!layout) {
         module.note = layout.error().message();
         return;
@@ -77,13 +108,19 @@ void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& f
     renew_processes(id, now_ns);
 }
 
-void LiveUnwind::renew_processes(ModuleId id, uint64_t now_ns) {
-    std::vector<pid_t> running;
-    for (const auto& [pid, process] : processes_)
-        if (std::ranges::find(process.modules, id) != process.modules.end())
-            running.push_back(pid);
-    for (const pid_t pid : running)
-        install_process(pid, now_ns);
+void LiveUnwind::install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns) {
+    const auto layout = v8_.enter(file, owner_of(id));
+    if (!layout) {
+        module.note = layout.error().message();
+        return;
+    }
+    module.v8 = *layout;
+    renew_processes(id, now_ns);
+}
+
+FileOwner LiveUnwind::owner_of(ModuleId id) const {
+    const ModuleSource source = modules_.source(id);
+    return FileOwner::of_file(source.file.get(), source.root ? source.root.get() : -1);
 }
 
 } // namespace auger

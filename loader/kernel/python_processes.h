@@ -5,7 +5,7 @@
 
 #include "loader/base/result.h"
 #include "loader/kernel/python_names.h"
-#include "loader/runtimes/python/layout_table.h"
+#include "loader/runtimes/layout_table.h"
 #include "loader/runtimes/python/python_file.h"
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class PythonProcesses {
   private:
     int layouts_fd_;
     PythonNames& names_;
-    PythonLayoutTable layouts_;
+    LayoutTable<PythonLayout, WIRE_PYTHON_LAYOUTS> layouts_;
 };
 
 } // namespace auger

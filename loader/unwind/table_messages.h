@@ -5,6 +5,7 @@
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/python/python_file.h"
+#include "loader/runtimes/v8/v8_file.h"
 #include "loader/unwind/byte_cursor.h"
 
 #include <optional>
@@ -31,6 +32,7 @@ struct Tables {
     Bytes file;          // else encode_unwind_file(); of the message's bytes
     std::optional<PythonFile> python{};
     std::optional<HotspotFile> hotspot{};
+    std::optional<V8File> v8{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

@@ -5,6 +5,7 @@
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/python/python_file.h"
+#include "loader/runtimes/v8/v8_file.h"
 #include "loader/unwind/unwind_table.h"
 
 #include <array>
@@ -44,6 +45,7 @@ struct UnwindTables {
     // Of a file that is a runtime; not cached.
     std::optional<PythonFile> python{};
     std::optional<HotspotFile> hotspot{};
+    std::optional<V8File> v8{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

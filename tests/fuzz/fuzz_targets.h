@@ -43,6 +43,8 @@ void fuzz_expression(const uint8_t* data, size_t size);
 void fuzz_python(const uint8_t* data, size_t size);
 // What a process claims of its HotSpot: tables, code, methods and lines.
 void fuzz_hotspot(const uint8_t* data, size_t size);
+// What a file and a process claim of V8: layout, functions, scripts and lines.
+void fuzz_v8(const uint8_t* data, size_t size);
 // The records of a recording.
 void fuzz_recording(const uint8_t* data, size_t size);
 // Its index, and where that is said to be.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // CPython's layouts, functions and lines as hostile files and processes claim them.
 #include "loader/reader/runtimes/read_python.h"
+#include "loader/runtimes/layout_table.h"
 #include "loader/runtimes/python/code_reader.h"
 #include "loader/runtimes/python/layout.h"
-#include "loader/runtimes/python/layout_table.h"
 #include "loader/runtimes/python/line_table.h"
 #include "loader/runtimes/python/python_file.h"
 
@@ -317,6 +317,8 @@ TEST(PythonFiles, OthersAreNone) {
     ASSERT_TRUE(file.ok());
     EXPECT_EQ(read_python(**file), std::nullopt);
 }
+
+using PythonLayoutTable = LayoutTable<PythonLayout, WIRE_PYTHON_LAYOUTS>;
 
 // As the files of so many users claim it, each another.
 PythonLayout claimed(uint32_t number) {

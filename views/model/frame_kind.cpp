@@ -80,7 +80,7 @@ std::string_view language_of(const SymbolTables& symbols, FunctionId id) {
         return "py";
     if (kind == ModuleKind::java)
         return "java";
-    return v8_kind(name).empty() ? "" : "js";
+    return kind == ModuleKind::js || !v8_kind(name).empty() ? "js" : "";
 }
 
 bool only_inlined(const SymbolTables& symbols, FunctionId function) {
@@ -119,6 +119,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "no function: which task runs";
     case ModuleKind::java:
         return "a Java method, which is compiled or interpreted at run time";
+    case ModuleKind::js:
+        return "a JavaScript function, which is compiled or interpreted at run time";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

@@ -41,8 +41,8 @@ static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
                                                  const struct wire_hotspot* layout) {
     u64 method, bytecode, last_sp, caller_bp, return_address, sp;
 
-    walk->hotspot.first = WIRE_FRAME_HOTSPOT_BYTECODE;
-    walk->hotspot.second = 0;
+    walk->noted.first = WIRE_FRAME_HOTSPOT_BYTECODE;
+    walk->noted.second = 0;
     // From lower to higher addresses, as windows move.
     if (walk->bp & 7 || walk->bp < walk->sp ||
         !read_stack_word(walk, walk->bp + FRAME_BYTECODE, &bytecode) ||

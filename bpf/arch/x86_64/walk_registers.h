@@ -11,11 +11,58 @@ enum {
     DWARF_RSP = 7,
 };
 
-// A register of the frame at hand, as DWARF counts. Apart from the three that are followed only the
-// interrupted frame has them.
-__noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
-    const struct pt_regs___kernel* regs;
+// A register of the frame that was interrupted, as DWARF counts, apart from the three that are
+// followed.
+static __always_inline bool read_interrupted_register(u32 number, u64* value) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
 
+    switch (number) {
+    case 0:
+        *value = regs->ax;
+        return true;
+    case 1:
+        *value = regs->dx;
+        return true;
+    case 2:
+        *value = regs->cx;
+        return true;
+    case 4:
+        *value = regs->si;
+        return true;
+    case 5:
+        *value = regs->di;
+        return true;
+    case 8:
+        *value = regs->r8;
+        return true;
+    case 9:
+        *value = regs->r9;
+        return true;
+    case 10:
+        *value = regs->r10;
+        return true;
+    case 11:
+        *value = regs->r11;
+        return true;
+    case 12:
+        *value = regs->r12;
+        return true;
+    case 13:
+        *value = regs->r13;
+        return true;
+    case 14:
+        *value = regs->r14;
+        return true;
+    case 15:
+        *value = regs->r15;
+        return true;
+    }
+    return false;
+}
+
+// A register of the frame at hand. Apart from the three that are followed only the interrupted
+// frame has them.
+__noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
     if (!walk || !value)
         return 0;
     if (number == DWARF_RSP) {
@@ -34,49 +81,7 @@ __noinline int read_register(struct stack_walk* walk, u32 number, u64* value) {
     }
     if (walk->count > 1)
         return 0;
-    regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
-    switch (number) {
-    case 0:
-        *value = regs->ax;
-        return 1;
-    case 1:
-        *value = regs->dx;
-        return 1;
-    case 2:
-        *value = regs->cx;
-        return 1;
-    case 4:
-        *value = regs->si;
-        return 1;
-    case 5:
-        *value = regs->di;
-        return 1;
-    case 8:
-        *value = regs->r8;
-        return 1;
-    case 9:
-        *value = regs->r9;
-        return 1;
-    case 10:
-        *value = regs->r10;
-        return 1;
-    case 11:
-        *value = regs->r11;
-        return 1;
-    case 12:
-        *value = regs->r12;
-        return 1;
-    case 13:
-        *value = regs->r13;
-        return 1;
-    case 14:
-        *value = regs->r14;
-        return 1;
-    case 15:
-        *value = regs->r15;
-        return 1;
-    }
-    return 0;
+    return read_interrupted_register(number, value);
 }
 
 #endif

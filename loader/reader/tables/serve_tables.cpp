@@ -3,6 +3,7 @@
 #include "loader/process/message.h"
 #include "loader/reader/runtimes/read_hotspot.h"
 #include "loader/reader/runtimes/read_python.h"
+#include "loader/reader/runtimes/read_v8.h"
 #include "loader/reader/services.h"
 #include "loader/reader/tables/unwind_compiler.h"
 #include "loader/reader/tables/unwind_origin.h"
@@ -40,6 +41,7 @@ void serve_tables(int socket) {
     auto tables = compile(**file, std::as_bytes(std::span(cached->bytes)), bytes);
     tables.python = read_python(**file);
     tables.hotspot = read_hotspot(**file);
+    tables.v8 = read_v8(**file);
     send_message(socket, table_messages::tables(tables));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/runtimes/hotspot/frame_reader.h"
 
-#include "loader/runtimes/hotspot/bounded_memory.h"
+#include "loader/runtimes/bounded_memory.h"
 #include "loader/runtimes/hotspot/line_table.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/runtimes/hotspot/layout.h"
 
-#include "loader/runtimes/hotspot/bounded_memory.h"
+#include "loader/runtimes/bounded_memory.h"
 
 #include <fmt/format.h>
 

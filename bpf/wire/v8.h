@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* V8: where its frames and objects have what a walk reads of them, and how its frames are told. */
+#ifndef AUGER_WIRE_V8_H
+#define AUGER_WIRE_V8_H
+
+#include "types.h"
+
+enum wire_v8_limit {
+    WIRE_V8_LAYOUTS = 64, /* files with V8 that are observed at once */
+    /* The lowest bits of a word: of a pointer to an object, and of nothing else. What the pointer
+     * is off by. */
+    WIRE_V8_TAG_MASK = 3,
+    WIRE_V8_TAG = 1,
+    WIRE_V8_SHARED_BYTES = 80, /* of a SharedFunctionInfo: read at once, or less */
+    WIRE_V8_MOST_OFFSET = 0x03ffffff,
+    WIRE_V8_COMPILED = 0x07ffffff, /* in place of an offset */
+};
+
+/*
+ * Of one file. Offsets in bytes, of objects from where they begin. Every object begins with the
+ * address of its Map, which has the object's type. A function is a JSFunction (a closure, which
+ * young garbage collections move), of which several share a SharedFunctionInfo (of the source's
+ * function, which only rare ones move).
+ */
+struct wire_v8 {
+    /* Below the frame pointer: */
+    __wire_u32 frame_context;  /* a pointer; in frames that are no function's it is none */
+    __wire_u32 frame_function; /* the JSFunction */
+    __wire_u32 frame_bytecode; /* the BytecodeArray, while it is interpreted */
+    __wire_u32 frame_offset;   /* upper half of a word: where in there */
+    /* In which registers, as DWARF numbers them, the interpreter has the latter two while no
+     * function that it calls runs. 0: that is not known. */
+    __wire_u32 bytecode_register;
+    __wire_u32 offset_register;
+    __wire_u32 map_type; /* 16 bits */
+    __wire_u32 function_shared;
+    __wire_u32 shared_bytes; /* of a SharedFunctionInfo, at most WIRE_V8_SHARED_BYTES */
+    __wire_u32 shared_data;  /* what executes it; no pointer: it is a part of V8 */
+    __wire_u32 shared_name;
+    __wire_u32 shared_script;
+    __wire_u32 shared_literal; /* 32 bits: its number in the script */
+    __wire_u32 shared_unique;  /* 32 bits: its number; of versions without one, shared_literal */
+    __wire_u32 shared_type;    /* of a SharedFunctionInfo */
+    __wire_u32 bytecode_type;  /* of a BytecodeArray */
+};
+
+/*
+ * A frame is two words of a stack: WIRE_FRAME_V8 | the pointer to its SharedFunctionInfo, and
+ * (upper half) the distance from the BytecodeArray's pointer to the bytecode that is executed, or
+ * WIRE_V8_COMPILED, with (lower half) what the function was known by when the stack was taken:
+ * objects move and die, and their memory becomes others'.
+ */
+static inline __wire_u32 wire_v8_cookie(__wire_u64 name, __wire_u64 script, __wire_u32 literal,
+                                        __wire_u32 unique) {
+    return (__wire_u32)(name >> 3) * 0x9e3779b1u ^ (__wire_u32)(script >> 3) * 0x85ebca6bu ^
+           literal * 0xc2b2ae35u ^ unique;
+}
+
+WIRE_ASSERT(sizeof(struct wire_v8) == 64, "wire_v8");
+
+#endif

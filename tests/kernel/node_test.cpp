@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// V8's frames in samples, held against a program that knows its own chain of calls: in the
+// interpreter, in code of either compiler, and as it comes.
+#include "bpf/unwind_table.h"
+#include "loader/kernel/v8_names.h"
+#include "tests/kernel/program.h"
+#include "tests/kernel/python_chains.h"
+#include "tests/support/temporary_folder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+
+namespace auger::test {
+namespace {
+
+using std::chrono::seconds;
+
+const std::string program_source = AUGER_SOURCE_DIR "/tests/programs/node_chains.js";
+
+// Which is installed; another one by AUGER_NODE.
+std::string node() {
+    const char* const other = std::getenv("AUGER_NODE");
+    return other ? other : "/usr/bin/node";
+}
+
+struct Mode {
+    std::string name;
+    std::vector<std::string> options;
+    // Compiled code is shown by where its functions begin, and without those that are inlined.
+    bool has_lines = false;
+    bool inlines = false;
+};
+
+struct NodeStretch : PythonStretch {
+    std::vector<uint32_t> begins; // the lines of the chain's functions
+};
+
+std::vector<NodeStretch> read_node_stretches(const std::string& path) {
+    std::vector<NodeStretch> stretches;
+    for (PythonStretch& stretch : read_python_stretches(path))
+        stretches.push_back({std::move(stretch), {}});
+    std::ifstream file(path);
+    size_t i = 0;
+    for (std::string line; i < stretches.size() && std::getline(file, line); i++)
+        stretches[i].begins = nlohmann::json::parse(line)["begins"].get<std::vector<uint32_t>>();
+    return stretches;
+}
+
+// A sample's JavaScript, outermost first.
+PythonStack look_at_node(Session& session, StackId stack) {
+    const SymbolTables& symbols = session.model().symbols();
+    PythonStack seen;
+    const auto locations = symbols.stack(stack);
+    for (size_t i = locations.size(); i-- > 0;) {
+        const auto kind = symbols.module(symbols.location(locations[i]).module).kind;
+        const auto frames = symbols.found_frames(locations[i]);
+        for (size_t k = frames.size(); k-- > 0;) {
+            const std::string name(symbols.name(frames[k].function));
+            const std::string file(symbols.text(frames[k].file));
+            seen.text += fmt::format("  {} {}:{}\n", name, file, frames[k].line);
+            seen.cut |= name.starts_with("[stack cut") || name.starts_with("[javascript: ");
+            if (kind == ModuleKind::js && !name.starts_with('['))
+                seen.chain.push_back({name, file, frames[k].line});
+        }
+    }
+    return seen;
+}
+
+bool is_line(const Mode& mode, uint32_t line, uint32_t begin, uint32_t first, uint32_t last) {
+    return (line >= first && line <= last) || (!mode.has_lines && line == begin);
+}
+
+// Whether what is seen is the chain without some of its functions, or with some of `inner`.
+bool is_part(const Mode& mode, const PythonStack& seen, const NodeStretch& truth) {
+    size_t at = 0;
+    for (const PythonFrame& frame : truth.chain) {
+        const bool innermost = &frame == &truth.chain.back();
+        const uint32_t begin = truth.begins[static_cast<size_t>(&frame - truth.chain.data())];
+        if (at < seen.chain.size() && seen.chain[at].function == frame.function &&
+            seen.chain[at].file == frame.file &&
+            is_line(mode, seen.chain[at].line, begin, innermost ? truth.first_line : frame.line,
+                    innermost ? truth.last_line : frame.line))
+            at++;
+    }
+    std::vector<std::string> inner = truth.inner;
+    inner.push_back("hrtimeBigInt"); // in each phase it looks at the clock
+    for (const std::string& function : inner)
+        at += at < seen.chain.size() && seen.chain[at].function == function;
+    return at == seen.chain.size();
+}
+
+Agreement compare_node(const Mode& mode, const PythonStack& seen, const NodeStretch& truth) {
+    if (!is_part(mode, seen, truth))
+        return Agreement::wrong;
+    const bool whole = seen.chain.size() >= truth.chain.size() &&
+                       seen.chain[truth.chain.size() - 1].function == truth.chain.back().function;
+    return whole && !seen.cut ? Agreement::equal : Agreement::lacking;
+}
+
+class NodeFrames : public KernelTest, public testing::WithParamInterface<Mode> {
+  protected:
+    void SetUp() override {
+        KernelTest::SetUp();
+        if (access(node().c_str(), X_OK) != 0)
+            GTEST_SKIP() << node() << " is not installed";
+    }
+};
+
+TEST_P(NodeFrames, AreTheProgramsOwnChains) {
+    const Mode& mode = GetParam();
+    TemporaryFolder folder;
+    const std::string path = folder.path("stretches");
+    std::vector<std::string> arguments = mode.options;
+    arguments.insert(arguments.end(), {program_source, path});
+    Program program(node(), arguments);
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    must(session.backend().set_sampling({.rate_hz = 999, .wall = true}));
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return std::filesystem::exists(path + ".done"); }));
+    must(session.backend().set_sampling({}));
+    // Until all is delivered: its names go with it.
+    ASSERT_TRUE(session.pump_until([&, before = size_t{0}]() mutable {
+        return session.log.samples.size() == std::exchange(before, session.log.samples.size());
+    }));
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.backend().settle_symbols(seconds(60));
+
+    std::vector<std::string> others;
+    std::map<std::string, PhaseCounts> phases;
+    const auto stretches = read_node_stretches(path);
+    constexpr size_t count = 24;
+    EXPECT_EQ(stretches.size(), count);
+    for (const SampleEvent& sample : session.log.samples) {
+        const ThreadInfo& thread = session.model().symbols().thread(sample.thread);
+        if (thread.tid != static_cast<uint32_t>(program.pid()))
+            continue;
+        const auto stretch = std::ranges::find_if(stretches, [&](const NodeStretch& one) {
+            return one.begin_ns <= sample.time_ns && sample.time_ns <= one.end_ns;
+        });
+        if (stretch == stretches.end())
+            continue;
+        PhaseCounts& counts = phases[stretch->phase];
+        const PythonStack seen = look_at_node(session, sample.stack);
+        const Agreement agreement = compare_node(mode, seen, *stretch);
+        counts.equal += agreement == Agreement::equal;
+        counts.lacking += agreement == Agreement::lacking;
+        counts.wrong += agreement == Agreement::wrong;
+        if (agreement == Agreement::equal || others.size() >= 8)
+            continue;
+        std::string chain;
+        for (const PythonFrame& frame : stretch->chain)
+            chain += fmt::format("  {} {}:{}\n", frame.function, frame.file, frame.line);
+        others.push_back(
+            fmt::format("{}{}: {} ms after its begin, kind {}:\n{}but the chain was\n{}",
+                        stretch->phase, agreement == Agreement::wrong ? "" : " (lacking)",
+                        (sample.time_ns - stretch->begin_ns) / 1e6, static_cast<int>(sample.kind),
+                        seen.text, chain));
+    }
+    PhaseCounts total;
+    EXPECT_EQ(phases.size(), count);
+    for (const auto& [phase, counts] : phases) {
+        fmt::print("{}: {} equal, {} lacking, {} wrong\n", phase, counts.equal, counts.lacking,
+                   counts.wrong);
+        EXPECT_GE(counts.all(), 10u) << phase;
+        EXPECT_EQ(counts.wrong, 0u) << phase;
+        total.equal += counts.equal;
+        total.lacking += counts.lacking;
+        total.wrong += counts.wrong;
+    }
+    if (!mode.inlines) {
+        EXPECT_GE(total.equal * 100, total.all() * 99) << total.lacking << " lack frames";
+    }
+    if (HasFailure())
+        fmt::print("{}\n", fmt::join(others, "\n"));
+    for (const char* cause : {"unreadable", "memory that could not be read in time"})
+        EXPECT_EQ(session.lost(fmt::format("JavaScript frames without a name: {}", cause)), 0u);
+}
+
+// In our own memory, where a function and all that it leads to is one object.
+TEST(V8NamesTest, FramesWithoutNamesAreCountedByCause) {
+    V8Names names;
+    const auto text = [&](uint64_t first, uint64_t second) {
+        return names.name(getpid(), first, second).frame.function;
+    };
+    // Whatever it leads to is a number, so it has no name, no script and no place.
+    alignas(8) static uint64_t object[64] = {};
+    const uint64_t function = WIRE_FRAME_V8 | (reinterpret_cast<uint64_t>(object) + WIRE_V8_TAG);
+    const uint64_t second = uint64_t{WIRE_V8_COMPILED} << 32 | wire_v8_cookie(0, 0, 0, 0);
+    EXPECT_EQ(text(function, second), "[javascript: unreadable]"); // of no process that is known
+    names.set_layout(getpid(), 0, std::make_shared<const V8Layout>());
+    EXPECT_EQ(text(function, second ^ 1), "[javascript: gone before its name was read]");
+    EXPECT_EQ(text(WIRE_FRAME_V8 | 9, second), "[javascript: unreadable]");
+    EXPECT_THAT(names.missing(), testing::ElementsAre(2u, 1u, 0u));
+    EXPECT_EQ(names.memory_bytes(), 0u);
+    EXPECT_EQ(text(function, second), "anonymous");
+    EXPECT_GT(names.memory_bytes(), 0u);
+    names.end(getpid());
+    EXPECT_EQ(text(function, second), "anonymous");
+    EXPECT_EQ(text(function, second ^ 1), "[javascript: gone before its name was read]");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Modes, NodeFrames,
+    testing::Values(
+        Mode{"Interpreter", {"--no-opt", "--no-sparkplug"}, true, false},
+        Mode{"FirstCompiler", {"--no-opt", "--always-sparkplug"}, false, false},
+        Mode{"SecondCompiler", {"--no-turbo-inlining", "--no-maglev-inlining"}, false, false},
+        Mode{"AsItComes", {}, false, true}),
+    [](const auto& info) { return info.param.name; });
+
+} // namespace
+} // namespace auger::test
