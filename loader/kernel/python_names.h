@@ -1,82 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// PythonNames: from the words that a walk has of CPython's frames to functions, files and lines,
-// which are read out of the process at once: functions die, and their memory becomes others'.
+// PythonNames: CPython's functions, by the words that a walk has of its frames (bpf/wire/python.h).
 #pragma once
 
+#include "bpf/unwind_table.h"
+#include "loader/kernel/function_names.h"
 #include "loader/runtimes/python/code_reader.h"
-#include "loader/stream/events.h"
-
-#include <sys/types.h>
-
-#include <array>
-#include <cstdint>
-#include <deque>
-#include <memory>
-#include <string>
-#include <unordered_map>
-#include <utility>
 
 namespace auger {
 
-class PythonNames {
-  public:
-    struct Name {
-        std::string file;     // the module's path; "[python]" where `frame` says what is missing
-        uint64_t address = 0; // in it: another one for each other function and line
-        Frame frame;
-    };
-    // Why frames have no names.
-    enum class Missing : uint8_t { unreadable, gone, late };
-    static constexpr size_t causes = 3;
-    // Of all processes, and of one: what is beyond is forgotten, and read again. A process's
-    // functions may be any number, and their names of any length.
-    static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 16 << 20;
+struct PythonFunctions {
+    using Layout = PythonLayout;
+    using Function = PythonCode;
+    static constexpr const char* label = "python";
+    static constexpr uint64_t frame_kind = WIRE_FRAME_PYTHON;
 
-    // The process runs a CPython of this layout since it has executed its program.
-    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const PythonLayout> layout);
-    // It runs none any more. What is known of it stays for a while: of records that are still to be
-    // taken in.
-    void end(pid_t pid);
-
-    // Of a frame's two words: see bpf/wire/python.h. Until the next call.
-    const Name& name(pid_t pid, uint64_t first, uint64_t second);
-    // Of what is known of all processes.
-    size_t memory_bytes() const { return bytes_; }
-    // Frames without names, by Missing.
-    const std::array<uint64_t, causes>& missing() const { return missing_; }
-
-  private:
-    struct Key {
-        uint64_t first, second;
-        friend bool operator==(const Key&, const Key&) = default;
-    };
-    struct KeyHash {
-        size_t operator()(const Key& key) const noexcept;
-    };
-    struct Process {
-        uint64_t executed_ns = 0;
-        std::shared_ptr<const PythonLayout> layout;
-        bool ended = false;
-        std::unordered_map<Key, PythonCode, KeyHash> codes; // by address and cookie
-        std::unordered_map<Key, Name, KeyHash> names;       // by a frame's words
-        size_t bytes = 0;                                   // of both
-        // Of one that let us wait: until when it is not asked again, and how long that is.
-        uint64_t spared_until_ns = 0;
-        uint64_t spared_ns = 0;
-    };
-    static constexpr size_t most_ended = 1024;
-
-    void count(Process& process, size_t bytes);
-    void forget_names(Process& process);
-    void make_room(Process& process);
-    const Name& unnamed(Missing cause);
-    const PythonCode* code_of(Process& process, pid_t pid, uint64_t address, uint32_t cookie,
-                              Missing& missing);
-
-    std::unordered_map<pid_t, Process> processes_;
-    std::deque<pid_t> ended_; // in this order; some of the numbers may be in use again
-    size_t bytes_ = 0;        // of all processes
-    std::array<uint64_t, causes> missing_{};
+    static std::variant<PythonCode, FunctionProblem>
+    read(const ReadMemory& read, const PythonLayout& layout, uint64_t address, uint32_t cookie) {
+        return read_python_code(read, layout, address, cookie);
+    }
+    static FunctionName name(const PythonCode& code, uint64_t second);
+    static size_t bytes_of(const PythonCode& code) {
+        return code.function.capacity() + code.file.capacity() + code.lines.capacity();
+    }
 };
+
+using PythonNames = FunctionNames<PythonFunctions>;
 
 } // namespace auger
