@@ -67,7 +67,7 @@ class LiveBackend final : public Backend {
           catalogue_(symbols.readers, options.go_on), target_(programs_, options.starter),
           filter_(programs_), tee_(sink), names_(tee_, options.retention, symbols),
           unwind_(programs_, names_.modules(), names_.mappings(), names_.python(), names_.hotspot(),
-                  symbols.readers),
+                  names_.php(), symbols.readers),
           probes_(programs_, kernel_.features, catalogue_, *kernel_.guard, kernel_.tracefs, tee_,
                   kernel_.way),
           marks_(programs_, catalogue_.readers(), *kernel_.guard, tee_, kernel_.way) {
@@ -195,9 +195,10 @@ class LiveBackend final : public Backend {
                            updates_,      clocks_, emulators_};
 
     // What goes on in poll().
-    LiveLedger ledger_{programs_,         *kernel_.ring,   kernel_.watch,         catalogue_,
-                       names_.mappings(), names_.python(), names_.hotspot(),      updates_,
-                       sampling_,         overhead_,       probes_.go_switches(), tee_};
+    LiveLedger ledger_{
+        programs_,       *kernel_.ring,         kernel_.watch, catalogue_, names_.mappings(),
+        names_.python(), names_.hotspot(),      names_.php(),  updates_,   sampling_,
+        overhead_,       probes_.go_switches(), tee_};
     Recorders recorders_{tee_, random_number()};
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
     PeriodicWork work_{

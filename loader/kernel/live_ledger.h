@@ -9,6 +9,7 @@
 #include "loader/kernel/live_overhead.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/module_catalogue.h"
+#include "loader/kernel/php_names.h"
 #include "loader/kernel/probe_updates.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/python_names.h"
@@ -24,11 +25,11 @@ class LiveLedger {
   public:
     LiveLedger(const Programs& programs, const EventRing& ring, const ProcessWatch& watch,
                const ModuleCatalogue& catalogue, const ModuleMap& mappings,
-               const PythonNames& python, const HotspotNames& hotspot, const ProbeUpdates& updates,
-               const LiveSampling& sampling, const LiveOverhead& overhead,
-               const GoSwitches& go_switches, EventSink& sink)
+               const PythonNames& python, const HotspotNames& hotspot, const PhpNames& php,
+               const ProbeUpdates& updates, const LiveSampling& sampling,
+               const LiveOverhead& overhead, const GoSwitches& go_switches, EventSink& sink)
         : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue),
-          mappings_(mappings), python_(python), hotspot_(hotspot), updates_(updates),
+          mappings_(mappings), python_(python), hotspot_(hotspot), php_(php), updates_(updates),
           sampling_(sampling), overhead_(overhead), go_switches_(go_switches), sink_(sink) {}
 
     // Tells the sink.
@@ -46,6 +47,7 @@ class LiveLedger {
     const ModuleMap& mappings_;
     const PythonNames& python_;
     const HotspotNames& hotspot_;
+    const PhpNames& php_;
     const ProbeUpdates& updates_;
     const LiveSampling& sampling_;
     const LiveOverhead& overhead_;

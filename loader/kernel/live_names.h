@@ -5,6 +5,7 @@
 
 #include "loader/base/time_slice.h"
 #include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
@@ -32,6 +33,7 @@ class LiveNames {
     ModuleMap& mappings() { return mappings_; }
     PythonNames& python() { return python_; }
     HotspotNames& hotspot() { return hotspot_; }
+    PhpNames& php() { return php_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -102,6 +104,7 @@ class LiveNames {
     Symbolizer symbolizer_;
     PythonNames python_;
     HotspotNames hotspot_;
+    PhpNames php_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began

@@ -42,12 +42,13 @@ uint64_t base_of(const ElfSegment& segment) {
 } // namespace
 
 LiveUnwind::LiveUnwind(const Programs& programs, ModuleTable& modules, ModuleMap& mappings,
-                       PythonNames& python, HotspotNames& hotspot,
+                       PythonNames& python, HotspotNames& hotspot, PhpNames& php,
                        std::shared_ptr<ConfinedProcesses> readers)
     : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(modules),
       mappings_(mappings), cells_(programs.map_fd(MapKind::unwind_cells)),
       tables_(programs.unwind_tables()), python_(programs.map_fd(MapKind::python_layouts), python),
-      hotspot_(programs.map_fd(MapKind::hotspot_processes), hotspot), worker_(std::move(readers)) {}
+      hotspot_(programs.map_fd(MapKind::hotspot_processes), hotspot),
+      php_(programs.map_fd(MapKind::php_layouts), php), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
     // Before numbers run out: a file that changes all the time takes a new one at every look.
@@ -205,17 +206,23 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
+        find_php(pid, mapping, entry);
     }
-    process.python = entry.python;
     process.image_began_ns = mappings_.image_began(pid);
-    if (const auto before = processes_.find(pid);
-        before != processes_.end() && before->second.python == process.python &&
-        before->second.image_began_ns == process.image_began_ns)
-        process.python_since_ns = before->second.python_since_ns;
-    else if (entry.python)
-        process.python_since_ns = now_ns;
+    process.php_layout = entry.php_layout;
+    const auto before = processes_.find(pid);
+    const bool is_same_image =
+        before != processes_.end() && before->second.image_began_ns == process.image_began_ns;
+    const auto know = [&](Process::Known Process::*one, uint64_t address) {
+        const bool is_known = is_same_image && (before->second.*one).address == address;
+        process.*one = {address, is_known ? (before->second.*one).since_ns : now_ns};
+    };
+    know(&Process::python, entry.python);
+    know(&Process::php, entry.php);
     if (!entry.python)
         python_.end(pid);
+    if (!entry.php)
+        php_.end(pid);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
@@ -260,6 +267,19 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
     python_.set(pid, mappings_.image_began(pid), layout);
 }
 
+void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto known = known_.find(mapping.module.value);
+    if (known == known_.end() || !known->second.php || entry.php)
+        return;
+    const auto bias = bias_of(known->second, mapping);
+    if (!bias)
+        return;
+    const auto& [globals, layout] = *known->second.php;
+    entry.php = globals + *bias;
+    entry.php_layout = layout;
+    php_.set(pid, mappings_.image_began(pid), layout);
+}
+
 uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         const auto known = known_.find(mapping.module.value);
@@ -280,27 +300,50 @@ uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
     return 0;
 }
 
-bool LiveUnwind::lacked_python(pid_t pid, uint64_t time_ns) const {
+bool LiveUnwind::lacked_interpreter(pid_t pid, uint64_t time_ns) const {
     const auto process = processes_.find(pid);
-    if (process != processes_.end() && process->second.python &&
-        process->second.python_since_ns <= time_ns)
-        return false;
+    if (process != processes_.end())
+        for (const Process::Known& one : {process->second.python, process->second.php})
+            if (one.address && one.since_ns <= time_ns)
+                return false;
     return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
         const auto known = known_.find(mapping.module.value);
-        return known != known_.end() && known->second.python;
+        return known != known_.end() && (known->second.python || known->second.php);
     });
+}
+
+LiveUnwind::PhpLoop LiveUnwind::php_loop(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end() || !process->second.php.address)
+        return {};
+    const uint64_t globals = process->second.php.address;
+    const PhpLayout& layout = php_.layout(process->second.php_layout);
+    return {globals + layout.loop, layout.loop_size, globals + layout.cold, layout.cold_size};
+}
+
+FileOwner LiveUnwind::owner_of(ModuleId id) {
+    const ModuleSource source = modules_.source(id);
+    return FileOwner::of_file(source.file.get(), source.root ? source.root.get() : -1);
 }
 
 void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,
                                 uint64_t now_ns) {
-    const ModuleSource source = modules_.source(id);
-    const auto layout = python_.enter(
-        file, FileOwner::of_file(source.file.get(), source.root ? source.root.get() : -1));
+    const auto layout = python_.enter(file, owner_of(id));
     if (!layout) {
         module.note = layout.error().message();
         return;
     }
     module.python = {file.runtime, *layout};
+    renew_processes(id, now_ns);
+}
+
+void LiveUnwind::install_php(ModuleId id, Module& module, const PhpFile& file, uint64_t now_ns) {
+    const auto layout = php_.enter(file, owner_of(id));
+    if (!layout) {
+        module.note = layout.error().message();
+        return;
+    }
+    module.php = {file.globals, *layout};
     renew_processes(id, now_ns);
 }
 
@@ -317,6 +360,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
+    php_.end(pid);
     hotspot_.end(pid, now_ns);
     const auto found = processes_.find(pid);
     if (found == processes_.end())
@@ -364,7 +408,8 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
     else if (tables->hotspot && !module.hotspot) {
         module.hotspot = tables->hotspot;
         renew_processes(id, now_ns);
-    }
+    } else if (tables->php && !module.php)
+        install_php(id, module, *tables->php, now_ns);
     for (Segment& segment : module.segments) {
         if (!segment.table || tables_[segment.table].state == WIRE_UNWIND_READY)
             continue;

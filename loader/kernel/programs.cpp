@@ -294,6 +294,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.thread_contexts);
     case MapKind::hotspot_processes:
         return bpf_map__fd(maps.hotspot_processes);
+    case MapKind::php_layouts:
+        return bpf_map__fd(maps.php_layouts);
     }
     return -1;
 }

@@ -79,6 +79,7 @@ enum class MapKind {
     python_layouts,
     thread_contexts,
     hotspot_processes,
+    php_layouts,
 };
 
 class Programs {

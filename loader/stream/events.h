@@ -34,6 +34,7 @@ enum class ModuleKind : uint8_t {
     python = 8,  // a file of Python's; the address stands for a function and a line
     task = 9,    // not code: the address stands for a task of an event loop that a thread runs
     java = 10,   // Java's methods; the address stands for some, inlined in one another, and lines
+    php = 11,    // a file of PHP's, or "[php]"; the address stands for a function and a line
 };
 
 struct ModuleInfo {

@@ -142,6 +142,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::python:
     case ModuleKind::task:
     case ModuleKind::java:
+    case ModuleKind::php:
         break;
     }
     return std::make_shared<NoNames>();

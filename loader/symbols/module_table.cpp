@@ -194,7 +194,9 @@ ModuleId ModuleTable::file_module(pid_t pid, const Mapping& mapping) {
 ModuleId ModuleTable::runtime_module(ModuleKind kind, const std::string& path) {
     auto& files = runtimes_[kind];
     const bool is_room = files.size() < limits_.of_user;
-    const auto [at, is_new] = files.try_emplace(is_room ? path : "[further files of Python]");
+    const char* const rest =
+        kind == ModuleKind::php ? "[further files of PHP]" : "[further files of Python]";
+    const auto [at, is_new] = files.try_emplace(is_room ? path : rest);
     if (is_new) {
         Module module;
         module.info = {kind, at->first, {}};

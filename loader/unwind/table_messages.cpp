@@ -12,6 +12,7 @@ constexpr size_t problem_limit = 1 << 10;
 constexpr size_t build_id_limit = 128; // digits
 constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
 constexpr size_t hotspot_limit = 64;
+constexpr size_t php_limit = 64;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -45,6 +46,7 @@ std::string tables(const Tables& tables) {
     out.string(std::string_view(tables.problem).substr(0, problem_limit));
     out.string(tables.python ? encode_python_file(*tables.python) : "");
     out.string(tables.hotspot ? encode_hotspot_file(*tables.hotspot) : "");
+    out.string(tables.php ? encode_php_file(*tables.php) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -59,6 +61,9 @@ std::optional<Tables> tables(std::string_view bytes) {
         return std::nullopt;
     const std::string_view hotspot = in.string(hotspot_limit);
     if (!hotspot.empty() && !(tables.hotspot = decode_hotspot_file(hotspot)))
+        return std::nullopt;
+    const std::string_view php = in.string(php_limit);
+    if (!php.empty() && !(tables.php = decode_php_file(php)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
+#include "loader/runtimes/php/php_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/unwind/byte_cursor.h"
 
@@ -31,6 +32,7 @@ struct Tables {
     Bytes file;          // else encode_unwind_file(); of the message's bytes
     std::optional<PythonFile> python{};
     std::optional<HotspotFile> hotspot{};
+    std::optional<PhpFile> php{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
+#include "loader/runtimes/php/php_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/unwind/unwind_table.h"
 
@@ -44,6 +45,7 @@ struct UnwindTables {
     // Of a file that is a runtime; not cached.
     std::optional<PythonFile> python{};
     std::optional<HotspotFile> hotspot{};
+    std::optional<PhpFile> php{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

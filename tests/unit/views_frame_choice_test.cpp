@@ -151,7 +151,8 @@ TEST_F(FrameChoiceTest, ColoursTellLanguagesApart) {
     settle(*pane, model);
     EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("kernel  native  Python")));
     act(*pane, Action::colour_by, model); // without waits or a split they tell modules at first
-    EXPECT_THAT(drawn(*pane, 100, 12), HasSubstr("kernel  native  Python  Java  generated code"));
+    EXPECT_THAT(drawn(*pane, 100, 12),
+                HasSubstr("kernel  native  Python  Java  PHP  generated code"));
 }
 
 TEST_F(FrameChoiceTest, PlacesAreTheLinesThatWereSeen) {

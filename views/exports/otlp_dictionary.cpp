@@ -42,6 +42,8 @@ std::string_view frame_type(ModuleKind kind) {
         return "cpython";
     case ModuleKind::java:
         return "jvm";
+    case ModuleKind::php:
+        return "php";
     default:
         return {};
     }

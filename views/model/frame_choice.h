@@ -13,7 +13,7 @@ namespace auger {
 
 enum class FrameChoice : uint8_t {
     all,
-    language, // functions of Python and Java, and code that runtimes generate: JavaScript, ...
+    language, // functions of Python, Java and PHP, and code that runtimes generate: JavaScript, ...
     native,   // of programs, libraries and the kernel, system calls
 };
 

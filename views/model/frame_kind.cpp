@@ -89,6 +89,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "no function: which task runs";
     case ModuleKind::java:
         return "a Java method, which is compiled or interpreted at run time";
+    case ModuleKind::php:
+        return "a PHP function, which the interpreter runs";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

@@ -34,6 +34,7 @@ constexpr FillName native_fill{Fill::module1, "native"};
 constexpr FillName python_fill{Fill::module2, "Python"};
 constexpr FillName generated_fill{Fill::module3, "generated code"};
 constexpr FillName java_fill{Fill::module4, "Java"};
+constexpr FillName php_fill{Fill::module5, "PHP"};
 
 Fill language_fill(ModuleKind kind) {
     switch (kind) {
@@ -49,6 +50,8 @@ Fill language_fill(ModuleKind kind) {
         return python_fill.fill;
     case ModuleKind::java:
         return java_fill.fill;
+    case ModuleKind::php:
+        return php_fill.fill;
     case ModuleKind::jit:
         return generated_fill.fill;
     case ModuleKind::cut:
@@ -61,8 +64,8 @@ Fill language_fill(ModuleKind kind) {
 } // namespace
 
 std::span<const FillName> language_fills() {
-    static constexpr std::array all = {kernel_fill, native_fill, python_fill, java_fill,
-                                       generated_fill};
+    static constexpr std::array all = {kernel_fill, native_fill, python_fill,
+                                       java_fill,   php_fill,    generated_fill};
     return all;
 }
 

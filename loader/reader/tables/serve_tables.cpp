@@ -2,6 +2,7 @@
 // The confined side of read_unwind_tables().
 #include "loader/process/message.h"
 #include "loader/reader/runtimes/read_hotspot.h"
+#include "loader/reader/runtimes/read_php.h"
 #include "loader/reader/runtimes/read_python.h"
 #include "loader/reader/services.h"
 #include "loader/reader/tables/unwind_compiler.h"
@@ -40,6 +41,7 @@ void serve_tables(int socket) {
     auto tables = compile(**file, std::as_bytes(std::span(cached->bytes)), bytes);
     tables.python = read_python(**file);
     tables.hotspot = read_hotspot(**file);
+    tables.php = read_php(**file);
     send_message(socket, table_messages::tables(tables));
 }
 
