@@ -59,7 +59,7 @@ static __always_inline u32 half_of_function(const struct stack_walk* walk, u32 o
 }
 
 static __always_inline bool is_user_function(const struct stack_walk* walk) {
-    return (u8)word_of_function(walk, WIRE_PHP_FUNCTION_TYPE) == WIRE_PHP_USER;
+    return wire_php_is_user((u8)word_of_function(walk, WIRE_PHP_FUNCTION_TYPE));
 }
 
 static __always_inline bool has_instruction(const struct stack_walk* walk,
@@ -136,11 +136,13 @@ static __always_inline void add_unreadable(struct stack_walk* walk) {
 
 // In place of a placeholder that was read: the frame of the generator that it lies in, which waits
 // in `yield from` for the one that is executed. False: it is another kind of placeholder.
-static __always_inline bool read_delegating_frame(struct stack_walk* walk, u64 placeholder) {
+static __always_inline bool read_delegating_frame(struct stack_walk* walk,
+                                                  const struct wire_php_layout* layout,
+                                                  u64 placeholder) {
     u64 generator = word_of_frame(walk, WIRE_PHP_FRAME_OBJECT), frame;
 
-    return placeholder - generator < WIRE_PHP_GENERATOR_BYTES &&
-           read_word(generator + WIRE_PHP_GENERATOR_FRAME, &frame) && read_frame(walk, frame) &&
+    return layout->generator_frame && placeholder - generator < WIRE_PHP_GENERATOR_BYTES &&
+           read_word(generator + layout->generator_frame, &frame) && read_frame(walk, frame) &&
            word_of_frame(walk, WIRE_PHP_FRAME_FUNCTION);
 }
 
@@ -164,12 +166,15 @@ __noinline int read_php_frame(struct stack_walk* walk, const struct wire_php_lay
     if (!word_of_frame(walk, WIRE_PHP_FRAME_FUNCTION)) {
         // A generator that waits is run by nobody.
         is_entered = false;
-        if (!read_delegating_frame(walk, frame))
+        if (!read_delegating_frame(walk, layout, frame))
             return 1;
     }
     function = word_of_frame(walk, WIRE_PHP_FRAME_FUNCTION);
     instruction = word_of_frame(walk, WIRE_PHP_FRAME_INSTRUCTION);
     is_read = read_function(walk, function);
+    // A fiber begins with one of PHP's own that has no name, and is nothing to PHP either.
+    if (is_read && !is_user_function(walk) && !word_of_function(walk, WIRE_PHP_FUNCTION_NAME))
+        return 1;
     if (!is_read || !add_read_function(walk, layout, function, instruction, previous))
         add_unreadable(walk);
     walk->php.instruction = 0;

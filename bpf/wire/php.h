@@ -34,8 +34,7 @@ enum wire_php_offset {
     WIRE_PHP_CLASS_NAME = 8,
     /* executor_globals: address of the jmp_buf on the stack of the thread that runs PHP */
     WIRE_PHP_GLOBALS_BAILOUT = 416,
-    /* zend_generator: its frame while it is executed; the placeholder lies in it, too */
-    WIRE_PHP_GENERATOR_FRAME = 56,
+    /* zend_generator: where in it the placeholder (execute_fake) lies at most */
     WIRE_PHP_GENERATOR_BYTES = 320,
 };
 
@@ -55,7 +54,12 @@ enum wire_php_flag {
 enum wire_php_function {
     WIRE_PHP_INTERNAL = 1, /* ZEND_INTERNAL_FUNCTION: PHP's own, in C */
     WIRE_PHP_USER = 2,     /* ZEND_USER_FUNCTION */
+    WIRE_PHP_EVAL = 4,     /* ZEND_EVAL_CODE: the code of an eval(), which is of the same form */
 };
+
+static inline __wire_u32 wire_php_is_user(__wire_u8 type) {
+    return type == WIRE_PHP_USER || type == WIRE_PHP_EVAL;
+}
 
 /* Offsets in bytes, and code of execute_ex(), as one build of PHP has them. */
 struct wire_php_layout {
@@ -68,7 +72,9 @@ struct wire_php_layout {
     __wire_u32 function_count;        /* half a word: how many there are */
     __wire_u32 function_file;         /* zend_string */
     __wire_u32 function_line;         /* half a word: the line that it begins at */
+    __wire_u32 generator_frame;       /* in a zend_generator: address of its frame; 0: not known */
     __wire_u32 version;               /* 0x0802: 8.2 */
+    __wire_u32 padding;
 };
 
 /*
@@ -109,6 +115,6 @@ static inline __wire_u32 wire_php_cookie(__wire_u32 first_line, __wire_u64 scope
     return first_line ^ (__wire_u32)(mixed >> 32) ^ (__wire_u32)mixed;
 }
 
-WIRE_ASSERT(sizeof(struct wire_php_layout) == 56, "wire_php_layout");
+WIRE_ASSERT(sizeof(struct wire_php_layout) == 64, "wire_php_layout");
 
 #endif

@@ -47,7 +47,8 @@ class FunctionReader {
         if (!fill(address, all) && (late_ || !fill(address, all.first(WIRE_PHP_INTERNAL_BYTES))))
             return std::nullopt;
         const auto type = member<uint8_t>(bytes, WIRE_PHP_FUNCTION_TYPE);
-        Function function{type == WIRE_PHP_USER, member<uint64_t>(bytes, WIRE_PHP_FUNCTION_NAME),
+        Function function{wire_php_is_user(type) != 0,
+                          member<uint64_t>(bytes, WIRE_PHP_FUNCTION_NAME),
                           member<uint64_t>(bytes, WIRE_PHP_FUNCTION_SCOPE), 0, 0};
         if (function.is_user) {
             function.file = member<uint64_t>(bytes, layout_.function_file);
