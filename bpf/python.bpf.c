@@ -3,6 +3,7 @@
 // of them; that it does is known by what the loop keeps in its native frame, the boundary: see
 // wire_python_boundary. All that is read may be anything: it is the process's.
 #include "python.h"
+#include "frame_chain.h"
 #include "kernel_types.h"
 #include "maps.h"
 
@@ -29,7 +30,6 @@ struct {
 } python_threads SEC(".maps");
 
 enum {
-    FRAMES_OF_CHAIN = WIRE_STACK_WORDS / 2,
     /* Of a chain that is full, that are gone through to its boundary: all that Python allows where
      * nobody asks for more (sys.setrecursionlimit()). An interrupt does this. */
     FRAMES_BEYOND = 1024,
@@ -143,21 +143,8 @@ __noinline int find_python_thread(struct stack_walk* walk,
     return found.state != 0;
 }
 
-// Its bounds stand in memory, and are read anew each time: the compiler would keep what it knows of
-// them from the verifier.
-static __always_inline u64* pair_of_chain(struct stack_walk* walk, u32 at) {
-    return &walk->python.chain[2 * (at & (FRAMES_OF_CHAIN - 1))];
-}
-
-static __always_inline void add_to_chain(struct stack_walk* walk, u64 first, u64 second) {
-    u32 at = walk->python.count;
-    u64* pair = pair_of_chain(walk, at);
-
-    if (at >= FRAMES_OF_CHAIN)
-        return;
-    pair[0] = WIRE_FRAME_PYTHON | first;
-    pair[1] = second;
-    walk->python.count = at + 1;
+static __always_inline void add_pair(struct stack_walk* walk, u64 first, u64 second) {
+    add_to_chain(walk, WIRE_FRAME_PYTHON | first, second);
 }
 
 // A function's frame: what its code object is known by, and where in it. The code object is what
@@ -174,7 +161,7 @@ static __always_inline bool add_frame(struct stack_walk* walk,
                            word_of(walk, layout->code_name));
     if (offset > WIRE_PYTHON_MOST_OFFSET)
         offset = WIRE_PYTHON_NO_OFFSET;
-    add_to_chain(walk, code, offset << 32 | walk->python.cookie);
+    add_pair(walk, code, offset << 32 | walk->python.cookie);
     return true;
 }
 
@@ -183,9 +170,9 @@ __noinline int add_task(struct stack_walk* walk) {
     if (!walk || walk->python.has_task)
         return 0;
     walk->python.has_task = 1;
-    add_to_chain(walk, walk->python.coroutine_code,
-                 (u64)WIRE_PYTHON_TASK_FUNCTION << 32 | walk->python.coroutine_cookie);
-    add_to_chain(walk, walk->python.coroutine, (u64)WIRE_PYTHON_TASK_ADDRESS << 32);
+    add_pair(walk, walk->python.coroutine_code,
+             (u64)WIRE_PYTHON_TASK_FUNCTION << 32 | walk->python.coroutine_cookie);
+    add_pair(walk, walk->python.coroutine, (u64)WIRE_PYTHON_TASK_ADDRESS << 32);
     return 0;
 }
 
@@ -222,7 +209,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     kind = byte_of(walk, layout->frame_kind);
     if (layout->boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER) {
         end_chain_of_task(walk);
-        add_to_chain(walk, 0, frame);
+        add_pair(walk, 0, frame);
         return 1;
     }
     if (config.with_tasks && ends_task(&walk->python, kind))
@@ -236,7 +223,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     ends = layout->boundary == WIRE_PYTHON_CFRAME && owner;
     if (!ends)
         return 1;
-    add_to_chain(walk, 0, walk->python.cframe);
+    add_pair(walk, 0, walk->python.cframe);
     return read_word(walk->python.cframe + layout->cframe_previous, &walk->python.cframe);
 }
 
@@ -289,7 +276,7 @@ __noinline int look_for_python_boundary(struct stack_walk* walk, u32 from) {
         u32 at = from + i;
         const u64* pair = pair_of_chain(walk, at);
 
-        if (at >= walk->python.count)
+        if (at >= walk->chain.count)
             return 0;
         if (pair[0] == WIRE_FRAME_PYTHON) {
             walk->python.boundary = pair[1];
@@ -299,7 +286,7 @@ __noinline int look_for_python_boundary(struct stack_walk* walk, u32 from) {
     return 1;
 }
 
-// Finds the next boundary from walk->python.placed on; 0: there is none.
+// Finds the next boundary from walk->chain.placed on; 0: there is none.
 __noinline int find_python_boundary(struct stack_walk* walk) {
     int more = 1;
 
@@ -307,7 +294,7 @@ __noinline int find_python_boundary(struct stack_walk* walk) {
         return 0;
     walk->python.boundary = 0;
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
-        more = look_for_python_boundary(walk, walk->python.placed + i * TURNS_AT_ONCE);
+        more = look_for_python_boundary(walk, walk->chain.placed + i * TURNS_AT_ONCE);
     return 0;
 }
 
@@ -325,72 +312,18 @@ __noinline int read_python_frames(struct stack_walk* walk) {
         return 0;
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
         more = read_some_python_frames(walk, layout);
-    if (walk->python.count == FRAMES_OF_CHAIN) {
+    if (walk->chain.count == FRAMES_OF_CHAIN) {
         more = 1;
         for (u32 i = 0; i < FRAMES_BEYOND / TURNS_AT_ONCE && more; i++)
             more = pass_some_python_frames(walk, layout);
-        walk->python.endless = more;
+        walk->chain.endless = more;
     }
     return find_python_boundary(walk);
 }
 
-// Whether there was one more, and room for it and the word that says why a stack is cut.
-static __always_inline bool copy_frame(struct stack_walk* walk) {
-    u32 from = walk->python.placed, to = *(volatile u32*)&walk->count;
-    const u64* pair = pair_of_chain(walk, from);
-
-    if (from >= walk->python.count || to >= WIRE_STACK_WORDS - 2)
-        return false;
-    walk->frames[to] = pair[0];
-    walk->frames[to + 1] = pair[1];
-    walk->count = to + 2;
-    walk->python.placed = from + 1;
-    return true;
-}
-
-// Some frames of a piece. Whether to go on.
-__noinline int place_some_python_frames(struct stack_walk* walk) {
+__noinline int place_python_frames(struct stack_walk* walk) {
     if (!walk)
         return 0;
-    for (u32 i = 0; i < TURNS_AT_ONCE; i++) {
-        u32 at = walk->python.placed;
-
-        if (at < walk->python.count && *pair_of_chain(walk, at) == WIRE_FRAME_PYTHON) {
-            walk->python.placed = at + 1;
-            return 0;
-        }
-        if (!copy_frame(walk))
-            return 0;
-    }
-    return 1;
-}
-
-__noinline int place_python_frames(struct stack_walk* walk, u64 from) {
-    int more = 1;
-
-    if (!walk)
-        return 0;
-    for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
-        more = place_some_python_frames(walk);
+    place_chain_frames(walk);
     return find_python_boundary(walk);
-}
-
-__noinline int append_some_python_frames(struct stack_walk* walk) {
-    if (!walk)
-        return 0;
-    for (u32 i = 0; i < TURNS_AT_ONCE; i++) {
-        if (!copy_frame(walk))
-            return 0;
-    }
-    return 1;
-}
-
-__noinline int append_python_frames(struct stack_walk* walk) {
-    int more = 1;
-
-    if (!walk)
-        return 0;
-    for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
-        more = append_some_python_frames(walk);
-    return 0;
 }

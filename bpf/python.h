@@ -9,13 +9,10 @@
 /* Reads the chain of the thread that the walk is of; none when it has no frames of Python. */
 int read_python_frames(struct stack_walk* walk);
 
-/* Puts the frames that the loop in the native frame at hand runs, which begins at `from` and ends
- * at walk->sp, behind it. */
-int place_python_frames(struct stack_walk* walk, u64 from);
+/* Puts the frames that the loop in the native frame at hand runs behind it. */
+int place_python_frames(struct stack_walk* walk);
 
-/* Of a walk that was cut: all that have no place yet, each piece with its boundary. */
-int append_python_frames(struct stack_walk* walk);
-
+/* Whether there are such; the native frame begins at `from`, and ends at walk->sp. */
 static __always_inline bool has_python_frames(const struct stack_walk* walk, u64 from) {
     return walk->python.boundary - from < walk->sp - from;
 }

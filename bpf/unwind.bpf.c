@@ -3,6 +3,8 @@
 // information, and by frame pointers where code has none. What cannot be proven is not guessed: the
 // stack ends there and says why. Each step is a function of its own, so that the verifier looks at
 // it once and not at every turn of the loop.
+#include "frame_chain.h"
+#include "php.h"
 #include "python.h"
 #include "unwind_steps.h"
 
@@ -28,10 +30,12 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->process.python_layout = process ? process->python_layout : 0;
     walk->process.hotspot = process ? process->hotspot : 0;
     walk->process.v8 = process ? process->v8 : 0;
+    walk->process.php = process ? process->php : 0;
+    walk->process.php_layout = process ? process->php_layout : 0;
+    clear_chain(walk);
+    walk->php.loop_size = 0;
+    walk->php.cold_size = 0;
     walk->python.boundary = 0;
-    walk->python.count = 0;
-    walk->python.endless = 0;
-    walk->python.placed = 0;
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
     walk->v8.in_handler = 0;
@@ -56,6 +60,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
     for (u32 i = 0; i < TURNS_AT_ONCE && stop == WIRE_STOPS; i++) {
         u32 at = walk->count;
         u64 sp = walk->sp;
+        bool runs_php = is_in_php_loop(walk);
 
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
         if (walk->ip >> USER_ADDRESS_BITS)
@@ -70,7 +75,11 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
             walk->v8.in_handler = walk->slot == sp;
         place_noted_frame(walk, at);
         if (has_python_frames(walk, sp))
-            place_python_frames(walk, sp);
+            place_python_frames(walk);
+        // Where the walk ends the piece is appended with its boundary, so that user space, which
+        // may go on, knows it.
+        if (runs_php && stop == WIRE_STOPS && has_chain_frames(walk))
+            place_chain_frames(walk);
     }
     return stop;
 }
@@ -83,22 +92,28 @@ static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, 
 }
 
 static __always_inline u32 check_time(struct stack_walk* walk, u64 began, u32 stop) {
-    // What the walk has read may have been another table's meanwhile.
+    // What the walk has read may have been another table's meanwhile. An interpreter's chain is
+    // right, and follows as a whole.
     if (bpf_jiffies64() - began < late_walk_jiffies)
         return stop;
     walk->count = 1;
+    walk->chain.placed = 0;
     return WIRE_STOP_LATE;
 }
 
 static __always_inline int end_walk(struct stack_walk* walk, u32 stop) {
     u32 at;
 
-    if (stop == WIRE_STOP_END && walk->python.endless)
+    if (stop == WIRE_STOP_END && walk->chain.endless)
         stop = WIRE_STOP_DEPTH;
-    if (stop == WIRE_STOP_END)
+    // A fiber's native stack ends where it begins, and PHP's frames go on to who has resumed it.
+    if (stop == WIRE_STOP_END) {
+        if (walk->php.loop_size && has_chain_frames(walk))
+            append_chain_frames(walk);
         return walk->count;
-    if (walk->python.boundary)
-        append_python_frames(walk);
+    }
+    if (walk->python.boundary || walk->php.loop_size || stop == WIRE_STOP_LATE)
+        append_chain_frames(walk);
     at = walk->count;
     if (at < WIRE_STACK_WORDS) {
         walk->frames[at] = WIRE_STACK_CUT | stop;
@@ -122,8 +137,11 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         return 0;
     begin_walk(walk);
     TAKE_WALK_REGISTERS(walk, regs);
+    // A process that has both has Python's: the chain is one.
     if (walk->process.python)
         read_python_frames(walk);
+    else if (walk->process.php)
+        read_php_frames(walk);
     utask = task->utask;
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);

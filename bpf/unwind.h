@@ -14,18 +14,29 @@ enum {
     PYTHON_BYTES = 256,
     HOTSPOT_BYTES = 512,
     V8_BYTES = 128,
+    PHP_FUNCTION_BYTES = 256,
+    PHP_FRAME_BYTES = 64,
 };
 
 /* The verifier follows every turn of a loop, but a __noinline function once. So long loops are
  * loops of a function that makes so many turns. */
 enum { TURNS_AT_ONCE = 32 };
 
+/*
+ * An interpreter's own frames, of which one native frame runs many: two words each, leaf first, as
+ * the interpreter's chain has them when the stack is taken. What one native frame runs is a piece;
+ * behind it stands a boundary, a pair without an address (WIRE_FRAME_PYTHON, WIRE_FRAME_PHP).
+ */
+struct frame_chain {
+    volatile u32 count;  /* pairs */
+    volatile u32 placed; /* of them, that stand behind their native frames */
+    u32 endless;         /* 1: it goes on, nobody knows where to */
+    u64 words[WIRE_STACK_WORDS];
+};
+
 /* CPython's frames of the thread that a walk is of. */
 struct python_walk {
-    u64 boundary;       /* of the next piece of the chain that has no place yet; 0: there is none */
-    volatile u32 count; /* of the chain, in pairs of words */
-    volatile u32 placed; /* of them */
-    u32 endless;         /* 1: it goes on, nobody knows where to */
+    u64 boundary; /* of the next piece of the chain that has no place yet; 0: there is none */
     u64 thread_pointer;
     u64 interpreter; /* of the search for the thread */
     u64 thread;
@@ -40,8 +51,21 @@ struct python_walk {
     u32 cookie;                            /* of the last frame that was added */
     u32 has_task;                          /* 1: the task's words are in the chain */
     u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */
-    /* Leaf first: the words of frames; WIRE_FRAME_PYTHON and an address are a boundary. */
-    u64 chain[WIRE_STACK_WORDS];
+};
+
+/* PHP's, likewise. */
+struct php_walk {
+    /* The code that runs frames, execute_ex(), in the process: its body, and the part of it that
+     * the compiler has put elsewhere. Sizes are 0 when there is none. */
+    u64 loop;
+    u64 loop_size;
+    u64 cold;
+    u64 cold_size;
+    u64 frame;       /* the next one */
+    u64 instruction; /* of the innermost frame, by the register that has it; 0: not known */
+    u64 mark;        /* of the text that was read last */
+    u64 function[PHP_FUNCTION_BYTES / sizeof(u64)]; /* that was read last */
+    u64 words[PHP_FRAME_BYTES / sizeof(u64)];       /* of the frame that was read last */
 };
 
 /* The words that tell of the frame at hand, where it is a runtime's. */
@@ -94,8 +118,10 @@ struct stack_walk {
     u64 window_start;
     u64 window_end;
     u64 window[STACK_WINDOW_WORDS];
+    struct frame_chain chain;
     struct python_walk python;
     struct noted_frame noted;
+    struct php_walk php;
     struct hotspot_walk hotspot;
     struct v8_walk v8;
 };

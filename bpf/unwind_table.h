@@ -23,6 +23,7 @@
 
 #include "wire.h"
 #include "wire/hotspot.h"
+#include "wire/php.h"
 #include "wire/python.h"
 #include "wire/v8.h"
 
@@ -137,8 +138,9 @@ struct wire_unwind_process {
     __wire_u64 python;        /* address of _PyRuntime; 0: it is none of CPython's */
     __wire_u32 python_layout; /* number of its wire_python_layout */
     __wire_u32 hotspot;       /* 1 + number of its wire_hotspot; 0: it has none */
+    __wire_u64 php;           /* address of executor_globals; 0: it is none of PHP's */
+    __wire_u32 php_layout;    /* number of its wire_php_layout */
     __wire_u32 v8;            /* 1 + number of its wire_v8; 0: it has none */
-    __wire_u32 padding;
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -187,15 +189,16 @@ enum wire_rbx_state {
 /* Set in the address of a frame that did not call, but was interrupted by a signal: the address is
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
-/* The first of the two words that a frame of a runtime takes. Of Python's it stands behind the
- * native frame that runs it, of others' in place of one: see wire/python.h, wire/hotspot.h and
- * wire/v8.h. */
+/* The first of the two words that a frame of a runtime takes. Of Python's and PHP's it stands
+ * behind the native frame that runs it, of others' in place of one: see wire/python.h, wire/php.h,
+ * wire/hotspot.h and wire/v8.h. */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
 #define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
 #define WIRE_FRAME_HOTSPOT_CODE (WIRE_FRAME_RUNTIME | 0x0200000000000000ull)
 #define WIRE_FRAME_HOTSPOT_BYTECODE (WIRE_FRAME_RUNTIME | 0x0300000000000000ull)
 #define WIRE_FRAME_V8 (WIRE_FRAME_RUNTIME | 0x0400000000000000ull)
+#define WIRE_FRAME_PHP (WIRE_FRAME_RUNTIME | 0x0500000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

@@ -46,6 +46,7 @@ enum class Fill : uint8_t {
     module3,
     module4,
     module5,
+    module6,
     more, // ... by difference
     less,
     match,  // of a search

@@ -80,6 +80,8 @@ FillLook fill_look(Fill fill) {
         return {{73, cyan}, dark};
     case Fill::module5:
         return {{174, red}, {16, white}};
+    case Fill::module6:
+        return {{108, green}, dark};
     case Fill::more:
         return {{208, red}, {16, white}};
     case Fill::less:

@@ -26,10 +26,39 @@ size_t words_to_last_native(std::span<const uint64_t> words) {
     return end;
 }
 
-// Puts pieces of a runtime's frames, each followed by its boundary, behind the native frames that
+// Appends the piece of a chain that begins at `at`, without its boundary. Where the next one
+// begins.
+size_t append_piece(std::vector<uint64_t>& to, std::span<const uint64_t> pieces, size_t at) {
+    for (; at + 1 < pieces.size(); at += 2) {
+        if (pieces[at] == WIRE_FRAME_PHP)
+            return at + 2;
+        to.insert(to.end(), pieces.begin() + at, pieces.begin() + at + 2);
+    }
+    return pieces.size();
+}
+
+// Puts pieces of PHP's frames behind native frames of execute_ex(). `frames`: from `first` on
+// native, as is the one before.
+void place_php_frames(std::vector<uint64_t>& frames, size_t first, const LiveUnwind::PhpLoop& loop,
+                      std::span<const uint64_t> pieces) {
+    std::vector<uint64_t> placed;
+    size_t at = 0; // in pieces
+    for (size_t i = first - 1; i < frames.size(); i++) {
+        const bool is_next = i == 0 || frames[i] & WIRE_FRAME_EXACT;
+        const uint64_t address = frames[i] & ~WIRE_FRAME_EXACT;
+        placed.push_back(frames[i]);
+        if (loop.holds(is_next ? address : address - 1))
+            at = append_piece(placed, pieces, at);
+    }
+    placed.insert(placed.end(), pieces.begin() + at, pieces.end());
+    frames.resize(first - 1);
+    frames.insert(frames.end(), placed.begin(), placed.end());
+}
+
+// Puts pieces of Python's frames, each followed by its boundary, behind the native frames that
 // hold those. `frames`: from `first` on native; the one before begins at `begin`, they at `begins`.
-void place_runtime_frames(std::vector<uint64_t>& frames, size_t first, uint64_t begin,
-                          std::span<const uint64_t> begins, std::span<const uint64_t> pieces) {
+void place_python_frames(std::vector<uint64_t>& frames, size_t first, uint64_t begin,
+                         std::span<const uint64_t> begins, std::span<const uint64_t> pieces) {
     std::vector<uint64_t> placed;
     size_t at = 0; // in pieces
     for (size_t i = 0; i < begins.size(); i++) {
@@ -69,8 +98,8 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
                            copy.bx,
                            copy.bx_state,
                            frames_.size() == 1 || (last & WIRE_FRAME_EXACT) != 0};
-    const auto mappings = unwind_.mappings(static_cast<pid_t>(sample.head->event.pid),
-                                           sample.head->event.time_ns, now_ns);
+    const auto pid = static_cast<pid_t>(sample.head->event.pid);
+    const auto mappings = unwind_.mappings(pid, sample.head->event.time_ns, now_ns);
     const auto find = [&](uint64_t code) { return unwind_.find_rule(mappings, code); };
     const wire_unwind_stop stop = walk_copied_stack(frame, {copy.start, sample.copied}, find,
                                                     WIRE_STACK_WORDS - 1, frames_, &begins_);
@@ -88,13 +117,14 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     if (waiting_since_ns_)
         waited_ns_ += now_ns - waiting_since_ns_;
     waiting_since_ns_ = 0;
-    if (const auto pieces = words.subspan(natives); !pieces.empty())
-        place_runtime_frames(frames_, natives, copy.sp, begins_, pieces);
+    if (const auto pieces = words.subspan(natives);
+        !pieces.empty() && (pieces[0] & WIRE_FRAME_KIND) == WIRE_FRAME_PHP)
+        place_php_frames(frames_, natives, unwind_.php_loop(pid), pieces);
+    else if (!pieces.empty())
+        place_python_frames(frames_, natives, copy.sp, begins_, pieces);
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);
-    else if (natives == words.size() &&
-             unwind_.lacked_functions(static_cast<pid_t>(sample.head->event.pid),
-                                      sample.head->event.time_ns))
+    else if (natives == words.size() && unwind_.lacked_functions(pid, sample.head->event.time_ns))
         // All native frames are there, but nobody knows what they ran.
         frames_.push_back(WIRE_STACK_CUT | WIRE_STOP_PENDING);
     sample.user_frames = frames_;

@@ -38,11 +38,16 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "tail calls: caller unknown",
 };
 
-// In the order of PythonNames::Missing.
+// In the order of FunctionNames::Missing.
 constexpr std::array<const char*, PythonNames::causes> unnamed_python = {
     "Python frames without a name: unreadable",
     "Python frames without a name: gone before it was read",
     "Python frames without a name: memory that could not be read in time",
+};
+constexpr std::array<const char*, PhpNames::causes> unnamed_php = {
+    "PHP frames without a name: unreadable",
+    "PHP frames without a name: gone before it was read",
+    "PHP frames without a name: memory that could not be read in time",
 };
 // Likewise of HotspotNames::Missing.
 constexpr std::array<const char*, HotspotNames::causes> unnamed_java = {
@@ -84,6 +89,8 @@ void LiveLedger::report(uint64_t now_ns) const {
                             ModuleTable::Limits{}.of_user)] = names_.modules().left_out();
     for (size_t cause = 0; cause < unnamed_python.size(); cause++)
         ledger.lost[unnamed_python[cause]] = names_.python().missing()[cause];
+    for (size_t cause = 0; cause < unnamed_php.size(); cause++)
+        ledger.lost[unnamed_php[cause]] = names_.php().missing()[cause];
     for (size_t cause = 0; cause < unnamed_java.size(); cause++)
         ledger.lost[unnamed_java[cause]] = names_.hotspot().missing()[cause];
     for (size_t cause = 0; cause < unnamed_js.size(); cause++)

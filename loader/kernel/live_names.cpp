@@ -184,6 +184,11 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second)
         stack_.push_back(intern_named(ModuleKind::js, name.file, name.address, {&name.frame, 1}));
         return;
     }
+    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PHP) {
+        const PhpNames::Name& name = php_.name(pid, first, second);
+        stack_.push_back(intern_named(ModuleKind::php, name.file, name.address, {&name.frame, 1}));
+        return;
+    }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
     stack_.push_back(intern_named(ModuleKind::java, "[java]", name.address, name.frames));
 }
@@ -227,7 +232,7 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
         if (word & WIRE_FRAME_RUNTIME) {
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
-            if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON)
+            if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON && word != WIRE_FRAME_PHP)
                 append_runtime_words(pid, word, user_frames[i]);
             continue;
         }
@@ -324,7 +329,7 @@ SymbolProgress LiveNames::progress() const {
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
     progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes() +
-                     v8_.memory_bytes();
+                     v8_.memory_bytes() + php_.memory_bytes();
     return progress;
 }
 

@@ -5,6 +5,7 @@
 
 #include "loader/base/time_slice.h"
 #include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
 #include "loader/kernel/v8_names.h"
 #include "loader/reports/symbol_progress.h"
@@ -34,11 +35,13 @@ class LiveNames {
     PythonNames& python() { return python_; }
     HotspotNames& hotspot() { return hotspot_; }
     V8Names& v8() { return v8_; }
+    PhpNames& php() { return php_; }
     const ModuleTable& modules() const { return modules_; }
     const ModuleMap& mappings() const { return mappings_; }
     const PythonNames& python() const { return python_; }
     const HotspotNames& hotspot() const { return hotspot_; }
     const V8Names& v8() const { return v8_; }
+    const PhpNames& php() const { return php_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -110,6 +113,7 @@ class LiveNames {
     PythonNames python_;
     HotspotNames hotspot_;
     V8Names v8_;
+    PhpNames php_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began

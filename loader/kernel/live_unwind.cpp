@@ -48,6 +48,7 @@ LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
       tables_(programs.unwind_tables()),
       python_(programs.map_fd(MapKind::python_layouts), names.python()),
       hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
+      php_(programs.map_fd(MapKind::php_layouts), names.php()),
       v8_(programs.map_fd(MapKind::v8_layouts), names.v8()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
@@ -212,18 +213,24 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
+        find_php(pid, mapping, entry);
     }
     entry.v8 = follow_v8(pid, now_ns);
-    process.python = entry.python;
     process.image_began_ns = mappings_.image_began(pid);
-    if (const auto before = processes_.find(pid);
-        before != processes_.end() && before->second.python == process.python &&
-        before->second.image_began_ns == process.image_began_ns)
-        process.python_since_ns = before->second.python_since_ns;
-    else if (entry.python)
-        process.python_since_ns = now_ns;
+    process.php_layout = entry.php_layout;
+    const auto before = processes_.find(pid);
+    const bool is_same_image =
+        before != processes_.end() && before->second.image_began_ns == process.image_began_ns;
+    const auto know = [&](Process::Known Process::*one, uint64_t address) {
+        const bool is_known = is_same_image && (before->second.*one).address == address;
+        process.*one = {address, is_known ? (before->second.*one).since_ns : now_ns};
+    };
+    know(&Process::python, entry.python);
+    know(&Process::php, entry.php);
     if (!entry.python)
         python_.end(pid);
+    if (!entry.php)
+        php_.end(pid);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
@@ -256,6 +263,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     const auto key = static_cast<uint32_t>(pid);
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
+    php_.end(pid);
     hotspot_.end(pid, now_ns);
     v8_.end(pid);
     const auto found = processes_.find(pid);

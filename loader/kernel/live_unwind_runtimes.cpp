@@ -33,6 +33,28 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
     python_.set(pid, mappings_.image_began(pid), layout);
 }
 
+void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto known = known_.find(mapping.module.value);
+    if (known == known_.end() || !known->second.php || entry.php)
+        return;
+    const auto bias = bias_of(known->second, mapping);
+    if (!bias)
+        return;
+    const auto& [globals, layout] = *known->second.php;
+    entry.php = globals + *bias;
+    entry.php_layout = layout;
+    php_.set(pid, mappings_.image_began(pid), layout);
+}
+
+LiveUnwind::PhpLoop LiveUnwind::php_loop(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end() || !process->second.php.address)
+        return {};
+    const uint64_t globals = process->second.php.address;
+    const PhpLayout& layout = php_.layout(process->second.php_layout);
+    return {globals + layout.loop, layout.loop_size, globals + layout.cold, layout.cold_size};
+}
+
 uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         const auto known = known_.find(mapping.module.value);
@@ -76,12 +98,13 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
     if (find_v8(pid, time_ns))
         return true;
     const auto process = processes_.find(pid);
-    if (process != processes_.end() && process->second.python &&
-        process->second.python_since_ns <= time_ns)
-        return false;
+    if (process != processes_.end())
+        for (const Process::Known& one : {process->second.python, process->second.php})
+            if (one.address && one.since_ns <= time_ns)
+                return false;
     return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
         const auto known = known_.find(mapping.module.value);
-        return known != known_.end() && known->second.python;
+        return known != known_.end() && (known->second.python || known->second.php);
     });
 }
 
@@ -92,6 +115,8 @@ void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables
     } else if (tables.hotspot && !module.hotspot) {
         module.hotspot = tables.hotspot;
         renew_processes(id, now_ns);
+    } else if (tables.php && !module.php) {
+        install_php(id, module, *tables.php, now_ns);
     } else if (tables.v8 && !module.v8) {
         install_v8(id, module, *tables.v8, now_ns);
     }
@@ -105,6 +130,16 @@ void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& f
         return;
     }
     module.python = {file.runtime, *layout};
+    renew_processes(id, now_ns);
+}
+
+void LiveUnwind::install_php(ModuleId id, Module& module, const PhpFile& file, uint64_t now_ns) {
+    const auto layout = php_.enter(file, owner_of(id));
+    if (!layout) {
+        module.note = layout.error().message();
+        return;
+    }
+    module.php = {file.globals, *layout};
     renew_processes(id, now_ns);
 }
 

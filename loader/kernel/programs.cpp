@@ -296,6 +296,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.hotspot_processes);
     case MapKind::v8_layouts:
         return bpf_map__fd(maps.v8_layouts);
+    case MapKind::php_layouts:
+        return bpf_map__fd(maps.php_layouts);
     }
     return -1;
 }

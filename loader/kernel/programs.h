@@ -80,6 +80,7 @@ enum class MapKind {
     thread_contexts,
     hotspot_processes,
     v8_layouts,
+    php_layouts,
 };
 
 class Programs {

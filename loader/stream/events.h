@@ -35,6 +35,7 @@ enum class ModuleKind : uint8_t {
     task = 9,    // not code: the address stands for a task of an event loop that a thread runs
     java = 10,   // Java's methods; the address stands for some, inlined in one another, and lines
     js = 11,     // a script of V8's; the address stands for a function and a line
+    php = 12,    // a file of PHP's, or "[php]"; the address stands for a function and a line
 };
 
 struct ModuleInfo {

@@ -143,6 +143,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::task:
     case ModuleKind::java:
     case ModuleKind::js:
+    case ModuleKind::php:
         break;
     }
     return std::make_shared<NoNames>();

@@ -13,6 +13,7 @@ constexpr size_t build_id_limit = 128; // digits
 constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
 constexpr size_t hotspot_limit = 64;
 constexpr size_t v8_limit = 8 * (4 + V8File::constants_count);
+constexpr size_t php_limit = 64;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -47,6 +48,7 @@ std::string tables(const Tables& tables) {
     out.string(tables.python ? encode_python_file(*tables.python) : "");
     out.string(tables.hotspot ? encode_hotspot_file(*tables.hotspot) : "");
     out.string(tables.v8 ? encode_v8_file(*tables.v8) : "");
+    out.string(tables.php ? encode_php_file(*tables.php) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -64,6 +66,9 @@ std::optional<Tables> tables(std::string_view bytes) {
         return std::nullopt;
     const std::string_view v8 = in.string(v8_limit);
     if (!v8.empty() && !(tables.v8 = decode_v8_file(v8)))
+        return std::nullopt;
+    const std::string_view php = in.string(php_limit);
+    if (!php.empty() && !(tables.php = decode_php_file(php)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
+#include "loader/runtimes/php/php_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/v8/v8_file.h"
 #include "loader/unwind/byte_cursor.h"
@@ -33,6 +34,7 @@ struct Tables {
     std::optional<PythonFile> python{};
     std::optional<HotspotFile> hotspot{};
     std::optional<V8File> v8{};
+    std::optional<PhpFile> php{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

@@ -8,6 +8,7 @@
 #include "loader/runtimes/python/python_file.h"
 
 #include "loader/process/safe_open.h"
+#include "tests/unit/fake_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -155,32 +156,6 @@ TEST(PythonLines, HostileTables) {
     EXPECT_EQ(python_line(bytes_of({0xe8, 0x02}), INT32_MAX, 0), 0u);
     EXPECT_EQ(python_line(bytes_of({0x00, 0x00}), 10, 0), 10u);
 }
-
-// Memory at made-up addresses, of which each read is counted.
-struct FakeMemory {
-    std::map<uint64_t, std::vector<std::byte>> pieces;
-    size_t reads = 0;
-    MemoryRead answer = MemoryRead::unreadable; // where nothing is
-    std::function<void(size_t)> before = [](size_t) {};
-
-    MemoryRead read(uint64_t address, void* bytes, size_t size) {
-        before(reads++);
-        const auto next = pieces.upper_bound(address);
-        if (next == pieces.begin())
-            return answer;
-        const auto& [start, content] = *std::prev(next);
-        if (address - start > content.size() || size > content.size() - (address - start))
-            return answer;
-        std::memcpy(bytes, content.data() + (address - start), size);
-        return MemoryRead::whole;
-    }
-    template <typename Number>
-    void put(uint64_t piece, size_t offset, Number number) {
-        auto& content = pieces[piece];
-        content.resize(std::max(content.size(), offset + sizeof number));
-        std::memcpy(content.data() + offset, &number, sizeof number);
-    }
-};
 
 class PythonCodeOf : public testing::Test {
   protected:

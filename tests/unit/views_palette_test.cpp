@@ -64,7 +64,7 @@ double distance(const Linear& a, const Linear& b) {
 constexpr std::array all_fills = {
     Fill::bar,     Fill::cpu,     Fill::blocked, Fill::runnable, Fill::slow,    Fill::fast,
     Fill::open,    Fill::outside, Fill::module0, Fill::module1,  Fill::module2, Fill::module3,
-    Fill::module4, Fill::module5, Fill::more,    Fill::less,     Fill::match};
+    Fill::module4, Fill::module5, Fill::module6, Fill::more,     Fill::less,    Fill::match};
 
 TEST(Palette, TextCanBeReadOnEveryFill) {
     for (Fill fill : all_fills) {

@@ -44,6 +44,8 @@ std::string_view frame_type(ModuleKind kind) {
         return "jvm";
     case ModuleKind::js:
         return "v8js";
+    case ModuleKind::php:
+        return "php";
     default:
         return {};
     }

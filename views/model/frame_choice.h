@@ -13,7 +13,7 @@ namespace auger {
 
 enum class FrameChoice : uint8_t {
     all,
-    language, // functions of Python, Java and JavaScript, and other code that runtimes generate
+    language, // functions of Python, PHP, Java and JavaScript, and code that runtimes generate
     native,   // of programs, libraries and the kernel, system calls
 };
 

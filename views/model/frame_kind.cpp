@@ -80,6 +80,8 @@ std::string_view language_of(const SymbolTables& symbols, FunctionId id) {
         return "py";
     if (kind == ModuleKind::java)
         return "java";
+    if (kind == ModuleKind::php)
+        return "php";
     return kind == ModuleKind::js || !v8_kind(name).empty() ? "js" : "";
 }
 
@@ -121,6 +123,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "a Java method, which is compiled or interpreted at run time";
     case ModuleKind::js:
         return "a JavaScript function, which is compiled or interpreted at run time";
+    case ModuleKind::php:
+        return "a PHP function, which the interpreter runs";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

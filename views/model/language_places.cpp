@@ -13,7 +13,8 @@ LanguagePlaces::LanguagePlaces(const SymbolTables& symbols) : symbols_(symbols) 
     for (uint32_t i = 0; i < symbols.locations(); i++) {
         const LocationId id{i};
         const ModuleKind kind = symbols.module(symbols.location(id).module).kind;
-        if (kind != ModuleKind::python && kind != ModuleKind::java && kind != ModuleKind::js)
+        if (kind != ModuleKind::python && kind != ModuleKind::java && kind != ModuleKind::js &&
+            kind != ModuleKind::php)
             continue;
         for (const FrameEntry& frame : symbols.frames(id)) {
             Place& place = places_.try_emplace(frame.function, Place{frame.file}).first->second;

@@ -62,6 +62,7 @@ class CallTree {
     };
 
     const Stack& find(StackId);
+    bool is_interpreted(FunctionId) const;
     void count_returns(uint32_t from, uint32_t to);
 
     const Model& model_;
@@ -72,6 +73,12 @@ class CallTree {
     std::unordered_set<FunctionId> interpreters_;
     std::unordered_map<ThreadId, uint32_t> last_; // leaf of each thread's last sample
 };
+
+bool CallTree::is_interpreted(FunctionId function) const {
+    const SymbolTables& symbols = model_.symbols();
+    const ModuleKind kind = symbols.module(symbols.function(function).module).kind;
+    return kind == ModuleKind::python || kind == ModuleKind::php;
+}
 
 const CallTree::Stack& CallTree::find(StackId id) {
     const auto [at, added] = stacks_.try_emplace(id);
@@ -105,9 +112,7 @@ const CallTree::Stack& CallTree::find(StackId id) {
                 continue;
             const auto [known, is_new] = node_ids_.find_or_add(
                 uint64_t{node} << 32 | frame->function.value, static_cast<uint32_t>(nodes_.size()));
-            if (kind == ModuleKind::file && node &&
-                symbols.module(symbols.function(nodes_[node].function).module).kind ==
-                    ModuleKind::python)
+            if (kind == ModuleKind::file && node && is_interpreted(nodes_[node].function))
                 interpreters_.insert(frame->function);
             if (is_new)
                 nodes_.push_back({.parent = node,

@@ -35,6 +35,7 @@ constexpr FillName python_fill{Fill::module2, "Python"};
 constexpr FillName generated_fill{Fill::module3, "generated code"};
 constexpr FillName java_fill{Fill::module4, "Java"};
 constexpr FillName js_fill{Fill::module5, "JavaScript"};
+constexpr FillName php_fill{Fill::module6, "PHP"};
 
 Fill language_fill(ModuleKind kind) {
     switch (kind) {
@@ -52,6 +53,8 @@ Fill language_fill(ModuleKind kind) {
         return java_fill.fill;
     case ModuleKind::js:
         return js_fill.fill;
+    case ModuleKind::php:
+        return php_fill.fill;
     case ModuleKind::jit:
         return generated_fill.fill;
     case ModuleKind::cut:
@@ -65,7 +68,7 @@ Fill language_fill(ModuleKind kind) {
 
 std::span<const FillName> language_fills() {
     static constexpr std::array all = {kernel_fill, native_fill, python_fill,
-                                       java_fill,   js_fill,     generated_fill};
+                                       java_fill,   js_fill,     php_fill,    generated_fill};
     return all;
 }
 

@@ -137,6 +137,17 @@ static __always_inline u64 receive_buffer(const struct pt_regs___kernel* regs) {
     return bpf_probe_read_user(&address, sizeof(address), (void*)address) ? 0 : address;
 }
 
+/* Where execute_ex(), PHP's loop, has its frame and the instruction that is executed: what the
+ * variables of zend_execute.c are that GCC keeps in registers. Other compilers have them elsewhere.
+ */
+static __always_inline u64 php_frame_register(const struct pt_regs___kernel* regs) {
+    return regs->r14;
+}
+
+static __always_inline u64 php_instruction_register(const struct pt_regs___kernel* regs) {
+    return regs->r15;
+}
+
 /* The registers that walks follow: into the members ip, sp, bp and bx of *to. */
 #define TAKE_WALK_REGISTERS(to, regs)                                                              \
     do {                                                                                           \

@@ -3,6 +3,7 @@
 // objects die, and their memory becomes others'; the cookie tells.
 #pragma once
 
+#include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/python/layout.h"
 #include "loader/runtimes/read_memory.h"
 
@@ -21,11 +22,7 @@ struct PythonCode {
     std::vector<std::byte> lines; // see line_table.h; empty: none, or too large a table
 };
 
-enum class PythonCodeProblem {
-    unreadable,
-    gone, // another one is there, or something else
-    late, // see MemoryRead
-};
+using PythonCodeProblem = FunctionProblem;
 
 // `cookie`: wire_python_cookie() as the stack was taken.
 std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& read,

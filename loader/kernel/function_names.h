@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// FunctionNames: from the words that a walk has of an interpreter's frames to functions, files and
+// lines, which are read out of the process at once: functions die, and their memory becomes
+// others'.
+#pragma once
+
+#include "loader/kernel/process_names.h"
+#include "loader/runtimes/function_problem.h"
+#include "loader/stream/events.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+namespace auger {
+
+struct FunctionName {
+    std::string file;     // the module's path; "[python]" where `frame` says what is missing
+    uint64_t address = 0; // in it: another one for each other function and line
+    Frame frame;
+};
+
+inline uint64_t hash_of_function(std::string_view name, uint32_t first_line, uint32_t line) {
+    const std::array<uint32_t, 2> lines = {first_line, line};
+    return add_to_hash(add_to_hash(empty_hash, name),
+                       {reinterpret_cast<const char*>(lines.data()), sizeof lines});
+}
+
+/*
+ * `Runtime` has
+ *     Layout, Function                 what functions are read by, and one
+ *     label                            "python"
+ *     frame_kind                       the bits of a frame's first word that are no address
+ *     read(read, layout, address, cookie)  a variant of Function and FunctionProblem
+ *     name(function, second)           a FunctionName: of the frame that has this second word
+ *     bytes_of(function)               that it takes beside itself
+ */
+template <typename Runtime>
+class FunctionNames {
+  public:
+    using Name = FunctionName;
+    using Layout = typename Runtime::Layout;
+    using Function = typename Runtime::Function;
+    // Why frames have no names.
+    enum class Missing : uint8_t { unreadable, gone, late };
+    static constexpr size_t causes = 3;
+    // See ProcessNames.
+    static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 16 << 20;
+
+    // The process runs an interpreter of this layout since it has executed its program.
+    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const Layout> layout) {
+        processes_.set_layout(pid, executed_ns, std::move(layout));
+    }
+    // It runs none any more.
+    void end(pid_t pid) { processes_.end(pid); }
+
+    // Of a frame's two words: see bpf/wire. Until the next call.
+    const Name& name(pid_t pid, uint64_t first, uint64_t second);
+    // Of what is known of all processes.
+    size_t memory_bytes() const { return processes_.bytes(); }
+    // Frames without names, by Missing.
+    const std::array<uint64_t, causes>& missing() const { return missing_; }
+
+  private:
+    struct Known {
+        std::unordered_map<FrameKey, Function, FrameKeyHash> functions; // by address and cookie
+        std::unordered_map<FrameKey, Name, FrameKeyHash> names;         // by a frame's words
+        void clear() {
+            functions.clear();
+            names.clear();
+        }
+    };
+    using Processes = ProcessNames<Layout, Known>;
+    static constexpr size_t entry_bytes = 64; // of an entry besides what it holds
+
+    const Name& unnamed(Missing cause);
+    const Function* function_of(typename Processes::Process& process, pid_t pid, uint64_t address,
+                                uint32_t cookie, Missing& missing);
+
+    Processes processes_{most_bytes, most_bytes_of_process};
+    std::array<uint64_t, causes> missing_{};
+};
+
+template <typename Runtime>
+const FunctionName& FunctionNames<Runtime>::unnamed(Missing cause) {
+    static const auto make = [](uint64_t address, const char* why) {
+        Name name;
+        name.file = fmt::format("[{}]", Runtime::label);
+        name.address = address;
+        name.frame.function = fmt::format("[{}: {}]", Runtime::label, why);
+        return name;
+    };
+    static const std::array<Name, causes> names = {
+        make(1, "unreadable"),
+        make(2, "gone before its name was read"),
+        make(3, "its memory could not be read in time"),
+    };
+    missing_[static_cast<size_t>(cause)]++;
+    return names[static_cast<size_t>(cause)];
+}
+
+template <typename Runtime>
+auto FunctionNames<Runtime>::function_of(typename Processes::Process& process, pid_t pid,
+                                         uint64_t address, uint32_t cookie, Missing& missing)
+    -> const Function* {
+    auto& functions = process.known.functions;
+    const FrameKey key{address, cookie};
+    if (const auto known = functions.find(key); known != functions.end())
+        return &known->second;
+    auto answer = processes_.read(process, pid,
+                                  [address, cookie](const ReadMemory& read, const Layout& layout) {
+                                      return Runtime::read(read, layout, address, cookie);
+                                  });
+    if (!answer) {
+        missing = Missing::late;
+        return nullptr;
+    }
+    if (auto* whole = std::get_if<Function>(&*answer)) {
+        processes_.count(process, sizeof(Function) + entry_bytes + Runtime::bytes_of(*whole));
+        return &functions.emplace(key, std::move(*whole)).first->second;
+    }
+    missing = std::get<FunctionProblem>(*answer) == FunctionProblem::gone ? Missing::gone
+                                                                          : Missing::unreadable;
+    return nullptr;
+}
+
+template <typename Runtime>
+const FunctionName& FunctionNames<Runtime>::name(pid_t pid, uint64_t first, uint64_t second) {
+    auto* const process = processes_.find(pid);
+    if (!process)
+        return unnamed(Missing::unreadable);
+    auto& names = process->known.names;
+    const FrameKey key{first, second};
+    if (const auto known = names.find(key); known != names.end())
+        return known->second;
+    processes_.make_room(*process);
+    Missing missing = Missing::unreadable;
+    const Function* function = function_of(*process, pid, first & ~Runtime::frame_kind,
+                                           static_cast<uint32_t>(second), missing);
+    if (!function)
+        return unnamed(missing);
+    const Name& name = names.emplace(key, Runtime::name(*function, second)).first->second;
+    processes_.count(*process, sizeof(Name) + entry_bytes + name.file.capacity() +
+                                   name.frame.function.capacity() + name.frame.file.capacity());
+    return name;
+}
+
+} // namespace auger
