@@ -63,7 +63,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
         walk->frames[at] = walk->ip | (walk->exact && at ? WIRE_FRAME_EXACT : 0);
         walk->count = at + 1;
         walk->hotspot.first = 0;
-        stop = step(walk, at_return);
+        stop = step_through_code(walk, at_return);
         place_hotspot_frame(walk, at);
         if (has_python_frames(walk, sp))
             place_python_frames(walk, sp);

@@ -47,6 +47,7 @@ struct python_walk {
 struct hotspot_walk {
     u64 first; /* the words that tell of it; 0: nothing is known of it */
     u64 second;
+    u64 without_rule;                       /* 1: only step_without_rule() is left */
     volatile u64 segment;                   /* of the search for its block */
     u64 blob;                               /* of its code: address of the CodeBlob */
     u64 words[HOTSPOT_BYTES / sizeof(u64)]; /* what was read last */
