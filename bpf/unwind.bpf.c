@@ -60,8 +60,9 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
     for (u32 i = 0; i < TURNS_AT_ONCE && stop == WIRE_STOPS; i++) {
         u32 at = walk->count;
         u64 sp = walk->sp;
-        bool runs_php = is_in_php_loop(walk);
 
+        // Kept in memory over the step: the BPF stack is short.
+        walk->php.runs_loop = is_in_php_loop(walk);
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
         if (walk->ip >> USER_ADDRESS_BITS)
             return WIRE_STOP_STUCK;
@@ -70,7 +71,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
         walk->frames[at] = walk->ip | (walk->exact && at ? WIRE_FRAME_EXACT : 0);
         walk->count = at + 1;
         walk->noted.first = 0;
-        stop = step(walk, at_return);
+        stop = step_through_code(walk, at_return);
         if (!at)
             walk->v8.in_handler = walk->slot == sp;
         place_noted_frame(walk, at);
@@ -78,7 +79,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
             place_python_frames(walk);
         // Where the walk ends the piece is appended with its boundary, so that user space, which
         // may go on, knows it.
-        if (runs_php && stop == WIRE_STOPS && has_chain_frames(walk))
+        if (walk->php.runs_loop && stop == WIRE_STOPS && has_chain_frames(walk))
             place_chain_frames(walk);
     }
     return stop;

@@ -61,6 +61,7 @@ struct php_walk {
     u64 loop_size;
     u64 cold;
     u64 cold_size;
+    u64 runs_loop;   /* 1: the frame at hand is of that code */
     u64 frame;       /* the next one */
     u64 instruction; /* of the innermost frame, by the register that has it; 0: not known */
     u64 mark;        /* of the text that was read last */
@@ -85,6 +86,7 @@ struct hotspot_walk {
 struct v8_walk {
     u32 in_handler; /* 1: what was interrupted has no frame, so it may be a bytecode's handler */
     u32 padding;
+    u64 bp; /* at the frame at hand */
     u64 words[V8_BYTES / sizeof(u64)]; /* what was read last */
 };
 

@@ -13,35 +13,46 @@
 
 #include "v8_frames.h"
 
-// From the frame at hand to its caller's. Returns why the walk ends here, or WIRE_STOPS. Calls and
-// returns are dear where the kernel guards against speculation: this is one function.
+// From the frame at hand to its caller's, by a rule or without. Returns why the walk ends here, or
+// WIRE_STOPS. Calls and returns are dear where the kernel guards against speculation: this is one
+// function.
 __noinline int step(struct stack_walk* walk, bool at_return) {
-    bool is_v8;
-    u32 stop;
-    u64 bp;
-
     if (!walk)
         return WIRE_STOP_END;
+    if (walk->mapping.kind == WIRE_MAPPING_HOTSPOT)
+        return step_without_rule(walk, at_return);
+    if (find_rule(walk) == WIRE_UNWIND_PENDING)
+        return WIRE_STOP_PENDING;
+    return walk->rule.cfa != WIRE_CFA_NONE ? step_by_rule(walk)
+                                           : step_without_rule(walk, at_return);
+}
+
+static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_return) {
+    u32 stop;
+
+    walk->v8.bp = walk->bp;
+    note_v8_frame(walk);
+    stop = step(walk, at_return);
+    // Where the frame pointer has not led to the caller, it is the caller's own.
+    if (stop != WIRE_STOPS || walk->slot != walk->v8.bp + sizeof(u64))
+        walk->noted.first = 0;
+    return stop;
+}
+
+// The same through every kind of code. Functions that call each other have 512 bytes of the BPF
+// stack together, so those that need much are called one after the other.
+static __always_inline u32 step_through_code(struct stack_walk* walk, bool at_return) {
+    u32 stop;
+
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
     if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
-    if (walk->mapping.kind == WIRE_MAPPING_HOTSPOT) {
-        stop = step_through_hotspot(walk);
-        return stop == HOTSPOT_WITHOUT_RULE ? step_without_rule(walk, at_return) : stop;
-    }
-    is_v8 = is_v8_code(walk);
-    bp = walk->bp;
-    if (is_v8)
-        note_v8_frame(walk);
-    if (find_rule(walk) == WIRE_UNWIND_PENDING)
-        stop = WIRE_STOP_PENDING;
-    else
-        stop = walk->rule.cfa != WIRE_CFA_NONE ? step_by_rule(walk)
-                                               : step_without_rule(walk, at_return);
-    // Where the frame pointer has not led to the caller, it is the caller's own.
-    if (is_v8 && (stop != WIRE_STOPS || walk->slot != bp + sizeof(u64)))
-        walk->noted.first = 0;
-    return stop;
+    if (is_v8_code(walk))
+        return step_through_v8(walk, at_return);
+    if (walk->mapping.kind != WIRE_MAPPING_HOTSPOT)
+        return step(walk, at_return);
+    stop = step_through_hotspot(walk);
+    return stop == STEP_WITHOUT_RULE ? step(walk, at_return) : stop;
 }
 
 #endif

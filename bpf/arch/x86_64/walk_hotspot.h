@@ -174,9 +174,8 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
 }
 
 // From a frame in a mapping of HotSpot's code. Returns why the walk ends here, WIRE_STOPS, or
-// HOTSPOT_WITHOUT_RULE: step_without_rule() is to be tried. Calls do not nest deeper than elsewhere
-// in a walk, which the verifier wants.
-enum { HOTSPOT_WITHOUT_RULE = WIRE_STOPS + 1 };
+// STEP_WITHOUT_RULE: step_without_rule() is to be tried.
+enum { STEP_WITHOUT_RULE = WIRE_STOPS + 1 };
 __noinline int step_through_hotspot(struct stack_walk* walk) {
     struct wire_hotspot* layout;
     u32 number, frame = HOTSPOT_WHOLE;
@@ -204,11 +203,11 @@ __noinline int step_through_hotspot(struct stack_walk* walk) {
         // the interpreter.
         if (!read_stack_word(walk, walk->sp, walk->hotspot.words) ||
             walk->hotspot.words[0] - layout->interpreter >= layout->interpreter_size)
-            return HOTSPOT_WITHOUT_RULE;
+            return STEP_WITHOUT_RULE;
         frame = HOTSPOT_NOTHING;
         size = sizeof(u64);
     } else if (size < 2 * sizeof(u64)) {
-        return HOTSPOT_WITHOUT_RULE;
+        return STEP_WITHOUT_RULE;
     }
     return leave_hotspot_frame(walk, layout, frame, walk->sp + size);
 }
