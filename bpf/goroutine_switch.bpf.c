@@ -128,13 +128,14 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     struct stack_place here = {};
     struct park_sample* place;
     struct wire_sample* sample;
-    u64 stack[2] = {}, left[2] = {}; // low and high end; stack and instruction pointer
+    u64 high, words[2] = {}; // of its stack: low and high end; then stack and instruction pointer
 
     if (!calls || !wait || !runtime || !stats)
         return 0;
-    bpf_probe_read_user(stack, sizeof(stack), (void*)wait->g);
-    bpf_probe_read_user(left, sizeof(left), (void*)(wait->g + runtime->g_saved_sp));
-    here.sp = left[0] - stack[1];
+    bpf_probe_read_user(words, sizeof(words), (void*)wait->g);
+    high = words[1];
+    bpf_probe_read_user(words, sizeof(words), (void*)(wait->g + runtime->g_saved_sp));
+    here.sp = words[0] - high;
     if (!is_kept(calls, &here, wait->now)) {
         __sync_fetch_and_add(&stats->gated, 1);
         return 0;
@@ -148,7 +149,7 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     sample = &place->buffer.sample;
     sample->calls = 0;
     note_parked_calls(calls, &place->buffer, &here);
-    sample->user_frames = note_parked_stack(place, left[1], left[0]);
+    sample->user_frames = note_parked_stack(place, words[1], words[0]);
     sample->kernel_frames = 0;
     sample->with_waker = 0;
     __builtin_memset(sample->comm, 0, sizeof(sample->comm));

@@ -11,11 +11,14 @@
 #include ARCH(walk_probes.h)
 #include ARCH(registers.h)
 
-static __always_inline void begin_walk(struct stack_walk* walk) {
+__noinline int begin_walk(struct stack_walk* walk) {
     u32 pid = bpf_get_current_pid_tgid() >> 32;
     struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
 
+    if (!walk)
+        return 0;
     walk->count = 0;
+    walk->began = bpf_jiffies64();
     walk->bx_state = WIRE_RBX_VALUE;
     walk->exact = 1;
     walk->return_instance = 0;
@@ -24,14 +27,10 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->mapping.end = 0;
     walk->window_start = 0;
     walk->window_end = 0;
-    walk->process.cell = process ? process->cell : 0;
-    walk->process.mappings = process ? process->mappings : 0;
-    walk->process.python = process ? process->python : 0;
-    walk->process.python_layout = process ? process->python_layout : 0;
-    walk->process.hotspot = process ? process->hotspot : 0;
-    walk->process.v8 = process ? process->v8 : 0;
-    walk->process.php = process ? process->php : 0;
-    walk->process.php_layout = process ? process->php_layout : 0;
+    if (process)
+        walk->process = *process;
+    else
+        __builtin_memset(&walk->process, 0, sizeof(walk->process));
     clear_chain(walk);
     walk->php.loop_size = 0;
     walk->php.cold_size = 0;
@@ -39,6 +38,7 @@ static __always_inline void begin_walk(struct stack_walk* walk) {
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
     walk->v8.in_handler = 0;
+    return 0;
 }
 
 // Puts what is known of a runtime's frame in the place of its address, if there is room for it and
@@ -92,19 +92,21 @@ static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, 
     return stop == WIRE_STOPS ? WIRE_STOP_DEPTH : stop;
 }
 
-static __always_inline u32 check_time(struct stack_walk* walk, u64 began, u32 stop) {
+static __always_inline u32 check_time(struct stack_walk* walk, u32 stop) {
     // What the walk has read may have been another table's meanwhile. An interpreter's chain is
     // right, and follows as a whole.
-    if (bpf_jiffies64() - began < late_walk_jiffies)
+    if (bpf_jiffies64() - walk->began < late_walk_jiffies)
         return stop;
     walk->count = 1;
     walk->chain.placed = 0;
     return WIRE_STOP_LATE;
 }
 
-static __always_inline int end_walk(struct stack_walk* walk, u32 stop) {
+__noinline int end_walk(struct stack_walk* walk, u32 stop) {
     u32 at;
 
+    if (!walk)
+        return 0;
     if (stop == WIRE_STOP_END && walk->chain.endless)
         stop = WIRE_STOP_DEPTH;
     // A fiber's native stack ends where it begins, and PHP's frames go on to who has resumed it.
@@ -128,7 +130,6 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     u32 stop = WIRE_STOPS;
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
     const struct uprobe_task* utask;
-    u64 began = bpf_jiffies64();
     int place = PLACE_KNOWN;
 
     if (!walk)
@@ -161,7 +162,7 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     // No thread begins in a function that is probed where it begins.
     if (stop == WIRE_STOP_END && place == PLACE_GUESSED && walk->count == 1)
         stop = WIRE_STOP_NO_MAPPING;
-    stop = check_time(walk, began, stop);
+    stop = check_time(walk, stop);
     // A thread that executes another program has no stack for a while: only the kernel's part.
     if (stop != WIRE_STOP_END && is_exec(regs)) {
         walk->count = 0;
@@ -171,8 +172,6 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
 }
 
 __noinline int walk_parked_stack(struct stack_walk* walk, u64 ip, u64 sp) {
-    u64 began = bpf_jiffies64();
-
     if (!walk)
         return 0;
     begin_walk(walk);
@@ -182,5 +181,5 @@ __noinline int walk_parked_stack(struct stack_walk* walk, u64 ip, u64 sp) {
     walk->bp = 0; // Go's functions are left by the stack pointer
     walk->bx = 0;
     walk->bx_state = WIRE_RBX_LOST;
-    return end_walk(walk, check_time(walk, began, walk_frames(walk, false, WIRE_STOPS)));
+    return end_walk(walk, check_time(walk, walk_frames(walk, false, WIRE_STOPS)));
 }

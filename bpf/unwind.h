@@ -100,6 +100,7 @@ struct stack_walk {
     /* 1: the kernel's code was interrupted, which may have been at work on a breakpoint. Set by
      * whoever has a walk made. */
     u32 in_kernel;
+    u64 began; /* jiffies */
     /* The frame at hand. */
     u64 ip;
     u64 sp;
