@@ -197,14 +197,22 @@ TEST_P(NodeFrames, AreTheProgramsOwnChains) {
 TEST(V8NamesTest, FramesWithoutNamesAreCountedByCause) {
     V8Names names;
     const auto text = [&](uint64_t first, uint64_t second) {
-        return names.name(getpid(), first, second).frame.function;
+        return names.names(getpid(), {first, second}).at(0).frame.function;
     };
-    // Whatever it leads to is a number, so it has no name, no script and no place.
+    // All that it has are numbers, so it has no name, no script and no place. It is its own Map.
     alignas(8) static uint64_t object[64] = {};
-    const uint64_t function = WIRE_FRAME_V8 | (reinterpret_cast<uint64_t>(object) + WIRE_V8_TAG);
+    const uint64_t pointer = reinterpret_cast<uint64_t>(object) + WIRE_V8_TAG;
+    object[0] = pointer;
+    V8Layout layout{};
+    layout.walk.shared_type = static_cast<uint16_t>(pointer);
+    for (uint32_t* const offset :
+         {&layout.walk.shared_data, &layout.walk.shared_name, &layout.walk.shared_script,
+          &layout.walk.shared_literal, &layout.walk.shared_unique})
+        *offset = sizeof pointer;
+    const uint64_t function = WIRE_FRAME_V8 | pointer;
     const uint64_t second = uint64_t{WIRE_V8_COMPILED} << 32 | wire_v8_cookie(0, 0, 0, 0);
     EXPECT_EQ(text(function, second), "[javascript: unreadable]"); // of no process that is known
-    names.set_layout(getpid(), 0, std::make_shared<const V8Layout>());
+    names.set_layout(getpid(), 0, std::make_shared<const V8Layout>(layout));
     EXPECT_EQ(text(function, second ^ 1), "[javascript: gone before its name was read]");
     EXPECT_EQ(text(WIRE_FRAME_V8 | 9, second), "[javascript: unreadable]");
     EXPECT_THAT(names.missing(), testing::ElementsAre(2u, 1u, 0u));

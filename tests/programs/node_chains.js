@@ -41,7 +41,7 @@ function line() {
 function name(site) {
     const known = site.getFunctionName();
     if (known)
-        return known.replace(/^get /, '');
+        return known;
     const at = [site.getEnclosingLineNumber(), site.getEnclosingColumnNumber()];
     return at.join() === '1,1' ? '<module>' : `anonymous:${at.join(':')}`;
 }
