@@ -37,9 +37,8 @@ std::string node() {
 struct Mode {
     std::string name;
     std::vector<std::string> options;
-    // Compiled code is shown by where its functions begin, and without those that are inlined.
+    // A function of the baseline compiler's code is shown by where it begins.
     bool has_lines = false;
-    bool inlines = false;
 };
 
 struct NodeStretch : PythonStretch {
@@ -184,9 +183,7 @@ TEST_P(NodeFrames, AreTheProgramsOwnChains) {
         total.lacking += counts.lacking;
         total.wrong += counts.wrong;
     }
-    if (!mode.inlines) {
-        EXPECT_GE(total.equal * 100, total.all() * 99) << total.lacking << " lack frames";
-    }
+    EXPECT_GE(total.equal * 100, total.all() * 99) << total.lacking << " lack frames";
     if (HasFailure())
         fmt::print("{}\n", fmt::join(others, "\n"));
     for (const char* cause : {"unreadable", "memory that could not be read in time"})
@@ -226,11 +223,10 @@ TEST(V8NamesTest, FramesWithoutNamesAreCountedByCause) {
 
 INSTANTIATE_TEST_SUITE_P(
     Modes, NodeFrames,
-    testing::Values(
-        Mode{"Interpreter", {"--no-opt", "--no-sparkplug"}, true, false},
-        Mode{"FirstCompiler", {"--no-opt", "--always-sparkplug"}, false, false},
-        Mode{"SecondCompiler", {"--no-turbo-inlining", "--no-maglev-inlining"}, false, false},
-        Mode{"AsItComes", {}, false, true}),
+    testing::Values(Mode{"Interpreter", {"--no-opt", "--no-sparkplug"}, true},
+                    Mode{"FirstCompiler", {"--no-opt", "--always-sparkplug"}, false},
+                    Mode{"SecondCompiler", {"--no-turbo-inlining", "--no-maglev-inlining"}, false},
+                    Mode{"AsItComes", {}, false}),
     [](const auto& info) { return info.param.name; });
 
 } // namespace
