@@ -44,8 +44,13 @@ __noinline int begin_walk(struct stack_walk* walk) {
 // Puts what is known of a runtime's frame in the place of its address, if there is room for it and
 // the word that says why a stack is cut.
 static __always_inline void place_noted_frame(struct stack_walk* walk, u32 at) {
-    if (!walk->noted.first || at >= WIRE_STACK_WORDS - 2)
+    if (!walk->noted.first || at >= WIRE_STACK_WORDS - 4)
         return;
+    if (walk->noted.code) {
+        walk->frames[at] = walk->noted.code;
+        walk->frames[at + 1] = walk->noted.code_second;
+        at += 2;
+    }
     walk->frames[at] = walk->noted.first;
     walk->frames[at + 1] = walk->noted.second;
     walk->count = at + 2;
@@ -71,6 +76,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
         walk->frames[at] = walk->ip | (walk->exact && at ? WIRE_FRAME_EXACT : 0);
         walk->count = at + 1;
         walk->noted.first = 0;
+        walk->noted.code = 0;
         stop = step_through_code(walk, at_return);
         if (!at)
             walk->v8.in_handler = walk->slot == sp;

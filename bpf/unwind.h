@@ -73,6 +73,8 @@ struct php_walk {
 struct noted_frame {
     u64 first; /* 0: nothing is known of it */
     u64 second;
+    u64 code; /* two more, which stand before; 0: there are none */
+    u64 code_second;
 };
 
 /* Of the frame at hand, where it is HotSpot's. */

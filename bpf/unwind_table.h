@@ -199,6 +199,7 @@ enum wire_rbx_state {
 #define WIRE_FRAME_HOTSPOT_BYTECODE (WIRE_FRAME_RUNTIME | 0x0300000000000000ull)
 #define WIRE_FRAME_V8 (WIRE_FRAME_RUNTIME | 0x0400000000000000ull)
 #define WIRE_FRAME_PHP (WIRE_FRAME_RUNTIME | 0x0500000000000000ull)
+#define WIRE_FRAME_V8_CODE (WIRE_FRAME_RUNTIME | 0x0600000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

@@ -42,6 +42,12 @@ struct wire_v8 {
     __wire_u32 shared_unique;  /* 32 bits: its number; of versions without one, shared_literal */
     __wire_u32 shared_type;    /* of a SharedFunctionInfo */
     __wire_u32 bytecode_type;  /* of a BytecodeArray */
+    /* The Code that a function has now, which need not be what a frame executes; where its
+     * instructions begin, or 0: in itself, at code_instructions; and how many bytes they are. */
+    __wire_u32 function_code; /* 0: that is not known */
+    __wire_u32 code_start;
+    __wire_u32 code_instructions;
+    __wire_u32 code_size;
 };
 
 /*
@@ -49,6 +55,9 @@ struct wire_v8 {
  * (upper half) the distance from the BytecodeArray's pointer to the bytecode that is executed, or
  * WIRE_V8_COMPILED, with (lower half) what the function was known by when the stack was taken:
  * objects move and die, and their memory becomes others'.
+ * Of code that the optimizing compiler has made two words more stand before: WIRE_FRAME_V8_CODE |
+ * the pointer to its Code, and (upper half) how far in it the frame's last instruction begun is,
+ * with what the code was known by. It says which functions are inlined there.
  */
 static inline __wire_u32 wire_v8_cookie(__wire_u64 name, __wire_u64 script, __wire_u32 literal,
                                         __wire_u32 unique) {
@@ -56,6 +65,10 @@ static inline __wire_u32 wire_v8_cookie(__wire_u64 name, __wire_u64 script, __wi
            literal * 0xc2b2ae35u ^ unique;
 }
 
-WIRE_ASSERT(sizeof(struct wire_v8) == 64, "wire_v8");
+static inline __wire_u32 wire_v8_code_cookie(__wire_u64 start, __wire_u32 size) {
+    return (__wire_u32)(start >> 3) * 0x9e3779b1u ^ size * 0x85ebca6bu;
+}
+
+WIRE_ASSERT(sizeof(struct wire_v8) == 80, "wire_v8");
 
 #endif

@@ -174,14 +174,28 @@ void LiveNames::append_python_words(pid_t pid, uint64_t first, uint64_t second) 
     }
 }
 
+// A frame of V8's, or the two words about its code that stand before it.
+void LiveNames::append_v8_words(pid_t pid, uint64_t first, uint64_t second) {
+    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_V8_CODE) {
+        v8_frame_.code = first;
+        v8_frame_.code_second = second;
+        return;
+    }
+    V8FrameWords words = std::exchange(v8_frame_, {});
+    words.first = first;
+    words.second = second;
+    for (const V8Names::Name& name : v8_.names(pid, words))
+        stack_.push_back(intern_named(ModuleKind::js, name.file, name.address, {&name.frame, 1}));
+}
+
 void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PYTHON) {
         append_python_words(pid, first, second);
         return;
     }
-    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_V8) {
-        const V8Names::Name& name = v8_.name(pid, first, second);
-        stack_.push_back(intern_named(ModuleKind::js, name.file, name.address, {&name.frame, 1}));
+    if (const uint64_t kind = first & WIRE_FRAME_KIND;
+        kind == WIRE_FRAME_V8 || kind == WIRE_FRAME_V8_CODE) {
+        append_v8_words(pid, first, second);
         return;
     }
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PHP) {
@@ -223,6 +237,7 @@ std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
 
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
+    v8_frame_ = {};
     for (size_t i = 0; i < user_frames.size(); i++) {
         const uint64_t word = user_frames[i];
         if (word & WIRE_STACK_CUT) {

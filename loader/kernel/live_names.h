@@ -103,6 +103,7 @@ class LiveNames {
     // Of a frame of a runtime, by its two words.
     void append_runtime_words(pid_t pid, uint64_t first, uint64_t second);
     void append_python_words(pid_t pid, uint64_t first, uint64_t second);
+    void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
 
@@ -121,6 +122,7 @@ class LiveNames {
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
     std::string task_function_;                        // of the stack at hand
+    V8FrameWords v8_frame_;                            // likewise: the code, before the function
     struct Process {
         std::string cgroup;    // empty: unknown
         bool has_name = false; // its main thread has been in the stream

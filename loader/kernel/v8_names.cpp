@@ -61,10 +61,40 @@ V8Names::Name name_script_function(const V8Function& function, const V8Lines& li
     return name;
 }
 
+// Innermost first.
+std::variant<std::vector<V8Function>, V8Problem>
+read_v8_frame(const ReadMemory& read, const V8Layout& layout, const V8FrameWords& words) {
+    const uint64_t shared = words.first & ~WIRE_FRAME_KIND;
+    auto owner = read_v8_function(read, layout, shared, words.second);
+    if (const auto* const problem = std::get_if<V8Problem>(&owner))
+        return *problem;
+    std::vector<V8Function> functions;
+    std::optional<uint32_t> position;
+    // Without what its code says, the function is where it begins.
+    if (words.code) {
+        const auto answer = read_v8_code_place(read, layout, words.code & ~WIRE_FRAME_KIND,
+                                               words.code_second, shared);
+        const auto* const place = std::get_if<V8CodePlace>(&answer);
+        for (const auto& inlined : place ? place->inlined : std::vector<V8CodePlace::Inlined>()) {
+            auto one = read_v8_inlined(read, layout, inlined.shared, inlined.position);
+            if (const auto* const problem = std::get_if<V8Problem>(&one))
+                return *problem;
+            functions.push_back(std::get<V8Function>(std::move(one)));
+        }
+        position = place ? place->position : std::nullopt;
+    }
+    functions.push_back(std::get<V8Function>(std::move(owner)));
+    if (position)
+        functions.back().position = position;
+    return functions;
+}
+
 } // namespace
 
-size_t V8Names::KeyHash::operator()(const Key& key) const noexcept {
-    return (key.first ^ key.second * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> 7;
+size_t V8Names::WordsHash::operator()(const V8FrameWords& words) const noexcept {
+    const uint64_t function = words.first ^ words.second * 0x9e3779b97f4a7c15;
+    const uint64_t code = words.code ^ words.code_second * 0x9e3779b97f4a7c15;
+    return (function ^ code * 0xc2b2ae3d27d4eb4f) * 0xff51afd7ed558ccd >> 7;
 }
 
 void V8Names::set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const V8Layout> layout) {
@@ -116,15 +146,15 @@ void V8Names::make_room(Process& process) {
     forget_names(std::ranges::max_element(processes_, by_bytes)->second);
 }
 
-const V8Names::Name& V8Names::unnamed(V8Problem problem) {
+const V8Names::Names& V8Names::unnamed(V8Problem problem) {
     static const auto make = [](uint64_t address, const char* text) {
         Name name;
         name.file = no_file;
         name.address = address;
         name.frame.function = text;
-        return name;
+        return Names{std::move(name)};
     };
-    static const std::array<Name, causes> names = {
+    static const std::array<Names, causes> names = {
         make(1, "[javascript: unreadable]"),
         make(2, "[javascript: gone before its name was read]"),
         make(3, "[javascript: its memory could not be read in time]"),
@@ -173,39 +203,48 @@ std::variant<const V8Lines*, V8Problem> V8Names::lines_of(Process& process, pid_
     return &process.scripts.emplace(script, std::move(lines)).first->second;
 }
 
-std::variant<V8Names::Name, V8Problem> V8Names::read(Process& process, pid_t pid, uint64_t first,
-                                                     uint64_t second) {
-    const auto answer = in_time<V8Function>(
-        process, pid,
-        [layout = process.layout, pointer = first & ~WIRE_FRAME_KIND, second](
-            const ReadMemory& read) { return read_v8_function(read, *layout, pointer, second); });
+std::variant<V8Names::Names, V8Problem> V8Names::read(Process& process, pid_t pid,
+                                                      const V8FrameWords& words) {
+    using Functions = std::vector<V8Function>;
+    const auto answer =
+        in_time<Functions>(process, pid, [layout = process.layout, words](const ReadMemory& read) {
+            return read_v8_frame(read, *layout, words);
+        });
     if (const auto* const problem = std::get_if<V8Problem>(&answer))
         return *problem;
-    const auto& function = std::get<V8Function>(answer);
-    if (!function.script)
-        return name_script_function(function, {});
-    const auto lines = lines_of(process, pid, *function.script);
-    if (const auto* const problem = std::get_if<V8Problem>(&lines))
-        return *problem;
-    return name_script_function(function, *std::get<const V8Lines*>(lines));
+    Names names;
+    for (const V8Function& function : std::get<Functions>(answer)) {
+        if (!function.script) {
+            names.push_back(name_script_function(function, {}));
+            continue;
+        }
+        const auto lines = lines_of(process, pid, *function.script);
+        if (const auto* const problem = std::get_if<V8Problem>(&lines))
+            return *problem;
+        names.push_back(name_script_function(function, *std::get<const V8Lines*>(lines)));
+    }
+    return names;
 }
 
-const V8Names::Name& V8Names::name(pid_t pid, uint64_t first, uint64_t second) {
+const V8Names::Names& V8Names::names(pid_t pid, const V8FrameWords& words) {
     const auto found = processes_.find(pid);
     if (found == processes_.end() || !found->second.layout)
         return unnamed(V8Problem::unreadable);
     Process& process = found->second;
-    const Key key{first, second};
-    if (const auto known = process.names.find(key); known != process.names.end())
+    if (const auto known = process.names.find(words); known != process.names.end())
         return known->second;
     make_room(process);
-    auto answer = read(process, pid, first, second);
+    auto answer = read(process, pid, words);
     if (const auto* const problem = std::get_if<V8Problem>(&answer))
         return unnamed(*problem);
-    const Name& name = process.names.emplace(key, std::get<Name>(std::move(answer))).first->second;
-    count(process, sizeof name + bytes_of_entry + name.file.capacity() +
-                       name.frame.function.capacity() + name.frame.file.capacity());
-    return name;
+    const Names& names =
+        process.names.emplace(words, std::get<Names>(std::move(answer))).first->second;
+    size_t bytes = sizeof words + sizeof names + bytes_of_entry;
+    for (const Name& name : names)
+        bytes += sizeof name + name.file.capacity() + name.frame.function.capacity() +
+                 name.frame.file.capacity();
+    count(process, bytes);
+    return names;
 }
 
 } // namespace auger

@@ -3,6 +3,7 @@
 // read out of the process at once: objects move and die, and their memory becomes others'.
 #pragma once
 
+#include "loader/runtimes/v8/code_reader.h"
 #include "loader/runtimes/v8/function_reader.h"
 #include "loader/runtimes/v8/script_lines.h"
 #include "loader/stream/events.h"
@@ -17,8 +18,16 @@
 #include <string>
 #include <unordered_map>
 #include <variant>
+#include <vector>
 
 namespace auger {
+
+// What a walk has of a frame: see bpf/wire/v8.h.
+struct V8FrameWords {
+    uint64_t first = 0, second = 0;
+    uint64_t code = 0, code_second = 0; // 0: there are none
+    friend bool operator==(const V8FrameWords&, const V8FrameWords&) = default;
+};
 
 class V8Names {
   public:
@@ -39,26 +48,24 @@ class V8Names {
     // taken in.
     void end(pid_t pid);
 
-    // Of a frame's two words: see bpf/wire/v8.h. Until the next call.
-    const Name& name(pid_t pid, uint64_t first, uint64_t second);
+    // Innermost first: those that are inlined in one another at the frame's place, then the
+    // function whose frame it is. Until the next call.
+    using Names = std::vector<Name>;
+    const Names& names(pid_t pid, const V8FrameWords& words);
     // Of what is known of all processes.
     size_t memory_bytes() const { return bytes_; }
     // Frames without names, by Missing.
     const std::array<uint64_t, causes>& missing() const { return missing_; }
 
   private:
-    struct Key {
-        uint64_t first, second;
-        friend bool operator==(const Key&, const Key&) = default;
-    };
-    struct KeyHash {
-        size_t operator()(const Key& key) const noexcept;
+    struct WordsHash {
+        size_t operator()(const V8FrameWords& words) const noexcept;
     };
     struct Process {
         uint64_t executed_ns = 0;
         std::shared_ptr<const V8Layout> layout;
         bool ended = false;
-        std::unordered_map<Key, Name, KeyHash> names; // by a frame's words
+        std::unordered_map<V8FrameWords, Names, WordsHash> names;
         std::map<V8Script, V8Lines> scripts;
         size_t bytes = 0; // of both
         // Of one that let us wait: until when it is not asked again, and how long that is.
@@ -70,12 +77,11 @@ class V8Names {
     void count(Process& process, size_t bytes);
     void forget_names(Process& process);
     void make_room(Process& process);
-    const Name& unnamed(V8Problem problem);
+    const Names& unnamed(V8Problem problem);
     // Reads in bounded time.
     template <typename Answer, typename Work>
     std::variant<Answer, V8Problem> in_time(Process& process, pid_t pid, Work work);
-    std::variant<Name, V8Problem> read(Process& process, pid_t pid, uint64_t first,
-                                       uint64_t second);
+    std::variant<Names, V8Problem> read(Process& process, pid_t pid, const V8FrameWords& words);
     std::variant<const V8Lines*, V8Problem> lines_of(Process& process, pid_t pid,
                                                      const V8Script& script);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
+#include "loader/runtimes/v8/code_reader.h"
 #include "loader/runtimes/v8/function_reader.h"
 #include "loader/runtimes/v8/layout.h"
 #include "loader/runtimes/v8/script_lines.h"
@@ -53,6 +54,8 @@ V8Layout small_layout(bool begins_with_place) {
     walk.shared_unique = 36;
     walk.shared_type = 0x101;
     walk.bytecode_type = 0x104;
+    walk.code_start = 8;
+    walk.code_size = 16;
     V8Objects& objects = layout.objects;
     objects.map_type = walk.map_type;
     objects.bytecode_length = 8;
@@ -62,6 +65,8 @@ V8Layout small_layout(bool begins_with_place) {
     objects.interpreter_data_bytecode = 8;
     objects.code_type = 0x106;
     objects.code_bytecode = 8;
+    objects.code_data = 24;
+    objects.code_positions = 32;
     objects.array_length = 8;
     objects.array_data = 16;
     objects.scope_type = 0x102;
@@ -143,8 +148,9 @@ void fuzz_v8(const uint8_t* data, size_t size) {
     std::memcpy(&number, data, sizeof number);
     const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
     const auto content = input.subspan(sizeof number);
-    if (v8_source_position(content, number).value_or(0) > uint32_t{1} << 30)
-        std::abort();
+    if (const auto found = v8_source_position(content, number))
+        if (found->position >= uint32_t{1} << 30 || found->inlined.value_or(0) >= 1 << 16)
+            std::abort();
 
     Memory memory(content);
     const ReadMemory read = [&](uint64_t address, void* bytes, size_t bytes_size) {
@@ -161,6 +167,13 @@ void fuzz_v8(const uint8_t* data, size_t size) {
         wire_v8_cookie(at(walk.shared_name, uint64_t{}), at(walk.shared_script, uint64_t{}),
                        at(walk.shared_literal, uint32_t{}), at(walk.shared_unique, uint32_t{}));
     const uint64_t offset = number & WIRE_V8_COMPILED;
+    const uint32_t code =
+        wire_v8_code_cookie(at(walk.code_start, uint64_t{}), at(walk.code_size, uint32_t{}));
+    const auto place = read_v8_code_place(read, layout, WIRE_V8_TAG, offset << 32 | code,
+                                          at(number & 0xff, uint64_t{}));
+    if (const auto* const known = std::get_if<V8CodePlace>(&place))
+        if (known->inlined.size() > 128 || (!known->inlined.empty() && !known->position))
+            std::abort();
     const auto answer = read_v8_function(read, layout, WIRE_V8_TAG, offset << 32 | cookie);
     const auto* const function = std::get_if<V8Function>(&answer);
     if (!function)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace auger::test {
@@ -111,8 +112,8 @@ struct V8Image : FakePages {
         set(bytecode, 16, integer(20));
         set(bytecode, 24, positions);
         put_object(positions, 307);
-        // (-1, 10) where it is entered, (3, 12), (8, 22)
-        put_positions({1, 44, 8, 4, 10, 40});
+        // The first one is where it is entered.
+        put_positions({{-1, raw(10)}, {3, raw(12)}, {8, raw(22)}});
         put_object(none, oddball);
         put_string(name, "pay");
         put_string(inferred, "Till.pay");
@@ -146,7 +147,32 @@ struct V8Image : FakePages {
         put(object - tag + 20, static_cast<uint32_t>(characters.size()));
         put_bytes(object - tag + 32, characters.data(), 2 * characters.size());
     }
-    void put_positions(const std::vector<uint8_t>& table) {
+    // A position as tables have it, of the function itself or of one that is inlined.
+    static constexpr int64_t raw(int64_t position, int64_t inlined = -1) {
+        return (inlined + 1) << 31 | (position + 1) << 1;
+    }
+    // Of (offset, raw position), each offset where a statement begins.
+    static std::vector<uint8_t>
+    position_table(const std::vector<std::pair<int64_t, int64_t>>& places) {
+        std::vector<uint8_t> bytes;
+        const auto add = [&](int64_t number) {
+            uint64_t value =
+                static_cast<uint64_t>(number) << 1 ^ static_cast<uint64_t>(number >> 63);
+            for (; value > 127; value >>= 7)
+                bytes.push_back(static_cast<uint8_t>(value | 128));
+            bytes.push_back(static_cast<uint8_t>(value));
+        };
+        int64_t at = -1, before = 0;
+        for (const auto& [offset, position] : places) {
+            add(offset - at);
+            add(position - before);
+            at = offset;
+            before = position;
+        }
+        return bytes;
+    }
+    void put_positions(const std::vector<std::pair<int64_t, int64_t>>& places) {
+        const auto table = position_table(places);
         set(positions, 16, integer(static_cast<int32_t>(table.size())));
         put_bytes(positions - tag + 24, table.data(), table.size());
     }

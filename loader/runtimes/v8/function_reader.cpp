@@ -32,6 +32,7 @@ class FunctionReader {
     FunctionReader(const ReadMemory& read, const V8Layout& layout)
         : heap_(read, layout.objects), walk_(layout.walk), objects_(layout.objects) {}
 
+    bool is_shared(uint64_t pointer) { return has_type(pointer, walk_.shared_type); }
     std::optional<Shared> shared(uint64_t pointer);
     std::optional<V8Function> function(const Shared& shared, uint32_t offset);
     V8Problem problem() const { return heap_.problem(); }
@@ -53,8 +54,7 @@ class FunctionReader {
 
 std::optional<Shared> FunctionReader::shared(uint64_t pointer) {
     Shared shared;
-    uint64_t map = 0;
-    if (!heap_.get(pointer, 0, map) || !heap_.get(pointer, walk_.shared_data, shared.data) ||
+    if (!heap_.get(pointer, walk_.shared_data, shared.data) ||
         !heap_.get(pointer, walk_.shared_name, shared.name) ||
         !heap_.get(pointer, walk_.shared_script, shared.script) ||
         !heap_.get(pointer, walk_.shared_literal, shared.literal) ||
@@ -161,7 +161,8 @@ std::optional<uint32_t> FunctionReader::position(uint64_t bytecode, uint32_t off
     std::vector<std::byte> bytes(static_cast<size_t>(*size));
     if (!heap_.bytes(*table, objects_.array_data, bytes))
         return std::nullopt;
-    return v8_source_position(bytes, offset - first);
+    const auto found = v8_source_position(bytes, offset - first);
+    return found ? std::optional(found->position) : std::nullopt;
 }
 
 std::optional<V8Function> FunctionReader::function(const Shared& shared, uint32_t offset) {
@@ -186,20 +187,18 @@ std::optional<V8Function> FunctionReader::function(const Shared& shared, uint32_
     return heap_.failed() ? std::nullopt : std::optional(function);
 }
 
-} // namespace
-
-std::variant<V8Function, V8Problem> read_v8_function(const ReadMemory& read, const V8Layout& layout,
-                                                     uint64_t pointer, uint64_t second) {
-    const auto cookie = static_cast<uint32_t>(second);
-    const auto offset = static_cast<uint32_t>(second >> 32);
-    // What moves in the meantime may be read in part: so it is read twice, and must be the same.
+// What moves in the meantime may be read in part: so it is read twice, and must be the same.
+std::variant<V8Function, V8Problem> read_twice(const ReadMemory& read, const V8Layout& layout,
+                                               uint64_t pointer, std::optional<uint32_t> cookie,
+                                               uint32_t offset) {
     std::optional<V8Function> before;
     for (const bool again : {false, true}) {
         FunctionReader reader(read, layout);
+        const bool is_one = reader.is_shared(pointer);
         const auto shared = reader.shared(pointer);
         if (!shared)
             return reader.problem();
-        if (shared->cookie() != cookie)
+        if (!is_one || (cookie && shared->cookie() != *cookie))
             return V8Problem::gone;
         auto function = reader.function(*shared, offset);
         if (!function)
@@ -209,6 +208,22 @@ std::variant<V8Function, V8Problem> read_v8_function(const ReadMemory& read, con
         before = std::move(function);
     }
     return *before;
+}
+
+} // namespace
+
+std::variant<V8Function, V8Problem> read_v8_function(const ReadMemory& read, const V8Layout& layout,
+                                                     uint64_t pointer, uint64_t second) {
+    return read_twice(read, layout, pointer, static_cast<uint32_t>(second),
+                      static_cast<uint32_t>(second >> 32));
+}
+
+std::variant<V8Function, V8Problem> read_v8_inlined(const ReadMemory& read, const V8Layout& layout,
+                                                    uint64_t pointer, uint32_t position) {
+    auto answer = read_twice(read, layout, pointer, {}, WIRE_V8_COMPILED);
+    if (auto* const function = std::get_if<V8Function>(&answer))
+        function->position = position;
+    return answer;
 }
 
 } // namespace auger

@@ -35,6 +35,10 @@ struct V8Function {
     friend bool operator==(const V8Function&, const V8Function&) = default;
 };
 
+// Of a function that is inlined into another one, as it is now. `shared`: the pointer to its
+// SharedFunctionInfo.
+std::variant<V8Function, V8Problem> read_v8_inlined(const ReadMemory& read, const V8Layout& layout,
+                                                    uint64_t shared, uint32_t position);
 // `shared`: the pointer to its SharedFunctionInfo; `second`: the frame's second word
 // (bpf/wire/v8.h).
 std::variant<V8Function, V8Problem> read_v8_function(const ReadMemory& read, const V8Layout& layout,

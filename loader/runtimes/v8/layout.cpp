@@ -23,13 +23,19 @@ struct Version {
     uint32_t scope_variables;
     uint32_t scope_begins_with_place;
     uint32_t scope_module;
+    // Of code; since 13 functions have it in a table of its own: 0.
+    uint32_t function_code;
+    uint32_t code_start; // 0: in itself, at code_instructions
+    uint32_t code_instructions;
+    uint32_t code_size;
+    uint32_t code_positions;
 };
 
 constexpr std::array versions = {
-    Version{10, 2, 8, 0, 32, 16, 4, 32, 0, 3}, // Node 18
-    Version{11, 3, 8, 0, 32, 16, 4, 32, 0, 3}, // Node 20
-    Version{12, 4, 8, 8, 24, 8, 4, 32, 0, 3},  // Node 22
-    Version{13, 6, 8, 8, 24, 8, 0, 32, 1, 5},  // Node 24
+    Version{10, 2, 8, 0, 32, 16, 4, 32, 0, 3, 48, 0, 128, 40, 24}, // Node 18
+    Version{11, 3, 8, 0, 32, 16, 4, 32, 0, 3, 48, 40, 0, 56, 24},  // Node 20
+    Version{12, 4, 8, 8, 24, 8, 4, 32, 0, 3, 24, 40, 0, 52, 16},   // Node 22
+    Version{13, 6, 8, 8, 24, 8, 0, 32, 1, 5, 0, 0, 0, 0, 0},       // Node 24
 };
 
 // The same in all of them.
@@ -103,6 +109,10 @@ wire_v8 walk_layout(Constants& constants, const Version& version) {
         version.unique_behind_flags ? flags + version.unique_behind_flags : walk.shared_literal;
     walk.shared_type = constants.type(C::shared_type);
     walk.bytecode_type = constants.type(C::bytecode_type);
+    walk.function_code = version.function_code;
+    walk.code_start = version.code_start;
+    walk.code_instructions = version.code_instructions;
+    walk.code_size = version.code_size;
     const uint32_t last =
         std::max({walk.shared_data + 4, walk.shared_name + 4, walk.shared_script + 4,
                   walk.shared_unique, walk.shared_literal});
@@ -122,6 +132,8 @@ V8Objects object_layout(Constants& constants, const Version& version, const wire
     objects.interpreter_data_bytecode = interpreter_data_bytecode;
     objects.code_type = constants.type(C::code_type);
     objects.code_bytecode = version.code_bytecode;
+    objects.code_data = version.code_bytecode;
+    objects.code_positions = version.code_positions;
     objects.scope_type = constants.type(C::scope_type);
     objects.scope_flags = scope_flags + version.flags_in_integer;
     objects.scope_locals = scope_locals;

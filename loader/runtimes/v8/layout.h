@@ -21,7 +21,9 @@ struct V8Objects {
     uint32_t interpreter_data_bytecode;
     uint32_t code_type;
     uint32_t code_bytecode; // of code that the baseline compiler has made
-    uint32_t array_length;  // of an array of bytes; a small integer
+    uint32_t code_data;     // of code of the optimizing one, an array: what is inlined there, ...
+    uint32_t code_positions;
+    uint32_t array_length; // of an array of bytes; a small integer
     uint32_t array_data;
     // A ScopeInfo: flags, numbers, then what the flags say is there.
     uint32_t scope_type;

@@ -28,18 +28,34 @@ class Numbers {
     std::span<const std::byte> bytes_;
 };
 
-// By far what a script can have: a string has less than 2^30 characters.
-constexpr int64_t number_limit = int64_t{1} << 32;
+// Beyond what offsets and positions can be.
+constexpr int64_t number_limit = int64_t{1} << 48;
+
+// From the lowest bit on: that it is elsewhere, one more than the position, one more than the
+// number of the inlined function.
+constexpr int position_at = 1, inlined_at = 31;
+constexpr int64_t position_mask = (int64_t{1} << 30) - 1, inlined_mask = (1 << 16) - 1;
 
 } // namespace
 
-std::optional<uint32_t> v8_source_position(std::span<const std::byte> table, uint32_t offset) {
+std::optional<V8SourcePosition> v8_source_position(int64_t raw) {
+    const int64_t position = raw >> position_at & position_mask;
+    const int64_t inlined = raw >> inlined_at & inlined_mask;
+    if (raw < 0 || raw & 1 || position == 0)
+        return std::nullopt;
+    V8SourcePosition found{static_cast<uint32_t>(position - 1), {}};
+    if (inlined)
+        found.inlined = static_cast<uint32_t>(inlined - 1);
+    return found;
+}
+
+std::optional<V8SourcePosition> v8_source_position(std::span<const std::byte> table,
+                                                   uint32_t offset) {
     Numbers numbers(table);
-    // Of bytecodes the offsets, which ascend, from -1, which is where the function is entered; of
-    // what is no statement less 1 and with another sign. Of positions one bit more, of functions
-    // that are elsewhere, and one number more.
+    // Of offsets, which ascend, the differences, from -1, which is where a function is entered; of
+    // what is no statement less 1 and with another sign.
     int64_t at = -1, raw = 0;
-    std::optional<uint32_t> found;
+    std::optional<V8SourcePosition> found;
     while (!numbers.at_end()) {
         const int64_t step = numbers.number();
         if (numbers.at_end() || step >= number_limit || step < -number_limit)
@@ -51,11 +67,9 @@ std::optional<uint32_t> v8_source_position(std::span<const std::byte> table, uin
         if (distance >= number_limit || distance < -number_limit)
             break;
         raw += distance;
-        const bool is_external = raw & 1;
-        const int64_t position = (raw >> 1) - 1;
-        found.reset();
-        if (raw >= 0 && !is_external && position >= 0 && position < number_limit / 4)
-            found = static_cast<uint32_t>(position);
+        if (raw >= number_limit || raw < -number_limit)
+            break;
+        found = v8_source_position(raw);
     }
     return found;
 }
