@@ -47,13 +47,18 @@ PhpStack look_at_php(Session& session, StackId stack) {
             }
         }
         after_php = kind == ModuleKind::php;
-        after_native = kind == ModuleKind::file;
+        // What is further out of a stack that is cut is not known.
+        after_native = kind == ModuleKind::file || kind == ModuleKind::cut;
     }
     seen.all.placed = std::ranges::find(seen.entries, "(nobody)") == seen.entries.end();
     return seen;
 }
 
 namespace {
+
+bool reads_clock(const std::string& function) {
+    return function == "hrtime" || function == "getrusage";
+}
 
 // Where C code begins to call a function, or has called it, its native frames are of another one
 // than PHP's; a fiber's stack ends where the fiber begins.
@@ -75,14 +80,19 @@ Agreement compare_php(const PhpStack& stack, const PythonStretch& truth) {
         innermost.line < truth.first_line || innermost.line > truth.last_line)
         return lacks;
     // In each phase it looks at clocks.
-    const std::string& leaf = seen.chain.back().function;
-    const bool reads_clock =
-        seen.chain.size() == depth + 1 && (leaf == "hrtime" || leaf == "getrusage");
-    for (size_t i = depth; i < seen.chain.size() && !reads_clock; i++)
+    const bool in_clock = seen.chain.size() == depth + 1 && reads_clock(seen.chain.back().function);
+    for (size_t i = depth; i < seen.chain.size() && !in_clock; i++)
         if (i - depth >= truth.inner.size() || seen.chain[i].function != truth.inner[i - depth])
             return lacks;
     return seen.cut && truth.phase != "fiber" && truth.phase != "resumed fiber" ? Agreement::lacking
                                                                                 : Agreement::equal;
+}
+
+bool is_innermost_part_of_php(PhpStack seen, const PythonStretch& truth) {
+    auto& chain = seen.all.chain;
+    if (!chain.empty() && reads_clock(chain.back().function))
+        chain.pop_back();
+    return is_innermost_part(seen.all, truth);
 }
 
 void PhpTest::await_tables(Session& session) {

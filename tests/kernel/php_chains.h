@@ -5,6 +5,8 @@
 #include "tests/kernel/python_chains.h"
 
 #include <filesystem>
+#include <initializer_list>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@ namespace auger::test {
 struct PhpMode {
     std::string name, php;
     std::vector<std::string> options;
+    friend void PrintTo(const PhpMode& mode, std::ostream* to) { *to << mode.name; }
 };
 
 // Debian's, without and with opcache, and what AUGER_PHPS names, separated by colons.
@@ -30,6 +33,7 @@ struct PhpStack {
 PhpStack look_at_php(Session& session, StackId stack);
 
 Agreement compare_php(const PhpStack& seen, const PythonStretch& truth);
+bool is_innermost_part_of_php(PhpStack seen, const PythonStretch& truth);
 
 class PhpTest : public KernelTest, public testing::WithParamInterface<PhpMode> {
   protected:

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 namespace auger::test {
 namespace {
@@ -56,7 +58,7 @@ class PhpRequests : public PhpTest {};
 
 // Each request begins with empty memory, so that the functions of its files, which are other ones
 // and of the same form, lie where those of the request before lay. None is taken for another one,
-// although most of a short request's die before their names are read.
+// although many of a short request's die before their names are read.
 TEST_P(PhpRequests, HaveTheirOwnFrames) {
     TemporaryFolder folder;
     const std::string path = folder.path("stretches");
@@ -75,10 +77,18 @@ TEST_P(PhpRequests, HaveTheirOwnFrames) {
     session.observe(program.pid());
     await_tables(session);
     must(session.backend().set_sampling({.rate_hz = 999}));
-    for (int i = 0; i < 300; i++) {
-        ASSERT_TRUE(get_page(port, fmt::format("page_{}", i % 7)));
-        session.pump_until([] { return true; });
+    // Names are read while requests go on.
+    std::atomic<int> answered = 0;
+    std::atomic<bool> done = false;
+    {
+        const std::jthread client([&] {
+            for (int i = 0; i < 600; i++)
+                answered += get_page(port, fmt::format("page_{}", i % 7));
+            done = true;
+        });
+        EXPECT_TRUE(session.pump_until([&] { return done.load(); }));
     }
+    EXPECT_EQ(answered, 600);
     must(session.backend().set_sampling({}));
     await_samples(session);
     program.signal(SIGTERM);
@@ -86,7 +96,7 @@ TEST_P(PhpRequests, HaveTheirOwnFrames) {
     session.backend().settle_symbols(seconds(60));
 
     const auto stretches = read_python_stretches(path);
-    EXPECT_GE(stretches.size(), 300u);
+    EXPECT_GE(stretches.size(), 600u);
     uint64_t named = 0, unnamed = 0;
     for (const SampleEvent& sample : session.log.samples) {
         const auto stretch = std::ranges::find_if(stretches, [&](const PythonStretch& one) {
@@ -102,7 +112,7 @@ TEST_P(PhpRequests, HaveTheirOwnFrames) {
     }
     fmt::print("of requests: {} samples with all names, {} without some\n", named, unnamed);
     EXPECT_GE(named + unnamed, 300u);
-    EXPECT_GT(named, unnamed);
+    EXPECT_GT(named, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, PhpRequests, testing::ValuesIn(php_modes()),
