@@ -4,11 +4,15 @@
 #include "loader/process/capabilities.h"
 
 #include <linux/capability.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -16,6 +20,7 @@ namespace auger {
 namespace {
 
 constexpr std::chrono::milliseconds patience{100};
+constexpr int most_turns = 20; // of that, where CPUs are short
 constexpr int most_stuck = 64; // threads
 
 // A thread, and what it has been given; both sides hold it.
@@ -24,6 +29,7 @@ struct Worker {
     std::condition_variable changed;
     std::function<void()> work; // empty: done
     bool left = false;          // nobody waits for it any more
+    pid_t tid = 0;              // 0: it has not begun
 };
 
 struct Workers {
@@ -41,6 +47,7 @@ Workers& workers() {
 void run(const std::shared_ptr<Worker>& worker) {
     begin_thread("memory", capability(CAP_SYS_PTRACE));
     std::unique_lock lock(worker->mutex);
+    worker->tid = gettid();
     while (!worker->left) {
         if (!worker->work) {
             worker->changed.wait(lock);
@@ -58,6 +65,16 @@ void run(const std::shared_ptr<Worker>& worker) {
     workers().stuck--;
 }
 
+// Whether a thread of ours executes, or would if it had a CPU: it waits for no memory.
+bool is_runnable(pid_t tid) {
+    if (tid == 0)
+        return true;
+    std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    return line.find(") R ") != line.npos;
+}
+
 } // namespace
 
 bool run_in_time(std::function<void()> work) {
@@ -73,7 +90,17 @@ bool run_in_time(std::function<void()> work) {
     std::unique_lock lock(worker.mutex);
     worker.work = std::move(work);
     worker.changed.notify_all();
-    if (worker.changed.wait_for(lock, patience, [&] { return !worker.work; }))
+    const auto done = [&] { return !worker.work; };
+    for (int turn = 1; !worker.changed.wait_for(lock, patience, done) && turn < most_turns;
+         turn++) {
+        const pid_t tid = worker.tid;
+        lock.unlock();
+        const bool goes_on = is_runnable(tid);
+        lock.lock();
+        if (!goes_on)
+            break;
+    }
+    if (done())
         return true;
     worker.left = true;
     lock.unlock();

@@ -7,9 +7,10 @@
 
 namespace auger {
 
-// Runs `work` in another thread, which is kept for the next time, and waits a tenth of a second.
-// False: it is not done, or so many have not been that nothing is begun any more. Then `work` may
-// still run, so it owns all that it uses. The end of this process ends it.
+// Runs `work` in another thread, which is kept for the next time, and waits a tenth of a second;
+// longer, up to two seconds, as long as the thread waits for nothing but a CPU. False: it is not
+// done, or so many have not been that nothing is begun any more. Then `work` may still run, so it
+// owns all that it uses. The end of this process ends it.
 bool run_in_time(std::function<void()> work);
 
 } // namespace auger

@@ -161,7 +161,7 @@ TEST_P(JavaFrames, AreTheProgramsOwnChains) {
     if (HasFailure())
         fmt::print("{}\n", fmt::join(wrong, "\n"));
     for (const char* cause : {"unreadable", "memory that could not be read in time"})
-        EXPECT_EQ(session.lost(fmt::format("Java frames without a name: {}", cause)), 0u);
+        EXPECT_EQ(session.lost(fmt::format("Java frames without a name: {}", cause)), 0u) << cause;
 }
 
 // In our own memory, where a method and all that it leads to is one object.

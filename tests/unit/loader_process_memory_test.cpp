@@ -4,6 +4,7 @@
 
 #include "loader/base/fd.h"
 #include "loader/process/proc_info.h"
+#include "loader/process/run_in_time.h"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 namespace auger {
@@ -151,6 +153,26 @@ TEST(ProcessMemory, ThatItsOwnerKeepsBackHoldsNobodyUp) {
     // Filled at last, it is read by who has waited all the time, and by who comes.
     served.fill();
     EXPECT_EQ(ProcessMemory(getpid()).word(served.address()), 0u);
+}
+
+// What wants for nothing but a CPU is no owner's doing: it is waited for, however short CPUs are.
+TEST(RunInTime, WaitsForWhatWaitsForACpuAlone) {
+    EXPECT_TRUE(run_in_time([] {
+        const auto cpu_ns = [] {
+            timespec now{};
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+            return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+        };
+        while (cpu_ns() < 300'000'000) // thrice as long as anything else is waited for
+            ;
+    }));
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    EXPECT_FALSE(run_in_time([end = ends[0]] {
+        char byte = 0;
+        (void)!read(end, &byte, 1);
+    }));
+    EXPECT_EQ(write(ends[1], "", 1), 1); // the thread ends
 }
 
 } // namespace
