@@ -67,8 +67,8 @@ constexpr double aim_mb = [] {
     // Its locations: LocationEntry and FrameEntry in the model; by content and with their names in
     // its MachineStream, nodes likewise; both encoded in its DefinitionLog, arrays that double.
     constexpr size_t encoded_name = 96; // function, file, line
-    constexpr size_t location = 2 * (56 + 16) + 2 * (sizeof(std::string) + 24 + 16) +
-                                encoded_name + 2 * (encoded_name + 16 + 2 * sizeof(uint64_t));
+    constexpr size_t location = 2 * (56 + 16) + 2 * (sizeof(std::string) + 24 + 16) + encoded_name +
+                                2 * (encoded_name + 16 + 2 * sizeof(uint64_t));
     // Its statistics (SpecHistory): as many durations as there are calls, 185 a second and CPU.
     constexpr size_t calls = SimulatedHosts::cpus * 185 / SimulatedService::statistics_a_second;
     constexpr size_t statistics = 60 * SimulatedService::statistics_a_second *
@@ -280,10 +280,9 @@ void print_figures(const Run& run, const Figures& f, double floor_ns) {
     const double cpus = f.backend_cpus + f.view_cpus;
     std::string aims;
     if (run.hosts == fleet && !run.relays)
-        aims = fmt::format("{} CPUs {}, {} ms {}, {:.0f} MB {}", aim_cpus,
-                           verdict(cpus <= aim_cpus), aim_frame_ms,
-                           verdict(f.frame_p99_ms <= aim_frame_ms), aim_mb,
-                           verdict(f.mb <= aim_mb));
+        aims = fmt::format(
+            "{} CPUs {}, {} ms {}, {:.0f} MB {}", aim_cpus, verdict(cpus <= aim_cpus), aim_frame_ms,
+            verdict(f.frame_p99_ms <= aim_frame_ms), aim_mb, verdict(f.mb <= aim_mb));
     fmt::print("| {} | {:.0f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} | "
                "{:.1f}, {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {} |\n",
                run.text(), f.samples_per_second, f.folded, f.backend_cpus, f.view_cpus, cpus,

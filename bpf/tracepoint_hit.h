@@ -8,7 +8,8 @@
 //   preemption off (trace_call_bpf()), so nobody has it twice: a tracepoint that is hit while this
 //   runs (in an interrupt, or by what this does) runs no program, and is counted as missed by the
 //   kernel. So it cannot recurse either, and neither does the sampler come in between;
-// - of the thread's open calls it writes only the spans that the thread works for, and not while the
+// - of the thread's open calls it writes only the spans that the thread works for, and not while
+// the
 //   thread is at a point of a span itself (spans_busy);
 // - maps are safe by themselves: the kernel holds their locks with interrupts off, and answers
 //   -EBUSY to an NMI that comes in between; task storage is not made while somebody is at it;

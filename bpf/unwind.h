@@ -88,7 +88,7 @@ struct hotspot_walk {
 struct v8_walk {
     u32 in_handler; /* 1: what was interrupted has no frame, so it may be a bytecode's handler */
     u32 padding;
-    u64 bp; /* at the frame at hand */
+    u64 bp;                            /* at the frame at hand */
     u64 words[V8_BYTES / sizeof(u64)]; /* what was read last */
 };
 

@@ -169,8 +169,8 @@ LedgerEvent CommonStream::with_known_causes(LedgerEvent event) {
     size_t room = most_causes - std::min(most_causes, totals_.lost.size());
     std::map<std::string, uint64_t> lost;
     for (const auto& [cause, events] : event.lost) {
-        const bool is_known = totals_.lost.contains(cause) || cause == lost_samples ||
-                              cause == lost_wait_samples;
+        const bool is_known =
+            totals_.lost.contains(cause) || cause == lost_samples || cause == lost_wait_samples;
         if (is_known || room > 0)
             lost[cause] += events;
         else

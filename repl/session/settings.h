@@ -49,7 +49,7 @@ struct Settings {
     SamplingSettings sampling;
     std::vector<ProbeSetting> probes;
     SplitSetting split;
-    OnlyInfo only; // without marks
+    OnlyInfo only;              // without marks
     StackCondition kept_stacks; // what `only` asks of stacks
     ExplainRequest explain;
     std::string recording; // path; empty: none

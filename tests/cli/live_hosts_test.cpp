@@ -214,9 +214,8 @@ TEST_F(LiveHosts, ThoseBehindARelayAreHostsAsAny) {
     // Calls that are made before all are there would be nobody's.
     const auto all_live = [&] {
         const json hosts = auger.ask("status")["hosts"];
-        return hosts.size() == 4 && std::ranges::all_of(hosts, [](const json& host) {
-                   return host["state"] == "live";
-               });
+        return hosts.size() == 4 &&
+               std::ranges::all_of(hosts, [](const json& host) { return host["state"] == "live"; });
     };
     while (!all_live())
         auger.run({"wait 100ms"});

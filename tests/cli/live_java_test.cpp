@@ -78,9 +78,9 @@ TEST_F(LiveJava, MethodsAreInFlamesWithFileAndLine) {
         auger.run({"record off"});
     }
     // As text, which has places. Each method in a view of its own, where there is room for them.
-    const Outcome replayed = auger({"--batch", "--replay", recording, "-e",
-                                    "flame under JavaChains.burn --language", "-e",
-                                    "flame under JavaChains.doze --language"});
+    const Outcome replayed =
+        auger({"--batch", "--replay", recording, "-e", "flame under JavaChains.burn --language",
+               "-e", "flame under JavaChains.doze --language"});
     EXPECT_EQ(replayed.code, 0) << replayed.err;
     for (const auto& [method, next] :
          {std::pair{"burn", "static long doze("}, {"doze", "static int leaf("}}) {

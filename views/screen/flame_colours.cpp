@@ -67,8 +67,8 @@ Fill language_fill(ModuleKind kind) {
 } // namespace
 
 std::span<const FillName> language_fills() {
-    static constexpr std::array all = {kernel_fill, native_fill, python_fill,
-                                       java_fill,   js_fill,     php_fill,    generated_fill};
+    static constexpr std::array all = {kernel_fill, native_fill, python_fill,   java_fill,
+                                       js_fill,     php_fill,    generated_fill};
     return all;
 }
 

@@ -88,11 +88,11 @@ std::optional<wire_hotspot> walk_layout(const HotspotValues& values) {
 // Of what names need beside.
 bool is_believable(const HotspotValues& values) {
     for (const F field :
-         {F::array_length,      F::array_data,       F::heap_memory,      F::heap_segments,
-          F::heap_segment_bits, F::space_low,        F::space_high,       F::queue_buffer,
-          F::queue_limit,       F::queue_end,        F::pc_offset,        F::pc_scope,
-          F::const_size,        F::const_flags,      F::pool_holder,      F::pool_length,
-          F::pool_source_file,  F::class_name,       F::class_constants,  F::symbol_length,
+         {F::array_length,      F::array_data,  F::heap_memory,     F::heap_segments,
+          F::heap_segment_bits, F::space_low,   F::space_high,      F::queue_buffer,
+          F::queue_limit,       F::queue_end,   F::pc_offset,       F::pc_scope,
+          F::const_size,        F::const_flags, F::pool_holder,     F::pool_length,
+          F::pool_source_file,  F::class_name,  F::class_constants, F::symbol_length,
           F::symbol_body})
         if (values[field] > object_limit)
             return false;
