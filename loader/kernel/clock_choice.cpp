@@ -13,6 +13,8 @@ namespace {
 
 // One in so many ns of the target: what clocks add to calls stays in their durations.
 constexpr uint64_t lowest_share_of_clocks = 100;
+// One in so many ns of a CPU: a target that is idle has hardly any time to be a share of.
+constexpr uint64_t lowest_load_of_clocks = 10'000;
 
 } // namespace
 
@@ -39,7 +41,8 @@ void ClockChoice::judge(const Overhead& overhead) {
     const auto clocks =
         std::ranges::find(overhead.causes, Overhead::Cause::Kind::clocks, &Overhead::Cause::kind);
     if (clocks == overhead.causes.end() || !overhead.target_ns ||
-        clocks->cost_ns < overhead.target_ns / lowest_share_of_clocks)
+        clocks->cost_ns < overhead.target_ns / lowest_share_of_clocks ||
+        clocks->cost_ns < (overhead.end_ns - overhead.begin_ns) / lowest_load_of_clocks)
         return;
     sample_cpus(fmt::format(
         "overhead: stopping and starting the sampling clocks of the target's threads at {:.0f} "

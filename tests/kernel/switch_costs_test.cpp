@@ -115,6 +115,23 @@ TEST_F(SwitchCosts, OfClocksAreToldAndAvoided) {
     EXPECT_GT(left.told, -(clocked / plain - 1) / 8);
 }
 
+// Of the little that an idle target executes clocks may be any share: here of a call a second,
+// whose few switches take less than one in 10,000 of a CPU's time.
+TEST_F(SwitchCosts, OfAnIdleTargetAreNoReasonToAvoidClocks) {
+    program_.emplace("fixed_work", std::vector<std::string>{"--depth", "1", "--partner-depth", "1",
+                                                            "--switches", "4"});
+    program_->wait_ready();
+    session_.observe(program_->pid());
+    must(session_.backend().set_sampling({rate_hz}));
+    const auto span = [&] { return session_.model().ledger().overhead.end_ns; };
+    for (int spans = 0; spans < 3; spans++) {
+        program_->say("1");
+        program_->read_line();
+        ASSERT_TRUE(session_.pump_until([&, before = span()] { return span() != before; }));
+    }
+    EXPECT_FALSE(session_.noticed(clocks_are_given_up));
+}
+
 // Whose stack is dear to take: that of the call, which is done when it leaves the CPU, or that of
 // the partner which it comes back from.
 struct Way {
