@@ -13,6 +13,19 @@
 
 #include "v8_frames.h"
 
+// Code of V8's file that others jump to, with their frame, has no call frame information; what its
+// instructions tell takes the top of that frame for a return address (Builtins_BaselineLeaveFrame).
+static __always_inline bool is_entered_by_jump(struct stack_walk* walk) {
+    u64 slot, return_address;
+
+    if (walk->mapping.kind != WIRE_MAPPING_V8_FILE || !walk->exact ||
+        walk->rule.cfa != WIRE_CFA_REGISTER || walk->rule.cfa_register != DWARF_RSP)
+        return false;
+    slot = walk->sp + walk->rule.offset - sizeof(u64);
+    return slot != walk->return_instance_slot && read_stack_word(walk, slot, &return_address) &&
+           !is_code_behind_call(walk, return_address);
+}
+
 // From the frame at hand to its caller's, by a rule or without. Returns why the walk ends here, or
 // WIRE_STOPS. Calls and returns are dear where the kernel guards against speculation: this is one
 // function.
@@ -23,8 +36,9 @@ __noinline int step(struct stack_walk* walk, bool at_return) {
         return step_without_rule(walk, at_return);
     if (find_rule(walk) == WIRE_UNWIND_PENDING)
         return WIRE_STOP_PENDING;
-    return walk->rule.cfa != WIRE_CFA_NONE ? step_by_rule(walk)
-                                           : step_without_rule(walk, at_return);
+    return walk->rule.cfa != WIRE_CFA_NONE && !is_entered_by_jump(walk)
+               ? step_by_rule(walk)
+               : step_without_rule(walk, at_return);
 }
 
 static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_return) {

@@ -3,6 +3,7 @@
 // read out of the process at once: objects move and die, and their memory becomes others'.
 #pragma once
 
+#include "loader/kernel/process_names.h"
 #include "loader/runtimes/v8/code_reader.h"
 #include "loader/runtimes/v8/function_reader.h"
 #include "loader/runtimes/v8/script_lines.h"
@@ -12,11 +13,11 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -39,21 +40,22 @@ class V8Names {
     // Why frames have no names.
     enum class Missing : uint8_t { unreadable, gone, late };
     static constexpr size_t causes = 3;
-    // Of all processes, and of one: what is beyond is forgotten, and read again.
+    // See ProcessNames.
     static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 32 << 20;
 
     // The process runs a V8 of this layout since it has executed its program.
-    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const V8Layout> layout);
-    // It runs none any more. What is known of it stays for a while: of records that are still to be
-    // taken in.
-    void end(pid_t pid);
+    void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const V8Layout> layout) {
+        processes_.set_layout(pid, executed_ns, std::move(layout));
+    }
+    // It runs none any more.
+    void end(pid_t pid) { processes_.end(pid); }
 
     // Innermost first: those that are inlined in one another at the frame's place, then the
     // function whose frame it is. Until the next call.
     using Names = std::vector<Name>;
     const Names& names(pid_t pid, const V8FrameWords& words);
     // Of what is known of all processes.
-    size_t memory_bytes() const { return bytes_; }
+    size_t memory_bytes() const { return processes_.bytes(); }
     // Frames without names, by Missing.
     const std::array<uint64_t, causes>& missing() const { return missing_; }
 
@@ -61,33 +63,23 @@ class V8Names {
     struct WordsHash {
         size_t operator()(const V8FrameWords& words) const noexcept;
     };
-    struct Process {
-        uint64_t executed_ns = 0;
-        std::shared_ptr<const V8Layout> layout;
-        bool ended = false;
+    struct Known {
         std::unordered_map<V8FrameWords, Names, WordsHash> names;
         std::map<V8Script, V8Lines> scripts;
-        size_t bytes = 0; // of both
-        // Of one that let us wait: until when it is not asked again, and how long that is.
-        uint64_t spared_until_ns = 0;
-        uint64_t spared_ns = 0;
+        void clear() {
+            names.clear();
+            scripts.clear();
+        }
     };
-    static constexpr size_t most_ended = 1024;
+    using Processes = ProcessNames<V8Layout, Known>;
 
-    void count(Process& process, size_t bytes);
-    void forget_names(Process& process);
-    void make_room(Process& process);
-    const Names& unnamed(V8Problem problem);
-    // Reads in bounded time.
-    template <typename Answer, typename Work>
-    std::variant<Answer, V8Problem> in_time(Process& process, pid_t pid, Work work);
-    std::variant<Names, V8Problem> read(Process& process, pid_t pid, const V8FrameWords& words);
-    std::variant<const V8Lines*, V8Problem> lines_of(Process& process, pid_t pid,
-                                                     const V8Script& script);
+    const Names& unnamed(FunctionProblem problem);
+    std::variant<Names, FunctionProblem> read(Processes::Process& process, pid_t pid,
+                                              const V8FrameWords& words);
+    std::variant<const V8Lines*, FunctionProblem> lines_of(Processes::Process& process, pid_t pid,
+                                                           const V8Script& script);
 
-    std::unordered_map<pid_t, Process> processes_;
-    std::deque<pid_t> ended_; // in this order; some of the numbers may be in use again
-    size_t bytes_ = 0;        // of all processes
+    Processes processes_{most_bytes, most_bytes_of_process};
     std::array<uint64_t, causes> missing_{};
 };
 

@@ -58,9 +58,10 @@ std::string language_advice(const SymbolTables& symbols, const std::string& text
                 return fmt::format("this is {}: there is nothing to probe; \"flame in={}\" shows "
                                    "samples with it on the stack, \"only in {}\" keeps no others",
                                    why, spell_word(text), spell_word(text));
-    return fmt::format("functions of {} are executed by a runtime: there is nothing to probe; once "
-                       "it was sampled, \"flame in={}\" shows samples with it on the stack",
-                       text.substr(0, text.find(':')), spell_word(text));
+    return fmt::format(
+        "{} names functions that a runtime executes: there is nothing to probe; once "
+        "such a function was sampled, \"flame in={}\" shows samples with it on the stack",
+        text.substr(0, text.find(':')), spell_word(text));
 }
 
 // Of a text that is not a function's to probe: the frame that it is the name of, and what can be

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// V8's layouts, functions, strings and lines as a process has them, and as hostile ones claim them.
+// V8's functions and code as a process has them, and as hostile ones claim them.
 #include "loader/reader/runtimes/read_v8.h"
 #include "loader/runtimes/v8/code_reader.h"
 #include "loader/runtimes/v8/function_reader.h"
@@ -28,137 +28,6 @@ namespace {
 using test::made_up_v8_file;
 using test::V8Image;
 using C = V8Constant;
-
-TEST(V8Files, AreSentWhole) {
-    V8File file = made_up_v8_file();
-    file.constants[5].reset();
-    const std::string bytes = encode_v8_file(file);
-    EXPECT_EQ(decode_v8_file(bytes), file);
-    EXPECT_EQ(decode_v8_file(bytes + '\0'), std::nullopt);
-    for (size_t size = 0; size < bytes.size(); size++)
-        EXPECT_EQ(decode_v8_file(bytes.substr(0, size)), std::nullopt) << size;
-}
-
-TEST(V8Files, VariablesAreConstantsWhateverTheirType) {
-    EXPECT_EQ(v8_constant_named("v8dbg_class_Script__source__Object"), C::script_source);
-    EXPECT_EQ(v8_constant_named("v8dbg_class_Script__source__Tagged_Object_"), C::script_source);
-    EXPECT_EQ(v8_constant_named("v8dbg_class_SharedFunctionInfo__script_or_debug_info__HeapObject"),
-              C::shared_script);
-    EXPECT_EQ(v8_constant_named("v8dbg_class_SharedFunctionInfo__script__Tagged_HeapObject_"),
-              C::shared_script);
-    EXPECT_EQ(v8_constant_named("v8dbg_type_Code__CODE_TYPE"), C::code_type);
-    EXPECT_EQ(v8_constant_named("v8dbg_off_fp_function"), C::frame_function);
-    for (const char* const other :
-         {"v8dbg_class_Script__source", "class_Script__source__Object", "v8dbg_", "v8dbg_type_Code",
-          "v8dbg_type_CodeWrapper__CODE_WRAPPER_TYPE", "v8dbg_off_fp_function__int"})
-        EXPECT_EQ(v8_constant_named(other), std::nullopt) << other;
-    EXPECT_EQ(v8_version_part_named("_ZN2v88internal7Version5buildE"), std::nullopt);
-    EXPECT_EQ(v8_version_part_named("_ZN2v88internal7Version6build_E"), 2u);
-}
-
-TEST(V8Files, OthersAreNone) {
-    const std::string path = "/proc/self/exe";
-    const auto file = ElfFile::open(*open_regular(path), path);
-    ASSERT_TRUE(file.ok());
-    EXPECT_EQ(read_v8(**file), std::nullopt);
-}
-
-TEST(V8Layouts, SayWhereThingsAre) {
-    const auto layout = v8_layout(made_up_v8_file());
-    ASSERT_TRUE(layout.ok()) << layout.error().message();
-    const wire_v8& walk = layout->walk;
-    EXPECT_EQ(walk.frame_context, 16u);
-    EXPECT_EQ(walk.frame_function, 24u);
-    EXPECT_EQ(walk.frame_bytecode, 40u);
-    EXPECT_EQ(walk.frame_offset, 56u);
-    EXPECT_EQ(walk.bytecode_register, 14u);
-    EXPECT_EQ(walk.offset_register, 8u);
-    EXPECT_EQ(walk.map_type, 18u);
-    EXPECT_EQ(walk.function_shared, 40u);
-    EXPECT_EQ(walk.shared_data, 8u);
-    EXPECT_EQ(walk.shared_name, 24u);
-    EXPECT_EQ(walk.shared_script, 40u);
-    EXPECT_EQ(walk.shared_literal, 60u);
-    EXPECT_EQ(walk.shared_unique, 64u);
-    EXPECT_EQ(walk.shared_bytes, 68u);
-    EXPECT_EQ(walk.shared_type, 301u);
-    EXPECT_EQ(walk.bytecode_type, 302u);
-    EXPECT_EQ(layout->objects.not_string_mask, 0xff00u);
-    EXPECT_EQ(layout->objects.external_data, 48u);
-    EXPECT_EQ(layout->objects.script_id, 72u);
-}
-
-std::string problem_of(const V8File& file) {
-    const auto layout = v8_layout(file);
-    return layout.ok() ? "known" : layout.error().message();
-}
-
-TEST(V8Layouts, OfVersionsThatAreKnown) {
-    V8File file = made_up_v8_file();
-    for (const auto& [major, minor] : {std::pair{10, 2}, {11, 3}, {12, 4}, {13, 6}}) {
-        file.version = {major, minor, 1, 2};
-        EXPECT_EQ(problem_of(file), "known") << major;
-    }
-    // Without a number of its own a function has that in its script.
-    file.version = {11, 3, 244, 8};
-    EXPECT_EQ(v8_layout(file)->walk.shared_unique, v8_layout(file)->walk.shared_literal);
-    EXPECT_EQ(v8_layout(file)->walk.shared_bytes, 64u);
-    const std::string hint = "generated code is shown by its addresses instead";
-    for (const auto& version : {std::array{11, 4, 1, 2}, {9, 3, 0, 0}, {0, 0, 0, 0}}) {
-        file.version = version;
-        EXPECT_EQ(
-            problem_of(file),
-            fmt::format("show JavaScript functions of V8 {}: auger knows the objects of 10.2, "
-                        "11.3, 12.4 and 13.6 (Node 18 to 24) ({})",
-                        fmt::join(version, "."), hint));
-    }
-    file = made_up_v8_file();
-    file.constants = {};
-    EXPECT_EQ(problem_of(file),
-              "show JavaScript functions of V8 12.4.254.21: its file does not say "
-              "where its objects are (v8dbg_...) (" +
-                  hint + ")");
-    file = made_up_v8_file();
-    file.constants[static_cast<size_t>(C::tagged_size)] = 4;
-    EXPECT_EQ(problem_of(file), "show JavaScript functions of V8 12.4.254.21: its pointers are "
-                                "compressed (" +
-                                    hint + ")");
-}
-
-TEST(V8Layouts, AreBounded) {
-    for (size_t i = 0; i < V8File::constants_count; i++) {
-        V8File file = made_up_v8_file();
-        const int32_t value = *file.constants[i];
-        const bool is_register = i == static_cast<size_t>(C::bytecode_register) ||
-                                 i == static_cast<size_t>(C::offset_register);
-        const auto is_known = [&](std::optional<int32_t> claimed) {
-            file.constants[i] = claimed;
-            return problem_of(file) == "known";
-        };
-        EXPECT_EQ(is_known(std::nullopt), is_register) << i;
-        EXPECT_EQ(is_known(std::numeric_limits<int32_t>::max()), is_register) << i;
-        EXPECT_EQ(is_known(std::numeric_limits<int32_t>::min()), is_register) << i;
-        EXPECT_TRUE(is_known(value)) << i;
-    }
-    // Across words, and beyond what is read at once.
-    const auto with = [](C constant, int32_t value) {
-        V8File file = made_up_v8_file();
-        file.constants[static_cast<size_t>(constant)] = value;
-        return problem_of(file) == "known";
-    };
-    EXPECT_FALSE(with(C::shared_name, 28));
-    EXPECT_FALSE(with(C::frame_function, -20));
-    EXPECT_FALSE(with(C::frame_function, 24));
-    EXPECT_FALSE(with(C::frame_function, -264));
-    EXPECT_TRUE(with(C::shared_script, 72));
-    EXPECT_FALSE(with(C::shared_script, 80));
-    EXPECT_FALSE(with(C::shared_flags, 72));
-    // Others have other numbers than DWARF's.
-    V8File file = made_up_v8_file();
-    file.constants[static_cast<size_t>(C::bytecode_register)] = 3;
-    EXPECT_EQ(v8_layout(file)->walk.bytecode_register, 0u);
-    EXPECT_EQ(v8_layout(file)->walk.offset_register, 0u);
-}
 
 std::vector<std::byte> bytes_of(std::initializer_list<unsigned> values) {
     std::vector<std::byte> bytes;
@@ -229,11 +98,9 @@ TEST(V8SourcePositions, HostileTables) {
     EXPECT_EQ(position_in(table_of(places), 9), 5u);
 }
 
-std::string text_of(const std::variant<V8Function, V8Problem>& answer) {
-    if (const auto* const problem = std::get_if<V8Problem>(&answer))
-        return *problem == V8Problem::gone   ? "(gone)"
-               : *problem == V8Problem::late ? "(late)"
-                                             : "(unreadable)";
+std::string text_of(const std::variant<V8Function, FunctionProblem>& answer) {
+    if (const auto* const problem = std::get_if<FunctionProblem>(&answer))
+        return test::text_of(*problem);
     const auto& function = std::get<V8Function>(answer);
     const auto number = [](const auto& value) {
         return value ? fmt::format("{}", *value) : std::string("?");
@@ -246,7 +113,7 @@ class V8Functions : public testing::Test {
   protected:
     V8Image image;
 
-    std::variant<V8Function, V8Problem> read(uint64_t second) {
+    std::variant<V8Function, FunctionProblem> read(uint64_t second) {
         return read_v8_function(image.reader(), image.layout, V8Image::shared, second);
     }
     std::string text(uint32_t bytecode) {
@@ -501,7 +368,7 @@ class V8Code : public testing::Test {
     std::string text(uint32_t offset, uint32_t cookie = wire_v8_code_cookie(start, size)) {
         const auto answer = read_v8_code_place(image.reader(), image.layout, code,
                                                uint64_t{offset} << 32 | cookie, V8Image::shared);
-        if (const auto* const problem = std::get_if<V8Problem>(&answer))
+        if (const auto* const problem = std::get_if<FunctionProblem>(&answer))
             return text_of(*problem);
         const auto& place = std::get<V8CodePlace>(answer);
         std::string text;
@@ -599,208 +466,6 @@ TEST_F(V8Functions, ThatAreInlinedHaveTheirPlaceFromTheCode) {
     EXPECT_EQ(text_of(read_v8_inlined(image.reader(), image.layout, V8Image::shared, 25)),
               "(gone)");
     EXPECT_EQ(text(3), "(gone)");
-}
-
-class V8Strings : public testing::Test {
-  protected:
-    V8Image image;
-
-    std::string text(uint64_t string, size_t most = 100) {
-        const ReadMemory read = image.reader();
-        V8Heap heap(read, image.layout.objects);
-        return heap.text(string, most).value_or("(none)");
-    }
-    void put_cons(uint64_t object, uint64_t first, uint64_t second, uint32_t length) {
-        image.put_object(object, 0x10 | V8Image::one_byte);
-        image.put(object - V8Image::tag + 20, length);
-        image.set(object, 24, first);
-        image.set(object, 40, second);
-    }
-};
-
-TEST_F(V8Strings, OfAllKinds) {
-    const uint64_t string = V8Image::more, other = V8Image::more + 0x1000;
-    EXPECT_EQ(text(V8Image::name), "pay");
-    image.put_string(string, std::string_view("gr\xf6\xdf"
-                                              "e"));
-    EXPECT_EQ(text(string), "größe");
-    image.put_string(string, std::u16string_view(u"函数 \xd83d\xde00 \xd83d \xde00"));
-    EXPECT_EQ(text(string), "函数 😀 \xef\xbf\xbd \xef\xbf\xbd");
-    put_cons(string, V8Image::inferred, V8Image::name, 11);
-    EXPECT_EQ(text(string), "Till.paypay");
-    EXPECT_EQ(text(string, 9), "Till.payp...");
-    EXPECT_EQ(text(string, 5), "Till....");
-    // Thin: in place of one that is another now.
-    image.put_object(other, 0x50 | V8Image::one_byte);
-    image.put(other - V8Image::tag + 20, uint32_t{11});
-    image.set(other, 32, string);
-    EXPECT_EQ(text(other), "Till.paypay");
-    // A slice of that.
-    const uint64_t slice = other + 0x1000;
-    image.put_object(slice, 0x30 | V8Image::one_byte);
-    image.put(slice - V8Image::tag + 20, uint32_t{5});
-    image.set(slice, 24, V8Image::integer(5));
-    image.set(slice, 40, other);
-    EXPECT_EQ(text(slice), "paypa");
-    // Elsewhere.
-    const uint64_t external = slice + 0x1000;
-    image.put_object(external, 0x20 | V8Image::two_byte);
-    image.put(external - V8Image::tag + 20, uint32_t{3});
-    image.set(external, 48, 0x70002);
-    image.put_bytes(0x70002, u"äöü", 6);
-    EXPECT_EQ(text(external), "äöü");
-}
-
-TEST_F(V8Strings, HostileOnes) {
-    const uint64_t string = V8Image::more;
-    EXPECT_EQ(text(V8Image::none), "(none)");
-    EXPECT_EQ(text(V8Image::name - 1), "(none)"); // no pointer
-    EXPECT_EQ(text(0x666001), "(none)");
-    image.put_object(string, 0x60); // of no kind
-    EXPECT_EQ(text(string), "(none)");
-    // In itself: of as many parts as one may have.
-    put_cons(string, string, string, 50);
-    EXPECT_EQ(text(string), "(none)");
-    put_cons(string, V8Image::name, V8Image::name, 50);
-    EXPECT_EQ(text(string), "(none)");
-    put_cons(string, V8Image::name, V8Image::none, 4);
-    EXPECT_EQ(text(string), "(none)");
-    image.put_object(string, 0x50 | V8Image::one_byte);
-    image.set(string, 32, string);
-    EXPECT_EQ(text(string), "(none)");
-    // A slice from behind its parent's end, and from before its begin.
-    image.put_object(string, 0x30 | V8Image::one_byte);
-    image.put(string - V8Image::tag + 20, uint32_t{2});
-    image.set(string, 40, V8Image::name);
-    for (const int32_t offset : {2, 3, INT32_MAX, -1}) {
-        image.set(string, 24, V8Image::integer(offset));
-        EXPECT_EQ(text(string), "(none)") << offset;
-    }
-    image.set(string, 24, V8Image::integer(1));
-    EXPECT_EQ(text(string), "ay");
-}
-
-class V8ScriptLines : public testing::Test {
-  protected:
-    V8Image image;
-    V8Script script{V8Image::script, V8Image::source, 81,
-                    static_cast<uint32_t>(V8Image::text.size())};
-
-    std::string text() {
-        const auto answer = read_v8_lines(image.reader(), image.layout, script);
-        if (const auto* const problem = std::get_if<V8Problem>(&answer))
-            return text_of(*problem);
-        const auto& lines = std::get<V8Lines>(answer);
-        return lines.known ? fmt::format("{}", fmt::join(lines.ends, " ")) : "unknown";
-    }
-    template <typename Text>
-    std::string of(const Text& characters) {
-        image.put_string(V8Image::source, characters);
-        script.length = static_cast<uint32_t>(characters.size());
-        return text();
-    }
-};
-
-TEST_F(V8ScriptLines, EndAsInJavaScript) {
-    EXPECT_EQ(text(), "17 26 33 35");
-    EXPECT_EQ(of(std::string_view("")), "");
-    EXPECT_EQ(of(std::string_view("a")), "");
-    EXPECT_EQ(of(std::string_view("a\r\nb\rc\n\r")), "2 4 6 7");
-    EXPECT_EQ(of(std::string_view("\r\r\n")), "0 2");
-    EXPECT_EQ(of(std::u16string_view(u"a\x2028"
-                                     u"b\x2029\r\nü\n")),
-              "1 3 5 7");
-    // Across what is read at once.
-    std::string long_one(40'000, 'x');
-    long_one[16383] = '\r';
-    long_one[16384] = '\n';
-    long_one[39'999] = '\r';
-    image.put_object(V8Image::source, 0x20 | V8Image::one_byte);
-    script.length = static_cast<uint32_t>(long_one.size());
-    image.put(V8Image::source - V8Image::tag + 20, script.length);
-    image.set(V8Image::source, 48, 0x10000000);
-    image.put_bytes(0x10000000, long_one.data(), long_one.size());
-    EXPECT_EQ(text(), "16384 39999");
-}
-
-TEST_F(V8ScriptLines, OfTextsInOnePiece) {
-    const uint64_t flat = V8Image::more;
-    image.put_object(flat, 0x10 | V8Image::one_byte);
-    image.put(flat - V8Image::tag + 20, script.length);
-    image.set(flat, 24, V8Image::source);
-    image.put_string(V8Image::more + 0x1000, "");
-    image.set(flat, 40, V8Image::more + 0x1000);
-    image.set(V8Image::script, 32, flat);
-    script.source = flat;
-    EXPECT_EQ(text(), "17 26 33 35");
-    image.set(flat, 40, V8Image::name);
-    image.put(flat - V8Image::tag + 20, script.length + 3);
-    script.length += 3;
-    EXPECT_EQ(text(), "unknown");
-    script.source = 0;
-    EXPECT_EQ(text(), "unknown");
-}
-
-TEST_F(V8ScriptLines, OfTextsThatAreNotTooLarge) {
-    // Its characters are nowhere, so they would be missed.
-    image.put_object(V8Image::source, 0x20 | V8Image::one_byte);
-    image.set(V8Image::source, 48, 0x10000000);
-    for (const uint32_t length : {16u << 20, (16u << 20) + 1, UINT32_MAX}) {
-        image.put(V8Image::source - V8Image::tag + 20, length);
-        script.length = length;
-        EXPECT_EQ(text(), length == 16u << 20 ? "(unreadable)" : "unknown") << length;
-    }
-    image.answer = MemoryRead::late;
-    image.put(V8Image::source - V8Image::tag + 20, uint32_t{5});
-    script.length = 5;
-    EXPECT_EQ(text(), "(late)");
-}
-
-TEST_F(V8ScriptLines, OfTheScriptThatWasMeant) {
-    const auto whole = script;
-    script.id = 82;
-    EXPECT_EQ(text(), "(gone)");
-    script = whole;
-    script.length++;
-    EXPECT_EQ(text(), "(gone)");
-    script = whole;
-    script.source = V8Image::name;
-    EXPECT_EQ(text(), "(gone)");
-    script = whole;
-    image.reads = 0;
-    (void)text();
-    const size_t reads = image.reads;
-    for (size_t at = 0; at < reads; at++) {
-        image.set(V8Image::script, 72, V8Image::integer(81));
-        image.reads = 0;
-        image.before = [&](size_t now) {
-            if (now == at)
-                image.set(V8Image::script, 72, V8Image::integer(82));
-        };
-        const std::string seen = text();
-        // The last page that is read is the source's.
-        if (at + 2 < reads) {
-            EXPECT_EQ(seen, "(gone)") << at;
-        }
-    }
-    image.before = [](size_t) {};
-    image.put_object(V8Image::script, 301);
-    EXPECT_EQ(text(), "(gone)");
-}
-
-TEST(V8Places, AreLinesAndColumnsFromOneOn) {
-    const V8Lines lines{.known = true, .ends = {17, 26, 33, 35}};
-    for (const auto& [position, place] : {std::pair{0u, V8Place{1, 1}},
-                                          {10u, {1, 11}},
-                                          {17u, {1, 18}},
-                                          {18u, {2, 1}},
-                                          {26u, {2, 9}},
-                                          {27u, {3, 1}},
-                                          {36u, {5, 1}},
-                                          {40u, {5, 5}}})
-        EXPECT_EQ(v8_place(lines, position), place) << position;
-    EXPECT_EQ(v8_place({.known = true}, 7), (V8Place{1, 8}));
-    EXPECT_EQ(v8_place({}, 7), (V8Place{0, 0}));
 }
 
 } // namespace

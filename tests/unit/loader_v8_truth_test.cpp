@@ -286,8 +286,8 @@ TEST_P(V8Truth, AFunctionThatIsNotTheOneSampledIsGone) {
         if (!has_type(shared, at.shared_type))
             continue;
         const auto answer = read_v8_function(reader(), layout_, shared, 1);
-        ASSERT_TRUE(std::holds_alternative<V8Problem>(answer));
-        EXPECT_EQ(std::get<V8Problem>(answer), V8Problem::gone);
+        ASSERT_TRUE(std::holds_alternative<FunctionProblem>(answer));
+        EXPECT_EQ(std::get<FunctionProblem>(answer), FunctionProblem::gone);
         return;
     }
     FAIL() << "no function's frame";

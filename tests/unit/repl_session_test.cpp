@@ -361,8 +361,8 @@ TEST(Session, TellsWhatAFrameIsThatCannotBeTimed) {
                 HasSubstr("this is a Python function, which the interpreter runs: there is nothing "
                           "to probe; \"flame in=py:app.do_GET\""));
     EXPECT_THAT(test.run("time py:app.other"),
-                HasSubstr("functions of py are executed by a runtime: there is nothing to probe; "
-                          "once it was sampled, \"flame in=py:app.other\""));
+                HasSubstr("py names functions that a runtime executes: there is nothing to probe; "
+                          "once such a function was sampled, \"flame in=py:app.other\""));
 }
 
 TEST(Session, CompletesProbesAndFunctions) {

@@ -4,6 +4,7 @@
 // right in a real one.
 #pragma once
 
+#include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/v8/layout.h"
 #include "tests/unit/fake_pages.h"
 
@@ -14,6 +15,12 @@
 #include <vector>
 
 namespace auger::test {
+
+inline const char* text_of(FunctionProblem problem) {
+    return problem == FunctionProblem::gone   ? "(gone)"
+           : problem == FunctionProblem::late ? "(late)"
+                                              : "(unreadable)";
+}
 
 // Of a version with a row of its own: V8 of Node 22, with other offsets.
 inline V8File made_up_v8_file() {

@@ -31,7 +31,7 @@ class CodeReader {
         return wire_v8_code_cookie(start, size);
     }
     std::optional<V8CodePlace> place(uint64_t code, uint32_t offset, uint64_t shared);
-    V8Problem problem() const { return heap_.problem(); }
+    FunctionProblem problem() const { return heap_.problem(); }
 
   private:
     std::optional<V8SourcePosition> position(uint64_t code, uint32_t offset);
@@ -109,9 +109,9 @@ std::optional<V8CodePlace> CodeReader::place(uint64_t code, uint32_t offset, uin
 
 } // namespace
 
-std::variant<V8CodePlace, V8Problem> read_v8_code_place(const ReadMemory& read,
-                                                        const V8Layout& layout, uint64_t code,
-                                                        uint64_t second, uint64_t shared) {
+std::variant<V8CodePlace, FunctionProblem> read_v8_code_place(const ReadMemory& read,
+                                                              const V8Layout& layout, uint64_t code,
+                                                              uint64_t second, uint64_t shared) {
     const auto offset = static_cast<uint32_t>(second >> 32);
     // As functions are: twice.
     std::optional<V8CodePlace> before;
@@ -121,12 +121,12 @@ std::variant<V8CodePlace, V8Problem> read_v8_code_place(const ReadMemory& read,
         if (!cookie)
             return reader.problem();
         if (*cookie != static_cast<uint32_t>(second))
-            return V8Problem::gone;
+            return FunctionProblem::gone;
         auto place = reader.place(code, offset, shared);
         if (!place)
             return reader.problem();
         if (again && *place != *before)
-            return V8Problem::gone;
+            return FunctionProblem::gone;
         before = std::move(place);
     }
     return *before;

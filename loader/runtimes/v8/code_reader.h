@@ -2,9 +2,9 @@
 // What code of the optimizing compiler says of a place in it: the functions that are inlined there.
 #pragma once
 
+#include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/read_memory.h"
 #include "loader/runtimes/v8/layout.h"
-#include "loader/runtimes/v8/problem.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,8 +27,8 @@ struct V8CodePlace {
 
 // `code`: the pointer to the Code; `second`: the frame's second word with it (bpf/wire/v8.h);
 // `shared`: the pointer to the SharedFunctionInfo of the function whose code it is.
-std::variant<V8CodePlace, V8Problem> read_v8_code_place(const ReadMemory& read,
-                                                        const V8Layout& layout, uint64_t code,
-                                                        uint64_t second, uint64_t shared);
+std::variant<V8CodePlace, FunctionProblem> read_v8_code_place(const ReadMemory& read,
+                                                              const V8Layout& layout, uint64_t code,
+                                                              uint64_t second, uint64_t shared);
 
 } // namespace auger

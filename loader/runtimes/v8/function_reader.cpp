@@ -35,7 +35,7 @@ class FunctionReader {
     bool is_shared(uint64_t pointer) { return has_type(pointer, walk_.shared_type); }
     std::optional<Shared> shared(uint64_t pointer);
     std::optional<V8Function> function(const Shared& shared, uint32_t offset);
-    V8Problem problem() const { return heap_.problem(); }
+    FunctionProblem problem() const { return heap_.problem(); }
 
   private:
     bool read_scope(uint64_t scope, V8Function& function);
@@ -188,9 +188,10 @@ std::optional<V8Function> FunctionReader::function(const Shared& shared, uint32_
 }
 
 // What moves in the meantime may be read in part: so it is read twice, and must be the same.
-std::variant<V8Function, V8Problem> read_twice(const ReadMemory& read, const V8Layout& layout,
-                                               uint64_t pointer, std::optional<uint32_t> cookie,
-                                               uint32_t offset) {
+std::variant<V8Function, FunctionProblem> read_twice(const ReadMemory& read, const V8Layout& layout,
+                                                     uint64_t pointer,
+                                                     std::optional<uint32_t> cookie,
+                                                     uint32_t offset) {
     std::optional<V8Function> before;
     for (const bool again : {false, true}) {
         FunctionReader reader(read, layout);
@@ -199,12 +200,12 @@ std::variant<V8Function, V8Problem> read_twice(const ReadMemory& read, const V8L
         if (!shared)
             return reader.problem();
         if (!is_one || (cookie && shared->cookie() != *cookie))
-            return V8Problem::gone;
+            return FunctionProblem::gone;
         auto function = reader.function(*shared, offset);
         if (!function)
             return reader.problem();
         if (again && *function != *before)
-            return V8Problem::gone;
+            return FunctionProblem::gone;
         before = std::move(function);
     }
     return *before;
@@ -212,14 +213,16 @@ std::variant<V8Function, V8Problem> read_twice(const ReadMemory& read, const V8L
 
 } // namespace
 
-std::variant<V8Function, V8Problem> read_v8_function(const ReadMemory& read, const V8Layout& layout,
-                                                     uint64_t pointer, uint64_t second) {
+std::variant<V8Function, FunctionProblem> read_v8_function(const ReadMemory& read,
+                                                           const V8Layout& layout, uint64_t pointer,
+                                                           uint64_t second) {
     return read_twice(read, layout, pointer, static_cast<uint32_t>(second),
                       static_cast<uint32_t>(second >> 32));
 }
 
-std::variant<V8Function, V8Problem> read_v8_inlined(const ReadMemory& read, const V8Layout& layout,
-                                                    uint64_t pointer, uint32_t position) {
+std::variant<V8Function, FunctionProblem> read_v8_inlined(const ReadMemory& read,
+                                                          const V8Layout& layout, uint64_t pointer,
+                                                          uint32_t position) {
     auto answer = read_twice(read, layout, pointer, {}, WIRE_V8_COMPILED);
     if (auto* const function = std::get_if<V8Function>(&answer))
         function->position = position;

@@ -3,9 +3,9 @@
 // becomes others'; the cookie tells.
 #pragma once
 
+#include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/read_memory.h"
 #include "loader/runtimes/v8/layout.h"
-#include "loader/runtimes/v8/problem.h"
 
 #include <cstdint>
 #include <optional>
@@ -37,11 +37,11 @@ struct V8Function {
 
 // Of a function that is inlined into another one, as it is now. `shared`: the pointer to its
 // SharedFunctionInfo.
-std::variant<V8Function, V8Problem> read_v8_inlined(const ReadMemory& read, const V8Layout& layout,
-                                                    uint64_t shared, uint32_t position);
+std::variant<V8Function, FunctionProblem>
+read_v8_inlined(const ReadMemory& read, const V8Layout& layout, uint64_t shared, uint32_t position);
 // `shared`: the pointer to its SharedFunctionInfo; `second`: the frame's second word
 // (bpf/wire/v8.h).
-std::variant<V8Function, V8Problem> read_v8_function(const ReadMemory& read, const V8Layout& layout,
-                                                     uint64_t shared, uint64_t second);
+std::variant<V8Function, FunctionProblem>
+read_v8_function(const ReadMemory& read, const V8Layout& layout, uint64_t shared, uint64_t second);
 
 } // namespace auger

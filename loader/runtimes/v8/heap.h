@@ -4,8 +4,8 @@
 #pragma once
 
 #include "loader/runtimes/bounded_memory.h"
+#include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/v8/layout.h"
-#include "loader/runtimes/v8/problem.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +47,9 @@ class V8Heap {
 
     // Something could not be read.
     bool failed() const { return memory_.failed(); }
-    V8Problem problem() const { return memory_.late() ? V8Problem::late : V8Problem::unreadable; }
+    FunctionProblem problem() const {
+        return memory_.late() ? FunctionProblem::late : FunctionProblem::unreadable;
+    }
 
   private:
     // A part of a text.

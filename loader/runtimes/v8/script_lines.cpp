@@ -18,8 +18,8 @@ constexpr size_t lines_limit = 4 << 20;
 constexpr size_t piece_bytes = 16 << 10; // read at once
 
 // Nothing: it is. The source is where it was, so its text has not moved.
-std::optional<V8Problem> changed(const ReadMemory& read, const V8Layout& layout,
-                                 const V8Script& script) {
+std::optional<FunctionProblem> changed(const ReadMemory& read, const V8Layout& layout,
+                                       const V8Script& script) {
     V8Heap heap(read, layout.objects);
     uint64_t source = 0;
     uint32_t length = 0;
@@ -30,7 +30,7 @@ std::optional<V8Problem> changed(const ReadMemory& read, const V8Layout& layout,
         return heap.problem();
     if (type != layout.objects.script_type || id != script.id || source != script.source ||
         length != script.length)
-        return V8Problem::gone;
+        return FunctionProblem::gone;
     return std::nullopt;
 }
 
@@ -63,8 +63,8 @@ class LineCounter {
 
 } // namespace
 
-std::variant<V8Lines, V8Problem> read_v8_lines(const ReadMemory& read, const V8Layout& layout,
-                                               const V8Script& script) {
+std::variant<V8Lines, FunctionProblem> read_v8_lines(const ReadMemory& read, const V8Layout& layout,
+                                                     const V8Script& script) {
     if (!script.source)
         return V8Lines();
     if (const auto problem = changed(read, layout, script))
@@ -83,7 +83,7 @@ std::variant<V8Lines, V8Problem> read_v8_lines(const ReadMemory& read, const V8L
         const size_t piece = std::min<uint64_t>(bytes.size(), size - at);
         const MemoryRead done = read(characters->address + at, bytes.data(), piece);
         if (done != MemoryRead::whole)
-            return done == MemoryRead::late ? V8Problem::late : V8Problem::unreadable;
+            return done == MemoryRead::late ? FunctionProblem::late : FunctionProblem::unreadable;
         for (size_t i = 0; i < piece; i += width) {
             uint16_t character = static_cast<uint8_t>(bytes[i]);
             if (width == 2)

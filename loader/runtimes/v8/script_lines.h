@@ -17,8 +17,8 @@ struct V8Lines {
     // Where each line ends: the position of what ends it, ascending. The last one has no such end.
     std::vector<uint32_t> ends{};
 };
-std::variant<V8Lines, V8Problem> read_v8_lines(const ReadMemory& read, const V8Layout& layout,
-                                               const V8Script& script);
+std::variant<V8Lines, FunctionProblem> read_v8_lines(const ReadMemory& read, const V8Layout& layout,
+                                                     const V8Script& script);
 
 // From 1 on, as in messages; 0: not known.
 struct V8Place {
