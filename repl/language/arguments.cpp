@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace auger {
 
 bool Arguments::take_if(std::string_view text) {
@@ -107,6 +109,32 @@ Parsed<DurationRange> range_of(const std::string& text, Span at, bool quoted) {
     return range;
 }
 
+const std::vector<std::string>& class_names() {
+    static const std::vector<std::string> names{"slow",  "fast",      "open", "outside",
+                                                "taken", "not-taken", "all"};
+    return names;
+}
+
+// Whether behind a + stands another part of a class. A function's name may hold that sign, too:
+// "operator+", "operator+=".
+bool begins_part(std::string_view rest) {
+    const std::string_view part = rest.substr(0, rest.find('+'));
+    return (rest.starts_with('=') && rest.size() > 1) || part.starts_with("host=") ||
+           part.starts_with("host!=") || part.starts_with("in=") || part.starts_with("in!=") ||
+           part.find("..") != part.npos ||
+           std::ranges::find(class_names(), part) != class_names().end();
+}
+
+// Where the part of a class that begins here ends.
+size_t end_of_part(std::string_view text, size_t begin) {
+    const std::string_view part = text.substr(begin);
+    const bool is_function = part.starts_with("in=") || part.starts_with("in!=");
+    size_t end = text.find('+', begin);
+    while (is_function && end != text.npos && !begins_part(text.substr(end + 1)))
+        end = text.find('+', end + 1);
+    return std::min(end, text.size());
+}
+
 // "host=web1", "host!=web1" for the key "host": a HostChoice, or a StackChoice likewise.
 template <typename Choice>
 std::optional<Choice> choice_of(std::string_view key, std::string_view part) {
@@ -122,15 +150,14 @@ std::optional<Choice> choice_of(std::string_view key, std::string_view part) {
 } // namespace
 
 Parsed<ClassFilter> class_of(const Word& word, bool exact) {
-    static const std::vector<std::string> names{"slow",  "fast",      "open", "outside",
-                                                "taken", "not-taken", "all"};
+    const std::vector<std::string>& names = class_names();
     ClassFilter filter;
     for (size_t begin = 0; begin <= word.text.size();) {
         if (begin < word.text.size() && word.text[begin] == '=') { // the rest is its value
             filter.label = word.text.substr(begin + 1);
             return filter;
         }
-        const size_t end = std::min(word.text.find('+', begin), word.text.size());
+        const size_t end = end_of_part(word.text, begin);
         const std::string part = word.text.substr(begin, end - begin);
         const Span at = word.quoted ? word.span : Span{word.span.offset + begin, end - begin};
         const auto twice = [&] {

@@ -119,6 +119,9 @@ TEST(Classes, AskForFunctions) {
     EXPECT_FALSE(filter_of("in=parse").excludes(filter_of("in=work")));
     for (const char* text : {"slow+in=parse", "in!=py:app.handler", "in='f(int) +'", "in=a+='b c'"})
         EXPECT_EQ(filter_of(spell_class(filter_of(text))), filter_of(text)) << text;
+    EXPECT_EQ(filter_of("in=operator+").in->function, "operator+");
+    EXPECT_EQ(filter_of("slow+in=operator+=").in->function, "operator+=");
+    EXPECT_EQ(filter_of("in='operator+(A, B)'+=3").label, "3");
     EXPECT_THAT(wrong("flame in="), HasSubstr("7: a function's name is missing"));
     EXPECT_THAT(wrong("flame in=a+in!=b"), HasSubstr("12: a class asks for one function"));
     EXPECT_THAT(wrong("diff in=a in!=a"), HasSubstr("6: calls are compared, and a call has many"));
