@@ -297,7 +297,7 @@ struct thread_contexts_map {
     __uint(max_entries, WIRE_CONTEXT_PROCESSES);
     __uint(map_flags, BPF_F_NO_PREALLOC);
     __type(key, u32);
-    __type(value, struct wire_context_place);
+    __type(value, struct wire_thread_place);
 };
 
 extern struct thread_contexts_map thread_contexts SEC(".maps");

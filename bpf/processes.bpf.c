@@ -44,8 +44,8 @@ static __always_inline void inherit_mappings(u32 pid, u32 child_pid) {
 
 // ... and its variables, at the same places.
 static __always_inline void inherit_context_place(u32 pid, u32 child_pid) {
-    struct wire_context_place* place;
-    struct wire_context_place inherited;
+    struct wire_thread_place* place;
+    struct wire_thread_place inherited;
 
     if (!config.reads_contexts)
         return;

@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 // What the current thread works for. Functions of their own, verified once each.
 #include "thread_context.h"
+#include "thread_variable.h"
 
 /*
  * The record up to its attributes: trace id (16 bytes), span id (8), valid (1), flags (1), size of
  * the attributes (2).
  */
 enum { RECORD_SIZE = 28, RECORD_IS_VALID = 1 };
-
-/* glibc's vector of a thread's blocks: entries of two words, of which the first is the block;
- * before the first of them, how many there are. */
-enum { VECTOR_ENTRY = 16 };
-#define NO_BLOCK (~0ULL) /* nobody has asked for it yet */
-
-static __always_inline bool read_word(u64 address, u64* word) {
-    return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
-}
-
-// `variable` 0: the thread has none yet. False: memory on the way cannot be read.
-static __always_inline bool find_variable(const struct wire_context_place* place, u64* variable) {
-    u64 thread = bpf_get_current_task_btf()->THREAD_POINTER, vector, entries, block;
-
-    if (place->way == WIRE_CONTEXT_STATIC) {
-        *variable = thread + place->offset;
-        return true;
-    }
-    *variable = 0;
-    if (!read_word(thread + THREAD_VECTOR, &vector) || !read_word(vector - VECTOR_ENTRY, &entries))
-        return false;
-    // The thread has not looked since the library was loaded.
-    if (place->module > entries)
-        return true;
-    if (!read_word(vector + (u64)place->module * VECTOR_ENTRY, &block))
-        return false;
-    if (block && block != NO_BLOCK)
-        *variable = block + place->offset;
-    return true;
-}
 
 // The thread itself writes the record, and is here. It may have handed it to another one all the
 // same, so what is read twice must be the same.
@@ -52,11 +23,11 @@ static __always_inline bool read_record_twice(u64 record, u64* words, u64* again
 }
 
 static __always_inline u64 read_context(struct probe_registers* registers,
-                                        const struct wire_context_place* place) {
+                                        const struct wire_thread_place* place) {
     u64* words = &registers->value[REGISTER_CONTEXT];
     u64 variable, record;
 
-    if (!find_variable(place, &variable))
+    if (!find_thread_variable(place, &variable))
         return CONTEXT_UNREADABLE;
     if (!variable)
         return CONTEXT_NONE;
@@ -76,7 +47,7 @@ static __always_inline u64 read_context(struct probe_registers* registers,
 
 __noinline int note_context(struct probe_registers* registers) {
     u32 tgid = bpf_get_current_pid_tgid() >> 32;
-    const struct wire_context_place* place = bpf_map_lookup_elem(&thread_contexts, &tgid);
+    const struct wire_thread_place* place = bpf_map_lookup_elem(&thread_contexts, &tgid);
     u64 state;
 
     if (!registers)

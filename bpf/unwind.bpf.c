@@ -6,6 +6,7 @@
 #include "frame_chain.h"
 #include "php.h"
 #include "python.h"
+#include "ruby.h"
 #include "unwind_steps.h"
 
 #include ARCH(walk_probes.h)
@@ -37,6 +38,7 @@ __noinline int begin_walk(struct stack_walk* walk) {
     walk->python.boundary = 0;
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
+    walk->ruby.has_chain = 0;
     walk->v8.in_handler = 0;
     return 0;
 }
@@ -115,6 +117,12 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
         return 0;
     if (stop == WIRE_STOP_END && walk->chain.endless)
         stop = WIRE_STOP_DEPTH;
+    // User space puts Ruby's frames in their places.
+    if (walk->ruby.has_chain) {
+        append_chain_frames(walk);
+        if (stop == WIRE_STOP_END && has_chain_frames(walk))
+            stop = WIRE_STOP_DEPTH;
+    }
     // A fiber's native stack ends where it begins, and PHP's frames go on to who has resumed it.
     if (stop == WIRE_STOP_END) {
         if (walk->php.loop_size && has_chain_frames(walk))
@@ -150,6 +158,8 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         read_python_frames(walk);
     else if (walk->process.php)
         read_php_frames(walk);
+    else if (walk->process.ruby.way)
+        read_ruby_frames(walk);
     utask = task->utask;
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);

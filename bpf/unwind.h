@@ -25,7 +25,8 @@ enum { TURNS_AT_ONCE = 32 };
 /*
  * An interpreter's own frames, of which one native frame runs many: two words each, leaf first, as
  * the interpreter's chain has them when the stack is taken. What one native frame runs is a piece;
- * behind it stands a boundary, a pair without an address (WIRE_FRAME_PYTHON, WIRE_FRAME_PHP).
+ * behind it stands a boundary, a pair without an address (WIRE_FRAME_PYTHON, WIRE_FRAME_PHP,
+ * WIRE_FRAME_RUBY).
  */
 struct frame_chain {
     volatile u32 count;  /* pairs */
@@ -67,6 +68,21 @@ struct php_walk {
     u64 mark;        /* of the text that was read last */
     u64 function[PHP_FUNCTION_BYTES / sizeof(u64)]; /* that was read last */
     u64 words[PHP_FRAME_BYTES / sizeof(u64)];       /* of the frame that was read last */
+};
+
+/* Ruby's, likewise. */
+struct ruby_walk {
+    u64 next; /* the next control frame, and where they end */
+    u64 end;
+    u64 method; /* method entry of the frame at hand; 0: it has none */
+    u32 method_cookie;
+    u32 has_chain; /* 1: the chain of frames is Ruby's */
+    /* What was read last. */
+    u64 context[3];
+    u64 environment[WIRE_RUBY_ENV_WORDS];
+    u64 frame[WIRE_RUBY_FRAME_BYTES / sizeof(u64)];
+    u64 object[WIRE_RUBY_METHOD_BYTES / sizeof(u64)];
+    u64 body[WIRE_RUBY_BODY_BYTES / sizeof(u64)];
 };
 
 /* The words that tell of the frame at hand, where it is a runtime's. */
@@ -127,6 +143,7 @@ struct stack_walk {
     struct python_walk python;
     struct noted_frame noted;
     struct php_walk php;
+    struct ruby_walk ruby;
     struct hotspot_walk hotspot;
     struct v8_walk v8;
 };

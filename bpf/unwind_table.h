@@ -25,6 +25,8 @@
 #include "wire/hotspot.h"
 #include "wire/php.h"
 #include "wire/python.h"
+#include "wire/ruby.h"
+#include "wire/thread_places.h"
 #include "wire/v8.h"
 
 /* What is replaced in cells and tables is left alone for so long: a walk that began before is over
@@ -141,6 +143,9 @@ struct wire_unwind_process {
     __wire_u64 php;           /* address of executor_globals; 0: it is none of PHP's */
     __wire_u32 php_layout;    /* number of its wire_php_layout */
     __wire_u32 v8;            /* 1 + number of its wire_v8; 0: it has none */
+    struct wire_thread_place ruby; /* of ruby_current_ec; way 0: it is none of Ruby's */
+    __wire_u32 ruby_layout;        /* number of its wire_ruby_layout */
+    __wire_u32 padding;
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -190,8 +195,8 @@ enum wire_rbx_state {
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
 /* The first of the two words that a frame of a runtime takes. Of Python's and PHP's it stands
- * behind the native frame that runs it, of others' in place of one: see wire/python.h, wire/php.h,
- * wire/hotspot.h and wire/v8.h. */
+ * behind the native frame that runs it, of Ruby's behind all of them, of others' in place of one:
+ * see wire/python.h, wire/php.h, wire/ruby.h, wire/hotspot.h and wire/v8.h. */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
 #define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
@@ -200,10 +205,14 @@ enum wire_rbx_state {
 #define WIRE_FRAME_V8 (WIRE_FRAME_RUNTIME | 0x0400000000000000ull)
 #define WIRE_FRAME_PHP (WIRE_FRAME_RUNTIME | 0x0500000000000000ull)
 #define WIRE_FRAME_V8_CODE (WIRE_FRAME_RUNTIME | 0x0600000000000000ull)
+#define WIRE_FRAME_RUBY (WIRE_FRAME_RUNTIME | 0x0800000000000000ull)
+#define WIRE_FRAME_RUBY_METHOD (WIRE_FRAME_RUNTIME | 0x0900000000000000ull)
+#define WIRE_FRAME_RUBY_OWNER (WIRE_FRAME_RUNTIME | 0x0a00000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
+WIRE_ASSERT(sizeof(struct wire_unwind_process) == 64, "wire_unwind_process");
 WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
 
 #endif

@@ -72,7 +72,7 @@ struct wire_config {
     /* As wall_epoch: whether it is watched when goroutines leave threads and come back. */
     __wire_u32 go_epoch;
     __wire_u32 with_tasks;     /* 1: stacks of CPython's say which task runs: see wire/python.h */
-    __wire_u32 reads_contexts; /* 1: there are wire_context_places, which children inherit */
+    __wire_u32 reads_contexts; /* 1: there are wire_thread_places, which children inherit */
 };
 
 #endif

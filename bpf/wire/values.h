@@ -31,7 +31,7 @@ enum wire_base {
     WIRE_BASE_CONTEXT = 8,
 };
 
-/* Of a thread's context (wire_context_place). */
+/* Of a thread's context (wire_thread_place). */
 enum wire_context_part {
     WIRE_CONTEXT_TRACE = 0, /* a string: 32 digits, or empty: it works for none */
     WIRE_CONTEXT_SPAN = 1,  /* a number; 0: it works for none */

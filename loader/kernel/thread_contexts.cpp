@@ -6,7 +6,7 @@
 #include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
 #include "loader/process/process_memory.h"
-#include "loader/values/context_place.h"
+#include "loader/values/thread_place.h"
 #include "loader/values/thread_local_block.h"
 
 #include <bpf/bpf.h>
@@ -123,7 +123,7 @@ std::optional<ThreadVariable> ThreadContexts::variable_of(const File& file) {
 void ThreadContexts::update(const TargetView& view) {
     if (!wanted_)
         return;
-    std::map<pid_t, wire_context_place> places;
+    std::map<pid_t, wire_thread_place> places;
     is_exported_ = is_being_read_ = false;
     look_again_ns_ = 0;
     // The main programs come first, and their variable is the one that others use, too.
@@ -142,7 +142,7 @@ void ThreadContexts::update(const TargetView& view) {
 
 void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
                                 const ThreadVariable& variable,
-                                std::map<pid_t, wire_context_place>& places) {
+                                std::map<pid_t, wire_thread_place>& places) {
     const auto maps = read_maps(pid);
     if (!maps)
         return;
@@ -166,9 +166,9 @@ void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
     const bool with_vectors = std::ranges::none_of(*maps, is_musl);
     const bool is_program = executes(pid, module);
     const uint64_t bias = mapping->start - *linked;
-    Result<std::optional<wire_context_place>> place = std::optional<wire_context_place>();
+    Result<std::optional<wire_thread_place>> place = std::optional<wire_thread_place>();
     if (is_program || !variable.slot || holds_slot(*maps, module, bias, *variable.slot))
-        place = context_place(variable, is_program, with_vectors, bias, read);
+        place = thread_place(variable, is_program, with_vectors, bias, read);
     if (!place)
         tell(fmt::format("trace, span_id: {} in {}: {}", thread_context_variable, module.path,
                          place.error().cause));
@@ -183,7 +183,7 @@ void ThreadContexts::look_again(pid_t pid) {
     look_again_ns_ = look_again_ns_ ? std::min(look_again_ns_, after) : after;
 }
 
-void ThreadContexts::enter(std::map<pid_t, wire_context_place> places) {
+void ThreadContexts::enter(std::map<pid_t, wire_thread_place> places) {
     const int map = programs_.map_fd(MapKind::thread_contexts);
     for (const auto& [pid, place] : places_) {
         const auto key = static_cast<uint32_t>(pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ThreadContexts: where the target's threads keep what they work for (context_place.h), in the
+// ThreadContexts: where the target's threads keep what they work for (thread_place.h), in the
 // kernel, for as long as values of calls are made of it. Changes when programs say it in another
 // way, or it is to be known of others.
 #pragma once
@@ -46,9 +46,9 @@ class ThreadContexts {
 
     std::optional<ThreadVariable> variable_of(const File& file);
     void find_place(pid_t pid, const TargetModule& module, const ThreadVariable& variable,
-                    std::map<pid_t, wire_context_place>& places);
+                    std::map<pid_t, wire_thread_place>& places);
     void look_again(pid_t pid);
-    void enter(std::map<pid_t, wire_context_place> places);
+    void enter(std::map<pid_t, wire_thread_place> places);
     void forget_children();
     void tell(const std::string& text);
 
@@ -61,7 +61,7 @@ class ThreadContexts {
     bool is_being_read_ = false; // some file is
     std::map<std::weak_ptr<const CodeFile>, std::optional<ThreadVariable>, std::owner_less<>>
         variables_;
-    std::map<pid_t, wire_context_place> places_; // that the kernel has
+    std::map<pid_t, wire_thread_place> places_; // that the kernel has
     std::map<pid_t, unsigned> early_;            // how often it was too early
     std::set<pid_t> refused_;                    // whose memory lets who reads it wait
     std::set<std::string> told_;

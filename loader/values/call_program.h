@@ -6,7 +6,7 @@
 // (of the architecture), `str(arg1)` the string that it points to, `ret`, `errno`, the `task` that
 // CPython runs; a parameter by its name and members of it (`req->len`, `this->id`, `fd`), where
 // there is DWARF; `trace` and `span_id`, what the thread works for, where its program says so
-// (context_place.h). Pointers are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`,
+// (thread_place.h). Pointers are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`,
 // `&p->name`), values are cast
 // (`(u8)arg1`,
 // `((struct request *)arg0)->len`) and computed with (`arg1 - arg0`, `flags >> 4`). All but `ret`

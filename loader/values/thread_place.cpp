@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loader/values/context_place.h"
+#include "loader/values/thread_place.h"
 
 #include "loader/arch/arch.h"
 
@@ -8,7 +8,7 @@
 namespace auger {
 namespace {
 
-using ContextPlace = std::optional<wire_context_place>;
+using ThreadPlace = std::optional<wire_thread_place>;
 using VariableSlot = ThreadVariable::Slot;
 
 constexpr int64_t farthest_variable = INT32_MAX; // that a variable is from where it is counted from
@@ -17,25 +17,25 @@ Error no_place(std::string cause) {
     return {{}, {}, std::move(cause), {}, Error::Kind::failed};
 }
 
-Result<ContextPlace> place_from_thread(int64_t offset) {
+Result<ThreadPlace> place_from_thread(int64_t offset) {
     if (offset < -farthest_variable || offset > farthest_variable)
         return no_place("the dynamic linker's note of where its threads have it makes no sense");
-    return ContextPlace({offset, 0, WIRE_CONTEXT_STATIC});
+    return ThreadPlace({offset, 0, WIRE_THREAD_STATIC});
 }
 
-Result<ContextPlace> place_in_block(uint64_t module, int64_t offset, bool with_vectors) {
+Result<ThreadPlace> place_in_block(uint64_t module, int64_t offset, bool with_vectors) {
     if (module == 0)
-        return ContextPlace();
-    if (module >= WIRE_CONTEXT_MODULES || offset < 0 || offset > farthest_variable)
+        return ThreadPlace();
+    if (module >= WIRE_THREAD_MODULES || offset < 0 || offset > farthest_variable)
         return no_place("the dynamic linker's note of where its threads have it makes no sense");
     if (!with_vectors)
         return no_place("it is in a block of its own, and only glibc's are known");
-    return ContextPlace({offset, static_cast<uint32_t>(module), WIRE_CONTEXT_DYNAMIC});
+    return ThreadPlace({offset, static_cast<uint32_t>(module), WIRE_THREAD_DYNAMIC});
 }
 
 } // namespace
 
-Result<ContextPlace> context_place(const ThreadVariable& variable, bool is_program,
+Result<ThreadPlace> thread_place(const ThreadVariable& variable, bool is_program,
                                    bool with_vectors, uint64_t bias, const ReadWord& read) {
     const auto own_offset = static_cast<int64_t>(variable.offset);
     // Its block is the first, next to the thread pointer, whatever its code does.
@@ -49,11 +49,11 @@ Result<ContextPlace> context_place(const ThreadVariable& variable, bool is_progr
     const auto first = read(address), second = read(address + sizeof(uint64_t));
     if (!first || (!second && slot.kind != VariableSlot::Kind::offset &&
                    slot.kind != VariableSlot::Kind::module))
-        return ContextPlace();
+        return ThreadPlace();
     switch (slot.kind) {
     case VariableSlot::Kind::offset:
         if (*first == 0)
-            return ContextPlace();
+            return ThreadPlace();
         return place_from_thread(static_cast<int64_t>(*first + distance));
     case VariableSlot::Kind::module:
         return place_in_block(*first, own_offset, with_vectors);
@@ -63,14 +63,14 @@ Result<ContextPlace> context_place(const ThreadVariable& variable, bool is_progr
         break;
     }
     if (*first == 0 || *second == 0)
-        return ContextPlace();
+        return ThreadPlace();
     if (is_thread_offset(*second))
         return place_from_thread(static_cast<int64_t>(*second + distance));
     const auto module = read(*second), offset = read(*second + sizeof(uint64_t));
     // In older C libraries it leads to the relocation until somebody uses it.
-    if (!module || !offset || *module >= WIRE_CONTEXT_MODULES ||
+    if (!module || !offset || *module >= WIRE_THREAD_MODULES ||
         *offset > static_cast<uint64_t>(farthest_variable))
-        return ContextPlace();
+        return ThreadPlace();
     return place_in_block(*module, static_cast<int64_t>(*offset + distance), with_vectors);
 }
 

@@ -5,7 +5,7 @@
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
 #include "loader/reader/values/read_thread_variable.h"
-#include "loader/values/context_place.h"
+#include "loader/values/thread_place.h"
 #include "loader/values/thread_local_block.h"
 #include "tests/unit/loader_values_machine.h"
 
@@ -36,9 +36,9 @@ uint64_t thread_word(uint64_t offset) {
 }
 
 // Of the current thread, as the kernel's side finds it (bpf/thread_context.bpf.c); 0: it has none.
-uint64_t address_of(const wire_context_place& place) {
+uint64_t address_of(const wire_thread_place& place) {
     const auto thread = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
-    if (place.way == WIRE_CONTEXT_STATIC)
+    if (place.way == WIRE_THREAD_STATIC)
         return thread + static_cast<uint64_t>(place.offset);
     const uint64_t vector = thread_word(8);
     if (place.module > own_word(vector - 16).value_or(0))
@@ -67,23 +67,23 @@ struct Library {
         *reinterpret_cast<void**>(&address) = dlsym(handle, "context_variable");
         return reinterpret_cast<uint64_t>(address());
     }
-    Result<std::optional<wire_context_place>> place(bool with_vectors = true) const {
+    Result<std::optional<wire_thread_place>> place(bool with_vectors = true) const {
         const auto variable = read_thread_variable(*file, thread_context_variable);
         if (!variable)
             return Error{{}, {}, "it exports none", {}};
         const auto maps = read_maps(getpid());
         for (const Mapping& mapping : *maps)
             if (mapping.path == path)
-                return context_place(
+                return thread_place(
                     *variable, false, with_vectors,
                     mapping.start - *linked_address(file->segments(), mapping.offset), own_word);
         return Error{{}, {}, "it is not mapped", {}};
     }
 };
 
-class ContextPlaces : public testing::TestWithParam<std::string> {};
+class ThreadPlaces : public testing::TestWithParam<std::string> {};
 
-TEST_P(ContextPlaces, AreWhereTheLibraryHasIt) {
+TEST_P(ThreadPlaces, AreWhereTheLibraryHasIt) {
     const Library library(GetParam());
     ASSERT_NE(library.handle, nullptr) << dlerror();
     const auto place = library.place();
@@ -91,10 +91,10 @@ TEST_P(ContextPlaces, AreWhereTheLibraryHasIt) {
     ASSERT_TRUE(*place);
     // Both ways are there.
     if (GetParam().find("padded") != std::string::npos) {
-        EXPECT_EQ((**place).way, WIRE_CONTEXT_DYNAMIC);
+        EXPECT_EQ((**place).way, WIRE_THREAD_DYNAMIC);
     }
     if (GetParam().ends_with("ie")) {
-        EXPECT_EQ((**place).way, WIRE_CONTEXT_STATIC);
+        EXPECT_EQ((**place).way, WIRE_THREAD_STATIC);
     }
     const uint64_t own = library.own_address();
     EXPECT_EQ(address_of(**place), own);
@@ -104,15 +104,15 @@ TEST_P(ContextPlaces, AreWhereTheLibraryHasIt) {
         const uint64_t there = library.own_address();
         EXPECT_NE(there, own);
         EXPECT_TRUE(before == 0 || before == there);
-        EXPECT_EQ(before == 0, (**place).way == WIRE_CONTEXT_DYNAMIC);
+        EXPECT_EQ(before == 0, (**place).way == WIRE_THREAD_DYNAMIC);
         EXPECT_EQ(address_of(**place), there);
     }).join();
     // In blocks of their own, of which nothing is known of other C libraries.
     const auto elsewhere = library.place(false);
-    EXPECT_EQ(elsewhere.ok(), (**place).way == WIRE_CONTEXT_STATIC);
+    EXPECT_EQ(elsewhere.ok(), (**place).way == WIRE_THREAD_STATIC);
 }
 
-INSTANTIATE_TEST_SUITE_P(Libraries, ContextPlaces,
+INSTANTIATE_TEST_SUITE_P(Libraries, ThreadPlaces,
                          testing::Values("gnu", "gnu2", "ie", "padded_gnu", "padded_gnu2",
                                          "hidden_gnu", "hidden_gnu2", "hidden_ie",
                                          "hidden_padded_gnu", "hidden_padded_gnu2"),
@@ -143,7 +143,7 @@ TEST(ThreadVariables, WhatAFileSaysOfThem) {
 using Words = std::map<uint64_t, uint64_t>;
 
 std::string outcome(const ThreadVariable& variable, const Words& words, bool is_program = false) {
-    const auto place = context_place(
+    const auto place = thread_place(
         variable, is_program, true, 0x1000, [&](uint64_t address) -> std::optional<uint64_t> {
             const auto word = words.find(address);
             return word == words.end() ? std::nullopt : std::optional(word->second);
@@ -160,12 +160,12 @@ ThreadVariable variable_with(Slot::Kind kind, int64_t distance = 0) {
     return {.offset = 24, .block_size = 64, .slot = Slot{kind, 0x200, distance}};
 }
 
-TEST(ContextPlace, OfAProgramIsBelowTheThreadPointer) {
+TEST(ThreadPlace, OfAProgramIsBelowTheThreadPointer) {
     EXPECT_EQ(outcome({.offset = 24, .block_size = 64}, {}, true), "1 0 -40");
     EXPECT_EQ(outcome(variable_with(Slot::Kind::descriptor), {}, true), "1 0 -40");
 }
 
-TEST(ContextPlace, IsWhatTheDynamicLinkerHasNoted) {
+TEST(ThreadPlace, IsWhatTheDynamicLinkerHasNoted) {
     constexpr uint64_t at = 0x1200;
     EXPECT_EQ(outcome(variable_with(Slot::Kind::offset, 24), {{at, uint64_t(-200)}}), "1 0 -176");
     EXPECT_EQ(outcome(variable_with(Slot::Kind::module), {{at, 3}}), "2 3 24");
@@ -178,7 +178,7 @@ TEST(ContextPlace, IsWhatTheDynamicLinkerHasNoted) {
               "2 7 24");
 }
 
-TEST(ContextPlace, IsNotKnownBeforeTheDynamicLinkerHasBeenThere) {
+TEST(ThreadPlace, IsNotKnownBeforeTheDynamicLinkerHasBeenThere) {
     constexpr uint64_t at = 0x1200;
     const Words empty = {{at, 0}, {at + 8, 0}};
     for (const auto kind : {Slot::Kind::offset, Slot::Kind::module, Slot::Kind::module_and_offset,
@@ -195,13 +195,13 @@ TEST(ContextPlace, IsNotKnownBeforeTheDynamicLinkerHasBeenThere) {
               "not yet");
 }
 
-TEST(ContextPlace, NonsenseIsNone) {
+TEST(ThreadPlace, NonsenseIsNone) {
     constexpr uint64_t at = 0x1200;
     const auto error = HasSubstr("error: ");
     EXPECT_THAT(outcome({.offset = 24, .block_size = 64}, {}), error);
     EXPECT_THAT(outcome(variable_with(Slot::Kind::offset), {{at, uint64_t(INT64_MIN)}}), error);
     EXPECT_THAT(outcome(variable_with(Slot::Kind::offset, -5), {{at, uint64_t(INT64_MIN)}}), error);
-    EXPECT_THAT(outcome(variable_with(Slot::Kind::module), {{at, WIRE_CONTEXT_MODULES}}), error);
+    EXPECT_THAT(outcome(variable_with(Slot::Kind::module), {{at, WIRE_THREAD_MODULES}}), error);
     EXPECT_THAT(
         outcome(variable_with(Slot::Kind::module_and_offset), {{at, 1}, {at + 8, 1u << 31}}),
         error);
@@ -211,7 +211,7 @@ TEST(ContextPlace, NonsenseIsNone) {
 
 // As a linker lays files out: a page of the file may be mapped twice, for the end of one segment
 // and the beginning of the next.
-TEST(ContextPlace, OnlyTheRightMappingIsBelieved) {
+TEST(ThreadPlace, OnlyTheRightMappingIsBelieved) {
     const ElfSegment segments[] = {{0, 0, 0x1000, 0x1000, false},
                                    {0x1000, 0x1000, 0x800, 0x800, true},
                                    {0x2000, 0x2000, 0xd00, 0xd00, false},
