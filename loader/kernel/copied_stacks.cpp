@@ -2,6 +2,7 @@
 #include "loader/kernel/copied_stacks.h"
 
 #include "loader/base/read_clock.h"
+#include "loader/unwind/chain_pieces.h"
 #include "loader/unwind/stack_walk.h"
 
 namespace auger {
@@ -26,32 +27,16 @@ size_t words_to_last_native(std::span<const uint64_t> words) {
     return end;
 }
 
-// Appends the piece of a chain that begins at `at`, without its boundary. Where the next one
-// begins.
-size_t append_piece(std::vector<uint64_t>& to, std::span<const uint64_t> pieces, size_t at) {
-    for (; at + 1 < pieces.size(); at += 2) {
-        if (pieces[at] == WIRE_FRAME_PHP)
-            return at + 2;
-        to.insert(to.end(), pieces.begin() + at, pieces.begin() + at + 2);
-    }
-    return pieces.size();
-}
-
 // Puts pieces of PHP's frames behind native frames of execute_ex(). `frames`: from `first` on
 // native, as is the one before.
-void place_php_frames(std::vector<uint64_t>& frames, size_t first, const LiveUnwind::PhpLoop& loop,
+void place_php_frames(std::vector<uint64_t>& frames, size_t first, const LoopCode& loop,
                       std::span<const uint64_t> pieces) {
-    std::vector<uint64_t> placed;
-    size_t at = 0; // in pieces
-    for (size_t i = first - 1; i < frames.size(); i++) {
-        const bool is_next = i == 0 || frames[i] & WIRE_FRAME_EXACT;
-        const uint64_t address = frames[i] & ~WIRE_FRAME_EXACT;
-        placed.push_back(frames[i]);
-        if (loop.holds(is_next ? address : address - 1))
-            at = append_piece(placed, pieces, at);
-    }
-    placed.insert(placed.end(), pieces.begin() + at, pieces.end());
-    frames.resize(first - 1);
+    const size_t last = first - 1;
+    const NativeFrames natives{std::span(frames).subspan(last),
+                               last == 0 || (frames[last] & WIRE_FRAME_EXACT) != 0, false};
+    const auto placed =
+        place_pieces(natives, pieces, [&](uint64_t code) { return loop.holds(code); });
+    frames.resize(last);
     frames.insert(frames.end(), placed.begin(), placed.end());
 }
 
@@ -117,11 +102,15 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     if (waiting_since_ns_)
         waited_ns_ += now_ns - waiting_since_ns_;
     waiting_since_ns_ = 0;
-    if (const auto pieces = words.subspan(natives);
-        !pieces.empty() && (pieces[0] & WIRE_FRAME_KIND) == WIRE_FRAME_PHP)
-        place_php_frames(frames_, natives, unwind_.php_loop(pid), pieces);
-    else if (!pieces.empty())
-        place_python_frames(frames_, natives, copy.sp, begins_, pieces);
+    if (const auto pieces = words.subspan(natives); !pieces.empty()) {
+        const uint64_t kind = pieces[0] & WIRE_FRAME_KIND;
+        if (kind == WIRE_FRAME_PHP)
+            place_php_frames(frames_, natives, unwind_.php_loop(pid), pieces);
+        else if (kind == WIRE_FRAME_PYTHON)
+            place_python_frames(frames_, natives, copy.sp, begins_, pieces);
+        else // of Ruby's, which are placed where the whole stack is at hand
+            frames_.insert(frames_.end(), pieces.begin(), pieces.end());
+    }
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);
     else if (natives == words.size() && unwind_.lacked_functions(pid, sample.head->event.time_ns))

@@ -22,6 +22,12 @@
 
 namespace auger {
 
+// Of a runtime whose frames have an address in the first word, and a cookie in the lower half of the
+// second: the two alone.
+inline FrameKey address_and_cookie(const FrameKey& words, uint64_t frame_kind) {
+    return {words.first & ~frame_kind, static_cast<uint32_t>(words.second)};
+}
+
 struct FunctionName {
     std::string file;     // the module's path; "[python]" where `frame` says what is missing
     uint64_t address = 0; // in it: another one for each other function and line
@@ -36,12 +42,13 @@ inline uint64_t hash_of_function(std::string_view name, uint32_t first_line, uin
 
 /*
  * `Runtime` has
- *     Layout, Function                 what functions are read by, and one
- *     label                            "python"
- *     frame_kind                       the bits of a frame's first word that are no address
- *     read(read, layout, address, cookie)  a variant of Function and FunctionProblem
- *     name(function, second)           a FunctionName: of the frame that has this second word
- *     bytes_of(function)               that it takes beside itself
+ *     Layout, Function             what functions are read by, and one
+ *     Words, WordsHash             what a walk has of a frame: two words, and perhaps more
+ *     label                        "python"
+ *     function_words(words)        those of the frame's function alone, without where in it
+ *     read(read, layout, words)    of such: a variant of Function and FunctionProblem
+ *     name(function, words)        a FunctionName: of the frame
+ *     bytes_of(function)           that it takes beside itself
  */
 template <typename Runtime>
 class FunctionNames {
@@ -49,6 +56,7 @@ class FunctionNames {
     using Name = FunctionName;
     using Layout = typename Runtime::Layout;
     using Function = typename Runtime::Function;
+    using Words = typename Runtime::Words;
     // Why frames have no names.
     enum class Missing : uint8_t { unreadable, gone, late };
     static constexpr size_t causes = 3;
@@ -62,8 +70,17 @@ class FunctionNames {
     // It runs none any more.
     void end(pid_t pid) { processes_.end(pid); }
 
-    // Of a frame's two words: see bpf/wire. Until the next call.
-    const Name& name(pid_t pid, uint64_t first, uint64_t second);
+    // What the process runs; null: nothing that is known.
+    const Layout* layout(pid_t pid) {
+        const auto* const process = processes_.find(pid);
+        return process ? process->layout.get() : nullptr;
+    }
+
+    // Of a frame's words: see bpf/wire. Until the next call.
+    const Name& name(pid_t pid, const Words& words);
+    const Name& name(pid_t pid, uint64_t first, uint64_t second) {
+        return name(pid, Words{first, second});
+    }
     // Of what is known of all processes.
     size_t memory_bytes() const { return processes_.bytes(); }
     // Frames without names, by Missing.
@@ -71,8 +88,8 @@ class FunctionNames {
 
   private:
     struct Known {
-        std::unordered_map<FrameKey, Function, FrameKeyHash> functions; // by address and cookie
-        std::unordered_map<FrameKey, Name, FrameKeyHash> names;         // by a frame's words
+        std::unordered_map<Words, Function, typename Runtime::WordsHash> functions; // by their own
+        std::unordered_map<Words, Name, typename Runtime::WordsHash> names;         // by frames'
         void clear() {
             functions.clear();
             names.clear();
@@ -82,8 +99,8 @@ class FunctionNames {
     static constexpr size_t entry_bytes = 64; // of an entry besides what it holds
 
     const Name& unnamed(Missing cause);
-    const Function* function_of(typename Processes::Process& process, pid_t pid, uint64_t address,
-                                uint32_t cookie, Missing& missing);
+    const Function* function_of(typename Processes::Process& process, pid_t pid,
+                                const Words& words, Missing& missing);
 
     Processes processes_{most_bytes, most_bytes_of_process};
     std::array<uint64_t, causes> missing_{};
@@ -109,23 +126,21 @@ const FunctionName& FunctionNames<Runtime>::unnamed(Missing cause) {
 
 template <typename Runtime>
 auto FunctionNames<Runtime>::function_of(typename Processes::Process& process, pid_t pid,
-                                         uint64_t address, uint32_t cookie, Missing& missing)
-    -> const Function* {
+                                         const Words& words, Missing& missing) -> const Function* {
     auto& functions = process.known.functions;
-    const FrameKey key{address, cookie};
-    if (const auto known = functions.find(key); known != functions.end())
+    if (const auto known = functions.find(words); known != functions.end())
         return &known->second;
-    auto answer = processes_.read(process, pid,
-                                  [address, cookie](const ReadMemory& read, const Layout& layout) {
-                                      return Runtime::read(read, layout, address, cookie);
-                                  });
+    auto answer =
+        processes_.read(process, pid, [words](const ReadMemory& read, const Layout& layout) {
+            return Runtime::read(read, layout, words);
+        });
     if (!answer) {
         missing = Missing::late;
         return nullptr;
     }
     if (auto* whole = std::get_if<Function>(&*answer)) {
         processes_.count(process, sizeof(Function) + entry_bytes + Runtime::bytes_of(*whole));
-        return &functions.emplace(key, std::move(*whole)).first->second;
+        return &functions.emplace(words, std::move(*whole)).first->second;
     }
     missing = std::get<FunctionProblem>(*answer) == FunctionProblem::gone ? Missing::gone
                                                                           : Missing::unreadable;
@@ -133,21 +148,20 @@ auto FunctionNames<Runtime>::function_of(typename Processes::Process& process, p
 }
 
 template <typename Runtime>
-const FunctionName& FunctionNames<Runtime>::name(pid_t pid, uint64_t first, uint64_t second) {
+const FunctionName& FunctionNames<Runtime>::name(pid_t pid, const Words& words) {
     auto* const process = processes_.find(pid);
     if (!process)
         return unnamed(Missing::unreadable);
     auto& names = process->known.names;
-    const FrameKey key{first, second};
-    if (const auto known = names.find(key); known != names.end())
+    if (const auto known = names.find(words); known != names.end())
         return known->second;
     processes_.make_room(*process);
     Missing missing = Missing::unreadable;
-    const Function* function = function_of(*process, pid, first & ~Runtime::frame_kind,
-                                           static_cast<uint32_t>(second), missing);
+    const Function* function =
+        function_of(*process, pid, Runtime::function_words(words), missing);
     if (!function)
         return unnamed(missing);
-    const Name& name = names.emplace(key, Runtime::name(*function, second)).first->second;
+    const Name& name = names.emplace(words, Runtime::name(*function, words)).first->second;
     processes_.count(*process, sizeof(Name) + entry_bytes + name.file.capacity() +
                                    name.frame.function.capacity() + name.frame.file.capacity());
     return name;

@@ -49,6 +49,7 @@ LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
       python_(programs.map_fd(MapKind::python_layouts), names.python()),
       hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
       php_(programs.map_fd(MapKind::php_layouts), names.php()),
+      ruby_(programs.map_fd(MapKind::ruby_layouts), names.ruby()),
       v8_(programs.map_fd(MapKind::v8_layouts), names.v8()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
@@ -73,6 +74,8 @@ void LiveUnwind::update(uint64_t now_ns) {
             unplaced_.push_back(std::move(module));
     }
     if (const auto pid = hotspot_.starting(now_ns))
+        install_process(*pid, now_ns);
+    if (const auto pid = ruby_.starting(now_ns))
         install_process(*pid, now_ns);
 }
 
@@ -210,10 +213,12 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     wire_unwind_process entry{};
     entry.hotspot = find_hotspot(pid, now_ns);
     const auto described = mappings(pid, now_ns, now_ns);
+    bool runs_ruby = false;
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         process.modules.push_back(mapping.module);
         find_python(pid, mapping, entry);
         find_php(pid, mapping, entry);
+        runs_ruby |= find_ruby(pid, mapping, now_ns, entry);
     }
     entry.v8 = follow_v8(pid, now_ns);
     process.image_began_ns = mappings_.image_began(pid);
@@ -227,10 +232,13 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     };
     know(&Process::python, entry.python);
     know(&Process::php, entry.php);
+    know(&Process::ruby, entry.ruby.way != 0);
     if (!entry.python)
         python_.end(pid);
     if (!entry.php)
         php_.end(pid);
+    if (!runs_ruby)
+        ruby_.end(pid);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
@@ -264,6 +272,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     bpf_map_delete_elem(processes_fd_, &key);
     python_.end(pid);
     php_.end(pid);
+    ruby_.end(pid);
     hotspot_.end(pid, now_ns);
     v8_.end(pid);
     const auto found = processes_.find(pid);

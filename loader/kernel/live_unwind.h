@@ -10,6 +10,7 @@
 #include "loader/kernel/php_processes.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/python_processes.h"
+#include "loader/kernel/ruby_processes.h"
 #include "loader/kernel/unwind_cells.h"
 #include "loader/kernel/unwind_worker.h"
 #include "loader/kernel/v8_processes.h"
@@ -44,19 +45,11 @@ class LiveUnwind {
     std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
     // The rule at an address of one of them.
     RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
-    // The process runs a CPython or PHP that walks did not know of then, or a V8, whose functions
-    // only they know.
+    // The process runs a CPython, PHP or Ruby that walks did not know of then, or a V8, whose
+    // functions only they know.
     bool lacked_functions(pid_t pid, uint64_t time_ns) const;
-    // The code of a process's execute_ex(), whose native frames run PHP's: its body and what the
-    // compiler has put elsewhere of it. Empty when it is none of PHP's.
-    struct PhpLoop {
-        uint64_t body = 0, body_size = 0;
-        uint64_t cold = 0, cold_size = 0;
-        bool holds(uint64_t code) const {
-            return code - body < body_size || code - cold < cold_size;
-        }
-    };
-    PhpLoop php_loop(pid_t pid) const;
+    // The code of a process's execute_ex(), as it lies there. Empty when it is none of PHP's.
+    LoopCode php_loop(pid_t pid) const;
     // No table is being made.
     bool settled() const { return worker_.idle(); }
 
@@ -77,18 +70,23 @@ class LiveUnwind {
             uint32_t layout;
         };
         std::optional<Interpreter> python{}, php{};
+        struct Ruby {
+            RubyFile file;
+            uint32_t layout;
+        };
+        std::optional<Ruby> ruby{};
         std::optional<HotspotFile> hotspot{};
         std::optional<uint32_t> v8{}; // the number of its layout
     };
     struct Process {
         CellRange cells;
         std::vector<ModuleId> modules;
-        // Where walks find _PyRuntime, or executor_globals, and since when; 0: nowhere.
+        // Where walks find _PyRuntime, or executor_globals, or 1 of Ruby, and since when; 0: nowhere.
         struct Known {
             uint64_t address = 0;
             uint64_t since_ns = 0;
         };
-        Known python, php;
+        Known python, php, ruby;
         uint32_t php_layout = 0;
         uint64_t image_began_ns = 0;
     };
@@ -105,10 +103,19 @@ class LiveUnwind {
     void install_runtime(ModuleId id, Module& module, const UnwindTables& tables, uint64_t now_ns);
     void install_python(ModuleId id, Module& module, const PythonFile& file, uint64_t now_ns);
     void install_php(ModuleId id, Module& module, const PhpFile& file, uint64_t now_ns);
+    void install_ruby(ModuleId id, Module& module, const RubyFile& file, uint64_t now_ns);
     // Whose files a module's are.
     FileOwner owner_of(ModuleId id) const;
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
+    // Whether it is one of Ruby's code.
+    bool find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
+                   wire_unwind_process& entry);
+    // Where the process's threads have their contexts.
+    Result<std::optional<wire_thread_place>> find_ruby_contexts(pid_t pid,
+                                                                const ModuleMapping& mapping,
+                                                                const ThreadVariable& variable,
+                                                                bool& is_late);
     void install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns);
     // The number of the layout of what the process maps.
     std::optional<uint32_t> find_v8(pid_t pid, uint64_t time_ns) const;
@@ -133,6 +140,7 @@ class LiveUnwind {
     PythonProcesses python_;
     HotspotProcesses hotspot_;
     PhpProcesses php_;
+    RubyProcesses ruby_;
     V8Processes v8_;
     UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id

@@ -2,6 +2,10 @@
 // Which runtimes processes have, by the files that they map: the part of LiveUnwind that knows
 // them.
 #include "loader/kernel/live_unwind.h"
+#include "loader/kernel/thread_places.h"
+#include "loader/process/proc_maps.h"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <optional>
@@ -46,7 +50,45 @@ void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_p
     php_.set(pid, mappings_.image_began(pid), layout);
 }
 
-LiveUnwind::PhpLoop LiveUnwind::php_loop(pid_t pid) const {
+bool LiveUnwind::find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
+                           wire_unwind_process& entry) {
+    const auto known = known_.find(mapping.module.value);
+    if (known == known_.end() || !known->second.ruby)
+        return false;
+    const auto bias = bias_of(known->second, mapping);
+    if (!bias || entry.ruby.way)
+        return bias.has_value();
+    const auto& [file, layout] = *known->second.ruby;
+    const auto place = ruby_.set(
+        pid, {mappings_.image_began(pid), layout, *bias}, file, now_ns,
+        [&](bool& is_late) { return find_ruby_contexts(pid, mapping, *file.context, is_late); });
+    if (!place) {
+        known->second.note = place.error().message();
+    } else if (*place) {
+        entry.ruby = **place;
+        entry.ruby_layout = layout;
+    }
+    return true;
+}
+
+Result<std::optional<wire_thread_place>>
+LiveUnwind::find_ruby_contexts(pid_t pid, const ModuleMapping& mapping,
+                               const ThreadVariable& variable, bool& is_late) {
+    const auto maps = read_maps(pid);
+    if (!maps)
+        return std::optional<wire_thread_place>();
+    const auto mapped = std::ranges::find(*maps, mapping.start, &Mapping::start);
+    const ModuleSource source = modules_.source(mapping.module);
+    struct stat status = {};
+    if (mapped == maps->end() || fstat(source.file.get(), &status) < 0)
+        return std::optional<wire_thread_place>();
+    const bool is_program = executes_file(pid, {status.st_dev, status.st_ino});
+    return find_thread_place(
+        pid, {{mapped->device, mapped->inode}, modules_.segments(mapping.module), is_program},
+        variable, is_late);
+}
+
+LoopCode LiveUnwind::php_loop(pid_t pid) const {
     const auto process = processes_.find(pid);
     if (process == processes_.end() || !process->second.php.address)
         return {};
@@ -99,12 +141,14 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
         return true;
     const auto process = processes_.find(pid);
     if (process != processes_.end())
-        for (const Process::Known& one : {process->second.python, process->second.php})
+        for (const Process::Known& one :
+             {process->second.python, process->second.php, process->second.ruby})
             if (one.address && one.since_ns <= time_ns)
                 return false;
     return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
         const auto known = known_.find(mapping.module.value);
-        return known != known_.end() && (known->second.python || known->second.php);
+        return known != known_.end() &&
+               (known->second.python || known->second.php || known->second.ruby);
     });
 }
 
@@ -119,6 +163,8 @@ void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables
         install_php(id, module, *tables.php, now_ns);
     } else if (tables.v8 && !module.v8) {
         install_v8(id, module, *tables.v8, now_ns);
+    } else if (tables.ruby && !module.ruby) {
+        install_ruby(id, module, *tables.ruby, now_ns);
     }
 }
 
@@ -140,6 +186,16 @@ void LiveUnwind::install_php(ModuleId id, Module& module, const PhpFile& file, u
         return;
     }
     module.php = {file.globals, *layout};
+    renew_processes(id, now_ns);
+}
+
+void LiveUnwind::install_ruby(ModuleId id, Module& module, const RubyFile& file, uint64_t now_ns) {
+    const auto layout = ruby_.enter(file, owner_of(id));
+    if (!layout) {
+        module.note = layout.error().message();
+        return;
+    }
+    module.ruby = {file, *layout};
     renew_processes(id, now_ns);
 }
 

@@ -14,7 +14,8 @@ const char* name_of_file_code(const PhpFunction& function, uint64_t second) {
 
 } // namespace
 
-FunctionName PhpFunctions::name(const PhpFunction& function, uint64_t second) {
+FunctionName PhpFunctions::name(const PhpFunction& function, const FrameKey& words) {
+    const uint64_t second = words.second;
     FunctionName name;
     name.file = function.file.empty() ? "[php]" : function.file;
     name.frame.function =

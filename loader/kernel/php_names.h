@@ -11,14 +11,18 @@ namespace auger {
 struct PhpFunctions {
     using Layout = PhpLayout;
     using Function = PhpFunction;
+    using Words = FrameKey;
+    using WordsHash = FrameKeyHash;
     static constexpr const char* label = "php";
-    static constexpr uint64_t frame_kind = WIRE_FRAME_PHP;
 
-    static std::variant<PhpFunction, FunctionProblem>
-    read(const ReadMemory& read, const PhpLayout& layout, uint64_t address, uint32_t cookie) {
-        return read_php_function(read, layout, address, cookie);
+    static FrameKey function_words(const FrameKey& words) {
+        return address_and_cookie(words, WIRE_FRAME_PHP);
     }
-    static FunctionName name(const PhpFunction& function, uint64_t second);
+    static std::variant<PhpFunction, FunctionProblem>
+    read(const ReadMemory& read, const PhpLayout& layout, const FrameKey& words) {
+        return read_php_function(read, layout, words.first, static_cast<uint32_t>(words.second));
+    }
+    static FunctionName name(const PhpFunction& function, const FrameKey& words);
     static size_t bytes_of(const PhpFunction& function) {
         return function.name.capacity() + function.file.capacity();
     }

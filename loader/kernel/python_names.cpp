@@ -5,8 +5,8 @@
 
 namespace auger {
 
-FunctionName PythonFunctions::name(const PythonCode& code, uint64_t second) {
-    const auto offset = static_cast<uint32_t>(second >> 32);
+FunctionName PythonFunctions::name(const PythonCode& code, const FrameKey& words) {
+    const auto offset = static_cast<uint32_t>(words.second >> 32);
     FunctionName name;
     name.file = code.file.empty() ? "[python]" : code.file;
     name.frame.function = code.function;

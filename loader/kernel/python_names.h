@@ -11,14 +11,18 @@ namespace auger {
 struct PythonFunctions {
     using Layout = PythonLayout;
     using Function = PythonCode;
+    using Words = FrameKey;
+    using WordsHash = FrameKeyHash;
     static constexpr const char* label = "python";
-    static constexpr uint64_t frame_kind = WIRE_FRAME_PYTHON;
 
-    static std::variant<PythonCode, FunctionProblem>
-    read(const ReadMemory& read, const PythonLayout& layout, uint64_t address, uint32_t cookie) {
-        return read_python_code(read, layout, address, cookie);
+    static FrameKey function_words(const FrameKey& words) {
+        return address_and_cookie(words, WIRE_FRAME_PYTHON);
     }
-    static FunctionName name(const PythonCode& code, uint64_t second);
+    static std::variant<PythonCode, FunctionProblem>
+    read(const ReadMemory& read, const PythonLayout& layout, const FrameKey& words) {
+        return read_python_code(read, layout, words.first, static_cast<uint32_t>(words.second));
+    }
+    static FunctionName name(const PythonCode& code, const FrameKey& words);
     static size_t bytes_of(const PythonCode& code) {
         return code.function.capacity() + code.file.capacity() + code.lines.capacity();
     }

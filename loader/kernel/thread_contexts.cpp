@@ -3,15 +3,11 @@
 
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/clock.h"
-#include "loader/process/proc_info.h"
+#include "loader/kernel/thread_places.h"
 #include "loader/process/proc_maps.h"
-#include "loader/process/process_memory.h"
-#include "loader/values/thread_place.h"
-#include "loader/values/thread_local_block.h"
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
@@ -31,31 +27,6 @@ bool is_process_context(const Mapping& mapping) {
     return mapping.path.starts_with("[anon_shmem:OTEL_CTX") ||
            mapping.path.starts_with("[anon:OTEL_CTX") ||
            mapping.path.starts_with("/memfd:OTEL_CTX");
-}
-
-bool is_musl(const Mapping& mapping) {
-    const std::string_view name =
-        std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
-    return name.starts_with("ld-musl-") || name.starts_with("libc.musl-");
-}
-
-// Whether the page that the dynamic linker writes to is there yet.
-bool holds_slot(const std::vector<Mapping>& maps, const TargetModule& module, uint64_t bias,
-                const ThreadVariable::Slot& slot) {
-    const uint64_t address = bias + slot.address;
-    return std::ranges::any_of(maps, [&](const Mapping& mapping) {
-        return FileIdentity{mapping.device, mapping.inode} == module.mapped &&
-               address >= mapping.start && address < mapping.end &&
-               is_linked_to(module.file->segments(), mapping.offset, address - mapping.start,
-                            slot.address);
-    });
-}
-
-bool executes(pid_t pid, const TargetModule& module) {
-    struct stat status = {};
-    return module.main_program &&
-           stat(fmt::format("/proc/{}/exe", living_thread(pid)).c_str(), &status) == 0 &&
-           FileIdentity{status.st_dev, status.st_ino} == module.identity();
 }
 
 } // namespace
@@ -143,32 +114,12 @@ void ThreadContexts::update(const TargetView& view) {
 void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
                                 const ThreadVariable& variable,
                                 std::map<pid_t, wire_thread_place>& places) {
-    const auto maps = read_maps(pid);
-    if (!maps)
-        return;
-    // The lowest mapping is the file's beginning.
-    const auto mapping = std::ranges::find_if(*maps, [&](const Mapping& one) {
-        return FileIdentity{one.device, one.inode} == module.mapped;
-    });
-    if (mapping == maps->end())
-        return;
-    const auto linked = linked_address(module.file->segments(), mapping->offset);
-    if (!linked)
-        return;
-    const pid_t tid = living_thread(pid);
-    const auto read = [&](uint64_t address) -> std::optional<uint64_t> {
-        uint64_t word = 0;
-        const MemoryRead done = read_process_memory(tid, address, &word, sizeof word);
-        if (done == MemoryRead::late)
-            refused_.insert(pid);
-        return done == MemoryRead::whole ? std::optional(word) : std::nullopt;
-    };
-    const bool with_vectors = std::ranges::none_of(*maps, is_musl);
-    const bool is_program = executes(pid, module);
-    const uint64_t bias = mapping->start - *linked;
-    Result<std::optional<wire_thread_place>> place = std::optional<wire_thread_place>();
-    if (is_program || !variable.slot || holds_slot(*maps, module, bias, *variable.slot))
-        place = thread_place(variable, is_program, with_vectors, bias, read);
+    bool is_late = false;
+    const bool is_program = module.main_program && executes_file(pid, module.identity());
+    const auto place = find_thread_place(
+        pid, {module.mapped, module.file->segments(), is_program}, variable, is_late);
+    if (is_late)
+        refused_.insert(pid);
     if (!place)
         tell(fmt::format("trace, span_id: {} in {}: {}", thread_context_variable, module.path,
                          place.error().cause));

@@ -228,15 +228,8 @@ std::string variable(const Variable& variable) {
     std::string bytes;
     ByteWriter out(bytes);
     out.varint(variable.has_value());
-    if (!variable)
-        return bytes;
-    out.varint(variable->offset);
-    out.varint(variable->block_size);
-    out.varint(variable->slot.has_value());
-    const ThreadVariable::Slot slot = variable->slot.value_or(ThreadVariable::Slot());
-    out.varint(static_cast<uint64_t>(slot.kind));
-    out.varint(slot.address);
-    out.zigzag(slot.distance);
+    if (variable)
+        put_thread_variable(out, *variable);
     return bytes;
 }
 
@@ -244,19 +237,7 @@ std::optional<Variable> variable(std::string_view bytes) {
     ByteReader in(bytes);
     if (!in.boolean())
         return whole(in, Variable());
-    ThreadVariable variable;
-    variable.offset = in.varint_up_to(INT32_MAX);
-    variable.block_size = in.varint_up_to(INT32_MAX);
-    const bool has_slot = in.boolean();
-    ThreadVariable::Slot slot;
-    slot.kind = take_enum(in, ThreadVariable::Slot::Kind::descriptor);
-    slot.address = in.varint();
-    slot.distance = in.zigzag();
-    if (slot.distance < -INT32_MAX || slot.distance > INT32_MAX)
-        in.fail();
-    if (has_slot)
-        variable.slot = slot;
-    return whole(in, Variable(variable));
+    return whole(in, Variable(take_thread_variable(in)));
 }
 
 } // namespace auger::code_messages

@@ -3,6 +3,8 @@
 // dynamic linker notes how threads find it.
 #pragma once
 
+#include "loader/base/bytes.h"
+
 #include <cstdint>
 #include <optional>
 
@@ -21,11 +23,16 @@ struct ThreadVariable {
         Kind kind = Kind::offset;
         uint64_t address = 0; // as linked
         int64_t distance = 0; // from the variable that it is of to this one
+        friend bool operator==(const Slot&, const Slot&) = default;
     };
 
     uint64_t offset = 0;        // in the file's block
     uint64_t block_size = 0;    // of that, in multiples of its alignment
     std::optional<Slot> slot{}; // nothing: the code does without, as a program's may
+    friend bool operator==(const ThreadVariable&, const ThreadVariable&) = default;
 };
+
+void put_thread_variable(ByteWriter& out, const ThreadVariable& variable);
+ThreadVariable take_thread_variable(ByteReader& in); // `in` has failed when it makes no sense
 
 } // namespace auger

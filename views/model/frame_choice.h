@@ -13,7 +13,7 @@ namespace auger {
 
 enum class FrameChoice : uint8_t {
     all,
-    language, // functions of Python, PHP, Java and JavaScript, and code that runtimes generate
+    language, // of Python, PHP, Ruby, Java and JavaScript, and code that runtimes generate
     native,   // of programs, libraries and the kernel, system calls
 };
 

@@ -4,6 +4,7 @@
 #include "loader/reader/runtimes/read_hotspot.h"
 #include "loader/reader/runtimes/read_php.h"
 #include "loader/reader/runtimes/read_python.h"
+#include "loader/reader/runtimes/read_ruby.h"
 #include "loader/reader/runtimes/read_v8.h"
 #include "loader/reader/services.h"
 #include "loader/reader/tables/unwind_compiler.h"
@@ -44,6 +45,7 @@ void serve_tables(int socket) {
     tables.hotspot = read_hotspot(**file);
     tables.v8 = read_v8(**file);
     tables.php = read_php(**file);
+    tables.ruby = read_ruby(**file);
     send_message(socket, table_messages::tables(tables));
 }
 
