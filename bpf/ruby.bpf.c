@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// Ruby's frames. Each thread of Ruby's has an execution context, that of the fiber that it runs; the
-// thread-local variable ruby_current_ec leads there, with the interpreter's lock (GVL) and without.
-// In it control frames lie side by side, the innermost one first. All that is read may be anything:
-// it is the process's.
+// Ruby's frames. Each thread of Ruby's has an execution context, that of the fiber that it runs;
+// the thread-local variable ruby_current_ec leads there, with the interpreter's lock (GVL) and
+// without. In it control frames lie side by side, the innermost one first. All that is read may be
+// anything: it is the process's.
 #include "ruby.h"
 #include "frame_chain.h"
 #include "kernel_types.h"
@@ -37,8 +37,8 @@ static __always_inline bool read_environment(struct stack_walk* walk, u64 enviro
 }
 
 static __always_inline bool read_object(struct stack_walk* walk, u64 object) {
-    return is_address(object) && !bpf_probe_read_user(walk->ruby.object, WIRE_RUBY_METHOD_BYTES,
-                                                      (void*)object);
+    return is_address(object) &&
+           !bpf_probe_read_user(walk->ruby.object, WIRE_RUBY_METHOD_BYTES, (void*)object);
 }
 
 // Members of what was read last.
@@ -85,8 +85,7 @@ __noinline int find_ruby_method(struct stack_walk* walk) {
     for (u32 i = 0; i < WIRE_RUBY_MOST_HOPS; i++) {
         bool is_local = walk->ruby.environment[WIRE_RUBY_ENV_FLAGS] & WIRE_RUBY_LOCAL;
 
-        if (note_method(walk, walk->ruby.environment[WIRE_RUBY_ENV_METHOD], is_local) ||
-            is_local ||
+        if (note_method(walk, walk->ruby.environment[WIRE_RUBY_ENV_METHOD], is_local) || is_local ||
             !read_environment(walk, walk->ruby.environment[WIRE_RUBY_ENV_OUTER] & ~3ull))
             return 0;
     }
@@ -103,8 +102,8 @@ static __always_inline bool read_body(struct stack_walk* walk, u64* body) {
 
 // Where in the body that was read last the frame is; in the upper half.
 static __always_inline u64 offset_in_body(const struct stack_walk* walk) {
-    u64 bytes = word_of_frame(walk, WIRE_RUBY_FRAME_PC) -
-                word_of_body(walk, WIRE_RUBY_BODY_INSTRUCTIONS);
+    u64 bytes =
+        word_of_frame(walk, WIRE_RUBY_FRAME_PC) - word_of_body(walk, WIRE_RUBY_BODY_INSTRUCTIONS);
     u64 words = bytes / sizeof(u64), size = word_of_body(walk, WIRE_RUBY_BODY_KIND) >> 32;
 
     if (words > size || words > WIRE_RUBY_MOST_OFFSET)

@@ -137,12 +137,12 @@ enum wire_mapping_kind {
 struct wire_unwind_process {
     __wire_u32 cell;
     __wire_u32 mappings;
-    __wire_u64 python;        /* address of _PyRuntime; 0: it is none of CPython's */
-    __wire_u32 python_layout; /* number of its wire_python_layout */
-    __wire_u32 hotspot;       /* 1 + number of its wire_hotspot; 0: it has none */
-    __wire_u64 php;           /* address of executor_globals; 0: it is none of PHP's */
-    __wire_u32 php_layout;    /* number of its wire_php_layout */
-    __wire_u32 v8;            /* 1 + number of its wire_v8; 0: it has none */
+    __wire_u64 python;             /* address of _PyRuntime; 0: it is none of CPython's */
+    __wire_u32 python_layout;      /* number of its wire_python_layout */
+    __wire_u32 hotspot;            /* 1 + number of its wire_hotspot; 0: it has none */
+    __wire_u64 php;                /* address of executor_globals; 0: it is none of PHP's */
+    __wire_u32 php_layout;         /* number of its wire_php_layout */
+    __wire_u32 v8;                 /* 1 + number of its wire_v8; 0: it has none */
     struct wire_thread_place ruby; /* of ruby_current_ec; way 0: it is none of Ruby's */
     __wire_u32 ruby_layout;        /* number of its wire_ruby_layout */
     __wire_u32 padding;

@@ -47,6 +47,30 @@ std::string_view python_part_at(std::string_view name, size_t at) {
     return {};
 }
 
+// Likewise Ruby: "<main>", "block (2 levels) in <class:Orders>", "Integer#<=>".
+std::string_view ruby_part_at(std::string_view name, size_t at) {
+    constexpr std::array<std::string_view, 7> parts = {
+        "<main>",   "<top (required)>", "<singleton class>", "<compiled>",
+        "<module:", "<class:",          "<internal:"};
+    constexpr std::string_view in = " in ", levels = " levels)";
+    const std::string_view before = name.substr(0, at), rest = name.substr(at);
+    if (rest == "<=>" && before.ends_with('#'))
+        return rest;
+    if (rest.starts_with('(') && before.ends_with("block ")) {
+        const size_t end = rest.find_first_not_of("0123456789", 1);
+        if (end != rest.npos && end > 1 && rest.substr(end).starts_with(levels) &&
+            rest.substr(end + levels.size()).starts_with(in))
+            return rest.substr(0, end + levels.size());
+    }
+    if (!before.empty() && !before.ends_with(in))
+        return {};
+    for (const std::string_view part : parts)
+        if (rest.starts_with(part) && rest.find('>') == rest.size() - 1 &&
+            rest.find("::") == rest.npos)
+            return rest;
+    return {};
+}
+
 } // namespace
 
 std::string short_name(std::string_view name) {
@@ -58,6 +82,8 @@ std::string short_name(std::string_view name) {
         std::string_view whole = rest.starts_with(anonymous) ? anonymous : operator_at(rest);
         if (whole.empty())
             whole = python_part_at(name, i);
+        if (whole.empty())
+            whole = ruby_part_at(name, i);
         if (!whole.empty()) {
             if (shown)
                 result += whole;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Ruby (CRuby): where its structures have what a walk reads of them, and how its frames are told. */
+/* Ruby (CRuby): where its structures have what a walk reads of them, and how its frames are told.
+ */
 #ifndef AUGER_WIRE_RUBY_H
 #define AUGER_WIRE_RUBY_H
 
 #include "types.h"
 
 enum wire_ruby_limit {
-    WIRE_RUBY_LAYOUTS = 64, /* builds and versions that are observed at once */
+    WIRE_RUBY_LAYOUTS = 64,   /* builds and versions that are observed at once */
     WIRE_RUBY_MOST_HOPS = 16, /* from a block's environment out to its method's */
     WIRE_RUBY_MOST_OFFSET = 0x0fffffef,
-    WIRE_RUBY_NO_OFFSET = 0x0fffffff, /* of an instruction that lies elsewhere, and of C functions */
-    WIRE_RUBY_NO_CODE = 1,            /* in place of an address */
+    WIRE_RUBY_NO_OFFSET =
+        0x0fffffff,        /* of an instruction that lies elsewhere, and of C functions */
+    WIRE_RUBY_NO_CODE = 1, /* in place of an address */
 };
 
 /* Offsets in bytes that are the same in all versions known: 3.0 to 3.4. */
@@ -20,13 +22,13 @@ enum wire_ruby_offset {
     WIRE_RUBY_CONTEXT_SIZE = 8,   /* of that, in words */
     WIRE_RUBY_CONTEXT_FRAME = 16, /* address of the innermost control frame */
     /* rb_control_frame_t; the caller's lies behind it */
-    WIRE_RUBY_FRAME_PC = 0,     /* address in the instructions: behind the one that calls */
-    WIRE_RUBY_FRAME_ISEQ = 16,  /* rb_iseq_t; 0: of a C function */
-    WIRE_RUBY_FRAME_EP = 32,    /* its environment */
+    WIRE_RUBY_FRAME_PC = 0,    /* address in the instructions: behind the one that calls */
+    WIRE_RUBY_FRAME_ISEQ = 16, /* rb_iseq_t; 0: of a C function */
+    WIRE_RUBY_FRAME_EP = 32,   /* its environment */
     /* An environment, in words: what `ep` points to is the third. */
-    WIRE_RUBY_ENV_METHOD = 0,   /* method entry, or other objects */
-    WIRE_RUBY_ENV_OUTER = 1,    /* the environment around it, with two bits below, unless local */
-    WIRE_RUBY_ENV_FLAGS = 2,    /* wire_ruby_flag */
+    WIRE_RUBY_ENV_METHOD = 0, /* method entry, or other objects */
+    WIRE_RUBY_ENV_OUTER = 1,  /* the environment around it, with two bits below, unless local */
+    WIRE_RUBY_ENV_FLAGS = 2,  /* wire_ruby_flag */
     WIRE_RUBY_ENV_WORDS = 3,
     /* rb_iseq_t */
     WIRE_RUBY_ISEQ_BODY = 16,
@@ -110,8 +112,8 @@ struct wire_ruby_layout {
  * names are read by; so what has moved has no name rather than another one's.
  */
 static inline __wire_u32 wire_ruby_mix(__wire_u64 one, __wire_u64 other, __wire_u64 third) {
-    __wire_u64 mixed = one * 0x9e3779b97f4a7c15ull ^ other * 0xc2b2ae3d27d4eb4full ^
-                       third * 0x165667b19e3779f9ull;
+    __wire_u64 mixed =
+        one * 0x9e3779b97f4a7c15ull ^ other * 0xc2b2ae3d27d4eb4full ^ third * 0x165667b19e3779f9ull;
 
     return (__wire_u32)(mixed >> 32) ^ (__wire_u32)mixed;
 }

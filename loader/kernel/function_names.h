@@ -22,8 +22,8 @@
 
 namespace auger {
 
-// Of a runtime whose frames have an address in the first word, and a cookie in the lower half of the
-// second: the two alone.
+// Of a runtime whose frames have an address in the first word, and a cookie in the lower half of
+// the second: the two alone.
 inline FrameKey address_and_cookie(const FrameKey& words, uint64_t frame_kind) {
     return {words.first & ~frame_kind, static_cast<uint32_t>(words.second)};
 }
@@ -99,8 +99,8 @@ class FunctionNames {
     static constexpr size_t entry_bytes = 64; // of an entry besides what it holds
 
     const Name& unnamed(Missing cause);
-    const Function* function_of(typename Processes::Process& process, pid_t pid,
-                                const Words& words, Missing& missing);
+    const Function* function_of(typename Processes::Process& process, pid_t pid, const Words& words,
+                                Missing& missing);
 
     Processes processes_{most_bytes, most_bytes_of_process};
     std::array<uint64_t, causes> missing_{};
@@ -157,8 +157,7 @@ const FunctionName& FunctionNames<Runtime>::name(pid_t pid, const Words& words) 
         return known->second;
     processes_.make_room(*process);
     Missing missing = Missing::unreadable;
-    const Function* function =
-        function_of(*process, pid, Runtime::function_words(words), missing);
+    const Function* function = function_of(*process, pid, Runtime::function_words(words), missing);
     if (!function)
         return unnamed(missing);
     const Name& name = names.emplace(words, Runtime::name(*function, words)).first->second;

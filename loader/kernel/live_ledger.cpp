@@ -49,6 +49,11 @@ constexpr std::array<const char*, PhpNames::causes> unnamed_php = {
     "PHP frames without a name: gone before it was read",
     "PHP frames without a name: memory that could not be read in time",
 };
+constexpr std::array<const char*, RubyNames::causes> unnamed_ruby = {
+    "Ruby frames without a name: unreadable",
+    "Ruby frames without a name: gone before it was read",
+    "Ruby frames without a name: memory that could not be read in time",
+};
 // Likewise of HotspotNames::Missing.
 constexpr std::array<const char*, HotspotNames::causes> unnamed_java = {
     "Java frames without a name: unreadable",
@@ -91,6 +96,8 @@ void LiveLedger::report(uint64_t now_ns) const {
         ledger.lost[unnamed_python[cause]] = names_.python().missing()[cause];
     for (size_t cause = 0; cause < unnamed_php.size(); cause++)
         ledger.lost[unnamed_php[cause]] = names_.php().missing()[cause];
+    for (size_t cause = 0; cause < unnamed_ruby.size(); cause++)
+        ledger.lost[unnamed_ruby[cause]] = names_.ruby().missing()[cause];
     for (size_t cause = 0; cause < unnamed_java.size(); cause++)
         ledger.lost[unnamed_java[cause]] = names_.hotspot().missing()[cause];
     for (size_t cause = 0; cause < unnamed_js.size(); cause++)

@@ -81,7 +81,8 @@ class LiveUnwind {
     struct Process {
         CellRange cells;
         std::vector<ModuleId> modules;
-        // Where walks find _PyRuntime, or executor_globals, or 1 of Ruby, and since when; 0: nowhere.
+        // Where walks find _PyRuntime, or executor_globals, or 1 of Ruby, and since when; 0:
+        // nowhere.
         struct Known {
             uint64_t address = 0;
             uint64_t since_ns = 0;

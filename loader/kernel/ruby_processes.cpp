@@ -35,11 +35,11 @@ Result<uint32_t> RubyProcesses::enter(const RubyFile& file, const FileOwner& own
         return layout.error();
     const auto number = layouts_.number(*layout, owner);
     if (!number || bpf_map_update_elem(layouts_fd_, &*number, &layout->frames, BPF_ANY) < 0)
-        return Error{"show Ruby's functions",
-                     fmt::format("of a Ruby of version {}.{}", file.version >> 16,
-                                 file.version >> 8 & 255),
-                     "there are too many kinds of Ruby, or too many of this user's",
-                     "the interpreter's own functions are shown instead"};
+        return Error{
+            "show Ruby's functions",
+            fmt::format("of a Ruby of version {}.{}", file.version >> 16, file.version >> 8 & 255),
+            "there are too many kinds of Ruby, or too many of this user's",
+            "the interpreter's own functions are shown instead"};
     return *number;
 }
 
@@ -51,9 +51,9 @@ Result<std::optional<wire_thread_place>> RubyProcesses::set(pid_t pid, const Use
     if (is_new || process.use != use) {
         process = {};
         process.use = use;
-        names_.set_layout(pid, use.executed_ns,
-                          std::make_shared<const RubyProcess>(
-                              process_of(*layouts_[use.number], file, use.bias)));
+        names_.set_layout(
+            pid, use.executed_ns,
+            std::make_shared<const RubyProcess>(process_of(*layouts_[use.number], file, use.bias)));
     }
     if (process.given_up)
         return *process.given_up;

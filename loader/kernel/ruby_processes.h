@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RubyProcesses: which processes run which Ruby: what walks need of it, in the kernel, and what names
-// need. Where threads keep their contexts is the dynamic linker's note in the process, which comes
-// while the program starts.
+// RubyProcesses: which processes run which Ruby: what walks need of it, in the kernel, and what
+// names need. Where threads keep their contexts is the dynamic linker's note in the process, which
+// comes while the program starts.
 #pragma once
 
 #include "loader/base/result.h"

@@ -116,8 +116,8 @@ void ThreadContexts::find_place(pid_t pid, const TargetModule& module,
                                 std::map<pid_t, wire_thread_place>& places) {
     bool is_late = false;
     const bool is_program = module.main_program && executes_file(pid, module.identity());
-    const auto place = find_thread_place(
-        pid, {module.mapped, module.file->segments(), is_program}, variable, is_late);
+    const auto place = find_thread_place(pid, {module.mapped, module.file->segments(), is_program},
+                                         variable, is_late);
     if (is_late)
         refused_.insert(pid);
     if (!place)

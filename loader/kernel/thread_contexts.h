@@ -62,8 +62,8 @@ class ThreadContexts {
     std::map<std::weak_ptr<const CodeFile>, std::optional<ThreadVariable>, std::owner_less<>>
         variables_;
     std::map<pid_t, wire_thread_place> places_; // that the kernel has
-    std::map<pid_t, unsigned> early_;            // how often it was too early
-    std::set<pid_t> refused_;                    // whose memory lets who reads it wait
+    std::map<pid_t, unsigned> early_;           // how often it was too early
+    std::set<pid_t> refused_;                   // whose memory lets who reads it wait
     std::set<std::string> told_;
 };
 

@@ -23,10 +23,9 @@ struct MappedFile {
     bool is_program = false; // the process executes it
 };
 
-// As thread_place(); nothing: it is too early, too. `is_late` becomes true when the process's memory
-// lets wait who reads it.
-Result<std::optional<wire_thread_place>> find_thread_place(pid_t pid, const MappedFile& file,
-                                                           const ThreadVariable& variable,
-                                                           bool& is_late);
+// As thread_place(); nothing: it is too early, too. `is_late` becomes true when the process's
+// memory lets wait who reads it.
+Result<std::optional<wire_thread_place>>
+find_thread_place(pid_t pid, const MappedFile& file, const ThreadVariable& variable, bool& is_late);
 
 } // namespace auger

@@ -11,9 +11,7 @@ struct LoopCode {
     uint64_t body = 0, body_size = 0;
     uint64_t cold = 0, cold_size = 0;
 
-    bool holds(uint64_t code) const {
-        return code - body < body_size || code - cold < cold_size;
-    }
+    bool holds(uint64_t code) const { return code - body < body_size || code - cold < cold_size; }
     friend bool operator==(const LoopCode&, const LoopCode&) = default;
 };
 

@@ -18,8 +18,8 @@ struct NativeFrames {
     std::span<const uint64_t> words;
     bool leaf_is_next = true; // the first one is the next instruction, else a return address
     // They end where the thread's (or fiber's) stack does. Then the outermost run has the outermost
-    // piece. Else it is the innermost ones that belong together, as far as that can be told: while a
-    // run is about to begin, or has just ended, there is one piece too many, or one too few.
+    // piece. Else it is the innermost ones that belong together, as far as that can be told: while
+    // a run is about to begin, or has just ended, there is one piece too many, or one too few.
     bool whole = true;
 };
 

@@ -35,8 +35,8 @@ Result<ThreadPlace> place_in_block(uint64_t module, int64_t offset, bool with_ve
 
 } // namespace
 
-Result<ThreadPlace> thread_place(const ThreadVariable& variable, bool is_program,
-                                   bool with_vectors, uint64_t bias, const ReadWord& read) {
+Result<ThreadPlace> thread_place(const ThreadVariable& variable, bool is_program, bool with_vectors,
+                                 uint64_t bias, const ReadWord& read) {
     const auto own_offset = static_cast<int64_t>(variable.offset);
     // Its block is the first, next to the thread pointer, whatever its code does.
     if (is_program)

@@ -25,7 +25,7 @@ using ReadWord = std::function<std::optional<uint64_t>(uint64_t address)>;
 // lies. `with_vectors`: the C library keeps vectors of blocks as glibc does. Nothing: the dynamic
 // linker has not been there yet, or its note cannot be read. Errors have a cause.
 Result<std::optional<wire_thread_place>> thread_place(const ThreadVariable& variable,
-                                                        bool is_program, bool with_vectors,
-                                                        uint64_t bias, const ReadWord& read);
+                                                      bool is_program, bool with_vectors,
+                                                      uint64_t bias, const ReadWord& read);
 
 } // namespace auger

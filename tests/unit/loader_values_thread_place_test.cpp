@@ -5,8 +5,8 @@
 #include "loader/process/proc_maps.h"
 #include "loader/process/safe_open.h"
 #include "loader/reader/values/read_thread_variable.h"
-#include "loader/values/thread_place.h"
 #include "loader/values/thread_local_block.h"
+#include "loader/values/thread_place.h"
 #include "tests/unit/loader_values_machine.h"
 
 #include <gmock/gmock.h>

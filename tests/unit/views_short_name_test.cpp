@@ -14,6 +14,20 @@ TEST(ShortName, OfPythonKeepsWhatStandsInAngleBrackets) {
     EXPECT_EQ(short_name("lookup<module>"), "lookup<>");
 }
 
+TEST(ShortName, OfRubyKeepsWhatStandsInBrackets) {
+    for (const char* name :
+         {"<main>", "<top (required)>", "<class:Orders>", "<module:Shop>", "<singleton class>",
+          "block in <main>", "block (2 levels) in Orders#total",
+          "rescue in block (12 levels) in <class:A>", "Integer#<=>", "block in Shop::Order#<=>",
+          "Array#<<", "Module#<", "Integer#>>"})
+        EXPECT_EQ(short_name(name), name);
+    EXPECT_EQ(short_name("<main as T>::f"), "<>::f");
+    EXPECT_EQ(short_name("<class::X as T>"), "<>");
+    EXPECT_EQ(short_name("block (levels) in f"), "block  in f");
+    EXPECT_EQ(short_name("block (2 levels)"), "block ");
+    EXPECT_EQ(short_name("f<main>"), "f<>");
+}
+
 TEST(ShortName, DropsArgumentsOfFunctionsAndTemplates) {
     EXPECT_EQ(short_name("handle(Worker&, int)"), "handle");
     EXPECT_EQ(short_name("std::sort<std::vector<int>, L>(It, It)"), "std::sort<>");

@@ -17,10 +17,13 @@ size_t end_of_scope(std::string_view text) {
     return is_scope ? colon + 1 : 0;
 }
 
-// "app.Handler.get" is what "get", "Handler.get" and "app.Handler.get" name.
+// "app.Handler.get" is what "get", "Handler.get" and "app.Handler.get" name; so with Ruby's
+// "Shop::Order#total".
 bool ends_with_components(std::string_view text, std::string_view wanted) {
-    return !wanted.empty() && text.ends_with(wanted) &&
-           (text.size() == wanted.size() || text[text.size() - wanted.size() - 1] == '.');
+    if (wanted.empty() || !text.ends_with(wanted))
+        return false;
+    text.remove_suffix(wanted.size());
+    return text.empty() || text.ends_with('.') || text.ends_with('#') || text.ends_with("::");
 }
 
 // "/srv/app/__init__.py" -> ".srv.app", "com/shop/Orders.java" -> "com.shop.Orders": as languages

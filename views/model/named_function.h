@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A function on stacks, as somebody names it who has seen it or has written it: "parse",
 // "ns::Parser::parse", "libc:recv" (of a file), "py:app.handler" (of a language: of the module app,
-// or of a class of that name), "java:Orders.place".
+// or of a class of that name), "java:Orders.place", "rb:Orders#total".
 #pragma once
 
 #include "views/model/symbol_tables.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A function of a Ruby program, read out of its process, as a walk has it. Objects die and move, and
-// their memory becomes others'; the cookies tell.
+// A function of a Ruby program, read out of its process, as a walk has it. Objects die and move,
+// and their memory becomes others'; the cookies tell.
 #pragma once
 
 #include "loader/runtimes/function_problem.h"
@@ -37,8 +37,7 @@ struct RubyFunction {
     uint32_t line(uint32_t position) const;
 };
 
-std::variant<RubyFunction, FunctionProblem> read_ruby_function(const ReadMemory& read,
-                                                               const RubyProcess& process,
-                                                               const RubyFrameWords& words);
+std::variant<RubyFunction, FunctionProblem>
+read_ruby_function(const ReadMemory& read, const RubyProcess& process, const RubyFrameWords& words);
 
 } // namespace auger

@@ -24,15 +24,15 @@ struct RubyObjects {
     // In a body: its entries of positions and lines, their number (half a word), the index of
     // positions, the code of the method or file around it.
     uint32_t body_lines, body_line_count, body_line_index, body_outermost;
-    uint32_t line_bytes;       // of an entry; it begins with the line
-    uint32_t line_is_object;   // 1: where a body begins is an Integer, else half a word
-    uint32_t text_has_length;  // 1: of a short String, too, else its flags say it
-    uint32_t array_mask;       // of a short Array's length, in its flags
-    uint32_t class_names;      // RubyClassNames
-    uint32_t class_singleton;  // flag of a class that is one object's
-    uint32_t class_object;     // of ruby_names_extensions: that object, in the class
-    uint32_t class_name;       // ... the name
-    uint32_t class_has_name;   // ... a byte: 1: the name is one that a program may use
+    uint32_t line_bytes;      // of an entry; it begins with the line
+    uint32_t line_is_object;  // 1: where a body begins is an Integer, else half a word
+    uint32_t text_has_length; // 1: of a short String, too, else its flags say it
+    uint32_t array_mask;      // of a short Array's length, in its flags
+    uint32_t class_names;     // RubyClassNames
+    uint32_t class_singleton; // flag of a class that is one object's
+    uint32_t class_object;    // of ruby_names_extensions: that object, in the class
+    uint32_t class_name;      // ... the name
+    uint32_t class_has_name;  // ... a byte: 1: the name is one that a program may use
 };
 
 struct RubyLayout {

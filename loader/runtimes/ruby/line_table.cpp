@@ -35,9 +35,8 @@ class LineReader {
         rank_ = rank;
         int32_t line = 0;
         ruby_.memory().get(entries_ + uint64_t{rank - 1} * ruby_.objects().line_bytes, line);
-        const uint32_t known = line > 0 && static_cast<uint32_t>(line) <= most_line
-                                   ? static_cast<uint32_t>(line)
-                                   : 0;
+        const uint32_t known =
+            line > 0 && static_cast<uint32_t>(line) <= most_line ? static_cast<uint32_t>(line) : 0;
         if (lines_.empty() || lines_.back().line != known)
             lines_.push_back({position, known});
     }
@@ -91,8 +90,8 @@ RubyLines read_ruby_lines(RubyMemory& ruby, uint64_t body, uint32_t size) {
 }
 
 uint32_t ruby_line(const RubyLines& lines, uint32_t position) {
-    const auto behind = std::ranges::upper_bound(lines, position ? position - 1 : 0, {},
-                                                 &RubyLine::position);
+    const auto behind =
+        std::ranges::upper_bound(lines, position ? position - 1 : 0, {}, &RubyLine::position);
     return behind == lines.begin() ? 0 : std::prev(behind)->line;
 }
 

@@ -16,8 +16,8 @@ constexpr uint32_t text_on_heap = 1 << 13, text_length_shift = 14, text_length_m
 constexpr uint32_t array_in_object = 1 << 13, array_length_shift = 15;
 constexpr uint64_t object_begin = 16; // what follows flags and class
 
-// rb_symbols_t (symbol.c): IDs of methods that are operators are their numbers, those of others have
-// kinds in their lowest bits. The former are below 256, the latter above 2,000.
+// rb_symbols_t (symbol.c): IDs of methods that are operators are their numbers, those of others
+// have kinds in their lowest bits. The former are below 256, the latter above 2,000.
 constexpr uint64_t symbol_texts = 16, last_operator = 255, kind_bits = 4, symbols_of_array = 512,
                    words_of_symbol = 2;
 

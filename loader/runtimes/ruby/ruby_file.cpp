@@ -12,8 +12,8 @@ std::string encode_ruby_file(const RubyFile& file) {
     out.varint(file.context.has_value());
     if (file.context)
         put_thread_variable(out, *file.context);
-    for (const uint64_t value : {file.loop.body, file.loop.body_size, file.loop.cold,
-                                 file.loop.cold_size, file.symbols})
+    for (const uint64_t value :
+         {file.loop.body, file.loop.body_size, file.loop.cold, file.loop.cold_size, file.symbols})
         out.varint(value);
     return bytes;
 }
