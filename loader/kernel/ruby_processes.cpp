@@ -12,10 +12,10 @@ namespace auger {
 
 namespace {
 
-constexpr uint64_t shortest_look_ns = 10'000'000, longest_look_ns = 5'000'000'000;
-constexpr int most_late = 3;
+constexpr uint64_t first_pause_ns = 10'000'000, longest_pause_ns = 5'000'000'000;
+constexpr int most_late_looks = 3;
 
-Error no_place(std::string cause) {
+Error no_ruby_contexts(std::string cause) {
     return {"show Ruby's functions", "", std::move(cause),
             "the interpreter's own functions are shown instead"};
 }
@@ -63,14 +63,14 @@ Result<std::optional<wire_thread_place>> RubyProcesses::set(pid_t pid, const Use
     const auto place = search(is_late);
     process.late += is_late;
     if (!place)
-        process.given_up = no_place(place.error().cause);
-    else if (!*place && process.late >= most_late)
-        process.given_up = no_place("the process's memory could not be read in time");
+        process.given_up = no_ruby_contexts(place.error().cause);
+    else if (!*place && process.late >= most_late_looks)
+        process.given_up = no_ruby_contexts("the process's memory could not be read in time");
     if (process.given_up)
         return *process.given_up;
     process.place = *place;
     if (!process.place) {
-        process.pause_ns = std::clamp(2 * process.pause_ns, shortest_look_ns, longest_look_ns);
+        process.pause_ns = std::clamp(2 * process.pause_ns, first_pause_ns, longest_pause_ns);
         process.again_ns = now_ns + process.pause_ns;
     }
     return process.place;

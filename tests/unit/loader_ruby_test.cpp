@@ -7,6 +7,7 @@
 #include "loader/runtimes/ruby/ruby_file.h"
 
 #include "loader/process/safe_open.h"
+#include "loader/unwind/table_messages.h"
 #include "tests/unit/fake_memory.h"
 
 #include <gmock/gmock.h>
@@ -90,6 +91,16 @@ TEST(RubyFiles, AreSentWhole) {
         for (size_t size = 0; size < bytes.size(); size++)
             EXPECT_EQ(decode_ruby_file(bytes.substr(0, size)), std::nullopt) << size;
     }
+}
+
+TEST(RubyFiles, ComeWithTheTables) {
+    table_messages::Tables tables{};
+    tables.ruby = file_of(0x030102);
+    const std::string bytes = table_messages::tables(tables);
+    const auto decoded = table_messages::tables(bytes);
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->ruby, tables.ruby);
+    EXPECT_FALSE(decoded->php);
 }
 
 TEST(RubyFiles, OthersAreNone) {

@@ -20,16 +20,16 @@
 namespace auger {
 namespace {
 
-constexpr std::string_view context = "ruby_current_ec", loop = "rb_vm_exec",
-                           symbols = "ruby_global_symbols", version_text = "ruby_version",
+constexpr std::string_view ruby_context = "ruby_current_ec", ruby_loop = "rb_vm_exec",
+                           ruby_symbols = "ruby_global_symbols", ruby_version_text = "ruby_version",
                            // Code that shows where these are.
     profile = "rb_profile_frames", evaluate = "rb_iseq_eval", name_of_id = "rb_id2str";
 constexpr size_t ruby_exports_limit = 1 << 20; // bytes; Ruby's names are 37 kB
-constexpr size_t code_limit = 1024;            // bytes of a function that are looked at
+constexpr size_t ruby_code_limit = 1024;       // bytes of a function that are looked at
 
 // "3.1.2": 0x030102.
-uint32_t read_version(const ElfFile& file) {
-    const auto address = symbol_address(file, version_text);
+uint32_t read_ruby_version(const ElfFile& file) {
+    const auto address = symbol_address(file, ruby_version_text);
     if (!address)
         return 0;
     const auto bytes = file.read_code(*address, 16);
@@ -58,7 +58,7 @@ Function function_at(const ElfFile& file, const FunctionBounds& functions, uint6
     const auto* const bounds = bounds_around(functions, address);
     if (!bounds || bounds->begin != address)
         return {};
-    return {address, file.read_code(address, std::min(bounds->end - address, code_limit))};
+    return {address, file.read_code(address, std::min(bounds->end - address, ruby_code_limit))};
 }
 
 Function function_named(const ElfFile& file, const FunctionBounds& functions,
@@ -79,7 +79,7 @@ std::optional<uint64_t> tail_of(const FunctionBounds& functions, const Function&
 }
 
 std::optional<ThreadVariable> find_context(const ElfFile& file, const FunctionBounds& functions) {
-    if (auto variable = read_thread_variable(file, context))
+    if (auto variable = read_thread_variable(file, ruby_context))
         return variable;
     const Function function = function_named(file, functions, profile);
     const auto access = first_thread_access(function.code());
@@ -100,7 +100,7 @@ std::optional<ThreadVariable> find_context(const ElfFile& file, const FunctionBo
 }
 
 std::optional<uint64_t> find_loop(const ElfFile& file, const FunctionBounds& functions) {
-    if (const auto address = symbol_address(file, loop))
+    if (const auto address = symbol_address(file, ruby_loop))
         return address;
     return tail_of(functions, function_named(file, functions, evaluate));
 }
@@ -108,7 +108,7 @@ std::optional<uint64_t> find_loop(const ElfFile& file, const FunctionBounds& fun
 // Of rb_symbols_t the first member (last_id) and the third (ids) are read, 16 bytes apart.
 uint64_t find_symbols(const ElfFile& file, const FunctionBounds& functions) {
     constexpr uint64_t between = 16;
-    if (const auto address = symbol_address(file, symbols))
+    if (const auto address = symbol_address(file, ruby_symbols))
         return *address;
     const auto tail = tail_of(functions, function_named(file, functions, name_of_id));
     const Function function = tail ? function_at(file, functions, *tail) : Function();
@@ -139,15 +139,15 @@ std::optional<RubyFile> read_ruby(const ElfFile& file) {
         return std::nullopt;
     const auto exported = file.read_section(".dynstr", ruby_exports_limit);
     const std::string_view names(reinterpret_cast<const char*>(exported.data()), exported.size());
-    if (names.find(version_text) == names.npos || names.find(evaluate) == names.npos ||
+    if (names.find(ruby_version_text) == names.npos || names.find(evaluate) == names.npos ||
         !symbol_address(file, evaluate))
         return std::nullopt;
     RubyFile ruby;
-    ruby.version = read_version(file);
+    ruby.version = read_ruby_version(file);
     const FunctionBounds functions(file);
     ruby.context = find_context(file, functions);
     if (const auto address = find_loop(file, functions))
-        ruby.loop = find_loop_code(file, functions, *address, loop);
+        ruby.loop = find_loop_code(file, functions, *address, ruby_loop);
     ruby.symbols = find_symbols(file, functions);
     return ruby;
 }

@@ -14,8 +14,6 @@ namespace {
 constexpr uint64_t definition_code = 8, definition_name = 32;
 constexpr uint32_t definition_kind_mask = 0xf, definition_is_code = 0; // VM_METHOD_TYPE_ISEQ
 
-constexpr uint32_t most_line = 0x0fffffff;
-
 uint64_t address_in(uint64_t first) {
     return first & ~uint64_t{WIRE_FRAME_KIND};
 }
@@ -113,7 +111,7 @@ class FunctionReader {
         const uint64_t line = body_[WIRE_RUBY_BODY_LINE / 8];
         function.first_line = static_cast<uint32_t>(
             ruby_.objects().line_is_object ? (line & 1 ? line >> 1 : 0) : line);
-        if (function.first_line > most_line)
+        if (function.first_line > most_ruby_line)
             function.first_line = 0;
         function.lines = read_ruby_lines(
             ruby_, body_at_, static_cast<uint32_t>(body_[WIRE_RUBY_BODY_KIND / 8] >> 32));

@@ -10,7 +10,7 @@
 namespace auger {
 namespace {
 
-constexpr uint32_t size_limit = 1 << 20, entry_limit = 1 << 17, most_line = 0x0fffffff;
+constexpr uint32_t size_limit = 1 << 20, entry_limit = 1 << 17;
 
 // The index tells of each position how many entries begin up to it. It begins with words of nine
 // positions, in seven bits each; behind them come blocks of 512 positions, with their bits.
@@ -35,8 +35,9 @@ class LineReader {
         rank_ = rank;
         int32_t line = 0;
         ruby_.memory().get(entries_ + uint64_t{rank - 1} * ruby_.objects().line_bytes, line);
-        const uint32_t known =
-            line > 0 && static_cast<uint32_t>(line) <= most_line ? static_cast<uint32_t>(line) : 0;
+        const uint32_t known = line > 0 && static_cast<uint32_t>(line) <= most_ruby_line
+                                   ? static_cast<uint32_t>(line)
+                                   : 0;
         if (lines_.empty() || lines_.back().line != known)
             lines_.push_back({position, known});
     }

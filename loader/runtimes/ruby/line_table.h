@@ -10,6 +10,8 @@
 
 namespace auger {
 
+inline constexpr uint32_t most_ruby_line = 0x0fffffff; // beyond it is none
+
 // From `position` (in words) on.
 struct RubyLine {
     uint32_t position, line;
