@@ -21,6 +21,7 @@ namespace {
 using std::chrono::seconds;
 using testing::AnyOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 const std::string program_source = AUGER_SOURCE_DIR "/tests/programs/ruby_chains.rb";
 
@@ -75,7 +76,7 @@ TEST_P(RubyFrames, AreTheProgramsOwnChains) {
     std::vector<std::string> wrong;
     std::map<std::string, PhaseCounts> phases;
     const auto stretches = read_python_stretches(path);
-    EXPECT_GE(stretches.size(), 54u);
+    EXPECT_GE(stretches.size(), 55u);
     const uint32_t loop = line_of_loop();
     uint64_t in_burn = 0, in_loop = 0;
     for (const PythonStretch& stretch : stretches)
@@ -110,9 +111,9 @@ TEST_P(RubyFrames, AreTheProgramsOwnChains) {
                 << seen.all.text;
         }
         // Whichever moment it is: each run stands where it is.
-        if (agreement == Agreement::equal && stretch->phase == "calls from C") {
+        if (agreement == Agreement::equal && stretch->phase.ends_with(" from C")) {
             EXPECT_THAT(seen.entries, AnyOf(ElementsAre("<main>"),
-                                            ElementsAre("<main>", "block in Chains.call_back")))
+                                            ElementsAre("<main>", HasSubstr("block in Chains."))))
                 << seen.all.text;
         }
         if (agreement != Agreement::equal && wrong.size() < 8)

@@ -158,6 +158,20 @@ module Chains
     values
   end
 
+  # ... as often as can be: most of the time it is about to yield, or comes back.
+  def self.yield_back(phase)
+    chain = chain_of(caller_locations(0))
+    values = (1..1000).to_a
+    begun = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+    enough = begun + 5 * BURN_US * 1000
+    while Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) < enough
+      values.each { |value| value }
+    end
+    ended = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+    tell(phase, begun, ended, chain, method(:yield_back),
+         ['Array#each', 'block in Chains.yield_back'])
+  end
+
   # 40 methods, each with a name and a line of its own, in a file of their own.
   def self.nested
     source = +''
@@ -360,6 +374,7 @@ module Chains
   def self.calling
     call_on('calls')
     call_back('calls from C')
+    yield_back('blocks from C')
   end
 
   def self.signalled
