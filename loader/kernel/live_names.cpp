@@ -4,7 +4,6 @@
 #include "bpf/unwind_table.h"
 #include "loader/process/proc_info.h"
 #include "loader/symbols/syscall_names.h"
-#include "loader/unwind/chain_pieces.h"
 
 #include <fmt/format.h>
 
@@ -39,13 +38,6 @@ std::string_view stack_cut_cause(uint64_t cause) {
         "no sample was expected of this wait",
     };
     return cause < causes.size() ? causes[cause] : "unknown cause";
-}
-
-// The first word of a pair.
-bool is_of_ruby(uint64_t word) {
-    const uint64_t kind = word & WIRE_FRAME_KIND;
-    return !(word & WIRE_STACK_CUT) && (kind == WIRE_FRAME_RUBY || kind == WIRE_FRAME_RUBY_METHOD ||
-                                        kind == WIRE_FRAME_RUBY_OWNER);
 }
 
 } // namespace
@@ -210,26 +202,6 @@ void LiveNames::append_ruby_words(pid_t pid, uint64_t first, uint64_t second) {
     stack_.push_back(intern_named(ModuleKind::ruby, name.file, name.address, {&name.frame, 1}));
 }
 
-std::span<const uint64_t> LiveNames::place_ruby_frames(pid_t pid,
-                                                       std::span<const uint64_t> user_frames,
-                                                       bool leaf_is_return) {
-    size_t begin = 0;
-    for (; begin < user_frames.size() && !is_of_ruby(user_frames[begin]); begin++)
-        if (user_frames[begin] & WIRE_FRAME_RUNTIME && !(user_frames[begin] & WIRE_STACK_CUT))
-            begin++;
-    const RubyProcess* const process = begin < user_frames.size() ? ruby_.layout(pid) : nullptr;
-    if (!process)
-        return user_frames;
-    const bool is_cut = (user_frames.back() & WIRE_STACK_CUT) != 0 &&
-                        (user_frames.size() - begin) % 2 != 0; // not the second word of a pair
-    const auto pieces = user_frames.subspan(begin, user_frames.size() - begin - is_cut);
-    placed_ = place_pieces({user_frames.first(begin), !leaf_is_return, !is_cut}, pieces,
-                           [&](uint64_t code) { return process->loop.holds(code); });
-    if (is_cut)
-        placed_.push_back(user_frames.back());
-    return placed_;
-}
-
 void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PYTHON) {
         append_python_words(pid, first, second);
@@ -240,7 +212,7 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second)
         append_v8_words(pid, first, second);
         return;
     }
-    if (is_of_ruby(first)) {
+    if (is_ruby_word(first)) {
         append_ruby_words(pid, first, second);
         return;
     }
@@ -285,7 +257,10 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
     v8_frame_ = {};
     ruby_frame_ = {};
-    user_frames = place_ruby_frames(pid, user_frames, leaf_is_return);
+    if (const RubyProcess* const ruby = ruby_.layout(pid)) {
+        placed_ = place_ruby_frames(user_frames, ruby->loop, leaf_is_return);
+        user_frames = placed_;
+    }
     for (size_t i = 0; i < user_frames.size(); i++) {
         const uint64_t word = user_frames[i];
         if (word & WIRE_STACK_CUT) {

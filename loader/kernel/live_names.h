@@ -108,9 +108,6 @@ class LiveNames {
     void append_python_words(pid_t pid, uint64_t first, uint64_t second);
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
     void append_ruby_words(pid_t pid, uint64_t first, uint64_t second);
-    // With Ruby's frames in their places: in `placed_` where there are some.
-    std::span<const uint64_t> place_ruby_frames(pid_t pid, std::span<const uint64_t> user_frames,
-                                                bool leaf_is_return);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
 
@@ -132,7 +129,7 @@ class LiveNames {
     std::string task_function_;                        // of the stack at hand
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
     RubyFrameWords ruby_frame_;                        // likewise: the method around the code
-    std::vector<uint64_t> placed_;
+    std::vector<uint64_t> placed_; // likewise: its words, with Ruby's frames in their places
     struct Process {
         std::string cgroup;    // empty: unknown
         bool has_name = false; // its main thread has been in the stream

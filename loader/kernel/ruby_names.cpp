@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/ruby_names.h"
 
+#include "bpf/unwind_table.h"
+#include "loader/unwind/chain_pieces.h"
+
 namespace auger {
 
 RubyFrameWords RubyFunctions::function_words(const RubyFrameWords& words) {
@@ -17,6 +20,31 @@ FunctionName RubyFunctions::name(const RubyFunction& function, const RubyFrameWo
     name.frame.line = function.line(static_cast<uint32_t>(words.second >> 32));
     name.address = hash_of_function(function.name, function.first_line, name.frame.line);
     return name;
+}
+
+bool is_ruby_word(uint64_t first) {
+    const uint64_t kind = first & WIRE_FRAME_KIND;
+    return !(first & WIRE_STACK_CUT) &&
+           (kind == WIRE_FRAME_RUBY || kind == WIRE_FRAME_RUBY_METHOD ||
+            kind == WIRE_FRAME_RUBY_OWNER);
+}
+
+std::vector<uint64_t> place_ruby_frames(std::span<const uint64_t> words, const LoopCode& loop,
+                                        bool leaf_is_return) {
+    size_t begin = 0;
+    for (; begin < words.size() && !is_ruby_word(words[begin]); begin++)
+        if (words[begin] & WIRE_FRAME_RUNTIME && !(words[begin] & WIRE_STACK_CUT))
+            begin++; // the pair's other word
+    if (begin >= words.size())
+        return {words.begin(), words.end()};
+    // Pairs, and perhaps the word that says why the stack is cut.
+    const bool is_cut = (words.size() - begin) % 2 != 0;
+    const auto pieces = words.subspan(begin, words.size() - begin - is_cut);
+    auto placed = place_pieces({words.first(begin), !leaf_is_return, !is_cut}, pieces,
+                               [&](uint64_t code) { return loop.holds(code); });
+    if (is_cut)
+        placed.push_back(words.back());
+    return placed;
 }
 
 } // namespace auger

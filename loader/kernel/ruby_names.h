@@ -5,6 +5,10 @@
 #include "loader/kernel/function_names.h"
 #include "loader/runtimes/ruby/function_reader.h"
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 namespace auger {
 
 struct RubyFunctions {
@@ -27,5 +31,13 @@ struct RubyFunctions {
 };
 
 using RubyNames = FunctionNames<RubyFunctions>;
+
+// Whether a pair of words that begins so is one of Ruby's.
+bool is_ruby_word(uint64_t first);
+
+// A stack's words with Ruby's frames in their places, which come behind the native ones. `loop`:
+// rb_vm_exec() in the process.
+std::vector<uint64_t> place_ruby_frames(std::span<const uint64_t> words, const LoopCode& loop,
+                                        bool leaf_is_return);
 
 } // namespace auger

@@ -10,7 +10,8 @@
 # innermost method has, and, where that one goes on to call, `inner`: the names that may stand further
 # in. Names have the classes that reflection says. It waits for a line on standard input before it
 # begins, creates FILE.done at the end, and waits for another line before it exits. It is written for
-# 3.0 and later; no two methods of it have the same name.
+# 3.0 and later; no two methods of it have the same name. (Longer than files are: what is measured
+# cannot be shared, since a helper would be a frame.)
 
 require 'json'
 require 'socket'
