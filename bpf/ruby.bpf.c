@@ -82,9 +82,10 @@ __noinline int find_ruby_method(struct stack_walk* walk) {
     if (!walk)
         return 0;
     walk->ruby.method = 0;
-    for (u32 i = 0; i < WIRE_RUBY_MOST_HOPS; i++) {
+    for (u32 i = 0; i < WIRE_RUBY_MOST_HOPS && walk->ruby.hops; i++) {
         bool is_local = walk->ruby.environment[WIRE_RUBY_ENV_FLAGS] & WIRE_RUBY_LOCAL;
 
+        walk->ruby.hops--;
         if (note_method(walk, walk->ruby.environment[WIRE_RUBY_ENV_METHOD], is_local) || is_local ||
             !read_environment(walk, walk->ruby.environment[WIRE_RUBY_ENV_OUTER] & ~3ull))
             return 0;
@@ -228,6 +229,7 @@ __noinline int read_ruby_frames(struct stack_walk* walk) {
     if (!layout || !find_context(walk, layout))
         return 0;
     walk->ruby.has_chain = 1;
+    walk->ruby.hops = WIRE_RUBY_HOPS_OF_WALK;
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
         more = read_some_ruby_frames(walk, layout);
     if (more)

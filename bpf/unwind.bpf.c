@@ -131,6 +131,9 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
     }
     if (walk->python.boundary || walk->php.loop_size || stop == WIRE_STOP_LATE)
         append_chain_frames(walk);
+    // User space may go on to the end of the native frames.
+    if (walk->count >= WIRE_STACK_WORDS - 2 && has_chain_frames(walk))
+        walk->chain.endless = 1;
     at = walk->count;
     if (at < WIRE_STACK_WORDS) {
         walk->frames[at] = WIRE_STACK_CUT | stop;

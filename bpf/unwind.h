@@ -77,6 +77,8 @@ struct ruby_walk {
     u64 method; /* method entry of the frame at hand; 0: it has none */
     u32 method_cookie;
     u32 has_chain; /* 1: the chain of frames is Ruby's */
+    u32 hops;      /* that may still be made from environments outwards */
+    u32 padding;
     /* What was read last. */
     u64 context[3];
     u64 environment[WIRE_RUBY_ENV_WORDS];
@@ -160,9 +162,11 @@ static __always_inline u32 cut_walk(struct stack_walk* walk, u32 words, u32 most
     if (words <= most)
         return words;
     // Of a frame of a runtime both words go: the second would be taken for an address.
-    walk->frames[most - 1] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
-    if (walk->frames[most - 2] & WIRE_FRAME_RUNTIME)
+    if (walk->frames[most - 2] & WIRE_FRAME_RUNTIME) {
         walk->frames[most - 2] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
+        return most - 1;
+    }
+    walk->frames[most - 1] = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
     return most;
 }
 

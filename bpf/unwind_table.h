@@ -173,7 +173,8 @@ struct wire_stack_copy {
     __wire_u64 sp;
     __wire_u64 bp;
     __wire_u64 bx;
-    __wire_u32 bx_state; /* wire_rbx_state */
+    __wire_u16 bx_state; /* wire_rbx_state */
+    __wire_u16 is_deep;  /* 1: an interpreter's frames are more than can be kept */
     __wire_u32 bytes;    /* that follow: [start, start + bytes) */
     __wire_u64 start;
 };
@@ -214,5 +215,7 @@ WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
 WIRE_ASSERT(sizeof(struct wire_unwind_process) == 64, "wire_unwind_process");
 WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
+/* Where a stack is cut, it is asked whether the word there is a first one. */
+WIRE_ASSERT(!(WIRE_PHP_INCLUDED & WIRE_FRAME_RUNTIME), "WIRE_PHP_INCLUDED");
 
 #endif

@@ -85,7 +85,7 @@ struct wire_php_layout {
  * with empty memory, the next one's functions often lie just where others lay before; so addresses
  * alone say nothing, and texts are known by what they are.
  */
-#define WIRE_PHP_INCLUDED 0x1000000000000000ull /* code of a file that another frame includes */
+#define WIRE_PHP_INCLUDED 0x8000000000000000ull /* code of a file that another frame includes */
 
 /* What a zend_string is known by: its hash, or its length and the two words that end with its last
  * character. Of a text that is shorter they begin in what stands before the characters, which is

@@ -7,8 +7,9 @@
 #include "types.h"
 
 enum wire_ruby_limit {
-    WIRE_RUBY_LAYOUTS = 64,   /* builds and versions that are observed at once */
-    WIRE_RUBY_MOST_HOPS = 16, /* from a block's environment out to its method's */
+    WIRE_RUBY_LAYOUTS = 64,        /* builds and versions that are observed at once */
+    WIRE_RUBY_MOST_HOPS = 16,      /* from a block's environment out to its method's */
+    WIRE_RUBY_HOPS_OF_WALK = 2048, /* of all of a stack's frames: further ones have no method */
     WIRE_RUBY_MOST_OFFSET = 0x0fffffef,
     WIRE_RUBY_NO_OFFSET =
         0x0fffffff,        /* of an instruction that lies elsewhere, and of C functions */

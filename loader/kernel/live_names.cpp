@@ -40,6 +40,11 @@ std::string_view stack_cut_cause(uint64_t cause) {
     return cause < causes.size() ? causes[cause] : "unknown cause";
 }
 
+// Of frames in place of native ones a first word alone may be a frame, as HotSpot's interpreter is.
+bool is_boundary(uint64_t word) {
+    return word == WIRE_FRAME_PYTHON || word == WIRE_FRAME_PHP || word == WIRE_FRAME_RUBY;
+}
+
 } // namespace
 
 LiveNames::LiveNames(EventSink& sink, RetentionOf retention, SymbolizerOptions options)
@@ -270,7 +275,7 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
         if (word & WIRE_FRAME_RUNTIME) {
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
-            if (++i < user_frames.size() && word & ~WIRE_FRAME_KIND)
+            if (++i < user_frames.size() && !is_boundary(word))
                 append_runtime_words(pid, word, user_frames[i]);
             continue;
         }

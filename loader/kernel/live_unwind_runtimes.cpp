@@ -147,8 +147,8 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
                 return false;
     return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
         const auto known = known_.find(mapping.module.value);
-        return known != known_.end() &&
-               (known->second.python || known->second.php || known->second.ruby);
+        return known != known_.end() && (known->second.python || known->second.php ||
+                                         (known->second.ruby && !ruby_.gave_up(pid)));
     });
 }
 

@@ -37,13 +37,14 @@ std::vector<uint64_t> place_ruby_frames(std::span<const uint64_t> words, const L
             begin++; // the pair's other word
     if (begin >= words.size())
         return {words.begin(), words.end()};
-    // Pairs, and perhaps the word that says why the stack is cut.
-    const bool is_cut = (words.size() - begin) % 2 != 0;
-    const auto pieces = words.subspan(begin, words.size() - begin - is_cut);
-    auto placed = place_pieces({words.first(begin), !leaf_is_return, !is_cut}, pieces,
+    // Pairs, and what says why the stack is cut.
+    size_t end = begin;
+    while (end + 1 < words.size() && !(words[end] & WIRE_STACK_CUT))
+        end += 2;
+    const auto pieces = words.subspan(begin, end - begin), cut = words.subspan(end);
+    auto placed = place_pieces({words.first(begin), !leaf_is_return, cut.empty()}, pieces,
                                [&](uint64_t code) { return loop.holds(code); });
-    if (is_cut)
-        placed.push_back(words.back());
+    placed.insert(placed.end(), cut.begin(), cut.end());
     return placed;
 }
 

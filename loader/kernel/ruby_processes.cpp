@@ -81,6 +81,11 @@ void RubyProcesses::end(pid_t pid) {
         names_.end(pid);
 }
 
+bool RubyProcesses::gave_up(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    return process != processes_.end() && process->second.given_up;
+}
+
 std::optional<pid_t> RubyProcesses::starting(uint64_t now_ns) const {
     for (const auto& [pid, process] : processes_)
         if (!process.place && !process.given_up && process.again_ns <= now_ns)

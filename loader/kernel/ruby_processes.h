@@ -43,6 +43,8 @@ class RubyProcesses {
                                                  uint64_t now_ns, const Search& search);
     // It runs none any more.
     void end(pid_t pid);
+    // It will not be known where the process's threads have their contexts.
+    bool gave_up(pid_t pid) const;
     // A process that is to be looked at again by now, if there is one.
     std::optional<pid_t> starting(uint64_t now_ns) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/unwind/chain_pieces.h"
 
+#include <utility>
+
 namespace auger {
 namespace {
 
@@ -8,17 +10,21 @@ bool is_boundary(uint64_t first) {
     return !(first & ~WIRE_FRAME_KIND);
 }
 
-std::vector<std::span<const uint64_t>> split(std::span<const uint64_t> pieces) {
-    std::vector<std::span<const uint64_t>> parts;
+struct Parts {
+    std::vector<std::span<const uint64_t>> bounded;
+    std::span<const uint64_t> rest; // behind the last boundary
+};
+
+Parts split(std::span<const uint64_t> pieces) {
+    Parts parts;
     size_t begin = 0;
     for (size_t at = 0; at + 1 < pieces.size(); at += 2) {
         if (!is_boundary(pieces[at]))
             continue;
-        parts.push_back(pieces.subspan(begin, at - begin));
+        parts.bounded.push_back(pieces.subspan(begin, at - begin));
         begin = at + 2;
     }
-    if (begin + 1 < pieces.size())
-        parts.push_back(pieces.subspan(begin, (pieces.size() - begin) / 2 * 2));
+    parts.rest = pieces.subspan(begin, (pieces.size() - begin) / 2 * 2);
     return parts;
 }
 
@@ -27,7 +33,10 @@ std::vector<std::span<const uint64_t>> split(std::span<const uint64_t> pieces) {
 std::vector<uint64_t> place_pieces(const NativeFrames& natives, std::span<const uint64_t> pieces,
                                    const std::function<bool(uint64_t code)>& is_loop) {
     const std::span<const uint64_t> words = natives.words;
-    const auto parts = split(pieces);
+    auto [parts, rest] = split(pieces);
+    // Of a stack that is cut it may be a run's of which the boundary is not known.
+    if (!natives.whole && !rest.empty())
+        parts.push_back(std::exchange(rest, {}));
     std::vector<size_t> loops; // leaf first
     for (size_t i = 0; i < words.size(); i++) {
         // Of another runtime in the process.
@@ -60,10 +69,12 @@ std::vector<uint64_t> place_pieces(const NativeFrames& natives, std::span<const 
         }
     }
     // Of a first word alone it is known without being said.
-    if (leaf > 0 && leaf < placed.size() && natives.leaf_is_next)
+    if (leaf > 0 && leaf < placed.size() && natives.leaf_is_next &&
+        !(placed[leaf] & WIRE_FRAME_RUNTIME))
         placed[leaf] |= WIRE_FRAME_EXACT;
     for (; part < parts.size(); part++)
         place(parts[part]);
+    place(rest);
     return placed;
 }
 

@@ -25,7 +25,8 @@ struct NativeFrames {
 
 // The native words with `pieces` among them, pairs of words of which one without an address ends
 // each piece, and is left out. `is_loop`: whether code is the loop's. What is left over stands at
-// the leaf of a whole stack (it is about to run), else behind the outermost frame.
+// the leaf of a whole stack (it is about to run), else behind the outermost frame; there stands
+// also, of a whole stack, what is behind the last boundary: no run of the loop has called it.
 std::vector<uint64_t> place_pieces(const NativeFrames& natives, std::span<const uint64_t> pieces,
                                    const std::function<bool(uint64_t code)>& is_loop);
 

@@ -51,9 +51,11 @@ module Chains
     label[0, label.size - base.size] + $names[base]
   end
 
-  # C functions are where their callers are.
+  # C functions are where their callers are; what Enumerator#next begins a fiber with has none.
   def self.chain_of(locations)
+    first_ones = %w[Enumerator::Generator#each Enumerator#each]
     locations.map do |location|
+      next [first_ones.shift, '', 0] unless location.path
       name = name_of(location)
       if !location.path.start_with?('<internal:') && $c_functions.include?(name)
         [name, '', 0]
@@ -341,6 +343,8 @@ module Chains
     end
     fiber.resume
     recurse_with_fiber(fiber)
+    # Of these the first frame is a C function's.
+    Enumerator.new { |results| results << burn('Enumerator#next') }.next
   end
 
   def self.recurse_with_fiber(fiber)

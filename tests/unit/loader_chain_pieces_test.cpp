@@ -73,11 +73,28 @@ TEST(ChainPieces, OfAReturnAddressTheCallCounts) {
 TEST(ChainPieces, OfAnotherRuntimeAreNoNativeFrames) {
     EXPECT_THAT(placed({WIRE_FRAME_V8 | 7, loop, other, loop}, {frame(1), 11, boundary, 0}),
                 ElementsAre(WIRE_FRAME_V8 | 7, loop, other, loop, frame(1), 11));
+    // Nor is their first word an address of an instruction.
+    EXPECT_THAT(placed({WIRE_FRAME_V8 | 7, other}, {frame(1), 11, boundary, 0}),
+                ElementsAre(frame(1), 11, WIRE_FRAME_V8 | 7, other));
 }
 
-TEST(ChainPieces, WithoutItsBoundaryTheLastOneIsAPieceToo) {
-    EXPECT_THAT(placed({loop, other}, {frame(1), 11}), ElementsAre(loop, frame(1), 11, other));
-    EXPECT_THAT(placed({loop, other}, {frame(1), 11, frame(2)}),
+// A C function that a fiber begins with.
+TEST(ChainPieces, WithoutABoundaryNoRunHasCalledTheLastOne) {
+    const Words natives = {other, loop, other, loop, other};
+    Words beginning = pieces;
+    beginning.insert(beginning.end(), {frame(4), 14});
+    EXPECT_THAT(placed(natives, beginning),
+                ElementsAre(other, loop, frame(1), 11, other, loop, frame(2), 12, frame(3), 13,
+                            other, frame(4), 14));
+    // A block of it has returned, its native frame not yet.
+    EXPECT_THAT(placed({other, loop, other}, {frame(4), 14}),
+                ElementsAre(other, loop, other, frame(4), 14));
+}
+
+TEST(ChainPieces, WithoutItsBoundaryTheLastOneOfACutStackIsAPieceToo) {
+    EXPECT_THAT(placed({loop, other}, {frame(1), 11}, false),
+                ElementsAre(loop, frame(1), 11, other));
+    EXPECT_THAT(placed({loop, other}, {frame(1), 11, frame(2)}, false),
                 ElementsAre(loop, frame(1), 11, other));
     EXPECT_THAT(placed({loop, other}, {boundary, 0, frame(1), 11, boundary, 0}),
                 ElementsAre(loop, frame(1), 11, other));
