@@ -6,6 +6,7 @@
 #include "frame_chain.h"
 #include "kernel_types.h"
 #include "maps.h"
+#include "user_memory.h"
 
 #include ARCH(registers.h)
 
@@ -17,10 +18,6 @@ struct {
     __type(key, u32);
     __type(value, struct wire_php_layout);
 } php_layouts SEC(".maps");
-
-static __always_inline bool read_word(u64 address, u64* word) {
-    return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
-}
 
 static __always_inline bool read_frame(struct stack_walk* walk, u64 frame) {
     return !bpf_probe_read_user(walk->php.words, WIRE_PHP_FRAME_BYTES, (void*)frame);

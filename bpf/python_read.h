@@ -5,6 +5,7 @@
 
 #include "maps.h"
 #include "unwind.h"
+#include "user_memory.h"
 
 /* By number. Written by user space, read by walks and the call tracker. */
 struct python_layouts_map {
@@ -40,10 +41,6 @@ static __always_inline u8 byte_of(const struct stack_walk* walk, u32 offset) {
     const u8* bytes = (const void*)walk->python.words;
 
     return bytes[offset & (PYTHON_BYTES - 1)];
-}
-
-static __always_inline bool read_word(u64 address, u64* word) {
-    return !bpf_probe_read_user(word, sizeof(*word), (void*)address);
 }
 
 #endif

@@ -16,6 +16,7 @@ enum {
     V8_BYTES = 128,
     PHP_FUNCTION_BYTES = 256,
     PHP_FRAME_BYTES = 64,
+    PERL_BYTES = 128,
 };
 
 /* The verifier follows every turn of a loop, but a __noinline function once. So long loops are
@@ -25,7 +26,8 @@ enum { TURNS_AT_ONCE = 32 };
 /*
  * An interpreter's own frames, of which one native frame runs many: two words each, leaf first, as
  * the interpreter's chain has them when the stack is taken. What one native frame runs is a piece;
- * behind it stands a boundary, a pair without an address (WIRE_FRAME_PYTHON, WIRE_FRAME_PHP).
+ * behind it stands a boundary, a pair without an address (WIRE_FRAME_PYTHON, WIRE_FRAME_PHP,
+ * WIRE_FRAME_PERL).
  */
 struct frame_chain {
     volatile u32 count;  /* pairs */
@@ -67,6 +69,35 @@ struct php_walk {
     u64 mark;        /* of the text that was read last */
     u64 function[PHP_FUNCTION_BYTES / sizeof(u64)]; /* that was read last */
     u64 words[PHP_FRAME_BYTES / sizeof(u64)];       /* of the frame that was read last */
+};
+
+/* Perl's, likewise. */
+struct perl_walk {
+    u64 interpreter; /* of the thread; 0: it has none */
+    u64 cop;         /* the statement at which the next frame is */
+    u64 contexts;    /* of the stack of contexts at hand */
+    u64 previous;    /* the stack of contexts before it */
+    u32 left;        /* of them, from the outermost on */
+    u32 stack_type;  /* wire_perl_stack */
+    u32 is_block;    /* 1: of sort's, or the like, and begins with a block that is no sub */
+    u32 is_inside;   /* 1: there is a frame further in */
+    /* Of the sub that was read last: its name, and what that is known by; its package; its first
+     * statement, and the file that it is in. */
+    u64 name;
+    u64 name_mark;
+    u64 stash;
+    u64 start;
+    u64 sub_file;
+    u64 package; /* likewise, the package's; of `package_stash` */
+    u64 package_mark;
+    u64 package_stash;
+    /* The place that was read last. */
+    u64 file; /* address of its name */
+    u64 file_mark;
+    u32 line;
+    u32 padding;
+    u64 words[PERL_BYTES / sizeof(u64)];    /* what was read last */
+    u64 text[WIRE_PERL_FILE / sizeof(u64)]; /* likewise, of a file's name */
 };
 
 /* The words that tell of the frame at hand, where it is a runtime's. */
@@ -127,6 +158,7 @@ struct stack_walk {
     struct python_walk python;
     struct noted_frame noted;
     struct php_walk php;
+    struct perl_walk perl;
     struct hotspot_walk hotspot;
     struct v8_walk v8;
 };

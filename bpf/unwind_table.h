@@ -23,6 +23,7 @@
 
 #include "wire.h"
 #include "wire/hotspot.h"
+#include "wire/perl.h"
 #include "wire/php.h"
 #include "wire/python.h"
 #include "wire/v8.h"
@@ -141,6 +142,9 @@ struct wire_unwind_process {
     __wire_u64 php;           /* address of executor_globals; 0: it is none of PHP's */
     __wire_u32 php_layout;    /* number of its wire_php_layout */
     __wire_u32 v8;            /* 1 + number of its wire_v8; 0: it has none */
+    __wire_u64 perl;          /* address of PL_thr_key; 0: it is none of Perl's */
+    __wire_u32 perl_layout;   /* number of its wire_perl_layout */
+    __wire_u32 padding;
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -190,8 +194,8 @@ enum wire_rbx_state {
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
 /* The first of the two words that a frame of a runtime takes. Of Python's and PHP's it stands
- * behind the native frame that runs it, of others' in place of one: see wire/python.h, wire/php.h,
- * wire/hotspot.h and wire/v8.h. */
+ * behind the native frame that runs it, of Perl's behind all native frames, of others' in place of
+ * one: see wire/python.h, wire/php.h, wire/perl.h, wire/hotspot.h and wire/v8.h. */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
 #define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
@@ -200,6 +204,8 @@ enum wire_rbx_state {
 #define WIRE_FRAME_V8 (WIRE_FRAME_RUNTIME | 0x0400000000000000ull)
 #define WIRE_FRAME_PHP (WIRE_FRAME_RUNTIME | 0x0500000000000000ull)
 #define WIRE_FRAME_V8_CODE (WIRE_FRAME_RUNTIME | 0x0600000000000000ull)
+#define WIRE_FRAME_PERL (WIRE_FRAME_RUNTIME | 0x0c00000000000000ull)
+#define WIRE_FRAME_PERL_PLACE (WIRE_FRAME_RUNTIME | 0x0d00000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

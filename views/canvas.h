@@ -47,6 +47,7 @@ enum class Fill : uint8_t {
     module4,
     module5,
     module6,
+    module7,
     more, // ... by difference
     less,
     match,  // of a search

@@ -82,6 +82,8 @@ FillLook fill_look(Fill fill) {
         return {{174, red}, {16, white}};
     case Fill::module6:
         return {{108, green}, dark};
+    case Fill::module7:
+        return {{146, magenta}, dark};
     case Fill::more:
         return {{208, red}, {16, white}};
     case Fill::less:

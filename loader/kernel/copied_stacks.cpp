@@ -2,6 +2,7 @@
 #include "loader/kernel/copied_stacks.h"
 
 #include "loader/base/read_clock.h"
+#include "loader/runtimes/perl/frame_places.h"
 #include "loader/unwind/stack_walk.h"
 
 namespace auger {
@@ -120,6 +121,8 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     if (const auto pieces = words.subspan(natives);
         !pieces.empty() && (pieces[0] & WIRE_FRAME_KIND) == WIRE_FRAME_PHP)
         place_php_frames(frames_, natives, unwind_.php_loop(pid), pieces);
+    else if (has_perl_frames(pieces)) // which find their places later
+        frames_.insert(frames_.end(), pieces.begin(), pieces.end());
     else if (!pieces.empty())
         place_python_frames(frames_, natives, copy.sp, begins_, pieces);
     if (stop != WIRE_STOP_END)

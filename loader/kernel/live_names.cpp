@@ -188,6 +188,21 @@ void LiveNames::append_v8_words(pid_t pid, uint64_t first, uint64_t second) {
         stack_.push_back(intern_named(ModuleKind::js, name.file, name.address, {&name.frame, 1}));
 }
 
+// What a frame of Perl's executes, or where: that follows.
+void LiveNames::append_perl_words(pid_t pid, uint64_t first, uint64_t second) {
+    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PERL) {
+        perl_frame_ = {first, second};
+        return;
+    }
+    PerlFrameWords words = std::exchange(perl_frame_, {});
+    if (!words.first)
+        return;
+    words.place = first;
+    words.place_second = second;
+    const PerlNames::Name& name = perl_.name(pid, words);
+    stack_.push_back(intern_named(ModuleKind::perl, name.file, name.address, {&name.frame, 1}));
+}
+
 void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PYTHON) {
         append_python_words(pid, first, second);
@@ -201,6 +216,11 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second)
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PHP) {
         const PhpNames::Name& name = php_.name(pid, first, second);
         stack_.push_back(intern_named(ModuleKind::php, name.file, name.address, {&name.frame, 1}));
+        return;
+    }
+    if (const uint64_t kind = first & WIRE_FRAME_KIND;
+        kind == WIRE_FRAME_PERL || kind == WIRE_FRAME_PERL_PLACE) {
+        append_perl_words(pid, first, second);
         return;
     }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
@@ -235,9 +255,20 @@ std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
     return stack_;
 }
 
+std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, std::span<const uint64_t> user_frames,
+                                                   bool leaf_is_return) {
+    const PerlCode* const code = has_perl_frames(user_frames) ? perl_.code(pid) : nullptr;
+    if (!code)
+        return user_frames;
+    placed_ = place_perl_frames(user_frames, *code, leaf_is_return);
+    return placed_;
+}
+
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
     v8_frame_ = {};
+    perl_frame_ = {};
+    user_frames = placed_frames(pid, user_frames, leaf_is_return);
     for (size_t i = 0; i < user_frames.size(); i++) {
         const uint64_t word = user_frames[i];
         if (word & WIRE_STACK_CUT) {
@@ -247,7 +278,8 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
         if (word & WIRE_FRAME_RUNTIME) {
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
-            if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON && word != WIRE_FRAME_PHP)
+            if (++i < user_frames.size() && word != WIRE_FRAME_PYTHON && word != WIRE_FRAME_PHP &&
+                word != WIRE_FRAME_PERL)
                 append_runtime_words(pid, word, user_frames[i]);
             continue;
         }
@@ -344,7 +376,7 @@ SymbolProgress LiveNames::progress() const {
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
     progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes() +
-                     v8_.memory_bytes() + php_.memory_bytes();
+                     v8_.memory_bytes() + php_.memory_bytes() + perl_.memory_bytes();
     return progress;
 }
 

@@ -5,6 +5,7 @@
 
 #include "loader/base/time_slice.h"
 #include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/perl_names.h"
 #include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
 #include "loader/kernel/v8_names.h"
@@ -36,12 +37,14 @@ class LiveNames {
     HotspotNames& hotspot() { return hotspot_; }
     V8Names& v8() { return v8_; }
     PhpNames& php() { return php_; }
+    PerlNames& perl() { return perl_; }
     const ModuleTable& modules() const { return modules_; }
     const ModuleMap& mappings() const { return mappings_; }
     const PythonNames& python() const { return python_; }
     const HotspotNames& hotspot() const { return hotspot_; }
     const V8Names& v8() const { return v8_; }
     const PhpNames& php() const { return php_; }
+    const PerlNames& perl() const { return perl_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -104,8 +107,12 @@ class LiveNames {
     void append_runtime_words(pid_t pid, uint64_t first, uint64_t second);
     void append_python_words(pid_t pid, uint64_t first, uint64_t second);
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
+    void append_perl_words(pid_t pid, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
+    // Each frame of Perl's at its place.
+    std::span<const uint64_t> placed_frames(pid_t pid, std::span<const uint64_t> user_frames,
+                                            bool leaf_is_return);
 
     EventSink& sink_;
     ModuleTable modules_;
@@ -115,6 +122,7 @@ class LiveNames {
     HotspotNames hotspot_;
     V8Names v8_;
     PhpNames php_;
+    PerlNames perl_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began
@@ -123,6 +131,8 @@ class LiveNames {
     std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
     std::string task_function_;                        // of the stack at hand
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
+    PerlFrameWords perl_frame_;                        // likewise: what is executed, not yet where
+    std::vector<uint64_t> placed_;                     // likewise
     struct Process {
         std::string cgroup;    // empty: unknown
         bool has_name = false; // its main thread has been in the stream

@@ -7,6 +7,7 @@
 #include "bpf/unwind_table.h"
 #include "loader/kernel/hotspot_processes.h"
 #include "loader/kernel/live_names.h"
+#include "loader/kernel/perl_processes.h"
 #include "loader/kernel/php_processes.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/python_processes.h"
@@ -44,8 +45,8 @@ class LiveUnwind {
     std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
     // The rule at an address of one of them.
     RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
-    // The process runs a CPython or PHP that walks did not know of then, or a V8, whose functions
-    // only they know.
+    // The process runs a CPython, PHP or Perl that walks did not know of then, or a V8, whose
+    // functions only they know.
     bool lacked_functions(pid_t pid, uint64_t time_ns) const;
     // The code of a process's execute_ex(), whose native frames run PHP's: its body and what the
     // compiler has put elsewhere of it. Empty when it is none of PHP's.
@@ -71,24 +72,26 @@ class LiveUnwind {
         std::vector<Segment> segments;
         bool pending = true;
         std::string note; // why there is no table, or what is missing in it
-        // Of CPython: where _PyRuntime is, and the number of its layout. Of PHP: executor_globals.
+        // Of CPython: where _PyRuntime is, and the number of its layout. Of PHP: executor_globals;
+        // of Perl: PL_thr_key.
         struct Interpreter {
             uint64_t address;
             uint32_t layout;
         };
-        std::optional<Interpreter> python{}, php{};
+        std::optional<Interpreter> python{}, php{}, perl{};
+        PerlFile perl_file{};
         std::optional<HotspotFile> hotspot{};
         std::optional<uint32_t> v8{}; // the number of its layout
     };
     struct Process {
         CellRange cells;
         std::vector<ModuleId> modules;
-        // Where walks find _PyRuntime, or executor_globals, and since when; 0: nowhere.
+        // Where walks find _PyRuntime, executor_globals or PL_thr_key, and since when; 0: nowhere.
         struct Known {
             uint64_t address = 0;
             uint64_t since_ns = 0;
         };
-        Known python, php;
+        Known python, php, perl;
         uint32_t php_layout = 0;
         uint64_t image_began_ns = 0;
     };
@@ -105,10 +108,16 @@ class LiveUnwind {
     void install_runtime(ModuleId id, Module& module, const UnwindTables& tables, uint64_t now_ns);
     void install_python(ModuleId id, Module& module, const PythonFile& file, uint64_t now_ns);
     void install_php(ModuleId id, Module& module, const PhpFile& file, uint64_t now_ns);
+    void install_perl(ModuleId id, Module& module, const PerlFile& file, uint64_t now_ns);
     // Whose files a module's are.
     FileOwner owner_of(ModuleId id) const;
+    // ... and where it is in a process that maps it so.
+    std::optional<Module::Interpreter>
+    find_interpreter(const ModuleMapping& mapping,
+                     std::optional<Module::Interpreter> Module::*which) const;
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
+    void find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns);
     // The number of the layout of what the process maps.
     std::optional<uint32_t> find_v8(pid_t pid, uint64_t time_ns) const;
@@ -133,6 +142,7 @@ class LiveUnwind {
     PythonProcesses python_;
     HotspotProcesses hotspot_;
     PhpProcesses php_;
+    PerlProcesses perl_;
     V8Processes v8_;
     UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id

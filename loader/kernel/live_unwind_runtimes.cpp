@@ -20,30 +20,45 @@ std::optional<uint64_t> LiveUnwind::bias_of(const Module& module, const ModuleMa
     return std::nullopt;
 }
 
-void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+std::optional<LiveUnwind::Module::Interpreter>
+LiveUnwind::find_interpreter(const ModuleMapping& mapping,
+                             std::optional<Module::Interpreter> Module::*which) const {
     const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.python || entry.python)
-        return;
+    if (known == known_.end() || !(known->second.*which))
+        return std::nullopt;
     const auto bias = bias_of(known->second, mapping);
     if (!bias)
+        return std::nullopt;
+    const auto& [address, layout] = *(known->second.*which);
+    return Module::Interpreter{address + *bias, layout};
+}
+
+void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto found = entry.python ? std::nullopt : find_interpreter(mapping, &Module::python);
+    if (!found)
         return;
-    const auto& [runtime, layout] = *known->second.python;
-    entry.python = runtime + *bias;
-    entry.python_layout = layout;
-    python_.set(pid, mappings_.image_began(pid), layout);
+    entry.python = found->address;
+    entry.python_layout = found->layout;
+    python_.set(pid, mappings_.image_began(pid), found->layout);
 }
 
 void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
-    const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.php || entry.php)
+    const auto found = entry.php ? std::nullopt : find_interpreter(mapping, &Module::php);
+    if (!found)
         return;
-    const auto bias = bias_of(known->second, mapping);
-    if (!bias)
+    entry.php = found->address;
+    entry.php_layout = found->layout;
+    php_.set(pid, mappings_.image_began(pid), found->layout);
+}
+
+void LiveUnwind::find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto found = entry.perl ? std::nullopt : find_interpreter(mapping, &Module::perl);
+    if (!found)
         return;
-    const auto& [globals, layout] = *known->second.php;
-    entry.php = globals + *bias;
-    entry.php_layout = layout;
-    php_.set(pid, mappings_.image_began(pid), layout);
+    entry.perl = found->address;
+    entry.perl_layout = found->layout;
+    const PerlFile& file = known_.at(mapping.module.value).perl_file;
+    perl_.set(pid, mappings_.image_began(pid), file, found->address - file.key);
 }
 
 LiveUnwind::PhpLoop LiveUnwind::php_loop(pid_t pid) const {
@@ -99,12 +114,14 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
         return true;
     const auto process = processes_.find(pid);
     if (process != processes_.end())
-        for (const Process::Known& one : {process->second.python, process->second.php})
+        for (const Process::Known& one :
+             {process->second.python, process->second.php, process->second.perl})
             if (one.address && one.since_ns <= time_ns)
                 return false;
     return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
         const auto known = known_.find(mapping.module.value);
-        return known != known_.end() && (known->second.python || known->second.php);
+        return known != known_.end() &&
+               (known->second.python || known->second.php || known->second.perl);
     });
 }
 
@@ -117,6 +134,8 @@ void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables
         renew_processes(id, now_ns);
     } else if (tables.php && !module.php) {
         install_php(id, module, *tables.php, now_ns);
+    } else if (tables.perl && !module.perl) {
+        install_perl(id, module, *tables.perl, now_ns);
     } else if (tables.v8 && !module.v8) {
         install_v8(id, module, *tables.v8, now_ns);
     }
@@ -140,6 +159,17 @@ void LiveUnwind::install_php(ModuleId id, Module& module, const PhpFile& file, u
         return;
     }
     module.php = {file.globals, *layout};
+    renew_processes(id, now_ns);
+}
+
+void LiveUnwind::install_perl(ModuleId id, Module& module, const PerlFile& file, uint64_t now_ns) {
+    const auto layout = perl_.enter(file, owner_of(id));
+    if (!layout) {
+        module.note = layout.error().message();
+        return;
+    }
+    module.perl = {file.key, *layout};
+    module.perl_file = file;
     renew_processes(id, now_ns);
 }
 

@@ -307,6 +307,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.v8_layouts);
     case MapKind::php_layouts:
         return bpf_map__fd(maps.php_layouts);
+    case MapKind::perl_layouts:
+        return bpf_map__fd(maps.perl_layouts);
     }
     return -1;
 }

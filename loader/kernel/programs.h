@@ -81,6 +81,7 @@ enum class MapKind {
     hotspot_processes,
     v8_layouts,
     php_layouts,
+    perl_layouts,
 };
 
 class Programs {

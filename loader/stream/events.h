@@ -36,6 +36,7 @@ enum class ModuleKind : uint8_t {
     java = 10,   // Java's methods; the address stands for some, inlined in one another, and lines
     js = 11,     // a script of V8's; the address stands for a function and a line
     php = 12,    // a file of PHP's, or "[php]"; the address stands for a function and a line
+    perl = 13,   // a file of Perl's, or "[perl]"; the address stands for a sub and a line
 };
 
 struct ModuleInfo {

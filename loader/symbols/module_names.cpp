@@ -144,6 +144,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::java:
     case ModuleKind::js:
     case ModuleKind::php:
+    case ModuleKind::perl:
         break;
     }
     return std::make_shared<NoNames>();

@@ -14,6 +14,7 @@ constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
 constexpr size_t hotspot_limit = 64;
 constexpr size_t v8_limit = 8 * (4 + V8File::constants_count);
 constexpr size_t php_limit = 64;
+constexpr size_t perl_limit = 128;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -49,6 +50,7 @@ std::string tables(const Tables& tables) {
     out.string(tables.hotspot ? encode_hotspot_file(*tables.hotspot) : "");
     out.string(tables.v8 ? encode_v8_file(*tables.v8) : "");
     out.string(tables.php ? encode_php_file(*tables.php) : "");
+    out.string(tables.perl ? encode_perl_file(*tables.perl) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -69,6 +71,9 @@ std::optional<Tables> tables(std::string_view bytes) {
         return std::nullopt;
     const std::string_view php = in.string(php_limit);
     if (!php.empty() && !(tables.php = decode_php_file(php)))
+        return std::nullopt;
+    const std::string_view perl = in.string(perl_limit);
+    if (!perl.empty() && !(tables.perl = decode_perl_file(perl)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
+#include "loader/runtimes/perl/perl_file.h"
 #include "loader/runtimes/php/php_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/v8/v8_file.h"
@@ -48,6 +49,7 @@ struct UnwindTables {
     std::optional<HotspotFile> hotspot{};
     std::optional<V8File> v8{};
     std::optional<PhpFile> php{};
+    std::optional<PerlFile> perl{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

@@ -191,9 +191,9 @@ CONDITION joins these by and, or, not and parentheses:
   at FILE:LINE     in a call that executes that line. Known when the call ends, so it is
                    joined with the others by `and` only; the call meant is the split's,
                    or without a split any timed one around.
-  in py:FUNCTION   with that function on the stack, timed or not. py, java, js and php name
-                   languages: py:app.handler, java:Orders.place. Known when stacks have
-                   names, so it is joined with the others by `and` only.
+  in py:FUNCTION   with that function on the stack, timed or not. py, java, js, php and perl
+                   name languages: py:app.handler, java:Orders.place. Known when stacks
+                   have names, so it is joined with the others by `and` only.
 Other samples and slow calls are not taken at all (but for lines and functions on stacks: those are
 left out of views). `in=FUNCTION` is a class ("help classes") that asks the same of one view.
 Counting and timing of calls goes on. `status` shows how many were left out.

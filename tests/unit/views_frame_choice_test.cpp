@@ -152,7 +152,7 @@ TEST_F(FrameChoiceTest, ColoursTellLanguagesApart) {
     EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("kernel  native  Python")));
     act(*pane, Action::colour_by, model); // without waits or a split they tell modules at first
     EXPECT_THAT(drawn(*pane, 100, 12),
-                HasSubstr("kernel  native  Python  Java  JavaScript  PHP  generated code"));
+                HasSubstr("kernel  native  Python  Java  JavaScript  PHP  Perl  generated code"));
 }
 
 TEST_F(FrameChoiceTest, PlacesAreTheLinesThatWereSeen) {

@@ -61,10 +61,11 @@ double distance(const Linear& a, const Linear& b) {
     return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
 }
 
-constexpr std::array all_fills = {
-    Fill::bar,     Fill::cpu,     Fill::blocked, Fill::runnable, Fill::slow,    Fill::fast,
-    Fill::open,    Fill::outside, Fill::module0, Fill::module1,  Fill::module2, Fill::module3,
-    Fill::module4, Fill::module5, Fill::module6, Fill::more,     Fill::less,    Fill::match};
+constexpr std::array all_fills = {Fill::bar,     Fill::cpu,     Fill::blocked, Fill::runnable,
+                                  Fill::slow,    Fill::fast,    Fill::open,    Fill::outside,
+                                  Fill::module0, Fill::module1, Fill::module2, Fill::module3,
+                                  Fill::module4, Fill::module5, Fill::module6, Fill::module7,
+                                  Fill::more,    Fill::less,    Fill::match};
 
 TEST(Palette, TextCanBeReadOnEveryFill) {
     for (Fill fill : all_fills) {

@@ -46,6 +46,8 @@ std::string_view frame_type(ModuleKind kind) {
         return "v8js";
     case ModuleKind::php:
         return "php";
+    case ModuleKind::perl:
+        return "perl";
     default:
         return {};
     }

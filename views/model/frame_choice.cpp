@@ -30,7 +30,8 @@ FrameChoice next_after(FrameChoice choice) {
 bool is_of_language(const SymbolTables& symbols, FunctionId function) {
     const ModuleKind kind = symbols.module(symbols.function(function).module).kind;
     return kind == ModuleKind::python || kind == ModuleKind::task || kind == ModuleKind::java ||
-           kind == ModuleKind::js || kind == ModuleKind::php || kind == ModuleKind::jit;
+           kind == ModuleKind::js || kind == ModuleKind::php || kind == ModuleKind::perl ||
+           kind == ModuleKind::jit;
 }
 
 bool is_chosen(const SymbolTables& symbols, FunctionId function, FrameChoice choice) {

@@ -13,7 +13,7 @@ namespace auger {
 
 enum class FrameChoice : uint8_t {
     all,
-    language, // functions of Python, PHP, Java and JavaScript, and code that runtimes generate
+    language, // functions of Python, PHP, Perl, Java and JavaScript, and what runtimes generate
     native,   // of programs, libraries and the kernel, system calls
 };
 

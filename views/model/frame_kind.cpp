@@ -82,6 +82,8 @@ std::string_view language_of(const SymbolTables& symbols, FunctionId id) {
         return "java";
     if (kind == ModuleKind::php)
         return "php";
+    if (kind == ModuleKind::perl)
+        return "perl";
     return kind == ModuleKind::js || !v8_kind(name).empty() ? "js" : "";
 }
 
@@ -125,6 +127,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "a JavaScript function, which is compiled or interpreted at run time";
     case ModuleKind::php:
         return "a PHP function, which the interpreter runs";
+    case ModuleKind::perl:
+        return "a Perl sub, which the interpreter runs";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

@@ -77,7 +77,7 @@ class CallTree {
 bool CallTree::is_interpreted(FunctionId function) const {
     const SymbolTables& symbols = model_.symbols();
     const ModuleKind kind = symbols.module(symbols.function(function).module).kind;
-    return kind == ModuleKind::python || kind == ModuleKind::php;
+    return kind == ModuleKind::python || kind == ModuleKind::php || kind == ModuleKind::perl;
 }
 
 const CallTree::Stack& CallTree::find(StackId id) {

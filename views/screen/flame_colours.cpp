@@ -36,6 +36,7 @@ constexpr FillName generated_fill{Fill::module3, "generated code"};
 constexpr FillName java_fill{Fill::module4, "Java"};
 constexpr FillName js_fill{Fill::module5, "JavaScript"};
 constexpr FillName php_fill{Fill::module6, "PHP"};
+constexpr FillName perl_fill{Fill::module7, "Perl"};
 
 Fill language_fill(ModuleKind kind) {
     switch (kind) {
@@ -55,6 +56,8 @@ Fill language_fill(ModuleKind kind) {
         return js_fill.fill;
     case ModuleKind::php:
         return php_fill.fill;
+    case ModuleKind::perl:
+        return perl_fill.fill;
     case ModuleKind::jit:
         return generated_fill.fill;
     case ModuleKind::cut:
@@ -67,8 +70,8 @@ Fill language_fill(ModuleKind kind) {
 } // namespace
 
 std::span<const FillName> language_fills() {
-    static constexpr std::array all = {kernel_fill, native_fill, python_fill,   java_fill,
-                                       js_fill,     php_fill,    generated_fill};
+    static constexpr std::array all = {kernel_fill, native_fill, python_fill, java_fill,
+                                       js_fill,     php_fill,    perl_fill,   generated_fill};
     return all;
 }
 

@@ -16,7 +16,7 @@ enum class FlameColours : uint8_t {
     waits,     // running, blocked, runnable
     classes,   // of the split
     modules,
-    languages, // kernel, native, Python, Java, JavaScript, PHP, other generated code
+    languages, // kernel, native, Python, Java, JavaScript, PHP, Perl, other generated code
 };
 
 // One of the others.

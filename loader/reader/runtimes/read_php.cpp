@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/runtimes/read_php.h"
 
-#include "loader/reader/code/function_code.h"
 #include "loader/reader/elf/symbol_address.h"
-#include "loader/reader/tables/function_bounds.h"
+#include "loader/reader/runtimes/find_loop_code.h"
 
-#include <algorithm>
 #include <charconv>
-#include <iterator>
-#include <map>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace auger {
 namespace {
@@ -21,7 +16,6 @@ constexpr std::string_view loop = "execute_ex", globals = "executor_globals",
                            version_text = "X-Powered-By: PHP/";
 constexpr size_t php_exports_limit = 1 << 20; // bytes; PHP's names are 62 kB
 constexpr size_t constants_limit = 16 << 20;  // bytes of .rodata
-constexpr size_t loop_limit = 1 << 20;        // bytes of execute_ex() that are looked through
 
 // "8.2.36": 0x080224.
 uint32_t version_in(std::string_view constants) {
@@ -41,46 +35,6 @@ uint32_t version_in(std::string_view constants) {
             from = behind + 1;
     }
     return version;
-}
-
-using Bounds = FunctionBounds::Bounds;
-
-// The function, or part of one, that holds the address; null: none.
-const Bounds* holder(const FunctionBounds& functions, uint64_t address) {
-    const auto behind = std::ranges::upper_bound(functions.all(), address, {}, &Bounds::begin);
-    if (behind == functions.all().begin() || address >= std::prev(behind)->end)
-        return nullptr;
-    return &*std::prev(behind);
-}
-
-// Of a function the part that the compiler has put elsewhere. Symbols of such parts are stripped,
-// but they are functions to call frame information, and the function jumps into their middle, as it
-// does into no other function.
-PhpFile::Code find_cold_part(const ElfFile& file, const FunctionBounds& functions,
-                             const PhpFile::Code& body) {
-    const auto bytes = file.read_code(body.address, std::min<uint64_t>(body.size, loop_limit));
-    std::map<uint64_t, size_t> jumps; // into the middle, by the begin of what holds it
-    for (const uint64_t target : leaving_jumps({body.address, bytes})) {
-        const Bounds* const part = holder(functions, target);
-        if (part && part->begin != target && part->begin != body.address)
-            jumps[part->begin]++;
-    }
-    if (jumps.empty())
-        return {};
-    const auto most =
-        std::ranges::max_element(jumps, {}, &std::pair<const uint64_t, size_t>::second);
-    const Bounds* const part = holder(functions, most->first);
-    return {part->begin, part->end - part->begin};
-}
-
-PhpFile::Code find_body(const ElfFile& file, const FunctionBounds& functions, uint64_t address) {
-    const Bounds* const bounds = holder(functions, address);
-    if (bounds && bounds->begin == address)
-        return {address, bounds->end - address};
-    for (const ElfFunction& function : file.functions())
-        if (function.address == address && function.name == loop)
-            return {address, function.size};
-    return {address, 0};
 }
 
 } // namespace
@@ -105,8 +59,9 @@ std::optional<PhpFile> read_php(const ElfFile& file) {
         return php;
     php.globals = *globals_at;
     const FunctionBounds functions(file);
-    php.loop = find_body(file, functions, *loop_at);
-    php.cold = find_cold_part(file, functions, php.loop);
+    const LoopCode code = find_loop_code(file, functions, *loop_at, loop);
+    php.loop = {code.body, code.body_size};
+    php.cold = {code.cold, code.cold_size};
     return php;
 }
 

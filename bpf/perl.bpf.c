@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// Perl's frames. A thread that runs Perl has an interpreter, under a key of pthread_getspecific(),
+// and that has stacks of contexts: of subs, evals, loops and blocks. Each call from C may begin
+// another one. All that is read may be anything: it is the process's.
+#include "perl.h"
+#include "frame_chain.h"
+#include "kernel_types.h"
+#include "maps.h"
+#include "user_memory.h"
+
+/* By number. Written by user space, read by walks; full: Perl's subs are not shown, which is said.
+ */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, WIRE_PERL_LAYOUTS);
+    __type(key, u32);
+    __type(value, struct wire_perl_layout);
+} perl_layouts SEC(".maps");
+
+enum {
+    /* That are gone through. Loops and blocks are among them. */
+    MOST_CONTEXTS = 1024,
+    COP_BYTES = 24, /* the words that hold a statement's line, its package and its file */
+    COP_WORDS_AT = WIRE_PERL_COP_LINE & ~7,
+};
+
+/* Members of what was read last. */
+static __always_inline u64 perl_word(const struct stack_walk* walk, u32 offset) {
+    return walk->perl.words[(offset & (PERL_BYTES - 1)) / sizeof(u64)];
+}
+
+static __always_inline u32 perl_half(const struct stack_walk* walk, u32 offset) {
+    const u32* halves = (const void*)walk->perl.words;
+
+    return halves[(offset & (PERL_BYTES - 1)) / sizeof(u32)];
+}
+
+// The head of a value of this type. The address of its body; 0: it is none.
+static __always_inline u64 read_value(struct stack_walk* walk, u64 value, u8 type) {
+    if (bpf_probe_read_user(walk->perl.words, WIRE_PERL_VALUE_BYTES, (void*)value) ||
+        (u8)perl_half(walk, WIRE_PERL_VALUE_FLAGS) != type)
+        return 0;
+    return perl_word(walk, 0);
+}
+
+// What a name is known by; 0: it cannot be read, and its address becomes 0.
+static __always_inline u64 mark_name(u64* name) {
+    u64 mark = 0;
+
+    if (*name >> WIRE_PERL_FRAME_SHIFT || !read_word(*name, &mark))
+        *name = 0;
+    return *name ? mark : 0;
+}
+
+// The glob of a sub: as caller() does it, the one that it was made for. Whether it could be read.
+static __always_inline bool read_glob(struct stack_walk* walk, u64 glob) {
+    u64 original = 0, body = read_value(walk, glob, WIRE_PERL_GLOB);
+
+    if (!body)
+        return false;
+    read_word(perl_word(walk, WIRE_PERL_VALUE_MORE) + WIRE_PERL_GP_GLOB, &original);
+    if (original && original != glob)
+        body = read_value(walk, original, WIRE_PERL_GLOB);
+    return body && read_word(body + WIRE_PERL_GLOB_NAME, &walk->perl.name) &&
+           read_word(body + WIRE_PERL_GLOB_STASH, &walk->perl.stash);
+}
+
+// Into walk->perl: what is known of a sub. Whether it could be read.
+__noinline int note_perl_sub(struct stack_walk* walk, u64 sub, u32 type) {
+    u64 body, name, flags, stash;
+
+    if (!walk)
+        return 0;
+    walk->perl.name = 0;
+    walk->perl.stash = 0;
+    walk->perl.start = 0;
+    body = read_value(walk, sub, type);
+    if (!body ||
+        bpf_probe_read_user(walk->perl.words, WIRE_PERL_SUB_FLAGS + 4 - WIRE_PERL_SUB_STASH,
+                            (void*)(body + WIRE_PERL_SUB_STASH)))
+        return 0;
+    stash = perl_word(walk, 0);
+    walk->perl.start = perl_word(walk, WIRE_PERL_SUB_START - WIRE_PERL_SUB_STASH);
+    name = perl_word(walk, WIRE_PERL_SUB_NAME - WIRE_PERL_SUB_STASH);
+    walk->perl.sub_file = perl_word(walk, WIRE_PERL_SUB_FILE - WIRE_PERL_SUB_STASH);
+    flags = perl_half(walk, WIRE_PERL_SUB_FLAGS - WIRE_PERL_SUB_STASH);
+    if (flags & WIRE_PERL_NAMED) {
+        walk->perl.name = name;
+        walk->perl.stash = flags & WIRE_PERL_LEXICAL ? 0 : stash;
+    } else if (name && !read_glob(walk, name)) {
+        return 0;
+    }
+    walk->perl.name_mark = mark_name(&walk->perl.name);
+    return 1;
+}
+
+// Into walk->perl: the name of the package of the sub that was read last, if it has one.
+__noinline int note_perl_package(struct stack_walk* walk, const struct wire_perl_layout* layout) {
+    u64 stash, body, aux, most;
+
+    if (!walk || !layout)
+        return 0;
+    stash = walk->perl.stash;
+    if (stash == walk->perl.package_stash)
+        return 0;
+    walk->perl.package_stash = stash;
+    walk->perl.package = 0;
+    walk->perl.package_mark = 0;
+    body = stash ? read_value(walk, stash, WIRE_PERL_PACKAGE) : 0;
+    if (!body || !(perl_half(walk, WIRE_PERL_VALUE_FLAGS) & WIRE_PERL_HAS_AUX))
+        return 0;
+    aux = body + WIRE_PERL_STASH_BODY;
+    if (!layout->aux_in_body) {
+        if (!read_word(body + WIRE_PERL_STASH_MOST, &most))
+            return 0;
+        aux = perl_word(walk, WIRE_PERL_VALUE_MORE) + (most + 1) * sizeof(u64);
+    }
+    if (bpf_probe_read_user(walk->perl.words, WIRE_PERL_AUX_BYTES, (void*)aux))
+        return 0;
+    walk->perl.package = perl_word(walk, WIRE_PERL_AUX_NAME);
+    if (perl_half(walk, WIRE_PERL_AUX_NAMES) && !read_word(walk->perl.package, &walk->perl.package))
+        walk->perl.package = 0;
+    walk->perl.package_mark = mark_name(&walk->perl.package);
+    return 0;
+}
+
+// What a text of so many bytes, with its zero, is known by: it is the one that was read last.
+static __always_inline u64 mark_text(const struct stack_walk* walk, u64 bytes) {
+    u64 mark = bytes;
+
+    for (u32 i = 0; i < WIRE_PERL_FILE / sizeof(u64) && i * sizeof(u64) < bytes; i++) {
+        u64 left = bytes - i * sizeof(u64), word = walk->perl.text[i];
+
+        if (left < sizeof(u64))
+            word &= ~0ull >> (64 - 8 * left);
+        mark = wire_perl_mark(mark, word);
+    }
+    return mark;
+}
+
+// The file at hand becomes this one.
+static __always_inline void note_file(struct stack_walk* walk, u64 file) {
+    long bytes;
+
+    if (file && file == walk->perl.file)
+        return;
+    walk->perl.file = 0;
+    walk->perl.file_mark = 0;
+    if (!file || file >> WIRE_PERL_FRAME_SHIFT)
+        return;
+    bytes = bpf_probe_read_user_str(walk->perl.text, WIRE_PERL_FILE, (void*)file);
+    if (bytes <= 0 || bytes > WIRE_PERL_FILE)
+        return;
+    walk->perl.file = file;
+    walk->perl.file_mark = mark_text(walk, (u64)bytes);
+}
+
+// Into walk->perl: line and file of a statement.
+static __always_inline void note_statement(struct stack_walk* walk, u64 cop) {
+    walk->perl.line = 0;
+    if (!cop || bpf_probe_read_user(walk->perl.words, COP_BYTES, (void*)(cop + COP_WORDS_AT))) {
+        note_file(walk, 0);
+        return;
+    }
+    walk->perl.line = perl_half(walk, WIRE_PERL_COP_LINE - COP_WORDS_AT);
+    if (walk->perl.line > WIRE_PERL_MOST_LINE)
+        walk->perl.line = 0;
+    note_file(walk, perl_word(walk, WIRE_PERL_COP_FILE - COP_WORDS_AT));
+}
+
+// Likewise of the innermost sub, which has no statement of its own yet: that of its first one.
+static __always_inline void note_first_statement(struct stack_walk* walk) {
+    u64 start = walk->perl.start, code = 0, other = 0;
+
+    if (start && read_word(start + WIRE_PERL_OP_CODE, &code) &&
+        read_word(walk->perl.cop + WIRE_PERL_OP_CODE, &other) && code && code == other) {
+        note_statement(walk, start);
+        return;
+    }
+    walk->perl.line = 0;
+    note_file(walk, walk->perl.sub_file);
+}
+
+// Adds a frame of what was read last.
+__noinline int add_perl_frame(struct stack_walk* walk, u32 kind, bool has_just_begun) {
+    u64 name, package;
+    u32 cookie;
+
+    if (!walk)
+        return 0;
+    if (has_just_begun)
+        note_first_statement(walk);
+    else
+        note_statement(walk, walk->perl.cop);
+    name = kind == WIRE_PERL_FRAME_SUB ? walk->perl.name : 0;
+    package = kind == WIRE_PERL_FRAME_SUB ? walk->perl.package : 0;
+    cookie = wire_perl_cookie(name ? walk->perl.name_mark : 0,
+                              package ? walk->perl.package_mark : 0, walk->perl.file_mark);
+    add_to_chain(walk, WIRE_FRAME_PERL | (name ? name : WIRE_PERL_NONE),
+                 package | (u64)kind << WIRE_PERL_FRAME_SHIFT);
+    add_to_chain(walk, WIRE_FRAME_PERL_PLACE | (walk->perl.file ? walk->perl.file : WIRE_PERL_NONE),
+                 (u64)walk->perl.line << 32 | cookie);
+    walk->perl.is_inside = 1;
+    return 0;
+}
+
+// No frame and boundary would fit any more.
+static __always_inline bool is_chain_full(const struct stack_walk* walk) {
+    return walk->chain.count > FRAMES_OF_CHAIN - 3;
+}
+
+static __always_inline void add_boundary(struct stack_walk* walk) {
+    add_to_chain(walk, WIRE_FRAME_PERL, 0);
+}
+
+// Whether the innermost sub was entered at the statement that is executed, and has not come to one
+// of its own. One that calls itself is entered at its own statement.
+static __always_inline bool has_just_begun(const struct stack_walk* walk, u64 caller, u64 next) {
+    u64 op, op_next;
+
+    if (walk->perl.is_inside || caller != walk->perl.cop ||
+        !read_word(walk->perl.interpreter + WIRE_PERL_INTERPRETER_OP, &op))
+        return false;
+    return op == walk->perl.start ||
+           (read_word(op + WIRE_PERL_OP_NEXT, &op_next) && op_next == next);
+}
+
+// A stack of sort's, or of another that calls a sub many times, ends as a whole: what compares has
+// no op behind it, whether it is a block, a sub or what the block calls.
+static __always_inline bool is_called_from_c(const struct stack_walk* walk, u64 next) {
+    u32 at = walk->perl.left;
+
+    if (next)
+        return false;
+    if (walk->perl.stack_type != WIRE_PERL_STACK_SORT &&
+        walk->perl.stack_type != WIRE_PERL_STACK_MULTICALL)
+        return true;
+    return at > walk->perl.is_block;
+}
+
+// The sub or format of a context. While it is left there is none any more.
+static __always_inline void read_sub(struct stack_walk* walk, const struct wire_perl_layout* layout,
+                                     u32 type) {
+    u64 caller, next, sub;
+    u32 kind = type & WIRE_PERL_CONTEXT_KIND;
+
+    caller = perl_word(walk, WIRE_PERL_CONTEXT_COP);
+    next = perl_word(walk, WIRE_PERL_CONTEXT_NEXT);
+    sub = perl_word(walk, layout->context_sub);
+    // The code of a regular expression is the sub's around it.
+    if (kind == WIRE_PERL_IN_SUB && type & WIRE_PERL_SUB_FAKE)
+        sub = 0;
+    else if (sub)
+        kind = note_perl_sub(walk, sub, kind == WIRE_PERL_IN_SUB ? WIRE_PERL_SUB : WIRE_PERL_FORMAT)
+                   ? WIRE_PERL_FRAME_SUB
+                   : WIRE_PERL_FRAME_UNREAD;
+    if (sub) {
+        note_perl_package(walk, layout);
+        add_perl_frame(walk, kind, has_just_begun(walk, caller, next));
+    }
+    if (!(type & WIRE_PERL_SUB_FAKE))
+        walk->perl.cop = caller;
+    if (is_called_from_c(walk, next))
+        add_boundary(walk);
+}
+
+static __always_inline void read_eval(struct stack_walk* walk, u32 type) {
+    u64 caller = perl_word(walk, WIRE_PERL_CONTEXT_COP),
+        next = perl_word(walk, WIRE_PERL_CONTEXT_NEXT);
+    u32 text_or_block = type & (WIRE_PERL_EVAL_TEXT | WIRE_PERL_EVAL_BLOCK);
+
+    if (type & WIRE_PERL_EVAL_TRY)
+        return;
+    add_perl_frame(walk, text_or_block ? WIRE_PERL_FRAME_EVAL : WIRE_PERL_FRAME_REQUIRE, false);
+    walk->perl.cop = caller;
+    // call_sv() puts an eval around what it calls, and that has a boundary of its own.
+    if (type & WIRE_PERL_EVAL_TEXT && !next)
+        add_boundary(walk);
+}
+
+// Goes to a stack of contexts. Whether it is one.
+static __always_inline bool enter_stack(struct stack_walk* walk,
+                                        const struct wire_perl_layout* layout, u64 stack) {
+    u32 index;
+    u8 outermost = 0;
+
+    if (!stack || bpf_probe_read_user(walk->perl.words, WIRE_PERL_STACK_BYTES, (void*)stack))
+        return false;
+    walk->perl.contexts = perl_word(walk, WIRE_PERL_STACK_CONTEXTS);
+    walk->perl.previous = perl_word(walk, WIRE_PERL_STACK_PREVIOUS);
+    walk->perl.stack_type = perl_half(walk, layout->stack_type);
+    // The innermost context may be half written; that of a sub is told when it is whole.
+    index = perl_half(walk, layout->stack_sub ? layout->stack_sub : WIRE_PERL_STACK_INDEX);
+    walk->perl.left = index + 1;
+    walk->perl.is_block = 0;
+    if (walk->perl.left > WIRE_PERL_MOST_CONTEXTS ||
+        walk->perl.stack_type > WIRE_PERL_MOST_STACK_TYPE)
+        return false;
+    if (walk->perl.left &&
+        !bpf_probe_read_user(&outermost, sizeof(outermost), (void*)walk->perl.contexts))
+        walk->perl.is_block = (outermost & WIRE_PERL_CONTEXT_KIND) == WIRE_PERL_IN_BLOCK ||
+                              ((outermost & WIRE_PERL_CONTEXT_KIND) == WIRE_PERL_IN_SUB &&
+                               outermost & (WIRE_PERL_SUB_RE | WIRE_PERL_SUB_FAKE));
+    return true;
+}
+
+// Behind the outermost context of a stack. Whether to go on.
+static __always_inline bool leave_stack(struct stack_walk* walk,
+                                        const struct wire_perl_layout* layout) {
+    u32 type = walk->perl.stack_type;
+
+    if (type == WIRE_PERL_STACK_MAIN) {
+        add_perl_frame(walk, WIRE_PERL_FRAME_MAIN, false);
+        return false;
+    }
+    if (type == WIRE_PERL_STACK_SORT || type == WIRE_PERL_STACK_MULTICALL)
+        add_boundary(walk);
+    return enter_stack(walk, layout, walk->perl.previous);
+}
+
+// The next context outwards, or the next stack of them. Whether to go on.
+__noinline int read_perl_context(struct stack_walk* walk, const struct wire_perl_layout* layout) {
+    u64 at;
+    u32 type;
+
+    if (!walk || !layout || is_chain_full(walk))
+        return 0;
+    if (!walk->perl.left)
+        return leave_stack(walk, layout);
+    walk->perl.left--;
+    at = walk->perl.contexts + (u64)walk->perl.left * layout->context_bytes;
+    if (bpf_probe_read_user(walk->perl.words, WIRE_PERL_CONTEXT_BYTES, (void*)at))
+        return 0;
+    type = (u8)perl_word(walk, WIRE_PERL_CONTEXT_TYPE);
+    switch (type & WIRE_PERL_CONTEXT_KIND) {
+    case WIRE_PERL_IN_SUB:
+    case WIRE_PERL_IN_FORMAT:
+        read_sub(walk, layout, type);
+        break;
+    case WIRE_PERL_IN_EVAL:
+        read_eval(walk, type);
+        break;
+    }
+    return 1;
+}
+
+__noinline int read_some_perl_contexts(struct stack_walk* walk,
+                                       const struct wire_perl_layout* layout) {
+    int more = 1;
+
+    for (u32 i = 0; i < TURNS_AT_ONCE && more; i++)
+        more = read_perl_context(walk, layout);
+    return more;
+}
+
+// The address of what the current thread keeps under the key at hand; 0: it keeps nothing.
+static __always_inline u64 read_thread_key(u64 place) {
+    u64 thread = bpf_get_current_task_btf()->THREAD_POINTER, block = thread + THREAD_KEYS, kept;
+    u32 key;
+
+    if (bpf_probe_read_user(&key, sizeof(key), (void*)place) || key >= WIRE_PERL_KEYS)
+        return 0;
+    if (key >= THREAD_KEYS_OF_BLOCK &&
+        (!read_word(thread + THREAD_KEY_BLOCKS + key / THREAD_KEYS_OF_BLOCK * sizeof(u64),
+                    &block) ||
+         !block))
+        return 0;
+    block += key % THREAD_KEYS_OF_BLOCK * 2 * sizeof(u64);
+    return read_word(block + sizeof(u64), &kept) ? kept : 0;
+}
+
+__noinline int read_perl_frames(struct stack_walk* walk) {
+    struct wire_perl_layout* layout;
+    u64 interpreter, stack;
+    int more = 1;
+    u32 number;
+
+    if (!walk)
+        return 0;
+    number = walk->process.perl_layout;
+    layout = bpf_map_lookup_elem(&perl_layouts, &number);
+    interpreter = read_thread_key(walk->process.perl);
+    if (!layout || !interpreter ||
+        !read_word(interpreter + layout->interpreter_cop, &walk->perl.cop) ||
+        !read_word(interpreter + layout->interpreter_stack, &stack) ||
+        !enter_stack(walk, layout, stack))
+        return 0;
+    walk->perl.interpreter = interpreter;
+    walk->perl.is_inside = 0;
+    walk->perl.package_stash = 0;
+    walk->perl.package = 0;
+    walk->perl.file = 0;
+    for (u32 i = 0; i < MOST_CONTEXTS / TURNS_AT_ONCE && more; i++)
+        more = read_some_perl_contexts(walk, layout);
+    walk->chain.endless = more || is_chain_full(walk);
+    return 0;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where a version of Perl keeps what is read of its interpreter, contexts and subs. Changes with
+// versions of Perl.
+#pragma once
+
+#include "bpf/wire/perl.h"
+#include "loader/base/result.h"
+#include "loader/runtimes/perl/perl_file.h"
+
+namespace auger {
+
+using PerlLayout = wire_perl_layout;
+
+// Fails when Perl's subs cannot be shown, and says why. The file may claim anything.
+Result<PerlLayout> perl_layout(const PerlFile& file);
+
+} // namespace auger
