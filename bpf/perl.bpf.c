@@ -155,30 +155,26 @@ static __always_inline void note_file(struct stack_walk* walk, u64 file) {
     walk->perl.file_mark = mark_text(walk, (u64)bytes);
 }
 
-// Into walk->perl: line and file of a statement.
-static __always_inline void note_statement(struct stack_walk* walk, u64 cop) {
+// Into walk->perl: the line of a statement. The address of its file's name; 0: it is not known.
+static __always_inline u64 read_statement(struct stack_walk* walk, u64 cop) {
     walk->perl.line = 0;
-    if (!cop || bpf_probe_read_user(walk->perl.words, COP_BYTES, (void*)(cop + COP_WORDS_AT))) {
-        note_file(walk, 0);
-        return;
-    }
+    if (!cop || bpf_probe_read_user(walk->perl.words, COP_BYTES, (void*)(cop + COP_WORDS_AT)))
+        return 0;
     walk->perl.line = perl_half(walk, WIRE_PERL_COP_LINE - COP_WORDS_AT);
     if (walk->perl.line > WIRE_PERL_MOST_LINE)
         walk->perl.line = 0;
-    note_file(walk, perl_word(walk, WIRE_PERL_COP_FILE - COP_WORDS_AT));
+    return perl_word(walk, WIRE_PERL_COP_FILE - COP_WORDS_AT);
 }
 
-// Likewise of the innermost sub, which has no statement of its own yet: that of its first one.
-static __always_inline void note_first_statement(struct stack_walk* walk) {
+// Likewise of the innermost sub, which has no statement of its own yet: its first one.
+static __always_inline u64 read_first_statement(struct stack_walk* walk) {
     u64 start = walk->perl.start, code = 0, other = 0;
 
     if (start && read_word(start + WIRE_PERL_OP_CODE, &code) &&
-        read_word(walk->perl.cop + WIRE_PERL_OP_CODE, &other) && code && code == other) {
-        note_statement(walk, start);
-        return;
-    }
+        read_word(walk->perl.cop + WIRE_PERL_OP_CODE, &other) && code && code == other)
+        return read_statement(walk, start);
     walk->perl.line = 0;
-    note_file(walk, walk->perl.sub_file);
+    return walk->perl.sub_file;
 }
 
 // Adds a frame of what was read last.
@@ -188,10 +184,8 @@ __noinline int add_perl_frame(struct stack_walk* walk, u32 kind, bool has_just_b
 
     if (!walk)
         return 0;
-    if (has_just_begun)
-        note_first_statement(walk);
-    else
-        note_statement(walk, walk->perl.cop);
+    note_file(walk,
+              has_just_begun ? read_first_statement(walk) : read_statement(walk, walk->perl.cop));
     name = kind == WIRE_PERL_FRAME_SUB ? walk->perl.name : 0;
     package = kind == WIRE_PERL_FRAME_SUB ? walk->perl.package : 0;
     cookie = wire_perl_cookie(name ? walk->perl.name_mark : 0,

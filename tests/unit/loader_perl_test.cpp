@@ -8,6 +8,7 @@
 #include "bpf/unwind_table.h"
 #include "loader/process/safe_open.h"
 #include "tests/unit/fake_memory.h"
+#include "tests/unit/perl_marks.h"
 
 #include <gtest/gtest.h>
 
@@ -109,24 +110,6 @@ TEST(PerlFiles, OthersAreNone) {
     const auto file = ElfFile::open(*open_regular(path), path);
     ASSERT_TRUE(file.ok());
     EXPECT_EQ(read_perl(**file), std::nullopt);
-}
-
-// As a walk has it of a text: whatever is behind its zero.
-uint64_t perl_file_mark(std::string_view text, char behind = 'x') {
-    std::array<char, WIRE_PERL_FILE> bytes;
-    bytes.fill(behind);
-    const size_t size = std::min(text.size(), bytes.size() - 1);
-    std::memcpy(bytes.data(), text.data(), size);
-    bytes[size] = '\0';
-    uint64_t mark = size + 1;
-    for (size_t at = 0; at < size + 1; at += 8) {
-        uint64_t word;
-        std::memcpy(&word, bytes.data() + at, sizeof word);
-        if (const size_t left = size + 1 - at; left < 8)
-            word &= ~uint64_t{0} >> (64 - 8 * left);
-        mark = wire_perl_mark(mark, word);
-    }
-    return mark;
 }
 
 class PerlFrameOf : public testing::Test {
