@@ -155,14 +155,16 @@ static __always_inline void note_file(struct stack_walk* walk, u64 file) {
     walk->perl.file_mark = mark_text(walk, (u64)bytes);
 }
 
-// Into walk->perl: the line of a statement. The address of its file's name; 0: it is not known.
+// Into walk->perl: a statement, and its line. The address of its file's name; 0: it is not known.
 static __always_inline u64 read_statement(struct stack_walk* walk, u64 cop) {
     walk->perl.line = 0;
-    if (!cop || bpf_probe_read_user(walk->perl.words, COP_BYTES, (void*)(cop + COP_WORDS_AT)))
+    walk->perl.place = 0;
+    if (!cop || cop >> WIRE_PERL_FRAME_SHIFT ||
+        bpf_probe_read_user(walk->perl.words, COP_BYTES, (void*)(cop + COP_WORDS_AT)))
         return 0;
-    walk->perl.line = perl_half(walk, WIRE_PERL_COP_LINE - COP_WORDS_AT);
-    if (walk->perl.line > WIRE_PERL_MOST_LINE)
-        walk->perl.line = 0;
+    if (cop - walk->perl.interpreter >= WIRE_PERL_INTERPRETER)
+        walk->perl.place = cop;
+    walk->perl.line = wire_perl_line(perl_half(walk, WIRE_PERL_COP_LINE - COP_WORDS_AT));
     return perl_word(walk, WIRE_PERL_COP_FILE - COP_WORDS_AT);
 }
 
@@ -174,7 +176,22 @@ static __always_inline u64 read_first_statement(struct stack_walk* walk) {
         read_word(walk->perl.cop + WIRE_PERL_OP_CODE, &other) && code && code == other)
         return read_statement(walk, start);
     walk->perl.line = 0;
+    walk->perl.place = 0;
     return walk->perl.sub_file;
+}
+
+// The pair of words that says where a frame is, with what both pairs are known by.
+static __always_inline void add_place(struct stack_walk* walk, u32 cookie, u64 op) {
+    u64 first = WIRE_FRAME_PERL_PLACE | WIRE_PERL_NONE;
+    u32 upper = walk->perl.line;
+
+    if (walk->perl.file && walk->perl.place) {
+        first = WIRE_FRAME_PERL_COP | walk->perl.place;
+        upper = wire_perl_way(walk->perl.place, op, walk->perl.is_next);
+    } else if (walk->perl.file) {
+        first = WIRE_FRAME_PERL_PLACE | walk->perl.file;
+    }
+    add_to_chain(walk, first, (u64)upper << 32 | cookie);
 }
 
 // Adds a frame of what was read last.
@@ -188,19 +205,25 @@ __noinline int add_perl_frame(struct stack_walk* walk, u32 kind, bool has_just_b
               has_just_begun ? read_first_statement(walk) : read_statement(walk, walk->perl.cop));
     name = kind == WIRE_PERL_FRAME_SUB ? walk->perl.name : 0;
     package = kind == WIRE_PERL_FRAME_SUB ? walk->perl.package : 0;
-    cookie = wire_perl_cookie(name ? walk->perl.name_mark : 0,
-                              package ? walk->perl.package_mark : 0, walk->perl.file_mark);
+    cookie =
+        wire_perl_cookie(name ? walk->perl.name_mark : 0, package ? walk->perl.package_mark : 0,
+                         walk->perl.file_mark, walk->perl.line);
     add_to_chain(walk, WIRE_FRAME_PERL | (name ? name : WIRE_PERL_NONE),
                  package | (u64)kind << WIRE_PERL_FRAME_SHIFT);
-    add_to_chain(walk, WIRE_FRAME_PERL_PLACE | (walk->perl.file ? walk->perl.file : WIRE_PERL_NONE),
-                 (u64)walk->perl.line << 32 | cookie);
-    walk->perl.is_inside = 1;
+    add_place(walk, cookie, has_just_begun ? 0 : walk->perl.op);
     return 0;
 }
 
 // No frame and boundary would fit any more.
 static __always_inline bool is_chain_full(const struct stack_walk* walk) {
     return walk->chain.count > FRAMES_OF_CHAIN - 3;
+}
+
+// From a frame to its caller's place.
+static __always_inline void leave_frame(struct stack_walk* walk, u64 caller, u64 next) {
+    walk->perl.cop = caller;
+    walk->perl.op = next;
+    walk->perl.is_next = 1;
 }
 
 static __always_inline void add_boundary(struct stack_walk* walk) {
@@ -210,13 +233,12 @@ static __always_inline void add_boundary(struct stack_walk* walk) {
 // Whether the innermost sub was entered at the statement that is executed, and has not come to one
 // of its own. One that calls itself is entered at its own statement.
 static __always_inline bool has_just_begun(const struct stack_walk* walk, u64 caller, u64 next) {
-    u64 op, op_next;
+    u64 op_next;
 
-    if (walk->perl.is_inside || caller != walk->perl.cop ||
-        !read_word(walk->perl.interpreter + WIRE_PERL_INTERPRETER_OP, &op))
+    if (walk->perl.is_next || caller != walk->perl.cop)
         return false;
-    return op == walk->perl.start ||
-           (read_word(op + WIRE_PERL_OP_NEXT, &op_next) && op_next == next);
+    return walk->perl.op == walk->perl.start ||
+           (read_word(walk->perl.op + WIRE_PERL_OP_NEXT, &op_next) && op_next == next);
 }
 
 // A stack of sort's, or of another that calls a sub many times, ends as a whole: what compares has
@@ -253,7 +275,7 @@ static __always_inline void read_sub(struct stack_walk* walk, const struct wire_
         add_perl_frame(walk, kind, has_just_begun(walk, caller, next));
     }
     if (!(type & WIRE_PERL_SUB_FAKE))
-        walk->perl.cop = caller;
+        leave_frame(walk, caller, next);
     if (is_called_from_c(walk, next))
         add_boundary(walk);
 }
@@ -266,7 +288,7 @@ static __always_inline void read_eval(struct stack_walk* walk, u32 type) {
     if (type & WIRE_PERL_EVAL_TRY)
         return;
     add_perl_frame(walk, text_or_block ? WIRE_PERL_FRAME_EVAL : WIRE_PERL_FRAME_REQUIRE, false);
-    walk->perl.cop = caller;
+    leave_frame(walk, caller, next);
     // call_sv() puts an eval around what it calls, and that has a boundary of its own.
     if (type & WIRE_PERL_EVAL_TEXT && !next)
         add_boundary(walk);
@@ -375,12 +397,13 @@ __noinline int read_perl_frames(struct stack_walk* walk) {
     layout = bpf_map_lookup_elem(&perl_layouts, &number);
     interpreter = read_thread_key(walk->process.perl);
     if (!layout || !interpreter ||
+        !read_word(interpreter + WIRE_PERL_INTERPRETER_OP, &walk->perl.op) ||
         !read_word(interpreter + layout->interpreter_cop, &walk->perl.cop) ||
         !read_word(interpreter + layout->interpreter_stack, &stack) ||
         !enter_stack(walk, layout, stack))
         return 0;
     walk->perl.interpreter = interpreter;
-    walk->perl.is_inside = 0;
+    walk->perl.is_next = 0;
     walk->perl.package_stash = 0;
     walk->perl.package = 0;
     walk->perl.file = 0;

@@ -75,12 +75,13 @@ struct php_walk {
 struct perl_walk {
     u64 interpreter; /* of the thread; 0: it has none */
     u64 cop;         /* the statement at which the next frame is */
+    u64 op;          /* of it, that is executed or, with is_next, that will be */
     u64 contexts;    /* of the stack of contexts at hand */
     u64 previous;    /* the stack of contexts before it */
     u32 left;        /* of them, from the outermost on */
     u32 stack_type;  /* wire_perl_stack */
     u32 is_block;    /* 1: of sort's, or the like, and begins with a block that is no sub */
-    u32 is_inside;   /* 1: there is a frame further in */
+    u32 is_next;     /* 1: a context further in was passed */
     /* Of the sub that was read last: its name, and what that is known by; its package; its first
      * statement, and the file that it is in. */
     u64 name;
@@ -92,7 +93,8 @@ struct perl_walk {
     u64 package_mark;
     u64 package_stash;
     /* The place that was read last. */
-    u64 file; /* address of its name */
+    u64 place; /* the statement; 0: it is none that stays as it is */
+    u64 file;  /* address of its name */
     u64 file_mark;
     u32 line;
     u32 padding;

@@ -206,6 +206,7 @@ enum wire_rbx_state {
 #define WIRE_FRAME_V8_CODE (WIRE_FRAME_RUNTIME | 0x0600000000000000ull)
 #define WIRE_FRAME_PERL (WIRE_FRAME_RUNTIME | 0x0c00000000000000ull)
 #define WIRE_FRAME_PERL_PLACE (WIRE_FRAME_RUNTIME | 0x0d00000000000000ull)
+#define WIRE_FRAME_PERL_COP (WIRE_FRAME_RUNTIME | 0x0e00000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");

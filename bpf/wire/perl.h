@@ -11,8 +11,10 @@ enum wire_perl_limit {
     WIRE_PERL_MOST_LINE = 0x0fffffff,
     WIRE_PERL_MOST_CONTEXTS = 1 << 20, /* of one stack of contexts */
     WIRE_PERL_MOST_STACK_TYPE = 32,
-    WIRE_PERL_FILE = 256, /* bytes of a file's name, with its zero: longer ones are cut */
-    WIRE_PERL_NONE = 1,   /* in place of an address */
+    WIRE_PERL_FILE = 256,         /* bytes of a file's name, with its zero: longer ones are cut */
+    WIRE_PERL_NONE = 1,           /* in place of an address */
+    WIRE_PERL_INTERPRETER = 8192, /* bytes; the compiler's statement is one of its members */
+    WIRE_PERL_WAY_NEXT = 1 << 27,
 };
 
 /* Offsets in bytes that are the same in all versions known: 5.28 to 5.42, with ithreads. */
@@ -115,10 +117,14 @@ struct wire_perl_layout {
 /*
  * A frame of Perl is two pairs of words of a stack. The first pair is of what is executed:
  * WIRE_FRAME_PERL | the address of its name (struct hek), or WIRE_PERL_NONE; and the address of its
- * package's name, or 0, with a wire_perl_frame from WIRE_PERL_FRAME_SHIFT on. The second is of
- * where it is: WIRE_FRAME_PERL_PLACE | the address of the file's name, or WIRE_PERL_NONE; and the
- * line (upper half; 0: it is not known) with what all three names were known by when the stack was
- * taken. What a sub is called and where its statements are lives longer than the sub does.
+ * package's name, or 0, with a wire_perl_frame from WIRE_PERL_FRAME_SHIFT on. What a sub is called
+ * lives longer than the sub does.
+ *
+ * The second is of where it is: WIRE_FRAME_PERL_COP | the address of the statement, and the way
+ * from there to the op (upper half, see wire_perl_way()), since several statements may share one.
+ * Of a statement that changes, as that of the compiler does, and of none: WIRE_FRAME_PERL_PLACE |
+ * the address of the file's name, or WIRE_PERL_NONE; and the line (upper half; 0: it is not known).
+ * The lower half is what all of this was known by when the stack was taken.
  *
  * A pair of WIRE_FRAME_PERL and 0, the boundary, ends what one run of Perl's loop, or C code that
  * prepares one, has to do. Which native frames these are is found out in user space.
@@ -138,12 +144,38 @@ static inline __wire_u64 wire_perl_mark(__wire_u64 mark, __wire_u64 word) {
     return mark ^ mark >> 29;
 }
 
+static inline __wire_u32 wire_perl_line(__wire_u32 line) {
+    return line > WIRE_PERL_MOST_LINE ? 0 : line;
+}
+
 /* `name`, `package`: the first eight bytes of each, its hash and length, or 0. `file`:
  * wire_perl_mark() of it, or 0. */
-static inline __wire_u32 wire_perl_cookie(__wire_u64 name, __wire_u64 package, __wire_u64 file) {
-    __wire_u64 mixed = wire_perl_mark(wire_perl_mark(wire_perl_mark(1, name), package), file);
+static inline __wire_u32 wire_perl_cookie(__wire_u64 name, __wire_u64 package, __wire_u64 file,
+                                          __wire_u32 line) {
+    __wire_u64 mixed = wire_perl_mark(wire_perl_mark(1, name), package);
 
+    mixed = wire_perl_mark(wire_perl_mark(mixed, file), line);
     return (__wire_u32)(mixed >> 32) ^ (__wire_u32)mixed;
+}
+
+/* From a statement to an op of it, in words; 0: it is not known, or too far. With
+ * WIRE_PERL_WAY_NEXT the op is the one behind that of which the frame is. */
+static inline __wire_u32 wire_perl_way(__wire_u64 cop, __wire_u64 op, __wire_u32 is_next) {
+    __wire_u64 distance = op - cop, most = (__wire_u64)WIRE_PERL_WAY_NEXT / 2 * 8;
+
+    if (!op || distance % 8 || distance + most >= 2 * most)
+        return 0;
+    return (__wire_u32)(distance / 8) % WIRE_PERL_WAY_NEXT | (is_next ? WIRE_PERL_WAY_NEXT : 0);
+}
+
+static inline __wire_u64 wire_perl_op(__wire_u64 cop, __wire_u32 way) {
+    __wire_u64 distance = way % WIRE_PERL_WAY_NEXT;
+
+    if (!distance)
+        return 0;
+    if (distance >= WIRE_PERL_WAY_NEXT / 2)
+        distance -= WIRE_PERL_WAY_NEXT;
+    return cop + distance * 8;
 }
 
 WIRE_ASSERT(sizeof(struct wire_perl_layout) == 32, "wire_perl_layout");

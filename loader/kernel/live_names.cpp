@@ -219,7 +219,7 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second)
         return;
     }
     if (const uint64_t kind = first & WIRE_FRAME_KIND;
-        kind == WIRE_FRAME_PERL || kind == WIRE_FRAME_PERL_PLACE) {
+        kind == WIRE_FRAME_PERL || kind == WIRE_FRAME_PERL_PLACE || kind == WIRE_FRAME_PERL_COP) {
         append_perl_words(pid, first, second);
         return;
     }

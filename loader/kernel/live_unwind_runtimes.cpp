@@ -58,7 +58,7 @@ void LiveUnwind::find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_
     entry.perl = found->address;
     entry.perl_layout = found->layout;
     const PerlFile& file = known_.at(mapping.module.value).perl_file;
-    perl_.set(pid, mappings_.image_began(pid), file, found->address - file.key);
+    perl_.set(pid, mappings_.image_began(pid), found->layout, file, found->address - file.key);
 }
 
 LiveUnwind::PhpLoop LiveUnwind::php_loop(pid_t pid) const {

@@ -36,17 +36,17 @@ size_t PerlNames::WordsHash::operator()(const PerlFrameWords& words) const noexc
     return (executed ^ place * 0xc2b2ae3d27d4eb4f) * 0xff51afd7ed558ccd >> 7;
 }
 
-void PerlNames::set_code(pid_t pid, uint64_t executed_ns, const PerlCode& code) {
-    // What is known stays with a code that is the same one.
+void PerlNames::set_process(pid_t pid, uint64_t executed_ns, const Process& process) {
+    // What is known stays when it is said again.
     const auto* const known = processes_.find(pid);
-    const bool is_known = known && known->layout && *known->layout == code;
+    const bool is_known = known && known->layout && *known->layout == process;
     processes_.set_layout(pid, executed_ns,
-                          is_known ? known->layout : std::make_shared<const PerlCode>(code));
+                          is_known ? known->layout : std::make_shared<const Process>(process));
 }
 
 const PerlCode* PerlNames::code(pid_t pid) {
     const auto* const known = processes_.find(pid);
-    return known ? known->layout.get() : nullptr;
+    return known && known->layout ? &known->layout->code : nullptr;
 }
 
 const PerlNames::Name& PerlNames::name(pid_t pid, const PerlFrameWords& words) {
@@ -56,9 +56,10 @@ const PerlNames::Name& PerlNames::name(pid_t pid, const PerlFrameWords& words) {
     if (const auto known = process->known.find(words); known != process->known.end())
         return known->second;
     processes_.make_room(*process);
-    auto answer = processes_.read(*process, pid, [words](const ReadMemory& read, const PerlCode&) {
-        return read_perl_frame(read, words);
-    });
+    auto answer =
+        processes_.read(*process, pid, [words](const ReadMemory& read, const Process& of) {
+            return read_perl_frame(read, of.ops, words);
+        });
     if (!answer)
         return unnamed_.one(FunctionProblem::late);
     if (const auto* const problem = std::get_if<FunctionProblem>(&*answer))

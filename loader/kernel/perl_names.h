@@ -7,6 +7,7 @@
 #include "loader/kernel/unnamed_frames.h"
 #include "loader/runtimes/perl/frame_places.h"
 #include "loader/runtimes/perl/frame_reader.h"
+#include "loader/runtimes/perl/layout.h"
 
 #include <sys/types.h>
 
@@ -24,8 +25,13 @@ class PerlNames {
     // See ProcessNames.
     static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 16 << 20;
 
-    // The process runs a Perl with this code since it has executed its program.
-    void set_code(pid_t pid, uint64_t executed_ns, const PerlCode& code);
+    struct Process {
+        PerlCode code;
+        PerlOps ops;
+        friend bool operator==(const Process&, const Process&) = default;
+    };
+    // The process runs this Perl since it has executed its program.
+    void set_process(pid_t pid, uint64_t executed_ns, const Process& process);
     // It runs none any more.
     void end(pid_t pid) { processes_.end(pid); }
     // Null: it has run none.
@@ -43,7 +49,7 @@ class PerlNames {
         size_t operator()(const PerlFrameWords& words) const noexcept;
     };
     using Known = std::unordered_map<PerlFrameWords, Name, WordsHash>;
-    using Processes = ProcessNames<PerlCode, Known>;
+    using Processes = ProcessNames<Process, Known>;
 
     Processes processes_{most_bytes, most_bytes_of_process};
     UnnamedFrames unnamed_{"perl"};

@@ -11,12 +11,12 @@ Result<uint32_t> PerlProcesses::enter(const PerlFile& file, const FileOwner& own
     if (!layout)
         return layout.error();
     const auto number = layouts_.number(*layout, owner);
-    if (!number || bpf_map_update_elem(layouts_fd_, &*number, &*layout, BPF_ANY) < 0)
-        return Error{
-            "show Perl's subs",
-            fmt::format("of a Perl of version {}.{}", layout->version >> 8, layout->version & 255),
-            "there are too many kinds of Perl, or too many of this user's",
-            "the interpreter's own functions are shown instead"};
+    if (!number || bpf_map_update_elem(layouts_fd_, &*number, &layout->walk, BPF_ANY) < 0)
+        return Error{"show Perl's subs",
+                     fmt::format("of a Perl of version {}.{}", layout->walk.version >> 8,
+                                 layout->walk.version & 255),
+                     "there are too many kinds of Perl, or too many of this user's",
+                     "the interpreter's own functions are shown instead"};
     return *number;
 }
 

@@ -20,11 +20,13 @@ class PerlProcesses {
     // that is not known, or when there are too many.
     Result<uint32_t> enter(const PerlFile& file, const FileOwner& owner);
     // The process runs it since it has executed its program. `bias`: of addresses as linked.
-    void set(pid_t pid, uint64_t executed_ns, const PerlFile& file, uint64_t bias) {
+    void set(pid_t pid, uint64_t executed_ns, uint32_t number, const PerlFile& file,
+             uint64_t bias) {
         const auto moved = [&](const LoopCode& code) {
             return LoopCode{code.body + bias, code.body_size, code.cold + bias, code.cold_size};
         };
-        names_.set_code(pid, executed_ns, {moved(file.loop), moved(file.run)});
+        names_.set_process(pid, executed_ns,
+                           {{moved(file.loop), moved(file.run)}, layouts_[number]->ops});
     }
     // It runs none any more.
     void end(pid_t pid) { names_.end(pid); }

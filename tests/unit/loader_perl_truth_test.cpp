@@ -72,7 +72,8 @@ class PerlTruth : public testing::Test {
             key_ = perl->key + mapping.start - *linked;
             const auto layout = perl_layout(*perl);
             ASSERT_TRUE(layout.ok()) << layout.error().message();
-            layout_ = *layout;
+            layout_ = layout->walk;
+            ops_ = layout->ops;
             size_t named = 0; // as symbols tell of its code
             for (const ElfFunction& function : (*file)->functions())
                 for (const auto& [name, code] :
@@ -139,17 +140,17 @@ class PerlTruth : public testing::Test {
             }
             package = flags & WIRE_PERL_LEXICAL ? 0 : package_name(stash);
         }
-        const uint64_t file = word(cop_ + WIRE_PERL_COP_FILE);
-        const uint32_t line = half(cop_ + WIRE_PERL_COP_LINE);
-        const uint32_t cookie = wire_perl_cookie(name ? word(name) : 0, package ? word(package) : 0,
-                                                 perl_file_mark(text(file)));
+        const uint32_t cookie = wire_perl_cookie(
+            name ? word(name) : 0, package ? word(package) : 0,
+            perl_file_mark(text(word(cop_ + WIRE_PERL_COP_FILE))), half(cop_ + WIRE_PERL_COP_LINE));
         const PerlFrameWords words = {WIRE_FRAME_PERL | (name ? name : uint64_t{WIRE_PERL_NONE}),
                                       package | uint64_t{kind} << WIRE_PERL_FRAME_SHIFT,
-                                      WIRE_FRAME_PERL_PLACE | file, uint64_t{line} << 32 | cookie};
+                                      WIRE_FRAME_PERL_COP | cop_,
+                                      uint64_t{wire_perl_way(cop_, op_, is_next_)} << 32 | cookie};
         const auto answer =
             read_perl_frame([this](uint64_t from, void* bytes,
                                    size_t size) { return program_.read(from, bytes, size); },
-                            words);
+                            ops_, words);
         const auto* const whole = std::get_if<PerlFrame>(&answer);
         return whole ? *whole : PerlFrame{"(not read)", {}, 0};
     }
@@ -177,12 +178,16 @@ class PerlTruth : public testing::Test {
         default:
             return;
         }
-        if (!is_fake)
-            cop_ = word(context + WIRE_PERL_CONTEXT_COP);
+        if (is_fake)
+            return;
+        cop_ = word(context + WIRE_PERL_CONTEXT_COP);
+        op_ = next;
+        is_next_ = true;
     }
 
     void see_frames() {
         cop_ = word(interpreter_ + layout_.interpreter_cop);
+        op_ = word(interpreter_ + WIRE_PERL_INTERPRETER_OP);
         for (uint64_t stack = word(interpreter_ + layout_.interpreter_stack); stack;
              stack = word(stack + WIRE_PERL_STACK_PREVIOUS)) {
             const uint64_t contexts = word(stack + WIRE_PERL_STACK_CONTEXTS);
@@ -209,8 +214,10 @@ class PerlTruth : public testing::Test {
     std::vector<PerlFrame> frames_; // innermost first, as it has told
     uint64_t key_ = 0;              // where PL_thr_key is in the process
     uint64_t interpreter_ = 0;
-    PerlLayout layout_{};
-    uint64_t cop_ = 0; // the statement of the frame at hand
+    wire_perl_layout layout_{};
+    PerlOps ops_{};
+    uint64_t cop_ = 0, op_ = 0; // the statement of the frame at hand, and the op
+    bool is_next_ = false;      // the op behind that
     std::vector<PerlFrame> seen_;
     size_t pieces_ = 0;
 };

@@ -14,7 +14,7 @@ using Words = std::span<const uint64_t>;
 
 bool is_of_perl(uint64_t word) {
     const uint64_t kind = word & WIRE_FRAME_KIND;
-    return kind == WIRE_FRAME_PERL || kind == WIRE_FRAME_PERL_PLACE;
+    return kind == WIRE_FRAME_PERL || kind == WIRE_FRAME_PERL_PLACE || kind == WIRE_FRAME_PERL_COP;
 }
 
 // Perl's frames up to a boundary.

@@ -3,6 +3,7 @@
 
 #include "bpf/unwind_table.h"
 #include "loader/runtimes/bounded_memory.h"
+#include "loader/runtimes/perl/statement.h"
 #include "loader/runtimes/utf8.h"
 
 #include <algorithm>
@@ -24,9 +25,12 @@ struct Text {
     std::string text;
     friend bool operator==(const Text&, const Text&) = default;
 };
-struct Texts {
+// What is read of a frame. `line`: of the statement that the walk has seen; `own_line`: of the one
+// that the op is part of.
+struct Parts {
     Text name, package, file;
-    friend bool operator==(const Texts&, const Texts&) = default;
+    uint32_t line = 0, own_line = 0;
+    friend bool operator==(const Parts&, const Parts&) = default;
 };
 
 // Where a frame's words lead to; 0: to nothing.
@@ -98,22 +102,51 @@ Text read_file_name(BoundedMemory& memory, uint64_t address) {
     return file;
 }
 
-// The memory is read anew.
-std::optional<Texts> read_texts(const ReadMemory& read, const PerlFrameWords& words, bool& late) {
-    BoundedMemory memory(read);
-    Texts texts;
-    texts.name = read_name(memory, address_in(words.first));
-    texts.package = read_name(memory, address_in(words.second));
-    texts.file = read_file_name(memory, address_in(words.place));
-    late = memory.late();
-    return memory.failed() ? std::nullopt : std::optional(std::move(texts));
+uint32_t read_line(BoundedMemory& memory, uint64_t cop) {
+    uint32_t line = 0;
+    memory.get(cop + WIRE_PERL_COP_LINE, line);
+    return wire_perl_line(line);
 }
 
-uint32_t cookie_of(const Texts& texts) {
-    return wire_perl_cookie(texts.name.mark, texts.package.mark, texts.file.mark);
+void read_statement(BoundedMemory& memory, uint64_t cop, Parts& parts) {
+    uint64_t file = 0;
+    memory.get(cop + WIRE_PERL_COP_FILE, file);
+    parts.file = read_file_name(memory, file);
+    parts.line = read_line(memory, cop);
 }
 
-std::string shown_name(wire_perl_frame kind, const Texts& texts) {
+// The memory is read anew. Nothing: something of it cannot be read.
+std::optional<Parts> read_parts(const ReadMemory& read, const PerlOps& ops,
+                                const PerlFrameWords& words, bool& late) {
+    BoundedMemory memory(read), tree(read);
+    const uint64_t place = address_in(words.place);
+    const auto upper = static_cast<uint32_t>(words.place_second >> 32);
+    Parts parts;
+    parts.name = read_name(memory, address_in(words.first));
+    parts.package = read_name(memory, address_in(words.second));
+    if ((words.place & WIRE_FRAME_KIND) != WIRE_FRAME_PERL_COP) {
+        parts.file = read_file_name(memory, place);
+        parts.line = parts.own_line = upper & WIRE_PERL_MOST_LINE;
+    } else {
+        read_statement(memory, place, parts);
+        parts.own_line = parts.line;
+        // What cannot be read of the tree leaves the line as it is.
+        if (const uint64_t op = wire_perl_op(place, upper); op && !memory.failed()) {
+            const uint64_t own =
+                closest_statement(tree, ops, place, op, upper & WIRE_PERL_WAY_NEXT);
+            if (own != place && !tree.failed())
+                parts.own_line = read_line(tree, own);
+        }
+    }
+    late = memory.late() || tree.late();
+    return memory.failed() || late ? std::nullopt : std::optional(std::move(parts));
+}
+
+uint32_t cookie_of(const Parts& parts) {
+    return wire_perl_cookie(parts.name.mark, parts.package.mark, parts.file.mark, parts.line);
+}
+
+std::string shown_name(wire_perl_frame kind, const Parts& parts) {
     switch (kind) {
     case WIRE_PERL_FRAME_EVAL:
         return "(eval)";
@@ -124,29 +157,29 @@ std::string shown_name(wire_perl_frame kind, const Texts& texts) {
     default:
         break;
     }
-    if (texts.name.text.empty())
+    if (parts.name.text.empty())
         return "(unknown)";
-    return texts.package.text.empty() ? texts.name.text
-                                      : texts.package.text + "::" + texts.name.text;
+    return parts.package.text.empty() ? parts.name.text
+                                      : parts.package.text + "::" + parts.name.text;
 }
 
 } // namespace
 
-std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read,
+std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read, const PerlOps& ops,
                                                          const PerlFrameWords& words) {
     if (kind_of(words) >= WIRE_PERL_FRAME_UNREAD)
         return FunctionProblem::unreadable;
     const auto cookie = static_cast<uint32_t>(words.place_second);
     bool late = false;
-    const auto texts = read_texts(read, words, late);
+    const auto parts = read_parts(read, ops, words, late);
     // What died in the meantime may have had texts that were read, and others that were not.
-    const auto again = texts && cookie_of(*texts) == cookie ? read_texts(read, words, late) : texts;
-    if (!texts || !again)
+    const auto again =
+        parts && cookie_of(*parts) == cookie ? read_parts(read, ops, words, late) : parts;
+    if (!parts || !again)
         return late ? FunctionProblem::late : FunctionProblem::unreadable;
-    if (cookie_of(*texts) != cookie || *again != *texts)
+    if (cookie_of(*parts) != cookie || *again != *parts)
         return FunctionProblem::gone;
-    return PerlFrame{shown_name(kind_of(words), *texts), texts->file.text,
-                     static_cast<uint32_t>(words.place_second >> 32) & WIRE_PERL_MOST_LINE};
+    return PerlFrame{shown_name(kind_of(words), *parts), parts->file.text, parts->own_line};
 }
 
 } // namespace auger

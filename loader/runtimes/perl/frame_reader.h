@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/function_problem.h"
+#include "loader/runtimes/perl/layout.h"
 #include "loader/runtimes/read_memory.h"
 
 #include <cstdint>
@@ -20,13 +21,13 @@ struct PerlFrameWords {
 };
 
 struct PerlFrame {
-    std::string name; // as caller() says it: "Package::sub", "Package::__ANON__", "(eval)"
-    std::string file; // empty: it is not known
-    uint32_t line = 0;
+    std::string name;  // as caller() says it: "Package::sub", "Package::__ANON__", "(eval)"
+    std::string file;  // empty: it is not known
+    uint32_t line = 0; // likewise
     friend bool operator==(const PerlFrame&, const PerlFrame&) = default;
 };
 
-std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read,
+std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read, const PerlOps& ops,
                                                          const PerlFrameWords& words);
 
 } // namespace auger

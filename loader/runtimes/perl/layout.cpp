@@ -15,22 +15,23 @@ constexpr uint64_t code_limit = 1 << 20; // of one function; they have some hund
 
 // Icurcop and Icurstackinfo of struct interpreter (intrpvar.h); the size of struct context, and cv
 // in its block_sub; si_type and si_cxsubix of struct stackinfo (cop.h); whether struct xpvhv_aux is
-// part of a hash's body (hv.h). As a compiler has them with the headers of Perl 5.28.3, 5.30.3,
-// 5.32.1, 5.34.1, 5.36.0, 5.38.2 and 5.40.0, and of Debian's libperl5.36 and libperl5.42, of which
-// programs were looked at too.
+// part of a hash's body (hv.h); OP_NEXTSTATE and OP_SCOPE (opnames.h). As a compiler has them with
+// the headers of Perl 5.28.3, 5.30.3, 5.32.1, 5.34.1, 5.36.0, 5.38.2 and 5.40.0, and of Debian's
+// libperl5.36, libperl5.40 and libperl5.42, whose programs were asked, too.
 struct Version {
     uint32_t minor; // 36: 5.36
     uint32_t cop, stack, context_bytes, context_sub, stack_type, stack_sub, aux_in_body;
+    PerlOps ops;
 };
 constexpr std::array<Version, 8> versions = {{
-    {28, 224, 240, 96, 64, 40, 0, 0},
-    {30, 224, 240, 96, 64, 40, 0, 0},
-    {32, 224, 240, 104, 72, 44, 40, 0},
-    {34, 208, 224, 104, 72, 44, 40, 0},
-    {36, 208, 224, 104, 72, 44, 40, 1},
-    {38, 208, 224, 104, 72, 44, 40, 1},
-    {40, 208, 224, 104, 72, 44, 40, 1},
-    {42, 208, 224, 104, 72, 44, 40, 1},
+    {28, 224, 240, 96, 64, 40, 0, 0, {195, 200}},
+    {30, 224, 240, 96, 64, 40, 0, 0, {195, 200}},
+    {32, 224, 240, 104, 72, 44, 40, 0, {195, 200}},
+    {34, 208, 224, 104, 72, 44, 40, 0, {195, 200}},
+    {36, 208, 224, 104, 72, 44, 40, 1, {195, 200}},
+    {38, 208, 224, 104, 72, 44, 40, 1, {198, 203}},
+    {40, 208, 224, 104, 72, 44, 40, 1, {198, 203}},
+    {42, 208, 224, 104, 72, 44, 40, 1, {202, 207}},
 }};
 
 Error unknown_perl(const PerlFile& file, std::string cause) {
@@ -55,14 +56,15 @@ Result<PerlLayout> perl_layout(const PerlFile& file) {
         return unknown_perl(file,
                             "where its loop begins and ends (Perl_runops_standard) is not known");
     PerlLayout layout{};
-    layout.interpreter_cop = version->cop;
-    layout.interpreter_stack = version->stack;
-    layout.context_bytes = version->context_bytes;
-    layout.context_sub = version->context_sub;
-    layout.stack_type = version->stack_type;
-    layout.stack_sub = version->stack_sub;
-    layout.aux_in_body = version->aux_in_body;
-    layout.version = file.version >> 8;
+    layout.walk.interpreter_cop = version->cop;
+    layout.walk.interpreter_stack = version->stack;
+    layout.walk.context_bytes = version->context_bytes;
+    layout.walk.context_sub = version->context_sub;
+    layout.walk.stack_type = version->stack_type;
+    layout.walk.stack_sub = version->stack_sub;
+    layout.walk.aux_in_body = version->aux_in_body;
+    layout.walk.version = file.version >> 8;
+    layout.ops = version->ops;
     return layout;
 }
 

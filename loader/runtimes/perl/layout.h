@@ -7,9 +7,21 @@
 #include "loader/base/result.h"
 #include "loader/runtimes/perl/perl_file.h"
 
+#include <cstdint>
+
 namespace auger {
 
-using PerlLayout = wire_perl_layout;
+// Numbers of ops.
+struct PerlOps {
+    uint32_t statement; // OP_NEXTSTATE
+    uint32_t scope;
+    friend bool operator==(const PerlOps&, const PerlOps&) = default;
+};
+
+struct PerlLayout {
+    wire_perl_layout walk;
+    PerlOps ops;
+};
 
 // Fails when Perl's subs cannot be shown, and says why. The file may claim anything.
 Result<PerlLayout> perl_layout(const PerlFile& file);
