@@ -64,7 +64,7 @@ TEST_P(PhpRequests, HaveTheirOwnFrames) {
     const std::string path = folder.path("stretches");
     const uint16_t port = free_port();
     setenv("AUGER_STRETCHES", path.c_str(), 1);
-    Program program(GetParam().php,
+    Program program(GetParam().program,
                     arguments({"-S", fmt::format("127.0.0.1:{}", port), program_source}));
     unsetenv("AUGER_STRETCHES");
     bool listens = false;

@@ -36,7 +36,7 @@ uint32_t line_of_loop() {
 TEST_P(PhpFrames, AreTheProgramsOwnChains) {
     TemporaryFolder folder;
     const std::string path = folder.path("stretches");
-    Program program(GetParam().php, arguments({program_source, path}));
+    Program program(GetParam().program, arguments({program_source, path}));
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -60,12 +60,8 @@ TEST_P(PhpFrames, AreTheProgramsOwnChains) {
     for (const PythonStretch& stretch : stretches)
         phases[stretch.phase];
     for (const SampleEvent& sample : session.log.samples) {
-        const ThreadInfo& thread = session.model().symbols().thread(sample.thread);
-        const auto stretch = std::ranges::find_if(stretches, [&](const PythonStretch& one) {
-            return one.tid == thread.tid && one.begin_ns <= sample.time_ns &&
-                   sample.time_ns <= one.end_ns;
-        });
-        if (stretch == stretches.end())
+        const PythonStretch* const stretch = stretch_of(session, stretches, sample);
+        if (!stretch)
             continue;
         PhaseCounts& counts = phases[stretch->phase];
         const PhpStack seen = look_at_php(session, sample.stack);
@@ -89,16 +85,8 @@ TEST_P(PhpFrames, AreTheProgramsOwnChains) {
         if (stretch->phase == "nested callbacks" && agreement == Agreement::equal) {
             EXPECT_EQ(seen.entries.size(), 4u) << seen.all.text;
         }
-        if (agreement == Agreement::equal || wrong.size() >= 8)
-            continue;
-        std::string chain;
-        for (const PythonFrame& frame : stretch->chain)
-            chain += fmt::format("  {} {}:{}\n", frame.function, frame.file, frame.line);
-        wrong.push_back(
-            fmt::format("{}{}: {} ms after its begin, kind {}:\n{}but the chain was\n{}",
-                        stretch->phase, agreement == Agreement::wrong ? "" : " (lacking)",
-                        (sample.time_ns - stretch->begin_ns) / 1e6, static_cast<int>(sample.kind),
-                        seen.all.text, chain));
+        if (agreement != Agreement::equal && wrong.size() < 8)
+            wrong.push_back(difference_from(seen, *stretch, sample, agreement));
     }
     PhaseCounts total;
     for (const auto& [phase, counts] : phases) {
@@ -128,7 +116,7 @@ TEST_P(PhpFrames, AreTheProgramsOwnChains) {
 TEST_P(PhpFrames, AreTheCallersOfSlowCalls) {
     TemporaryFolder folder;
     const std::string path = folder.path("stretches");
-    Program program(GetParam().php, arguments({program_source, path}));
+    Program program(GetParam().program, arguments({program_source, path}));
     program.wait_ready();
     Session session;
     session.observe(program.pid());
