@@ -57,11 +57,13 @@ Parts take_apart(Words words) {
                 parts.natives.push_back(words[++i]);
             continue;
         }
+        // They follow one another, but for a stack that nobody has taken.
+        if (begin != end && end != i)
+            add_piece();
+        if (end != i)
+            begin = end = i;
         const uint64_t second = words[++i];
-        if (begin == end)
-            begin = i - 1;
         if (word == WIRE_FRAME_PERL) {
-            end = std::max(end, begin);
             add_piece();
             begin = end = i + 1;
             continue;
