@@ -37,6 +37,7 @@ class NamedFunctions : public testing::Test {
         model_.on_module(ModuleId{1}, {ModuleKind::python, "[python]", ""});
         model_.on_module(ModuleId{2}, {ModuleKind::java, "[java]", ""});
         model_.on_module(ModuleId{3}, {ModuleKind::jit, "[jit]", ""});
+        model_.on_module(ModuleId{4}, {ModuleKind::perl, "orders.pl", ""});
     }
     bool names(const std::string& text, uint32_t module, const Frame& frame) {
         const LocationId location{locations_++};
@@ -72,6 +73,14 @@ TEST_F(NamedFunctions, AreOfModulesAndClasses) {
     for (const char* text : {"place", "java:Orders.place", "com.shop.Orders.place"})
         EXPECT_TRUE(names(text, 2, place)) << text;
     EXPECT_FALSE(names("java:rders.place", 2, place));
+
+    const Frame sub{"Orders::Till::total", "orders.pl", 7, false};
+    for (const char* text : {"total", "Till::total", "Orders::Till::total", "perl:total",
+                             "perl:Till::total", "perl:Orders::Till::total", "orders.pl:total"})
+        EXPECT_TRUE(names(text, 4, sub)) << text;
+    for (const char* text : {"perl:otal", "perl:ill::total", "php:total", "others.pl:total"})
+        EXPECT_FALSE(names(text, 4, sub)) << text;
+    EXPECT_TRUE(names("perl:(eval)", 4, {"(eval)", "orders.pl", 7, false}));
 }
 
 TEST_F(NamedFunctions, AreOfGeneratedCode) {
@@ -84,7 +93,7 @@ TEST_F(NamedFunctions, AreOfGeneratedCode) {
 }
 
 TEST(Languages, StandBeforeAColon) {
-    for (const char* text : {"py:f", "java:A.f", "js:f"})
+    for (const char* text : {"py:f", "java:A.f", "js:f", "php:f", "perl:A::f"})
         EXPECT_TRUE(NamedFunction::has_language(text)) << text;
     for (const char* text : {"py", "py:", "py::f", ":f", "libc:f", "f"})
         EXPECT_FALSE(NamedFunction::has_language(text)) << text;
