@@ -226,8 +226,8 @@ static __always_inline void leave_frame(struct stack_walk* walk, u64 caller, u64
     walk->perl.is_next = 1;
 }
 
-static __always_inline void add_boundary(struct stack_walk* walk) {
-    add_to_chain(walk, WIRE_FRAME_PERL, 0);
+static __always_inline void add_boundary(struct stack_walk* walk, u64 kind) {
+    add_to_chain(walk, WIRE_FRAME_PERL, kind);
 }
 
 // Whether the innermost sub was entered at the statement that is executed, and has not come to one
@@ -277,7 +277,7 @@ static __always_inline void read_sub(struct stack_walk* walk, const struct wire_
     if (!(type & WIRE_PERL_SUB_FAKE))
         leave_frame(walk, caller, next);
     if (is_called_from_c(walk, next))
-        add_boundary(walk);
+        add_boundary(walk, WIRE_PERL_CALLED);
 }
 
 static __always_inline void read_eval(struct stack_walk* walk, u32 type) {
@@ -291,7 +291,7 @@ static __always_inline void read_eval(struct stack_walk* walk, u32 type) {
     leave_frame(walk, caller, next);
     // call_sv() puts an eval around what it calls, and that has a boundary of its own.
     if (type & WIRE_PERL_EVAL_TEXT && !next)
-        add_boundary(walk);
+        add_boundary(walk, WIRE_PERL_CALLED);
 }
 
 // Goes to a stack of contexts. Whether it is one.
@@ -330,7 +330,7 @@ static __always_inline bool leave_stack(struct stack_walk* walk,
         return false;
     }
     if (type == WIRE_PERL_STACK_SORT || type == WIRE_PERL_STACK_MULTICALL)
-        add_boundary(walk);
+        add_boundary(walk, WIRE_PERL_BLOCK);
     return enter_stack(walk, layout, walk->perl.previous);
 }
 

@@ -126,8 +126,8 @@ struct wire_perl_layout {
  * the address of the file's name, or WIRE_PERL_NONE; and the line (upper half; 0: it is not known).
  * The lower half is what all of this was known by when the stack was taken.
  *
- * A pair of WIRE_FRAME_PERL and 0, the boundary, ends what one run of Perl's loop, or C code that
- * prepares one, has to do. Which native frames these are is found out in user space.
+ * A pair of WIRE_FRAME_PERL and a wire_perl_boundary ends what one run of Perl's loop, or C code
+ * that prepares one, has to do. Which native frames these are is found out in user space.
  */
 enum wire_perl_frame {
     WIRE_PERL_FRAME_SUB = 0,
@@ -136,6 +136,12 @@ enum wire_perl_frame {
     WIRE_PERL_FRAME_MAIN = 3,    /* what no sub and no eval is around */
     WIRE_PERL_FRAME_UNREAD = 4,
     WIRE_PERL_FRAME_SHIFT = 56,
+};
+
+enum wire_perl_boundary {
+    WIRE_PERL_CALLED = 0, /* a sub or eval that was entered from C */
+    WIRE_PERL_BLOCK = 1,  /* all that a stack of contexts of sort's, or the like, has: also there
+                             while  nothing of it is executed */
 };
 
 /* Of a text, eight bytes at a time; what is behind its zero is 0. */

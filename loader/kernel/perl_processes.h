@@ -8,6 +8,7 @@
 #include "loader/runtimes/layout_table.h"
 #include "loader/runtimes/perl/layout.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace auger {
@@ -25,8 +26,9 @@ class PerlProcesses {
         const auto moved = [&](const LoopCode& code) {
             return LoopCode{code.body + bias, code.body_size, code.cold + bias, code.cold_size};
         };
-        names_.set_process(pid, executed_ns,
-                           {{moved(file.loop), moved(file.run)}, layouts_[number]->ops});
+        PerlCode code{moved(file.loop), moved(file.run), {}};
+        std::ranges::transform(file.calls, code.calls.begin(), moved);
+        names_.set_process(pid, executed_ns, {code, layouts_[number]->ops});
     }
     // It runs none any more.
     void end(pid_t pid) { names_.end(pid); }

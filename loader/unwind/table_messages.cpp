@@ -14,7 +14,7 @@ constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
 constexpr size_t hotspot_limit = 64;
 constexpr size_t v8_limit = 8 * (4 + V8File::constants_count);
 constexpr size_t php_limit = 64;
-constexpr size_t perl_limit = 128;
+constexpr size_t perl_limit = 256;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {

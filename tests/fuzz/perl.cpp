@@ -114,7 +114,8 @@ void check_places(std::span<const std::byte> input) {
         if (kind & 0x80)
             words.push_back(uint64_t{kind} << WIRE_PERL_FRAME_SHIFT & ~WIRE_FRAME_RUNTIME);
     }
-    const PerlCode code = {{0x100, 0x400, 0, 0}, {0x800, 0x100, 0xa00, 0x10}};
+    const PerlCode code = {
+        {0x100, 0x400, 0, 0}, {0x800, 0x100, 0xa00, 0x10}, {{{0x1000, 0x4000, 0, 0}, {}, {}}}};
     for (const bool leaf_is_return : {false, true})
         if (place_perl_frames(words, code, leaf_is_return).size() > words.size())
             std::abort();

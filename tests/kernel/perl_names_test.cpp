@@ -37,8 +37,8 @@ class PerlNamesTest : public testing::Test {
         uint64_t address() const { return reinterpret_cast<uint64_t>(bytes); }
     };
 
-    static constexpr PerlNames::Process process = {{{0x1000, 0x100, 0, 0}, {0x2000, 0x100, 0, 0}},
-                                                   {195, 200}};
+    static constexpr PerlNames::Process process = {
+        {{0x1000, 0x100, 0, 0}, {0x2000, 0x100, 0, 0}, {}}, {195, 200}};
 
     PerlNamesTest() {
         sub_.name("total", 5);

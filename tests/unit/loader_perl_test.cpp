@@ -100,6 +100,8 @@ TEST(PerlFiles, AreSentWhole) {
         file.has_threads = has_threads;
         file.run.cold = 0x4a000;
         file.run.cold_size = 12;
+        file.calls[1] = {0x6fdb0, 1809, 0x49001, 5};
+        file.calls[2].body = 0x84cd0;
         const std::string bytes = encode_perl_file(file);
         EXPECT_EQ(decode_perl_file(bytes), file);
         EXPECT_EQ(decode_perl_file(bytes + '\0'), std::nullopt);

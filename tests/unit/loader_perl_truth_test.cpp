@@ -76,14 +76,17 @@ class PerlTruth : public testing::Test {
             ops_ = layout->ops;
             size_t named = 0; // as symbols tell of its code
             for (const ElfFunction& function : (*file)->functions())
-                for (const auto& [name, code] :
-                     {std::pair{"Perl_runops_standard", perl->loop}, {"perl_run", perl->run}})
+                for (const auto& [name, code] : {std::pair{"Perl_runops_standard", perl->loop},
+                                                 {"perl_run", perl->run},
+                                                 {"Perl_call_sv", perl->calls[0]},
+                                                 {"Perl_eval_sv", perl->calls[1]},
+                                                 {"Perl_amagic_call", perl->calls[2]}})
                     if (function.name == name) {
                         EXPECT_EQ(function.address, code.body);
                         EXPECT_EQ(function.size, code.body_size);
                         named++;
                     }
-            EXPECT_EQ(named, 2u);
+            EXPECT_EQ(named, 5u);
         }
         ASSERT_TRUE(key_);
     }

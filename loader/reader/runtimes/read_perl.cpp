@@ -4,6 +4,7 @@
 #include "loader/reader/elf/symbol_address.h"
 #include "loader/reader/runtimes/find_loop_code.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::string_view perl_loop = "Perl_runops_standard", perl_program = "perl_run",
                            perl_key = "PL_thr_key";
+constexpr std::array<std::string_view, 3> perl_calls = {"Perl_call_sv", "Perl_eval_sv",
+                                                        "Perl_amagic_call"};
 constexpr size_t perl_exports_limit = 1 << 20; // bytes; Perl's names are 36 kB
 
 // A constant of one byte; 0: there is none.
@@ -48,6 +51,9 @@ std::optional<PerlFile> read_perl(const ElfFile& file) {
     const FunctionBounds functions(file);
     perl.loop = find_loop_code(file, functions, *loop_at, perl_loop);
     perl.run = find_loop_code(file, functions, *run_at, perl_program);
+    for (size_t i = 0; i < perl_calls.size(); i++)
+        if (const auto call_at = symbol_address(file, perl_calls[i]))
+            perl.calls[i] = find_loop_code(file, functions, *call_at, perl_calls[i]);
     return perl;
 }
 

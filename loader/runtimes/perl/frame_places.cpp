@@ -20,7 +20,8 @@ bool is_of_perl(uint64_t word) {
 // Perl's frames up to a boundary.
 struct Piece {
     Words words;
-    bool is_main = false; // ends with the program's own level
+    bool is_block = false; // see WIRE_PERL_BLOCK
+    bool is_main = false;  // ends with the program's own level
 };
 
 // A stack's words, apart.
@@ -39,8 +40,8 @@ Parts take_apart(Words words) {
     Parts parts;
     size_t begin = 0, end = 0; // of the piece at hand
     bool main = false;
-    const auto add_piece = [&] {
-        parts.pieces.push_back({words.subspan(begin, end - begin), main});
+    const auto add_piece = [&](bool is_block) {
+        parts.pieces.push_back({words.subspan(begin, end - begin), is_block, main});
         main = false;
     };
     for (size_t i = 0; i < words.size(); i++) {
@@ -59,12 +60,12 @@ Parts take_apart(Words words) {
         }
         // They follow one another, but for a stack that nobody has taken.
         if (begin != end && end != i)
-            add_piece();
+            add_piece(false);
         if (end != i)
             begin = end = i;
         const uint64_t second = words[++i];
         if (word == WIRE_FRAME_PERL) {
-            add_piece();
+            add_piece(second == WIRE_PERL_BLOCK);
             begin = end = i + 1;
             continue;
         }
@@ -72,14 +73,15 @@ Parts take_apart(Words words) {
         main |= is_main(word, second);
     }
     if (begin != end)
-        add_piece();
+        add_piece(false);
     return parts;
 }
 
 // A native frame of the loop.
 struct Run {
-    size_t at; // among the natives
-    std::vector<const Piece*> pieces{};
+    size_t at;      // among the natives
+    bool is_called; // as C code calls subs, or perl_run() the program; else by sort and the like
+    std::vector<const Piece*> pieces{}; // innermost first
 };
 
 class Placing {
@@ -136,28 +138,71 @@ class Placing {
         }
         for (size_t i = 0; i < loops.size(); i++)
             if (i + 1 == loops.size() || loops[i + 1] != loops[i] + 2)
-                runs_.push_back({frames[loops[i]]});
+                runs_.push_back({frames[loops[i]], is_called(code, frames, loops[i] + 1)});
     }
 
+    // Whether the frame there, or the one around it where the compiler has left a function apart,
+    // is of what executes subs. In a stack that is cut before: perhaps.
+    bool is_called(const PerlCode& code, const std::vector<size_t>& frames, size_t at) const {
+        for (size_t i = at; i < at + 2; i++) {
+            if (i >= frames.size())
+                return true;
+            const uint64_t address = (parts_.natives[frames[i]] & ~WIRE_FRAME_EXACT) - 1;
+            if (code.run.holds(address) || std::ranges::any_of(code.calls, [&](const auto& one) {
+                    return one.holds(address);
+                }))
+                return true;
+        }
+        return false;
+    }
+
+    // What sort and others execute has a boundary of its own kind. While they do something else,
+    // what they have prepared is executed by nobody, though other code may be called meanwhile.
     void place_from_outermost() {
         // Threads, and code that is executed while the program is compiled, are outside of it.
         size_t left = parts_.pieces.size() - (runs_program_ ? 0 : 1);
-        for (size_t run = runs_.size(); run > 0 && left > 0; run--)
-            runs_[run - 1].pieces.push_back(&parts_.pieces[--left]);
-        // One is what sort and others are about to call, or have just called. More there are where
-        // another loop executes ops.
-        if (left < 2 && !(runs_.empty() && runs_program_))
+        const auto take = [&](Run& run) {
+            run.pieces.insert(run.pieces.begin(), &parts_.pieces[--left]);
+        };
+        const auto is_block = [&] { return left > 0 && parts_.pieces[left - 1].is_block; };
+        for (size_t at = runs_.size(); at > 0; at--) {
+            Run& run = runs_[at - 1];
+            if (!run.is_called) {
+                if (is_block())
+                    take(run);
+                continue;
+            }
+            while (is_block())
+                take(run);
+            if (left > 0)
+                take(run);
+        }
+        if (is_block() && left == 1)
             return;
-        std::vector<const Piece*>& to = runs_.empty() ? rest_ : runs_.front().pieces;
-        while (left > 0)
-            to.insert(to.begin(), &parts_.pieces[--left]);
+        // More there are where another loop executes ops.
+        if (runs_.empty() && !runs_program_)
+            return;
+        while (left > 0) {
+            if (runs_.empty())
+                rest_.insert(rest_.begin(), &parts_.pieces[--left]);
+            else
+                take(runs_.front());
+        }
     }
 
     void place_from_innermost() {
         size_t next = 0;
-        for (Run& run : runs_)
+        const auto is_block = [&] {
+            return next < parts_.pieces.size() && parts_.pieces[next].is_block;
+        };
+        for (Run& run : runs_) {
+            if (!run.is_called && !is_block())
+                continue;
+            while (run.is_called && is_block())
+                run.pieces.push_back(&parts_.pieces[next++]);
             if (next < parts_.pieces.size())
                 run.pieces.push_back(&parts_.pieces[next++]);
+        }
         while (next < parts_.pieces.size())
             rest_.push_back(&parts_.pieces[next++]);
     }

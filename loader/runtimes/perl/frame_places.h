@@ -4,6 +4,7 @@
 
 #include "loader/runtimes/loop_code.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,8 +13,9 @@ namespace auger {
 
 // In a process.
 struct PerlCode {
-    LoopCode loop; // executes ops
-    LoopCode run;  // executes the program, by the loop
+    LoopCode loop;                   // executes ops
+    LoopCode run;                    // executes the program, by the loop
+    std::array<LoopCode, 3> calls{}; // by which C code executes subs, likewise
     friend bool operator==(const PerlCode&, const PerlCode&) = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include "loader/runtimes/loop_code.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct PerlFile {
     uint64_t key = 0;         // where PL_thr_key lies, as linked
     LoopCode loop;            // Perl_runops_standard(), which executes ops, as linked
     LoopCode run;             // perl_run(), which executes the program by it
+    // Perl_call_sv(), Perl_eval_sv() and Perl_amagic_call(), by which C code executes subs and
+    // texts.
+    std::array<LoopCode, 3> calls{};
 
     friend bool operator==(const PerlFile&, const PerlFile&) = default;
 };
