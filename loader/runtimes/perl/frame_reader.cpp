@@ -27,10 +27,10 @@ struct Text {
 };
 // What is read of a frame. `line`: of the statement that the walk has seen; `own_line`: of the one
 // that the op is part of.
-struct Parts {
+struct FrameParts {
     Text name, package, file;
     uint32_t line = 0, own_line = 0;
-    friend bool operator==(const Parts&, const Parts&) = default;
+    friend bool operator==(const FrameParts&, const FrameParts&) = default;
 };
 
 // Where a frame's words lead to; 0: to nothing.
@@ -108,7 +108,7 @@ uint32_t read_line(BoundedMemory& memory, uint64_t cop) {
     return wire_perl_line(line);
 }
 
-void read_statement(BoundedMemory& memory, uint64_t cop, Parts& parts) {
+void read_statement(BoundedMemory& memory, uint64_t cop, FrameParts& parts) {
     uint64_t file = 0;
     memory.get(cop + WIRE_PERL_COP_FILE, file);
     parts.file = read_file_name(memory, file);
@@ -116,12 +116,12 @@ void read_statement(BoundedMemory& memory, uint64_t cop, Parts& parts) {
 }
 
 // The memory is read anew. Nothing: something of it cannot be read.
-std::optional<Parts> read_parts(const ReadMemory& read, const PerlOps& ops,
-                                const PerlFrameWords& words, bool& late) {
+std::optional<FrameParts> read_parts(const ReadMemory& read, const PerlOps& ops,
+                                     const PerlFrameWords& words, bool& late) {
     BoundedMemory memory(read), tree(read);
     const uint64_t place = address_in(words.place);
     const auto upper = static_cast<uint32_t>(words.place_second >> 32);
-    Parts parts;
+    FrameParts parts;
     parts.name = read_name(memory, address_in(words.first));
     parts.package = read_name(memory, address_in(words.second));
     if ((words.place & WIRE_FRAME_KIND) != WIRE_FRAME_PERL_COP) {
@@ -142,11 +142,11 @@ std::optional<Parts> read_parts(const ReadMemory& read, const PerlOps& ops,
     return memory.failed() || late ? std::nullopt : std::optional(std::move(parts));
 }
 
-uint32_t cookie_of(const Parts& parts) {
+uint32_t cookie_of(const FrameParts& parts) {
     return wire_perl_cookie(parts.name.mark, parts.package.mark, parts.file.mark, parts.line);
 }
 
-std::string shown_name(wire_perl_frame kind, const Parts& parts) {
+std::string shown_name(wire_perl_frame kind, const FrameParts& parts) {
     switch (kind) {
     case WIRE_PERL_FRAME_EVAL:
         return "(eval)";
