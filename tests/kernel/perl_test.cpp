@@ -67,6 +67,7 @@ const std::map<std::string, std::vector<std::string>>& entries_of_phases() {
         {"+", {"(main)", "Chains::Number::__ANON__"}},
         {"DESTROY", {"(main)", "Chains::Number::DESTROY"}},
         {"nested callbacks", {"(main)", "Chains::__ANON__", "Chains::Deep::FETCH"}},
+        {"answer of a block", {"(main)", "Chains::__ANON__"}},
         {"__WARN__", {"(main)", "Chains::__ANON__"}},
         {"signal", {"(main)", "Chains::__ANON__"}},
         {"select in sort", {"(main)", "Chains::doze"}},
@@ -113,7 +114,7 @@ TEST_P(PerlFrames, AreTheProgramsOwnChains) {
     std::vector<std::string> wrong;
     std::map<std::string, PhaseCounts> phases;
     const auto stretches = read_python_stretches(path);
-    EXPECT_GE(stretches.size(), 48u);
+    EXPECT_GE(stretches.size(), 49u);
     const uint32_t loop = line_of_loop();
     uint64_t in_burn = 0, in_loop = 0, around_others = 0;
     for (const PythonStretch& stretch : stretches)
@@ -173,9 +174,13 @@ TEST_P(PerlFrames, AreTheProgramsOwnChains) {
     EXPECT_GT(in_burn, 500u);
     if (HasFailure())
         fmt::print("{}\n", fmt::join(wrong, "\n"));
-    for (const char* cause :
-         {"unreadable", "gone before it was read", "memory that could not be read in time"})
-        EXPECT_EQ(session.lost(fmt::format("Perl frames without a name: {}", cause)), 0u) << cause;
+    // Between the phases texts and files are compiled, executed and freed, and threads end.
+    uint64_t lost = 0;
+    for (const char* cause : {"unreadable", "gone before it was read"})
+        lost += session.lost(fmt::format("Perl frames without a name: {}", cause));
+    EXPECT_LT(lost * 50, session.log.samples.size());
+    EXPECT_EQ(session.lost("Perl frames without a name: memory that could not be read in time"),
+              0u);
 }
 
 // What a module's C code calls is timed, and its callers are Perl's subs.

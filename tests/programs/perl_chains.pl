@@ -239,19 +239,25 @@ sub values_with_code {
     undef $number;
 }
 
-# From C to Perl to C to Perl.
-sub nested_callbacks {
-    tie my $tied, 'Chains::Deep';
-    my @sorted = sort { my $found = List::Util::first { $tied } 1; 0 } 2, 1;
-}
-
 package Chains::Deep {
-    my $done = 0;
-    sub TIESCALAR { return bless [] }
+    sub TIESCALAR { return bless [$_[1]] }
     sub FETCH {
-        eval { Chains::burn('nested callbacks') unless $done++; 1 } or die $@;
+        my $phase = $_[0][0];
+        undef $_[0][0];
+        eval { Chains::burn($phase) if $phase; 1 } or die $@;
         return 1;
     }
+}
+
+package Chains;
+
+# From C to Perl to C to Perl; and what C code calls that looks at a block's answer.
+sub nested_callbacks {
+    tie my $tied, 'Chains::Deep', 'nested callbacks';
+    my @sorted = sort { my $found = List::Util::first { my $value = $tied; $value } 1; 0 } 2, 1;
+    tie my $answer, 'Chains::Deep', 'answer of a block';
+    my $found = List::Util::first { $answer } 1;
+    return $found;
 }
 
 package Chains;
