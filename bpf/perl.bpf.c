@@ -308,6 +308,7 @@ static __always_inline bool enter_stack(struct stack_walk* walk,
     // The innermost context may be half written; that of a sub is told when it is whole.
     index = perl_half(walk, layout->stack_sub ? layout->stack_sub : WIRE_PERL_STACK_INDEX);
     walk->perl.left = index + 1;
+    walk->perl.all = perl_half(walk, WIRE_PERL_STACK_INDEX) + 1;
     walk->perl.is_block = 0;
     if (walk->perl.left > WIRE_PERL_MOST_CONTEXTS ||
         walk->perl.stack_type > WIRE_PERL_MOST_STACK_TYPE)
@@ -318,6 +319,22 @@ static __always_inline bool enter_stack(struct stack_walk* walk,
                               ((outermost & WIRE_PERL_CONTEXT_KIND) == WIRE_PERL_IN_SUB &&
                                outermost & (WIRE_PERL_SUB_RE | WIRE_PERL_SUB_FAKE));
     return true;
+}
+
+// While a sub or eval is left it is none of its stack's any more, but its statement is still the
+// current one: the caller's is what the context says.
+static __always_inline void pass_left_context(struct stack_walk* walk,
+                                              const struct wire_perl_layout* layout) {
+    u64 at = walk->perl.contexts + (u64)(walk->perl.all - 1) * layout->context_bytes;
+    u32 kind;
+
+    if (walk->perl.all <= walk->perl.left || walk->perl.all > WIRE_PERL_MOST_CONTEXTS ||
+        bpf_probe_read_user(walk->perl.words, WIRE_PERL_CONTEXT_BYTES, (void*)at))
+        return;
+    kind = perl_word(walk, WIRE_PERL_CONTEXT_TYPE) & WIRE_PERL_CONTEXT_KIND;
+    if (kind == WIRE_PERL_IN_SUB || kind == WIRE_PERL_IN_FORMAT || kind == WIRE_PERL_IN_EVAL)
+        leave_frame(walk, perl_word(walk, WIRE_PERL_CONTEXT_COP),
+                    perl_word(walk, WIRE_PERL_CONTEXT_NEXT));
 }
 
 // Behind the outermost context of a stack. Whether to go on.
@@ -407,6 +424,7 @@ __noinline int read_perl_frames(struct stack_walk* walk) {
     walk->perl.package_stash = 0;
     walk->perl.package = 0;
     walk->perl.file = 0;
+    pass_left_context(walk, layout);
     for (u32 i = 0; i < MOST_CONTEXTS / TURNS_AT_ONCE && more; i++)
         more = read_some_perl_contexts(walk, layout);
     walk->chain.endless = more || is_chain_full(walk);

@@ -79,6 +79,7 @@ struct perl_walk {
     u64 contexts;    /* of the stack of contexts at hand */
     u64 previous;    /* the stack of contexts before it */
     u32 left;        /* of them, from the outermost on */
+    u32 all;         /* likewise, with what is no sub or eval, or not any more */
     u32 stack_type;  /* wire_perl_stack */
     u32 is_block;    /* 1: of sort's, or the like, and begins with a block that is no sub */
     u32 is_next;     /* 1: a context further in was passed */

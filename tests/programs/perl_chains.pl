@@ -29,6 +29,9 @@ use constant {
     CPU       => 3,    # CLOCK_THREAD_CPUTIME_ID
 };
 
+# Before anybody looks, as all libraries.
+BEGIN { require threads if $Config{useithreads} }
+
 my $path = $ARGV[0];
 open my $output, '>>', $path or die "$path: $!";
 my $in_thread = 0; # whose outermost sub is called from C, in an eval
@@ -363,7 +366,6 @@ sub in_thread {
 }
 
 sub threads_run {
-    require threads;
     my @threads = map { threads->create(\&in_thread, $_) } 1 .. 2;
     burn('beside threads');
     $_->join for @threads;
@@ -384,7 +386,7 @@ waiting();
 calling();
 signalled();
 forked();
-threads_run() if $Config::Config{useithreads};
+threads_run() if $Config{useithreads};
 open my $done, '>', "$path.done" or die $!;
 close $done;
 readline STDIN;
