@@ -212,6 +212,15 @@ TEST_F(PerlFrameOf, WhatIsNoSub) {
     }
     words.second = uint64_t{0xff} << WIRE_PERL_FRAME_SHIFT;
     EXPECT_EQ(known(), "unreadable");
+    // A text that has been executed is freed.
+    words.second = kind(WIRE_PERL_FRAME_EVAL);
+    know();
+    put_file("others.pl");
+    EXPECT_EQ(text_of(read()), "(eval) :0");
+    memory.pieces.erase(file);
+    EXPECT_EQ(text_of(read()), "(eval) :0");
+    memory.answer = MemoryRead::late;
+    EXPECT_EQ(text_of(read()), "late");
 }
 
 TEST_F(PerlFrameOf, NamesAreLatin1OrUtf8) {

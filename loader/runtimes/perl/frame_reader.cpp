@@ -175,11 +175,16 @@ std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read,
     // What died in the meantime may have had texts that were read, and others that were not.
     const auto again =
         parts && cookie_of(*parts) == cookie ? read_parts(read, ops, words, late) : parts;
-    if (!parts || !again)
-        return late ? FunctionProblem::late : FunctionProblem::unreadable;
-    if (cookie_of(*parts) != cookie || *again != *parts)
-        return FunctionProblem::gone;
-    return PerlFrame{shown_name(kind_of(words), *parts), parts->file.text, parts->own_line};
+    if (late)
+        return FunctionProblem::late;
+    const bool is_read = parts && again;
+    if (is_read && cookie_of(*parts) == cookie && *again == *parts)
+        return PerlFrame{shown_name(kind_of(words), *parts), parts->file.text, parts->own_line};
+    // What is no sub has its name without reading. A text that is compiled is freed when it has
+    // been executed, and with it where that was.
+    if (kind_of(words) != WIRE_PERL_FRAME_SUB)
+        return PerlFrame{shown_name(kind_of(words), {}), {}, 0};
+    return is_read ? FunctionProblem::gone : FunctionProblem::unreadable;
 }
 
 } // namespace auger
