@@ -7,8 +7,7 @@
 
 #include "bpf/unwind_table.h"
 #include "loader/process/safe_open.h"
-#include "tests/unit/fake_memory.h"
-#include "tests/unit/perl_marks.h"
+#include "tests/unit/perl_frame_of.h"
 
 #include <gtest/gtest.h>
 
@@ -116,76 +115,6 @@ TEST(PerlFiles, OthersAreNone) {
     ASSERT_TRUE(file.ok());
     EXPECT_EQ(read_perl(**file), std::nullopt);
 }
-
-class PerlFrameOf : public testing::Test {
-  protected:
-    static constexpr uint64_t page = 4096;
-    static constexpr uint64_t name = 0x10000, package = 0x20000, file = 0x30000;
-    FakeMemory memory;
-    PerlFrameWords words;
-
-    PerlFrameOf() {
-        put_name(name, "total", 0x1111);
-        put_name(package, "Orders", 0x2222);
-        put_file("orders.pl");
-        words = {WIRE_FRAME_PERL | name, package, WIRE_FRAME_PERL_PLACE | file, 0};
-    }
-    // A whole page, as memory is.
-    void put_page(uint64_t at) {
-        memory.pieces.erase(at);
-        memory.put(at, page - 1, uint8_t{0});
-    }
-    void put_name(uint64_t at, std::string_view text, uint32_t hash, uint8_t flags = 0) {
-        put_page(at);
-        memory.put(at, WIRE_PERL_NAME_HASH, hash);
-        memory.put(at, WIRE_PERL_NAME_LENGTH, static_cast<uint32_t>(text.size()));
-        for (size_t i = 0; i < text.size(); i++)
-            memory.put(at, WIRE_PERL_NAME_CHARACTERS + i, text[i]);
-        memory.put(at, WIRE_PERL_NAME_CHARACTERS + text.size() + 1, flags);
-    }
-    void put_file(std::string_view text) {
-        put_page(file);
-        for (size_t i = 0; i < text.size(); i++)
-            memory.put(file, i, text[i]);
-        file_text = text;
-    }
-    uint64_t mark(uint64_t at) {
-        uint64_t mark = 0;
-        std::memcpy(&mark, memory.pieces[at].data(), sizeof mark);
-        return mark;
-    }
-    static constexpr uint64_t kind(wire_perl_frame frame) {
-        return static_cast<uint64_t>(frame) << WIRE_PERL_FRAME_SHIFT;
-    }
-    // What a walk would say now, at a line.
-    void know(uint32_t line = 42) {
-        const bool has_name = (words.first & 0xffffff) == name,
-                   has_file = words.place != (WIRE_FRAME_PERL_PLACE | WIRE_PERL_NONE);
-        words.place_second =
-            uint64_t{line} << 32 |
-            wire_perl_cookie(has_name ? mark(name) : 0, words.second == package ? mark(package) : 0,
-                             has_file ? perl_file_mark(file_text) : 0, line);
-    }
-    std::variant<PerlFrame, FunctionProblem> read() {
-        memory.reads = 0;
-        return read_perl_frame([this](uint64_t address, void* bytes,
-                                      size_t size) { return memory.read(address, bytes, size); },
-                               {195, 200}, words);
-    }
-    std::string text_of(const std::variant<PerlFrame, FunctionProblem>& answer) {
-        if (const auto* const whole = std::get_if<PerlFrame>(&answer))
-            return whole->name + " " + whole->file + ":" + std::to_string(whole->line);
-        constexpr std::array problems = {"unreadable", "gone", "late"};
-        return problems[static_cast<size_t>(std::get<FunctionProblem>(answer))];
-    }
-    std::string known(uint32_t line = 42) {
-        know(line);
-        return text_of(read());
-    }
-
-  private:
-    std::string file_text;
-};
 
 TEST_F(PerlFrameOf, ASub) {
     EXPECT_EQ(known(), "Orders::total orders.pl:42");
@@ -344,131 +273,6 @@ TEST_F(PerlFrameOf, WhatCannotBeReadSaysWhy) {
         EXPECT_EQ(text_of(read()), "late") << piece;
         EXPECT_LE(memory.reads, 3u) << piece; // nobody waits twice
         memory.pieces[piece] = content;
-    }
-}
-
-TEST(PerlWays, LeadToOpsThatAreNotTooFar) {
-    constexpr uint64_t cop = 0x7f0000001000, most = (uint64_t{1} << 26) * 8;
-    for (const bool is_next : {false, true})
-        for (const uint64_t op : {cop + 8, cop - 8, cop + most - 8, cop - most}) {
-            const uint32_t way = wire_perl_way(cop, op, is_next);
-            EXPECT_EQ(wire_perl_op(cop, way), op) << std::hex << op;
-            EXPECT_EQ((way & WIRE_PERL_WAY_NEXT) != 0, is_next);
-            EXPECT_LE(way, WIRE_PERL_MOST_LINE);
-        }
-    for (const uint64_t op : {uint64_t{0}, cop, cop + 4, cop + most, cop - most - 8, ~uint64_t{7}})
-        EXPECT_EQ(wire_perl_op(cop, wire_perl_way(cop, op, true)), 0u) << std::hex << op;
-}
-
-// A statement at line 42, and the tree of its ops.
-class PerlStatementOf : public PerlFrameOf {
-  protected:
-    static constexpr uint64_t cop = 0x40000;
-    static constexpr uint16_t null = 0, statement = 195, scope = 200, other = 7;
-
-    // Ops by number; 0 is the statement.
-    static uint64_t at(int op) { return op < 0 ? 0 : cop + 64 * static_cast<uint64_t>(op); }
-    struct Op {
-        uint16_t type = other;
-        int next = -1, sibling = -1, first = -1;
-        uint32_t line = 0; // of a statement that is executed no more
-    };
-    void put_op(int number, const Op& op) {
-        const size_t from = at(number) - cop;
-        memory.put(cop, from, at(op.next));
-        memory.put(cop, from + 8, at(op.sibling));
-        memory.put(cop, from + 24, uint64_t{op.line ? statement : 0u});
-        memory.put(cop, from + 32, uint16_t(op.type | (op.sibling >= 0 ? 0x4000 : 0x0a00)));
-        memory.put(cop, from + 34, uint8_t(op.first >= 0 ? 0xff : 0xfb));
-        memory.put(cop, from + WIRE_PERL_COP_LINE, op.line);
-        memory.put(cop, from + 40, at(op.first));
-    }
-    PerlStatementOf() {
-        put_page(cop);
-        // ops 2 and 4 are the first statements of two blocks, of which the second is in 5
-        put_op(0, {statement, 1, 1, -1, 42});
-        memory.put(cop, WIRE_PERL_COP_FILE, file);
-        put_op(1, {other, 9, 8, 2, 0});
-        put_op(2, {null, 3, 3, -1, 50});
-        put_op(3, {other, 4, 5, -1, 0});
-        put_op(4, {null, 6, 6, -1, 60});
-        put_op(5, {scope, 7, -1, 4, 0});
-        put_op(6, {other, 7, -1, -1, 0});
-        put_op(8, {null, -1, 9, -1, 70}); // beside the tree
-        put_op(9, {other, 10, -1, -1, 0});
-        words.place = WIRE_FRAME_PERL_COP | cop;
-    }
-    std::string line_of(int op, bool is_next = false) {
-        know();
-        words.place_second =
-            (words.place_second & UINT32_MAX) | uint64_t{wire_perl_way(cop, at(op), is_next)} << 32;
-        const std::string text = text_of(read());
-        return text.starts_with("Orders::total orders.pl:") ? text.substr(24) : text;
-    }
-};
-
-TEST_F(PerlStatementOf, AnOp) {
-    EXPECT_EQ(line_of(-1), "42");
-    EXPECT_EQ(line_of(1), "42");
-    EXPECT_EQ(line_of(2), "50");
-    EXPECT_EQ(line_of(3), "50");
-    EXPECT_EQ(line_of(5), "50");
-    EXPECT_EQ(line_of(6), "60");
-    EXPECT_EQ(line_of(9), "42"); // of another statement
-    EXPECT_EQ(line_of(10), "42");
-}
-
-TEST_F(PerlStatementOf, TheOpBefore) {
-    EXPECT_EQ(line_of(9, true), "42");
-    EXPECT_EQ(line_of(3, true), "50");
-    EXPECT_EQ(line_of(4, true), "50");
-    // The end of a block is no op that calls.
-    EXPECT_EQ(line_of(7, true), "60");
-    EXPECT_EQ(line_of(10, true), "42");
-    put_op(5, {other, 7, -1, 4, 0});
-    EXPECT_EQ(line_of(7, true), "50");
-}
-
-TEST_F(PerlStatementOf, TreesAreBounded) {
-    put_op(3, {other, 4, 3, -1, 0}); // beside itself
-    EXPECT_EQ(line_of(6), "42");
-    EXPECT_EQ(line_of(3), "50");
-    put_op(3, {other, 4, 5, 2, 0}); // above itself, and so on
-    EXPECT_EQ(line_of(6), "60");
-    put_op(3, {other, 4, 5, -1, 0});
-    EXPECT_EQ(line_of(6), "60");
-    // The statement says where it is all the same.
-    memory.put(cop, 3 * 64 + 8, uint64_t{0x990000});
-    EXPECT_EQ(line_of(6), "42");
-    EXPECT_EQ(line_of(3), "50");
-    memory.answer = MemoryRead::late;
-    EXPECT_EQ(line_of(6), "late");
-    EXPECT_LE(memory.reads, 8u);
-}
-
-TEST_F(PerlStatementOf, IsKnownByItsLineAndFile) {
-    EXPECT_EQ(line_of(6), "60");
-    put_op(0, {statement, 1, 1, -1, 43});
-    memory.put(cop, WIRE_PERL_COP_FILE, file);
-    EXPECT_EQ(line_of(6), "gone");
-    put_op(0, {statement, 1, 1, -1, 42});
-    memory.put(cop, WIRE_PERL_COP_FILE, package);
-    EXPECT_EQ(line_of(6), "gone");
-    memory.put(cop, WIRE_PERL_COP_FILE, file);
-    memory.pieces.erase(file);
-    EXPECT_EQ(line_of(6), "unreadable");
-    put_file("orders.pl");
-    EXPECT_EQ(line_of(6), "60");
-    // While it is read.
-    const size_t reads = memory.reads;
-    for (size_t now = 0; now < reads; now++) {
-        memory.put(cop, 4 * 64 + WIRE_PERL_COP_LINE, uint32_t{60});
-        memory.before = [&, at = now](size_t read) {
-            if (read == at)
-                memory.put(cop, 4 * 64 + WIRE_PERL_COP_LINE, uint32_t{61});
-        };
-        // Before it is read the first time it may be any.
-        EXPECT_EQ(line_of(6), now < reads / 2 ? "61" : "gone") << now;
     }
 }
 
