@@ -4,6 +4,7 @@
 // stack ends there and says why. Each step is a function of its own, so that the verifier looks at
 // it once and not at every turn of the loop.
 #include "frame_chain.h"
+#include "perl.h"
 #include "php.h"
 #include "python.h"
 #include "ruby.h"
@@ -35,6 +36,7 @@ __noinline int begin_walk(struct stack_walk* walk) {
     clear_chain(walk);
     walk->php.loop_size = 0;
     walk->php.cold_size = 0;
+    walk->perl.interpreter = 0;
     walk->python.boundary = 0;
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
@@ -117,8 +119,8 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
         return 0;
     if (stop == WIRE_STOP_END && walk->chain.endless)
         stop = WIRE_STOP_DEPTH;
-    // User space puts Ruby's frames in their places.
-    if (walk->ruby.has_chain) {
+    // User space puts Ruby's and Perl's frames in their places.
+    if (walk->ruby.has_chain || walk->perl.interpreter) {
         append_chain_frames(walk);
         if (stop == WIRE_STOP_END && has_chain_frames(walk))
             stop = WIRE_STOP_DEPTH;
@@ -156,13 +158,15 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
         return 0;
     begin_walk(walk);
     TAKE_WALK_REGISTERS(walk, regs);
-    // A process that has both has Python's: the chain is one.
+    // A process that has several has Python's: the chain is one.
     if (walk->process.python)
         read_python_frames(walk);
     else if (walk->process.php)
         read_php_frames(walk);
     else if (walk->process.ruby.way)
         read_ruby_frames(walk);
+    else if (walk->process.perl)
+        read_perl_frames(walk);
     utask = task->utask;
     if (utask) {
         const struct return_instance* instance = BPF_CORE_READ(utask, return_instances);

@@ -16,6 +16,7 @@ enum {
     V8_BYTES = 128,
     PHP_FUNCTION_BYTES = 256,
     PHP_FRAME_BYTES = 64,
+    PERL_BYTES = 128,
 };
 
 /* The verifier follows every turn of a loop, but a __noinline function once. So long loops are
@@ -26,7 +27,7 @@ enum { TURNS_AT_ONCE = 32 };
  * An interpreter's own frames, of which one native frame runs many: two words each, leaf first, as
  * the interpreter's chain has them when the stack is taken. What one native frame runs is a piece;
  * behind it stands a boundary, a pair without an address (WIRE_FRAME_PYTHON, WIRE_FRAME_PHP,
- * WIRE_FRAME_RUBY).
+ * WIRE_FRAME_RUBY, WIRE_FRAME_PERL).
  */
 struct frame_chain {
     volatile u32 count;  /* pairs */
@@ -85,6 +86,38 @@ struct ruby_walk {
     u64 frame[WIRE_RUBY_FRAME_BYTES / sizeof(u64)];
     u64 object[WIRE_RUBY_METHOD_BYTES / sizeof(u64)];
     u64 body[WIRE_RUBY_BODY_BYTES / sizeof(u64)];
+};
+
+/* Perl's, likewise. */
+struct perl_walk {
+    u64 interpreter; /* of the thread; 0: it has none */
+    u64 cop;         /* the statement at which the next frame is */
+    u64 op;          /* of it, that is executed or, with is_next, that will be */
+    u64 contexts;    /* of the stack of contexts at hand */
+    u64 previous;    /* the stack of contexts before it */
+    u32 left;        /* of them, from the outermost on */
+    u32 all;         /* likewise, with what is no sub or eval, or not any more */
+    u32 stack_type;  /* wire_perl_stack */
+    u32 is_block;    /* 1: of sort's, or the like, and begins with a block that is no sub */
+    u32 is_next;     /* 1: a context further in was passed */
+    /* Of the sub that was read last: its name, and what that is known by; its package; its first
+     * statement, and the file that it is in. */
+    u64 name;
+    u64 name_mark;
+    u64 stash;
+    u64 start;
+    u64 sub_file;
+    u64 package; /* likewise, the package's; of `package_stash` */
+    u64 package_mark;
+    u64 package_stash;
+    /* The place that was read last. */
+    u64 place; /* the statement; 0: it is none that stays as it is */
+    u64 file;  /* address of its name */
+    u64 file_mark;
+    u32 line;
+    u32 padding;
+    u64 words[PERL_BYTES / sizeof(u64)];    /* what was read last */
+    u64 text[WIRE_PERL_FILE / sizeof(u64)]; /* likewise, of a file's name */
 };
 
 /* The words that tell of the frame at hand, where it is a runtime's. */
@@ -146,6 +179,7 @@ struct stack_walk {
     struct noted_frame noted;
     struct php_walk php;
     struct ruby_walk ruby;
+    struct perl_walk perl;
     struct hotspot_walk hotspot;
     struct v8_walk v8;
 };

@@ -23,6 +23,7 @@
 
 #include "wire.h"
 #include "wire/hotspot.h"
+#include "wire/perl.h"
 #include "wire/php.h"
 #include "wire/python.h"
 #include "wire/ruby.h"
@@ -145,7 +146,8 @@ struct wire_unwind_process {
     __wire_u32 v8;                 /* 1 + number of its wire_v8; 0: it has none */
     struct wire_thread_place ruby; /* of ruby_current_ec; way 0: it is none of Ruby's */
     __wire_u32 ruby_layout;        /* number of its wire_ruby_layout */
-    __wire_u32 padding;
+    __wire_u32 perl_layout;        /* number of its wire_perl_layout */
+    __wire_u64 perl;               /* address of PL_thr_key; 0: it is none of Perl's */
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -196,8 +198,9 @@ enum wire_rbx_state {
  * that of the next instruction, not one behind a call. */
 #define WIRE_FRAME_EXACT 0x2000000000000000ull
 /* The first of the two words that a frame of a runtime takes. Of Python's and PHP's it stands
- * behind the native frame that runs it, of Ruby's behind all of them, of others' in place of one:
- * see wire/python.h, wire/php.h, wire/ruby.h, wire/hotspot.h and wire/v8.h. */
+ * behind the native frame that runs it, of Ruby's and Perl's behind all native frames, of others'
+ * in place of one: see wire/python.h, wire/php.h, wire/ruby.h, wire/perl.h, wire/hotspot.h and
+ * wire/v8.h. */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
 #define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
@@ -209,11 +212,14 @@ enum wire_rbx_state {
 #define WIRE_FRAME_RUBY (WIRE_FRAME_RUNTIME | 0x0800000000000000ull)
 #define WIRE_FRAME_RUBY_METHOD (WIRE_FRAME_RUNTIME | 0x0900000000000000ull)
 #define WIRE_FRAME_RUBY_OWNER (WIRE_FRAME_RUNTIME | 0x0a00000000000000ull)
+#define WIRE_FRAME_PERL (WIRE_FRAME_RUNTIME | 0x0c00000000000000ull)
+#define WIRE_FRAME_PERL_PLACE (WIRE_FRAME_RUNTIME | 0x0d00000000000000ull)
+#define WIRE_FRAME_PERL_COP (WIRE_FRAME_RUNTIME | 0x0e00000000000000ull)
 
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
-WIRE_ASSERT(sizeof(struct wire_unwind_process) == 64, "wire_unwind_process");
+WIRE_ASSERT(sizeof(struct wire_unwind_process) == 72, "wire_unwind_process");
 WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
 /* Where a stack is cut, it is asked whether the word there is a first one. */
 WIRE_ASSERT(!(WIRE_PHP_INCLUDED & WIRE_FRAME_RUNTIME), "WIRE_PHP_INCLUDED");

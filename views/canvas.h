@@ -48,6 +48,7 @@ enum class Fill : uint8_t {
     module5,
     module6,
     module7,
+    module8,
     more, // ... by difference
     less,
     match,  // of a search

@@ -84,6 +84,8 @@ FillLook fill_look(Fill fill) {
         return {{108, green}, dark};
     case Fill::module7:
         return {{211, red}, dark};
+    case Fill::module8:
+        return {{146, magenta}, dark};
     case Fill::more:
         return {{208, red}, {16, white}};
     case Fill::less:

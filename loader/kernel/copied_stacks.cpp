@@ -108,7 +108,7 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
             place_php_frames(frames_, natives, unwind_.php_loop(pid), pieces);
         else if (kind == WIRE_FRAME_PYTHON)
             place_python_frames(frames_, natives, copy.sp, begins_, pieces);
-        else // of Ruby's, which are placed where the whole stack is at hand
+        else // of Ruby's and Perl's, which are placed where the whole stack is at hand
             frames_.insert(frames_.end(), pieces.begin(), pieces.end());
     }
     if (stop != WIRE_STOP_END)

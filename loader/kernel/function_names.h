@@ -5,10 +5,7 @@
 #pragma once
 
 #include "loader/kernel/process_names.h"
-#include "loader/runtimes/function_problem.h"
-#include "loader/stream/events.h"
-
-#include <fmt/format.h>
+#include "loader/kernel/unnamed_frames.h"
 
 #include <array>
 #include <cstddef>
@@ -27,12 +24,6 @@ namespace auger {
 inline FrameKey address_and_cookie(const FrameKey& words, uint64_t frame_kind) {
     return {words.first & ~frame_kind, static_cast<uint32_t>(words.second)};
 }
-
-struct FunctionName {
-    std::string file;     // the module's path; "[python]" where `frame` says what is missing
-    uint64_t address = 0; // in it: another one for each other function and line
-    Frame frame;
-};
 
 inline uint64_t hash_of_function(std::string_view name, uint32_t first_line, uint32_t line) {
     const std::array<uint32_t, 2> lines = {first_line, line};
@@ -57,15 +48,21 @@ class FunctionNames {
     using Layout = typename Runtime::Layout;
     using Function = typename Runtime::Function;
     using Words = typename Runtime::Words;
-    // Why frames have no names.
-    enum class Missing : uint8_t { unreadable, gone, late };
-    static constexpr size_t causes = 3;
+    static constexpr size_t causes = UnnamedFrames::causes;
     // See ProcessNames.
     static constexpr size_t most_bytes = 256 << 20, most_bytes_of_process = 16 << 20;
 
     // The process runs an interpreter of this layout since it has executed its program.
     void set_layout(pid_t pid, uint64_t executed_ns, std::shared_ptr<const Layout> layout) {
         processes_.set_layout(pid, executed_ns, std::move(layout));
+    }
+    // Of a layout that each process has one of: what is known stays when an equal one is said
+    // again.
+    void set_layout(pid_t pid, uint64_t executed_ns, const Layout& layout) {
+        const auto* const process = processes_.find(pid);
+        const bool is_known = process && process->layout && *process->layout == layout;
+        set_layout(pid, executed_ns,
+                   is_known ? process->layout : std::make_shared<const Layout>(layout));
     }
     // It runs none any more.
     void end(pid_t pid) { processes_.end(pid); }
@@ -83,8 +80,8 @@ class FunctionNames {
     }
     // Of what is known of all processes.
     size_t memory_bytes() const { return processes_.bytes(); }
-    // Frames without names, by Missing.
-    const std::array<uint64_t, causes>& missing() const { return missing_; }
+    // Frames without names, by FunctionProblem.
+    const std::array<uint64_t, causes>& missing() const { return unnamed_.counts(); }
 
   private:
     struct Known {
@@ -98,35 +95,17 @@ class FunctionNames {
     using Processes = ProcessNames<Layout, Known>;
     static constexpr size_t entry_bytes = 64; // of an entry besides what it holds
 
-    const Name& unnamed(Missing cause);
     const Function* function_of(typename Processes::Process& process, pid_t pid, const Words& words,
-                                Missing& missing);
+                                FunctionProblem& problem);
 
     Processes processes_{most_bytes, most_bytes_of_process};
-    std::array<uint64_t, causes> missing_{};
+    UnnamedFrames unnamed_{Runtime::label};
 };
 
 template <typename Runtime>
-const FunctionName& FunctionNames<Runtime>::unnamed(Missing cause) {
-    static const auto make = [](uint64_t address, const char* why) {
-        Name name;
-        name.file = fmt::format("[{}]", Runtime::label);
-        name.address = address;
-        name.frame.function = fmt::format("[{}: {}]", Runtime::label, why);
-        return name;
-    };
-    static const std::array<Name, causes> names = {
-        make(1, "unreadable"),
-        make(2, "gone before its name was read"),
-        make(3, "its memory could not be read in time"),
-    };
-    missing_[static_cast<size_t>(cause)]++;
-    return names[static_cast<size_t>(cause)];
-}
-
-template <typename Runtime>
 auto FunctionNames<Runtime>::function_of(typename Processes::Process& process, pid_t pid,
-                                         const Words& words, Missing& missing) -> const Function* {
+                                         const Words& words, FunctionProblem& problem)
+    -> const Function* {
     auto& functions = process.known.functions;
     if (const auto known = functions.find(words); known != functions.end())
         return &known->second;
@@ -135,15 +114,14 @@ auto FunctionNames<Runtime>::function_of(typename Processes::Process& process, p
             return Runtime::read(read, layout, words);
         });
     if (!answer) {
-        missing = Missing::late;
+        problem = FunctionProblem::late;
         return nullptr;
     }
     if (auto* whole = std::get_if<Function>(&*answer)) {
         processes_.count(process, sizeof(Function) + entry_bytes + Runtime::bytes_of(*whole));
         return &functions.emplace(words, std::move(*whole)).first->second;
     }
-    missing = std::get<FunctionProblem>(*answer) == FunctionProblem::gone ? Missing::gone
-                                                                          : Missing::unreadable;
+    problem = std::get<FunctionProblem>(*answer);
     return nullptr;
 }
 
@@ -151,15 +129,15 @@ template <typename Runtime>
 const FunctionName& FunctionNames<Runtime>::name(pid_t pid, const Words& words) {
     auto* const process = processes_.find(pid);
     if (!process)
-        return unnamed(Missing::unreadable);
+        return unnamed_.one(FunctionProblem::unreadable);
     auto& names = process->known.names;
     if (const auto known = names.find(words); known != names.end())
         return known->second;
     processes_.make_room(*process);
-    Missing missing = Missing::unreadable;
-    const Function* function = function_of(*process, pid, Runtime::function_words(words), missing);
+    FunctionProblem problem = FunctionProblem::unreadable;
+    const Function* function = function_of(*process, pid, Runtime::function_words(words), problem);
     if (!function)
-        return unnamed(missing);
+        return unnamed_.one(problem);
     const Name& name = names.emplace(words, Runtime::name(*function, words)).first->second;
     processes_.count(*process, sizeof(Name) + entry_bytes + name.file.capacity() +
                                    name.frame.function.capacity() + name.frame.file.capacity());

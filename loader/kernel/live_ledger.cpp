@@ -38,7 +38,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "tail calls: caller unknown",
 };
 
-// In the order of FunctionNames::Missing.
+// In the order of FunctionProblem.
 constexpr std::array<const char*, PythonNames::causes> unnamed_python = {
     "Python frames without a name: unreadable",
     "Python frames without a name: gone before it was read",
@@ -54,14 +54,19 @@ constexpr std::array<const char*, RubyNames::causes> unnamed_ruby = {
     "Ruby frames without a name: gone before it was read",
     "Ruby frames without a name: memory that could not be read in time",
 };
-// Likewise of HotspotNames::Missing.
+constexpr std::array<const char*, PerlNames::causes> unnamed_perl = {
+    "Perl frames without a name: unreadable",
+    "Perl frames without a name: gone before it was read",
+    "Perl frames without a name: memory that could not be read in time",
+};
+// Of HotspotNames::Missing.
 constexpr std::array<const char*, HotspotNames::causes> unnamed_java = {
     "Java frames without a name: unreadable",
     "Java frames without a name: gone before it was read",
     "Java frames without a name: memory that could not be read in time",
     "Java frames without a name: the interpreter between two methods",
 };
-// Likewise of V8Names::Missing.
+// Of V8Names::Missing.
 constexpr std::array<const char*, V8Names::causes> unnamed_js = {
     "JavaScript frames without a name: unreadable",
     "JavaScript frames without a name: gone before it was read",
@@ -98,6 +103,8 @@ void LiveLedger::report(uint64_t now_ns) const {
         ledger.lost[unnamed_php[cause]] = names_.php().missing()[cause];
     for (size_t cause = 0; cause < unnamed_ruby.size(); cause++)
         ledger.lost[unnamed_ruby[cause]] = names_.ruby().missing()[cause];
+    for (size_t cause = 0; cause < unnamed_perl.size(); cause++)
+        ledger.lost[unnamed_perl[cause]] = names_.perl().missing()[cause];
     for (size_t cause = 0; cause < unnamed_java.size(); cause++)
         ledger.lost[unnamed_java[cause]] = names_.hotspot().missing()[cause];
     for (size_t cause = 0; cause < unnamed_js.size(); cause++)

@@ -3,6 +3,7 @@
 
 #include "bpf/unwind_table.h"
 #include "loader/process/proc_info.h"
+#include "loader/runtimes/frame_words.h"
 #include "loader/symbols/syscall_names.h"
 
 #include <fmt/format.h>
@@ -42,7 +43,8 @@ std::string_view stack_cut_cause(uint64_t cause) {
 
 // Of frames in place of native ones a first word alone may be a frame, as HotSpot's interpreter is.
 bool is_boundary(uint64_t word) {
-    return word == WIRE_FRAME_PYTHON || word == WIRE_FRAME_PHP || word == WIRE_FRAME_RUBY;
+    return word == WIRE_FRAME_PYTHON || word == WIRE_FRAME_PHP || word == WIRE_FRAME_RUBY ||
+           word == WIRE_FRAME_PERL;
 }
 
 } // namespace
@@ -207,6 +209,21 @@ void LiveNames::append_ruby_words(pid_t pid, uint64_t first, uint64_t second) {
     stack_.push_back(intern_named(ModuleKind::ruby, name.file, name.address, {&name.frame, 1}));
 }
 
+// What a frame of Perl's executes, or where: that follows.
+void LiveNames::append_perl_words(pid_t pid, uint64_t first, uint64_t second) {
+    if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PERL) {
+        perl_frame_ = {first, second};
+        return;
+    }
+    PerlFrameWords words = std::exchange(perl_frame_, {});
+    if (!words.first)
+        return;
+    words.place = first;
+    words.place_second = second;
+    const PerlNames::Name& name = perl_.name(pid, words);
+    stack_.push_back(intern_named(ModuleKind::perl, name.file, name.address, {&name.frame, 1}));
+}
+
 void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PYTHON) {
         append_python_words(pid, first, second);
@@ -224,6 +241,10 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second)
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PHP) {
         const PhpNames::Name& name = php_.name(pid, first, second);
         stack_.push_back(intern_named(ModuleKind::php, name.file, name.address, {&name.frame, 1}));
+        return;
+    }
+    if (is_perl_word(first)) {
+        append_perl_words(pid, first, second);
         return;
     }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
@@ -258,14 +279,32 @@ std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
     return stack_;
 }
 
+std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, std::span<const uint64_t> user_frames,
+                                                   bool leaf_is_return) {
+    const size_t first = find_pair(
+        user_frames, [](uint64_t word) { return is_ruby_word(word) || is_perl_word(word); });
+    if (first == user_frames.size())
+        return user_frames;
+    if (is_ruby_word(user_frames[first])) {
+        const RubyProcess* const ruby = ruby_.layout(pid);
+        if (!ruby)
+            return user_frames;
+        placed_ = place_ruby_frames(user_frames, ruby->loop, leaf_is_return);
+    } else {
+        const PerlProcess* const perl = perl_.layout(pid);
+        if (!perl)
+            return user_frames;
+        placed_ = place_perl_frames(user_frames, perl->code, leaf_is_return);
+    }
+    return placed_;
+}
+
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
     v8_frame_ = {};
     ruby_frame_ = {};
-    if (const RubyProcess* const ruby = ruby_.layout(pid)) {
-        placed_ = place_ruby_frames(user_frames, ruby->loop, leaf_is_return);
-        user_frames = placed_;
-    }
+    perl_frame_ = {};
+    user_frames = placed_frames(pid, user_frames, leaf_is_return);
     for (size_t i = 0; i < user_frames.size(); i++) {
         const uint64_t word = user_frames[i];
         if (word & WIRE_STACK_CUT) {
@@ -372,7 +411,8 @@ SymbolProgress LiveNames::progress() const {
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
     progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes() +
-                     v8_.memory_bytes() + php_.memory_bytes() + ruby_.memory_bytes();
+                     v8_.memory_bytes() + php_.memory_bytes() + ruby_.memory_bytes() +
+                     perl_.memory_bytes();
     return progress;
 }
 

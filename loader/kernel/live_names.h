@@ -5,6 +5,7 @@
 
 #include "loader/base/time_slice.h"
 #include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/perl_names.h"
 #include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
 #include "loader/kernel/ruby_names.h"
@@ -38,6 +39,7 @@ class LiveNames {
     V8Names& v8() { return v8_; }
     PhpNames& php() { return php_; }
     RubyNames& ruby() { return ruby_; }
+    PerlNames& perl() { return perl_; }
     const ModuleTable& modules() const { return modules_; }
     const ModuleMap& mappings() const { return mappings_; }
     const PythonNames& python() const { return python_; }
@@ -45,6 +47,7 @@ class LiveNames {
     const V8Names& v8() const { return v8_; }
     const PhpNames& php() const { return php_; }
     const RubyNames& ruby() const { return ruby_; }
+    const PerlNames& perl() const { return perl_; }
 
     // Reads the mappings of a process of which no event has told.
     void know_process(pid_t pid, uint64_t time_ns);
@@ -108,8 +111,12 @@ class LiveNames {
     void append_python_words(pid_t pid, uint64_t first, uint64_t second);
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
     void append_ruby_words(pid_t pid, uint64_t first, uint64_t second);
+    void append_perl_words(pid_t pid, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
+    // Each frame of Ruby's and Perl's at its place.
+    std::span<const uint64_t> placed_frames(pid_t pid, std::span<const uint64_t> user_frames,
+                                            bool leaf_is_return);
 
     EventSink& sink_;
     ModuleTable modules_;
@@ -120,6 +127,7 @@ class LiveNames {
     V8Names v8_;
     PhpNames php_;
     RubyNames ruby_;
+    PerlNames perl_;
     Interner interner_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began
@@ -129,7 +137,8 @@ class LiveNames {
     std::string task_function_;                        // of the stack at hand
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
     RubyFrameWords ruby_frame_;                        // likewise: the method around the code
-    std::vector<uint64_t> placed_; // likewise: its words, with Ruby's frames in their places
+    PerlFrameWords perl_frame_;                        // likewise: what is executed, not yet where
+    std::vector<uint64_t> placed_;                     // likewise: its words, all in their places
     struct Process {
         std::string cgroup;    // empty: unknown
         bool has_name = false; // its main thread has been in the stream

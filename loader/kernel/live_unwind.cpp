@@ -50,6 +50,7 @@ LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
       hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
       php_(programs.map_fd(MapKind::php_layouts), names.php()),
       ruby_(programs.map_fd(MapKind::ruby_layouts), names.ruby()),
+      perl_(programs.map_fd(MapKind::perl_layouts), names.perl()),
       v8_(programs.map_fd(MapKind::v8_layouts), names.v8()), worker_(std::move(readers)) {}
 
 void LiveUnwind::update(uint64_t now_ns) {
@@ -219,6 +220,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
         find_python(pid, mapping, entry);
         find_php(pid, mapping, entry);
         runs_ruby |= find_ruby(pid, mapping, now_ns, entry);
+        find_perl(pid, mapping, entry);
     }
     entry.v8 = follow_v8(pid, now_ns);
     process.image_began_ns = mappings_.image_began(pid);
@@ -233,12 +235,15 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     know(&Process::python, entry.python);
     know(&Process::php, entry.php);
     know(&Process::ruby, entry.ruby.way != 0);
+    know(&Process::perl, entry.perl);
     if (!entry.python)
         python_.end(pid);
     if (!entry.php)
         php_.end(pid);
     if (!runs_ruby)
         ruby_.end(pid);
+    if (!entry.perl)
+        perl_.end(pid);
     std::vector<uint64_t> cells;
     append(cells, described);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
@@ -273,6 +278,7 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     python_.end(pid);
     php_.end(pid);
     ruby_.end(pid);
+    perl_.end(pid);
     hotspot_.end(pid, now_ns);
     v8_.end(pid);
     const auto found = processes_.find(pid);

@@ -7,6 +7,7 @@
 #include "bpf/unwind_table.h"
 #include "loader/kernel/hotspot_processes.h"
 #include "loader/kernel/live_names.h"
+#include "loader/kernel/perl_processes.h"
 #include "loader/kernel/php_processes.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/python_processes.h"
@@ -45,7 +46,7 @@ class LiveUnwind {
     std::vector<wire_unwind_mapping> mappings(pid_t pid, uint64_t time_ns, uint64_t now_ns);
     // The rule at an address of one of them.
     RuleAnswer find_rule(std::span<const wire_unwind_mapping> mappings, uint64_t code) const;
-    // The process runs a CPython, PHP or Ruby that walks did not know of then, or a V8, whose
+    // The process runs a CPython, PHP, Ruby or Perl that walks did not know of then, or a V8, whose
     // functions only they know.
     bool lacked_functions(pid_t pid, uint64_t time_ns) const;
     // The code of a process's execute_ex(), as it lies there. Empty when it is none of PHP's.
@@ -64,30 +65,29 @@ class LiveUnwind {
         std::vector<Segment> segments;
         bool pending = true;
         std::string note; // why there is no table, or what is missing in it
-        // Of CPython: where _PyRuntime is, and the number of its layout. Of PHP: executor_globals.
-        struct Interpreter {
-            uint64_t address;
+        // What the file says of a runtime in it, and the number of its layout.
+        template <typename File>
+        struct Runtime {
+            File file;
             uint32_t layout;
         };
-        std::optional<Interpreter> python{}, php{};
-        struct Ruby {
-            RubyFile file;
-            uint32_t layout;
-        };
-        std::optional<Ruby> ruby{};
+        // Of CPython, where _PyRuntime is; of PHP, executor_globals.
+        std::optional<Runtime<uint64_t>> python{}, php{};
+        std::optional<Runtime<RubyFile>> ruby{};
+        std::optional<Runtime<PerlFile>> perl{};
         std::optional<HotspotFile> hotspot{};
         std::optional<uint32_t> v8{}; // the number of its layout
     };
     struct Process {
         CellRange cells;
         std::vector<ModuleId> modules;
-        // Where walks find _PyRuntime, or executor_globals, or 1 of Ruby, and since when; 0:
-        // nowhere.
+        // Where walks find _PyRuntime, executor_globals or PL_thr_key, or 1 of Ruby, and since
+        // when; 0: nowhere.
         struct Known {
             uint64_t address = 0;
             uint64_t since_ns = 0;
         };
-        Known python, php, ruby;
+        Known python, php, ruby, perl;
         uint32_t php_layout = 0;
         uint64_t image_began_ns = 0;
     };
@@ -102,11 +102,18 @@ class LiveUnwind {
     void install_process(pid_t pid, uint64_t now_ns);
     // What the module's file holds beside code.
     void install_runtime(ModuleId id, Module& module, const UnwindTables& tables, uint64_t now_ns);
-    void install_python(ModuleId id, Module& module, const PythonFile& file, uint64_t now_ns);
-    void install_php(ModuleId id, Module& module, const PhpFile& file, uint64_t now_ns);
-    void install_ruby(ModuleId id, Module& module, const RubyFile& file, uint64_t now_ns);
     // Whose files a module's are.
     FileOwner owner_of(ModuleId id) const;
+    // What a file says that a process maps so, and how far from where it is linked it lies there.
+    template <typename File>
+    struct Found {
+        const Module::Runtime<File>& runtime;
+        uint64_t bias;
+    };
+    template <typename File>
+    std::optional<Found<File>>
+    find_runtime(const ModuleMapping& mapping,
+                 std::optional<Module::Runtime<File>> Module::*which) const;
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     // Whether it is one of Ruby's code.
@@ -117,7 +124,7 @@ class LiveUnwind {
                                                                 const ModuleMapping& mapping,
                                                                 const ThreadVariable& variable,
                                                                 bool& is_late);
-    void install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns);
+    void find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     // The number of the layout of what the process maps.
     std::optional<uint32_t> find_v8(pid_t pid, uint64_t time_ns) const;
     // As wire_unwind_process::v8 has it.
@@ -142,6 +149,7 @@ class LiveUnwind {
     HotspotProcesses hotspot_;
     PhpProcesses php_;
     RubyProcesses ruby_;
+    PerlProcesses perl_;
     V8Processes v8_;
     UnwindWorker worker_;
     std::unordered_map<uint32_t, Module> known_; // by module id

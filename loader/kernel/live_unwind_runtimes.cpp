@@ -24,46 +24,58 @@ std::optional<uint64_t> LiveUnwind::bias_of(const Module& module, const ModuleMa
     return std::nullopt;
 }
 
-void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+template <typename File>
+std::optional<LiveUnwind::Found<File>>
+LiveUnwind::find_runtime(const ModuleMapping& mapping,
+                         std::optional<Module::Runtime<File>> Module::*which) const {
     const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.python || entry.python)
-        return;
+    if (known == known_.end() || !(known->second.*which))
+        return std::nullopt;
     const auto bias = bias_of(known->second, mapping);
     if (!bias)
+        return std::nullopt;
+    return Found<File>{*(known->second.*which), *bias};
+}
+
+void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto found = entry.python ? std::nullopt : find_runtime(mapping, &Module::python);
+    if (!found)
         return;
-    const auto& [runtime, layout] = *known->second.python;
-    entry.python = runtime + *bias;
-    entry.python_layout = layout;
-    python_.set(pid, mappings_.image_began(pid), layout);
+    entry.python = found->runtime.file + found->bias;
+    entry.python_layout = found->runtime.layout;
+    python_.set(pid, mappings_.image_began(pid), entry.python_layout);
 }
 
 void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
-    const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.php || entry.php)
+    const auto found = entry.php ? std::nullopt : find_runtime(mapping, &Module::php);
+    if (!found)
         return;
-    const auto bias = bias_of(known->second, mapping);
-    if (!bias)
+    entry.php = found->runtime.file + found->bias;
+    entry.php_layout = found->runtime.layout;
+    php_.set(pid, mappings_.image_began(pid), entry.php_layout);
+}
+
+void LiveUnwind::find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
+    const auto found = entry.perl ? std::nullopt : find_runtime(mapping, &Module::perl);
+    if (!found)
         return;
-    const auto& [globals, layout] = *known->second.php;
-    entry.php = globals + *bias;
-    entry.php_layout = layout;
-    php_.set(pid, mappings_.image_began(pid), layout);
+    const PerlFile& file = found->runtime.file;
+    entry.perl = file.key + found->bias;
+    entry.perl_layout = found->runtime.layout;
+    perl_.set(pid, mappings_.image_began(pid), entry.perl_layout, file, found->bias);
 }
 
 bool LiveUnwind::find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
                            wire_unwind_process& entry) {
-    const auto known = known_.find(mapping.module.value);
-    if (known == known_.end() || !known->second.ruby)
-        return false;
-    const auto bias = bias_of(known->second, mapping);
-    if (!bias || entry.ruby.way)
-        return bias.has_value();
-    const auto& [file, layout] = *known->second.ruby;
+    const auto found = find_runtime(mapping, &Module::ruby);
+    if (!found || entry.ruby.way)
+        return found.has_value();
+    const auto& [file, layout] = found->runtime;
     const auto place = ruby_.set(
-        pid, {mappings_.image_began(pid), layout, *bias}, file, now_ns,
+        pid, {mappings_.image_began(pid), layout, found->bias}, file, now_ns,
         [&](bool& is_late) { return find_ruby_contexts(pid, mapping, *file.context, is_late); });
     if (!place) {
-        known->second.note = place.error().message();
+        known_.at(mapping.module.value).note = place.error().message();
     } else if (*place) {
         entry.ruby = **place;
         entry.ruby_layout = layout;
@@ -141,71 +153,46 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
         return true;
     const auto process = processes_.find(pid);
     if (process != processes_.end())
-        for (const Process::Known& one :
-             {process->second.python, process->second.php, process->second.ruby})
+        for (const Process::Known& one : {process->second.python, process->second.php,
+                                          process->second.ruby, process->second.perl})
             if (one.address && one.since_ns <= time_ns)
                 return false;
     return std::ranges::any_of(mappings_.mappings(pid, time_ns), [&](const ModuleMapping& mapping) {
         const auto known = known_.find(mapping.module.value);
-        return known != known_.end() && (known->second.python || known->second.php ||
-                                         (known->second.ruby && !ruby_.gave_up(pid)));
+        return known != known_.end() &&
+               (known->second.python || known->second.php || known->second.perl ||
+                (known->second.ruby && !ruby_.gave_up(pid)));
     });
 }
 
 void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables& tables,
                                  uint64_t now_ns) {
-    if (tables.python && !module.python) {
-        install_python(id, module, *tables.python, now_ns);
-    } else if (tables.hotspot && !module.hotspot) {
+    // Whether what the file says of one is new, and its layout has a number.
+    const auto enter = [&](auto& processes, const auto& told, const auto& known, uint32_t& number) {
+        if (!told || known)
+            return false;
+        const auto layout = processes.enter(*told, owner_of(id));
+        if (layout)
+            number = *layout;
+        else
+            module.note = layout.error().message();
+        return layout.ok();
+    };
+    uint32_t layout = 0;
+    if (enter(python_, tables.python, module.python, layout))
+        module.python = {tables.python->runtime, layout};
+    else if (tables.hotspot && !module.hotspot)
         module.hotspot = tables.hotspot;
-        renew_processes(id, now_ns);
-    } else if (tables.php && !module.php) {
-        install_php(id, module, *tables.php, now_ns);
-    } else if (tables.v8 && !module.v8) {
-        install_v8(id, module, *tables.v8, now_ns);
-    } else if (tables.ruby && !module.ruby) {
-        install_ruby(id, module, *tables.ruby, now_ns);
-    }
-}
-
-void LiveUnwind::install_python(ModuleId id, Module& module, const PythonFile& file,
-                                uint64_t now_ns) {
-    const auto layout = python_.enter(file, owner_of(id));
-    if (!layout) {
-        module.note = layout.error().message();
+    else if (enter(php_, tables.php, module.php, layout))
+        module.php = {tables.php->globals, layout};
+    else if (enter(v8_, tables.v8, module.v8, layout))
+        module.v8 = layout;
+    else if (enter(ruby_, tables.ruby, module.ruby, layout))
+        module.ruby = {*tables.ruby, layout};
+    else if (enter(perl_, tables.perl, module.perl, layout))
+        module.perl = {*tables.perl, layout};
+    else
         return;
-    }
-    module.python = {file.runtime, *layout};
-    renew_processes(id, now_ns);
-}
-
-void LiveUnwind::install_php(ModuleId id, Module& module, const PhpFile& file, uint64_t now_ns) {
-    const auto layout = php_.enter(file, owner_of(id));
-    if (!layout) {
-        module.note = layout.error().message();
-        return;
-    }
-    module.php = {file.globals, *layout};
-    renew_processes(id, now_ns);
-}
-
-void LiveUnwind::install_ruby(ModuleId id, Module& module, const RubyFile& file, uint64_t now_ns) {
-    const auto layout = ruby_.enter(file, owner_of(id));
-    if (!layout) {
-        module.note = layout.error().message();
-        return;
-    }
-    module.ruby = {file, *layout};
-    renew_processes(id, now_ns);
-}
-
-void LiveUnwind::install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns) {
-    const auto layout = v8_.enter(file, owner_of(id));
-    if (!layout) {
-        module.note = layout.error().message();
-        return;
-    }
-    module.v8 = *layout;
     renew_processes(id, now_ns);
 }
 

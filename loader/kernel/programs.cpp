@@ -309,6 +309,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.php_layouts);
     case MapKind::ruby_layouts:
         return bpf_map__fd(maps.ruby_layouts);
+    case MapKind::perl_layouts:
+        return bpf_map__fd(maps.perl_layouts);
     }
     return -1;
 }

@@ -82,6 +82,7 @@ enum class MapKind {
     v8_layouts,
     php_layouts,
     ruby_layouts,
+    perl_layouts,
 };
 
 class Programs {

@@ -2,6 +2,7 @@
 #include "loader/kernel/ruby_names.h"
 
 #include "bpf/unwind_table.h"
+#include "loader/runtimes/frame_words.h"
 #include "loader/unwind/chain_pieces.h"
 
 namespace auger {
@@ -24,19 +25,13 @@ FunctionName RubyFunctions::name(const RubyFunction& function, const RubyFrameWo
 
 bool is_ruby_word(uint64_t first) {
     const uint64_t kind = first & WIRE_FRAME_KIND;
-    return !(first & WIRE_STACK_CUT) &&
-           (kind == WIRE_FRAME_RUBY || kind == WIRE_FRAME_RUBY_METHOD ||
-            kind == WIRE_FRAME_RUBY_OWNER);
+    return kind == WIRE_FRAME_RUBY || kind == WIRE_FRAME_RUBY_METHOD ||
+           kind == WIRE_FRAME_RUBY_OWNER;
 }
 
 std::vector<uint64_t> place_ruby_frames(std::span<const uint64_t> words, const LoopCode& loop,
                                         bool leaf_is_return) {
-    size_t begin = 0;
-    for (; begin < words.size() && !is_ruby_word(words[begin]); begin++)
-        if (words[begin] & WIRE_FRAME_RUNTIME && !(words[begin] & WIRE_STACK_CUT))
-            begin++; // the pair's other word
-    if (begin >= words.size())
-        return {words.begin(), words.end()};
+    const size_t begin = find_pair(words, is_ruby_word);
     // Pairs, and what says why the stack is cut.
     size_t end = begin;
     while (end + 1 < words.size() && !(words[end] & WIRE_STACK_CUT))

@@ -37,6 +37,7 @@ enum class ModuleKind : uint8_t {
     js = 11,     // a script of V8's; the address stands for a function and a line
     php = 12,    // a file of PHP's, or "[php]"; the address stands for a function and a line
     ruby = 13,   // a file of Ruby's, or "[ruby]"; likewise
+    perl = 14,   // a file of Perl's, or "[perl]"; the address stands for a sub and a line
 };
 
 struct ModuleInfo {

@@ -145,6 +145,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::js:
     case ModuleKind::php:
     case ModuleKind::ruby:
+    case ModuleKind::perl:
         break;
     }
     return std::make_shared<NoNames>();

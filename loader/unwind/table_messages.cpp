@@ -15,6 +15,7 @@ constexpr size_t hotspot_limit = 64;
 constexpr size_t v8_limit = 8 * (4 + V8File::constants_count);
 constexpr size_t php_limit = 64;
 constexpr size_t ruby_limit = 128;
+constexpr size_t perl_limit = 256;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -51,6 +52,7 @@ std::string tables(const Tables& tables) {
     out.string(tables.v8 ? encode_v8_file(*tables.v8) : "");
     out.string(tables.php ? encode_php_file(*tables.php) : "");
     out.string(tables.ruby ? encode_ruby_file(*tables.ruby) : "");
+    out.string(tables.perl ? encode_perl_file(*tables.perl) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -74,6 +76,9 @@ std::optional<Tables> tables(std::string_view bytes) {
         return std::nullopt;
     const std::string_view ruby = in.string(ruby_limit);
     if (!ruby.empty() && !(tables.ruby = decode_ruby_file(ruby)))
+        return std::nullopt;
+    const std::string_view perl = in.string(perl_limit);
+    if (!perl.empty() && !(tables.perl = decode_perl_file(perl)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

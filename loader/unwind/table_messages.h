@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
+#include "loader/runtimes/perl/perl_file.h"
 #include "loader/runtimes/php/php_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/ruby/ruby_file.h"
@@ -37,6 +38,7 @@ struct Tables {
     std::optional<V8File> v8{};
     std::optional<PhpFile> php{};
     std::optional<RubyFile> ruby{};
+    std::optional<PerlFile> perl{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/runtimes/hotspot/hotspot_file.h"
+#include "loader/runtimes/perl/perl_file.h"
 #include "loader/runtimes/php/php_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/ruby/ruby_file.h"
@@ -50,6 +51,7 @@ struct UnwindTables {
     std::optional<V8File> v8{};
     std::optional<PhpFile> php{};
     std::optional<RubyFile> ruby{};
+    std::optional<PerlFile> perl{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

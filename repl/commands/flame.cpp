@@ -66,7 +66,7 @@ CLASS ("help classes") shows samples of one class; without it, all, with the num
 process when it was first seen), cpu (of a wait: where it ended), host (also: machine) or task (of an
 event loop of Python's, after `sample tasks`). `under FUNCTION` shows what happens in that function,
 without its callers; under "route;fetch": in calls of fetch that route makes. --language shows only
-functions of Python, PHP, Ruby, Java and JavaScript, and of other code generated at run time, --native
+functions of Python, PHP, Ruby, Perl, Java and JavaScript, and of other code generated at run time, --native
 only those of programs, libraries and the kernel; the time of frames left out counts for the caller
 that is shown, or else for the group. Such a function has its file and the lines sampled in it: handler
 app.py:42-57. --folded prints collapsed stacks, one a line, for flame graph tools (with

@@ -191,8 +191,8 @@ CONDITION joins these by and, or, not and parentheses:
   at FILE:LINE     in a call that executes that line. Known when the call ends, so it is
                    joined with the others by `and` only; the call meant is the split's,
                    or without a split any timed one around.
-  in py:FUNCTION   with that function on the stack, timed or not. py, java, js, php and rb
-                   name languages: py:app.handler, java:Orders.place, rb:Orders#total.
+  in py:FUNCTION   with that function on the stack, timed or not. py, java, js, php, rb and
+                   perl name languages: py:app.handler, java:Orders.place, rb:Orders#total.
                    Known when stacks have names, so it is joined with the others by `and`
                    only.
 Other samples and slow calls are not taken at all (but for lines and functions on stacks: those are

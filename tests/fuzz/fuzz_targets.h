@@ -45,6 +45,8 @@ void fuzz_python(const uint8_t* data, size_t size);
 void fuzz_php(const uint8_t* data, size_t size);
 // What a file and a process claim of Ruby: its methods, their classes and lines.
 void fuzz_ruby(const uint8_t* data, size_t size);
+// What a file and a process claim of Perl: its code, subs and statements; and its stacks.
+void fuzz_perl(const uint8_t* data, size_t size);
 // What a process claims of its HotSpot: tables, code, methods and lines.
 void fuzz_hotspot(const uint8_t* data, size_t size);
 // What a file and a process claim of V8: layout, functions, scripts and lines.

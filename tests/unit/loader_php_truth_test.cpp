@@ -7,16 +7,14 @@
 #include "loader/reader/runtimes/read_php.h"
 #include "loader/runtimes/php/function_reader.h"
 #include "loader/runtimes/php/layout.h"
+#include "tests/unit/asked_program.h"
 
 #include <gtest/gtest.h>
 
-#include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -35,13 +33,6 @@ void PrintTo(const PhpFrame& frame, std::ostream* to) {
     *to << frame.name << ' ' << frame.file << ':' << frame.line;
 }
 
-std::string of_hex(const std::string& hex) {
-    std::string text;
-    for (size_t i = 0; hex != "-" && i + 1 < hex.size(); i += 2)
-        text.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-    return text;
-}
-
 class PhpTruth : public testing::Test {
   protected:
     void SetUp() override {
@@ -49,74 +40,28 @@ class PhpTruth : public testing::Test {
         const char* const php = other ? other : "/usr/bin/php8.2";
         if (access(php, X_OK) != 0)
             GTEST_SKIP() << php << " is not installed";
-        int in[2], out[2];
-        ASSERT_EQ(pipe(in), 0);
-        ASSERT_EQ(pipe(out), 0);
-        pid_ = fork();
-        if (pid_ == 0) {
-            dup2(in[0], 0);
-            dup2(out[1], 1);
-            for (const int fd : {in[0], in[1], out[0], out[1]})
-                close(fd);
-            execl(php, php, "-n", AUGER_SOURCE_DIR "/tests/unit/fixtures/php_truth.php", nullptr);
-            _exit(127);
-        }
-        close(in[0]);
-        close(out[1]);
-        input_ = UniqueFd(in[1]);
-        FILE* const said = fdopen(out[0], "r");
-        char* line = nullptr;
-        size_t room = 0;
-        bool ready = false;
-        while (!ready && getline(&line, &room, said) > 0)
-            ready = understand(line);
-        free(line);
-        fclose(said);
-        ASSERT_TRUE(ready);
-        wait_in_read();
+        ASSERT_TRUE(
+            program_.start({php, "-n", AUGER_SOURCE_DIR "/tests/unit/fixtures/php_truth.php"},
+                           [&](const std::string& line) { understand(line); }));
         find_globals();
     }
-    void TearDown() override {
-        input_ = UniqueFd();
-        if (pid_ > 0) {
-            kill(pid_, SIGKILL);
-            waitpid(pid_, nullptr, 0);
-        }
-    }
 
-    bool understand(const std::string& line) {
+    void understand(const std::string& line) {
         std::istringstream words(line);
         std::string kind, name, file;
         uint32_t at = 0;
         words >> kind >> name >> file >> at;
         if (kind == "frame")
-            frames_.push_back({of_hex(name), of_hex(file), at});
-        return kind == "ready";
-    }
-
-    // It says that it is ready before it calls fgets().
-    void wait_in_read() {
-        for (int i = 0; i < 10'000; i++) {
-            char syscall[64] = {};
-            FILE* const file = fopen(("/proc/" + std::to_string(pid_) + "/syscall").c_str(), "r");
-            ASSERT_TRUE(file);
-            const bool read = fgets(syscall, sizeof syscall, file);
-            fclose(file);
-            // read(0): standard input.
-            if (read && std::string(syscall).starts_with("0 0x0 "))
-                return;
-            usleep(1000);
-        }
-        FAIL() << "it does not wait for a line";
+            frames_.push_back({text_of_hex(name), text_of_hex(file), at});
     }
 
     void find_globals() {
-        const auto maps = read_maps(pid_);
+        const auto maps = read_maps(program_.pid());
         ASSERT_TRUE(maps.ok());
         for (const Mapping& mapping : *maps) {
             if (mapping.inode == 0 || !mapping.executable || globals_)
                 continue;
-            auto fd = open_mapped_file(pid_, mapping);
+            auto fd = open_mapped_file(program_.pid(), mapping);
             if (!fd.ok())
                 continue;
             const auto file = ElfFile::open(std::move(*fd), mapping.path);
@@ -142,21 +87,11 @@ class PhpTruth : public testing::Test {
         ASSERT_TRUE(globals_);
     }
 
-    MemoryRead read(uint64_t address, void* bytes, size_t size) const {
-        // Not read_process_memory(), which waits for so long only: a busy machine is no hostile
-        // owner.
-        const iovec here{bytes, size}, there{reinterpret_cast<void*>(address), size};
-        return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size)
-                   ? MemoryRead::whole
-                   : MemoryRead::unreadable;
-    }
     template <typename Number>
     Number number(uint64_t address) const {
-        Number number{};
-        EXPECT_EQ(read(address, &number, sizeof number), MemoryRead::whole) << std::hex << address;
-        return number;
+        return program_.number<Number>(address);
     }
-    uint64_t word(uint64_t address) const { return number<uint64_t>(address); }
+    uint64_t word(uint64_t address) const { return program_.word(address); }
 
     // As a walk does it.
     uint64_t mark(uint64_t text) const {
@@ -174,9 +109,10 @@ class PhpTruth : public testing::Test {
             wire_php_cookie(is_user ? number<uint32_t>(function + layout_.function_line) : 0, scope,
                             mark(word(function + WIRE_PHP_FUNCTION_NAME)),
                             is_user ? mark(word(function + layout_.function_file)) : 0);
-        const auto answer = read_php_function(
-            [this](uint64_t from, void* bytes, size_t size) { return read(from, bytes, size); },
-            layout_, function, cookie);
+        const auto answer =
+            read_php_function([this](uint64_t from, void* bytes,
+                                     size_t size) { return program_.read(from, bytes, size); },
+                              layout_, function, cookie);
         const auto* const whole = std::get_if<PhpFunction>(&answer);
         if (!whole)
             return {"(not read)", {}, 0};
@@ -196,8 +132,7 @@ class PhpTruth : public testing::Test {
         return seen;
     }
 
-    pid_t pid_ = -1;
-    UniqueFd input_;
+    AskedProgram program_;
     std::vector<PhpFrame> frames_; // innermost first: of wait(), and on
     uint64_t globals_ = 0;         // in the process
     PhpLayout layout_{};
@@ -245,7 +180,7 @@ TEST_F(PhpTruth, TheLoopsOtherPart) {
                 file_.cold.address >= file_.loop.address + file_.loop.size);
     // Where executor_globals leads to the stack of the thread that runs PHP.
     const uint64_t bailout = word(globals_ + WIRE_PHP_GLOBALS_BAILOUT);
-    const auto maps = read_maps(pid_);
+    const auto maps = read_maps(program_.pid());
     ASSERT_TRUE(maps.ok());
     EXPECT_TRUE(std::ranges::any_of(*maps, [&](const Mapping& mapping) {
         return mapping.path == "[stack]" && mapping.start <= bailout && bailout < mapping.end;

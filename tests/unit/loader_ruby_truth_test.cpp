@@ -9,11 +9,11 @@
 #include "loader/runtimes/ruby/function_reader.h"
 #include "loader/runtimes/ruby/layout.h"
 #include "loader/values/thread_place.h"
+#include "tests/unit/asked_program.h"
 
 #include <gtest/gtest.h>
 
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,13 +42,6 @@ void PrintTo(const RubyFrame& frame, std::ostream* to) {
     *to << frame.name << ' ' << frame.file << ':' << frame.line;
 }
 
-std::string of_hex(const std::string& hex) {
-    std::string text;
-    for (size_t i = 0; hex != "-" && i + 1 < hex.size(); i += 2)
-        text.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-    return text;
-}
-
 class RubyTruth : public testing::Test {
   protected:
     void SetUp() override {
@@ -56,83 +49,40 @@ class RubyTruth : public testing::Test {
         const char* const ruby = other ? other : "/usr/bin/ruby3.1";
         if (access(ruby, X_OK) != 0)
             GTEST_SKIP() << ruby << " is not installed";
-        int in[2], out[2];
-        ASSERT_EQ(pipe(in), 0);
-        ASSERT_EQ(pipe(out), 0);
-        pid_ = fork();
-        if (pid_ == 0) {
-            dup2(in[0], 0);
-            dup2(out[1], 1);
-            for (const int fd : {in[0], in[1], out[0], out[1]})
-                close(fd);
-            execl(ruby, ruby, AUGER_SOURCE_DIR "/tests/unit/fixtures/ruby_truth.rb", nullptr);
-            _exit(127);
-        }
-        close(in[0]);
-        close(out[1]);
-        input_ = UniqueFd(in[1]);
-        said_ = fdopen(out[0], "r");
-        listen();
+        ASSERT_TRUE(program_.start({ruby, AUGER_SOURCE_DIR "/tests/unit/fixtures/ruby_truth.rb"},
+                                   [this](const std::string& line) { understand(line); }));
+        find_thread();
         find_ruby();
     }
-    void TearDown() override {
-        input_ = UniqueFd();
-        if (said_)
-            fclose(said_);
-        if (pid_ > 0) {
-            kill(pid_, SIGKILL);
-            waitpid(pid_, nullptr, 0);
-        }
-    }
 
-    // Until it waits for a line.
-    void listen() {
-        char* line = nullptr;
-        size_t room = 0;
-        bool ready = false;
-        while (!ready && getline(&line, &room, said_) > 0)
-            ready = understand(line);
-        free(line);
-        ASSERT_TRUE(ready);
-        wait_until_it_reads();
-    }
-    bool understand(const std::string& line) {
+    void understand(const std::string& line) {
         std::istringstream words(line);
         std::string kind, name, file;
         uint32_t at = 0;
         words >> kind >> name >> file >> at;
         if (kind == "frame")
-            frames_.push_back({of_hex(name), of_hex(file), at});
-        return kind == "ready";
+            frames_.push_back({text_of_hex(name), text_of_hex(file), at});
     }
-    // It says that it is ready before it calls gets().
-    void wait_until_it_reads() {
-        for (int i = 0; i < 10'000; i++) {
-            user_regs_struct registers{};
-            ASSERT_EQ(ptrace(PTRACE_ATTACH, pid_, nullptr, nullptr), 0);
-            ASSERT_EQ(waitpid(pid_, nullptr, 0), pid_);
-            ASSERT_EQ(ptrace(PTRACE_GETREGS, pid_, nullptr, &registers), 0);
-            ASSERT_EQ(ptrace(PTRACE_DETACH, pid_, nullptr, nullptr), 0);
-            // read(0), or what waits until there is something to read.
-            constexpr uint64_t read_call = 0, poll_call = 7, ppoll_call = 271;
-            thread_ = registers.fs_base;
-            if ((registers.orig_rax == read_call && registers.rdi == 0) ||
-                registers.orig_rax == poll_call || registers.orig_rax == ppoll_call)
-                return;
-            usleep(1000);
-        }
-        FAIL() << "it does not wait for a line";
+    void find_thread() {
+        const pid_t pid = program_.pid();
+        user_regs_struct registers{};
+        ASSERT_EQ(ptrace(PTRACE_ATTACH, pid, nullptr, nullptr), 0);
+        ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+        ASSERT_EQ(ptrace(PTRACE_GETREGS, pid, nullptr, &registers), 0);
+        ASSERT_EQ(ptrace(PTRACE_DETACH, pid, nullptr, nullptr), 0);
+        thread_ = registers.fs_base;
     }
 
     void find_ruby() {
-        const auto maps = read_maps(pid_);
+        const pid_t pid = program_.pid();
+        const auto maps = read_maps(pid);
         ASSERT_TRUE(maps.ok());
         const std::filesystem::path program =
-            std::filesystem::read_symlink("/proc/" + std::to_string(pid_) + "/exe");
+            std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe");
         for (const Mapping& mapping : *maps) {
             if (mapping.inode == 0 || !mapping.executable || context_)
                 continue;
-            auto fd = open_mapped_file(pid_, mapping);
+            auto fd = open_mapped_file(pid, mapping);
             if (!fd.ok())
                 continue;
             const auto file = ElfFile::open(std::move(*fd), mapping.path);
@@ -171,19 +121,7 @@ class RubyTruth : public testing::Test {
         context_ = word(variable);
     }
 
-    MemoryRead read(uint64_t address, void* bytes, size_t size) const {
-        // Not read_process_memory(), which waits for so long only: a busy machine is no hostile
-        // owner.
-        const iovec here{bytes, size}, there{reinterpret_cast<void*>(address), size};
-        return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size)
-                   ? MemoryRead::whole
-                   : MemoryRead::unreadable;
-    }
-    uint64_t word(uint64_t address) const {
-        uint64_t number = 0;
-        EXPECT_EQ(read(address, &number, sizeof number), MemoryRead::whole) << std::hex << address;
-        return number;
-    }
+    uint64_t word(uint64_t address) const { return program_.word(address); }
 
     // As a walk does it (bpf/ruby.bpf.c).
     uint64_t method_of(uint64_t environment) const {
@@ -209,7 +147,7 @@ class RubyTruth : public testing::Test {
     RubyFrameWords words_of_code(uint64_t frame, uint64_t method, bool is_method) const {
         const uint64_t body = word(word(frame + WIRE_RUBY_FRAME_ISEQ) + WIRE_RUBY_ISEQ_BODY);
         std::array<uint64_t, WIRE_RUBY_BODY_BYTES / 8> bytes{};
-        EXPECT_EQ(read(body, bytes.data(), sizeof bytes), MemoryRead::whole);
+        EXPECT_EQ(program_.read(body, bytes.data(), sizeof bytes), MemoryRead::whole);
         const uint64_t offset =
             (word(frame + WIRE_RUBY_FRAME_PC) - bytes[WIRE_RUBY_BODY_INSTRUCTIONS / 8]) / 8;
         EXPECT_LE(offset, bytes[0] >> 32);
@@ -249,9 +187,10 @@ class RubyTruth : public testing::Test {
     RubyFrame frame_of(RubyFrameWords words) const {
         const auto position = static_cast<uint32_t>(words.second >> 32);
         words.second = static_cast<uint32_t>(words.second);
-        const auto answer = read_ruby_function(
-            [this](uint64_t from, void* bytes, size_t size) { return read(from, bytes, size); },
-            process_, words);
+        const auto answer =
+            read_ruby_function([this](uint64_t from, void* bytes,
+                                      size_t size) { return program_.read(from, bytes, size); },
+                               process_, words);
         if (const auto* const problem = std::get_if<FunctionProblem>(&answer))
             return {*problem == FunctionProblem::gone ? "(gone)" : "(not read)", {}, 0};
         const RubyFunction& function = std::get<RubyFunction>(answer);
@@ -269,9 +208,7 @@ class RubyTruth : public testing::Test {
             EXPECT_EQ(frame_of(words[i + 2]), frames_[i]) << i;
     }
 
-    pid_t pid_ = -1;
-    UniqueFd input_;
-    FILE* said_ = nullptr;
+    AskedProgram program_;
     std::vector<RubyFrame> frames_; // innermost first: of await(), and on
     uint64_t thread_ = 0;           // its thread pointer
     uint64_t context_ = 0;          // in the process
@@ -298,8 +235,8 @@ TEST_F(RubyTruth, ObjectsThatHaveMoved) {
     std::vector<RubyFrame> frames;
     for (const RubyFrameWords& one : before)
         frames.push_back(frame_of(one));
-    ASSERT_EQ(write(input_.get(), "compact\n", 8), 8);
-    ASSERT_NO_FATAL_FAILURE(listen());
+    ASSERT_TRUE(
+        program_.answer("compact\n", [this](const std::string& line) { understand(line); }));
     const auto after = chain(runs);
     expect_own_chain(after);
     for (size_t i = 0; i < before.size(); i++)

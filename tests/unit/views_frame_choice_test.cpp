@@ -151,8 +151,9 @@ TEST_F(FrameChoiceTest, ColoursTellLanguagesApart) {
     settle(*pane, model);
     EXPECT_THAT(drawn(*pane, 100, 12), Not(HasSubstr("kernel  native  Python")));
     act(*pane, Action::colour_by, model); // without waits or a split they tell modules at first
-    EXPECT_THAT(drawn(*pane, 100, 12),
-                HasSubstr("kernel  native  Python  Java  JavaScript  PHP  Ruby  generated code"));
+    EXPECT_THAT(
+        drawn(*pane, 100, 12),
+        HasSubstr("kernel  native  Python  Java  JavaScript  PHP  Ruby  Perl  generated code"));
 }
 
 TEST_F(FrameChoiceTest, PlacesAreTheLinesThatWereSeen) {

@@ -65,7 +65,7 @@ constexpr std::array all_fills = {Fill::bar,     Fill::cpu,     Fill::blocked, F
                                   Fill::slow,    Fill::fast,    Fill::open,    Fill::outside,
                                   Fill::module0, Fill::module1, Fill::module2, Fill::module3,
                                   Fill::module4, Fill::module5, Fill::module6, Fill::module7,
-                                  Fill::more,    Fill::less,    Fill::match};
+                                  Fill::module8, Fill::more,    Fill::less,    Fill::match};
 
 TEST(Palette, TextCanBeReadOnEveryFill) {
     for (Fill fill : all_fills) {

@@ -38,6 +38,7 @@ class NamedFunctions : public testing::Test {
         model_.on_module(ModuleId{2}, {ModuleKind::java, "[java]", ""});
         model_.on_module(ModuleId{3}, {ModuleKind::jit, "[jit]", ""});
         model_.on_module(ModuleId{4}, {ModuleKind::ruby, "[ruby]", ""});
+        model_.on_module(ModuleId{5}, {ModuleKind::perl, "orders.pl", ""});
     }
     bool names(const std::string& text, uint32_t module, const Frame& frame) {
         const LocationId location{locations_++};
@@ -75,12 +76,20 @@ TEST_F(NamedFunctions, AreOfModulesAndClasses) {
     EXPECT_FALSE(names("java:rders.place", 2, place));
 
     const Frame total{"Shop::Orders#total", "/srv/shop/orders.rb", 7, false};
-    for (const char* text : {"total", "rb:total", "rb:Orders#total", "rb:Shop::Orders#total",
-                             "Shop::Orders#total"})
+    for (const char* text :
+         {"total", "rb:total", "rb:Orders#total", "rb:Shop::Orders#total", "Shop::Orders#total"})
         EXPECT_TRUE(names(text, 4, total)) << text;
     for (const char* text : {"rb:otal", "rb:ders#total", "py:total", "rb:Shop.total", "js:total"})
         EXPECT_FALSE(names(text, 4, total)) << text;
     EXPECT_TRUE(names("rb:Till.pay", 4, {"Shop::Till.pay", "/srv/shop/till.rb", 1, false}));
+
+    const Frame sub{"Orders::Till::total", "orders.pl", 7, false};
+    for (const char* text : {"total", "Till::total", "Orders::Till::total", "perl:total",
+                             "perl:Till::total", "perl:Orders::Till::total", "orders.pl:total"})
+        EXPECT_TRUE(names(text, 5, sub)) << text;
+    for (const char* text : {"perl:otal", "perl:ill::total", "php:total", "others.pl:total"})
+        EXPECT_FALSE(names(text, 5, sub)) << text;
+    EXPECT_TRUE(names("perl:(eval)", 5, {"(eval)", "orders.pl", 7, false}));
 }
 
 TEST_F(NamedFunctions, AreOfGeneratedCode) {
@@ -93,7 +102,7 @@ TEST_F(NamedFunctions, AreOfGeneratedCode) {
 }
 
 TEST(Languages, StandBeforeAColon) {
-    for (const char* text : {"py:f", "java:A.f", "js:f", "php:f", "rb:A#f"})
+    for (const char* text : {"py:f", "java:A.f", "js:f", "php:f", "rb:A#f", "perl:A::f"})
         EXPECT_TRUE(NamedFunction::has_language(text)) << text;
     for (const char* text : {"py", "py:", "py::f", ":f", "libc:f", "f"})
         EXPECT_FALSE(NamedFunction::has_language(text)) << text;

@@ -48,6 +48,8 @@ std::string_view frame_type(ModuleKind kind) {
         return "php";
     case ModuleKind::ruby:
         return "ruby";
+    case ModuleKind::perl:
+        return "perl";
     default:
         return {};
     }

@@ -31,7 +31,7 @@ bool is_of_language(const SymbolTables& symbols, FunctionId function) {
     const ModuleKind kind = symbols.module(symbols.function(function).module).kind;
     return kind == ModuleKind::python || kind == ModuleKind::task || kind == ModuleKind::java ||
            kind == ModuleKind::js || kind == ModuleKind::php || kind == ModuleKind::ruby ||
-           kind == ModuleKind::jit;
+           kind == ModuleKind::perl || kind == ModuleKind::jit;
 }
 
 bool is_chosen(const SymbolTables& symbols, FunctionId function, FrameChoice choice) {

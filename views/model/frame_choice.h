@@ -13,7 +13,7 @@ namespace auger {
 
 enum class FrameChoice : uint8_t {
     all,
-    language, // of Python, PHP, Ruby, Java and JavaScript, and code that runtimes generate
+    language, // of Python, PHP, Ruby, Perl, Java and JavaScript, and what runtimes generate
     native,   // of programs, libraries and the kernel, system calls
 };
 

@@ -84,6 +84,8 @@ std::string_view language_of(const SymbolTables& symbols, FunctionId id) {
         return "php";
     if (kind == ModuleKind::ruby)
         return "rb";
+    if (kind == ModuleKind::perl)
+        return "perl";
     return kind == ModuleKind::js || !v8_kind(name).empty() ? "js" : "";
 }
 
@@ -129,6 +131,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "a PHP function, which the interpreter runs";
     case ModuleKind::ruby:
         return "a Ruby method, which the interpreter runs";
+    case ModuleKind::perl:
+        return "a Perl sub, which the interpreter runs";
     case ModuleKind::jit:
     case ModuleKind::unknown:
         break;

@@ -19,7 +19,8 @@ std::string_view source_name(std::string_view raw);
 std::string_view source_file(std::string_view raw);
 
 // Languages whose functions runtimes execute, as they are named before a colon: "py:app.handler".
-inline constexpr std::array<std::string_view, 5> languages = {"py", "java", "js", "php", "rb"};
+inline constexpr std::array<std::string_view, 6> languages = {"py",  "java", "js",
+                                                              "php", "rb",   "perl"};
 // Which of them a function is of. Empty: of none.
 std::string_view language_of(const SymbolTables&, FunctionId);
 

@@ -14,7 +14,7 @@ LanguagePlaces::LanguagePlaces(const SymbolTables& symbols) : symbols_(symbols) 
         const LocationId id{i};
         const ModuleKind kind = symbols.module(symbols.location(id).module).kind;
         if (kind != ModuleKind::python && kind != ModuleKind::java && kind != ModuleKind::js &&
-            kind != ModuleKind::php && kind != ModuleKind::ruby)
+            kind != ModuleKind::php && kind != ModuleKind::ruby && kind != ModuleKind::perl)
             continue;
         for (const FrameEntry& frame : symbols.frames(id)) {
             Place& place = places_.try_emplace(frame.function, Place{frame.file}).first->second;

@@ -77,7 +77,8 @@ class CallTree {
 bool CallTree::is_interpreted(FunctionId function) const {
     const SymbolTables& symbols = model_.symbols();
     const ModuleKind kind = symbols.module(symbols.function(function).module).kind;
-    return kind == ModuleKind::python || kind == ModuleKind::php || kind == ModuleKind::ruby;
+    return kind == ModuleKind::python || kind == ModuleKind::php || kind == ModuleKind::ruby ||
+           kind == ModuleKind::perl;
 }
 
 const CallTree::Stack& CallTree::find(StackId id) {

@@ -37,6 +37,7 @@ constexpr FillName java_fill{Fill::module4, "Java"};
 constexpr FillName js_fill{Fill::module5, "JavaScript"};
 constexpr FillName php_fill{Fill::module6, "PHP"};
 constexpr FillName ruby_fill{Fill::module7, "Ruby"};
+constexpr FillName perl_fill{Fill::module8, "Perl"};
 
 Fill language_fill(ModuleKind kind) {
     switch (kind) {
@@ -58,6 +59,8 @@ Fill language_fill(ModuleKind kind) {
         return php_fill.fill;
     case ModuleKind::ruby:
         return ruby_fill.fill;
+    case ModuleKind::perl:
+        return perl_fill.fill;
     case ModuleKind::jit:
         return generated_fill.fill;
     case ModuleKind::cut:
@@ -70,8 +73,9 @@ Fill language_fill(ModuleKind kind) {
 } // namespace
 
 std::span<const FillName> language_fills() {
-    static constexpr std::array all = {kernel_fill, native_fill, python_fill, java_fill,
-                                       js_fill,     php_fill,    ruby_fill,   generated_fill};
+    static constexpr std::array all = {kernel_fill, native_fill, python_fill,
+                                       java_fill,   js_fill,     php_fill,
+                                       ruby_fill,   perl_fill,   generated_fill};
     return all;
 }
 

@@ -16,7 +16,7 @@ enum class FlameColours : uint8_t {
     waits,     // running, blocked, runnable
     classes,   // of the split
     modules,
-    languages, // kernel, native, Python, Java, JavaScript, PHP, Ruby, other generated code
+    languages, // kernel, native, Python, Java, JavaScript, PHP, Ruby, Perl, other generated code
 };
 
 // One of the others.

@@ -99,7 +99,7 @@ void draw_flame_details(Canvas& canvas, const Rect& rect, const Model&,
     std::string place = details.module.substr(details.module.rfind('/') + 1);
     if (details.source.line) {
         const std::string file = details.source.file.substr(details.source.file.rfind('/') + 1);
-        // The module of a function of Python, PHP or Ruby is its file.
+        // The module of a function of Python, PHP, Ruby or Perl is its file.
         place =
             fmt::format("{}{}:{}", place == file ? "" : place + "  ", file, details.source.line);
     }

@@ -40,5 +40,10 @@ struct pt_regs___kernel {
 #define THREAD_POINTER thread.fsbase
 /* From there: where glibc has the thread's vector of blocks of thread-local variables. */
 #define THREAD_VECTOR 8
+/* Where it has what the thread keeps under its keys (pthread_getspecific()), two words for each:
+ * the first block of them, and the addresses of all blocks. */
+#define THREAD_KEYS 0x310
+#define THREAD_KEY_BLOCKS 0x510
+#define THREAD_KEYS_OF_BLOCK 32
 
 #endif

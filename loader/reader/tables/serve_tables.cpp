@@ -2,6 +2,7 @@
 // The confined side of read_unwind_tables().
 #include "loader/process/message.h"
 #include "loader/reader/runtimes/read_hotspot.h"
+#include "loader/reader/runtimes/read_perl.h"
 #include "loader/reader/runtimes/read_php.h"
 #include "loader/reader/runtimes/read_python.h"
 #include "loader/reader/runtimes/read_ruby.h"
@@ -46,6 +47,7 @@ void serve_tables(int socket) {
     tables.v8 = read_v8(**file);
     tables.php = read_php(**file);
     tables.ruby = read_ruby(**file);
+    tables.perl = read_perl(**file);
     send_message(socket, table_messages::tables(tables));
 }
 

@@ -2,6 +2,7 @@
 #include "loader/runtimes/ruby/function_reader.h"
 
 #include "bpf/unwind_table.h"
+#include "loader/runtimes/frame_words.h"
 
 #include <array>
 #include <optional>
@@ -140,9 +141,7 @@ class FunctionReader {
 } // namespace
 
 size_t RubyFrameWordsHash::operator()(const RubyFrameWords& words) const noexcept {
-    const uint64_t code = words.first ^ words.second * 0x9e3779b97f4a7c15;
-    const uint64_t owner = words.owner ^ words.owner_second * 0x9e3779b97f4a7c15;
-    return (code ^ owner * 0xc2b2ae3d27d4eb4f) * 0xff51afd7ed558ccd >> 7;
+    return hash_of_pairs(words.first, words.second, words.owner, words.owner_second);
 }
 
 uint32_t RubyFunction::line(uint32_t position) const {
