@@ -124,8 +124,22 @@ struct sock_common {
     unsigned short skc_num; /* the port of this side */
 };
 
+struct sk_buff_head {
+    u32 qlen;
+};
+
+struct refcount_struct {
+    struct {
+        int counter;
+    } refs;
+};
+
 struct sock {
     struct sock_common __sk_common;
+    u16 sk_type;
+    u8 sk_shutdown;
+    struct sk_buff_head sk_receive_queue; /* what has come and has not all been received */
+    struct refcount_struct sk_wmem_alloc; /* memory of what was sent and has not been received */
 };
 
 struct inet_bind_bucket {
@@ -143,6 +157,21 @@ struct tcp_sock {
     u32 write_seq;  /* what has been sent, ... */
     u32 snd_una;    /* ... and acknowledged */
     u64 bytes_received;
+};
+
+struct sockaddr_un {
+    unsigned short sun_family;
+    char sun_path[108];
+};
+
+struct unix_address {
+    int len; /* of name, all of it */
+    struct sockaddr_un name[];
+};
+
+struct unix_sock {
+    struct unix_address* addr; /* of an accepted one that of the listening one */
+    struct sock* peer;
 };
 
 /* What a program that visits all tasks is given: one of them, and none at the end. */

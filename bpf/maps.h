@@ -162,6 +162,9 @@ struct open_calls {
      * what it works for. Tracker only. */
     u32 spans_busy;
     u32 more_padding;
+    /* When what the thread sends just now on a unix socket was there for its peer; 0. Tracker only.
+     */
+    u64 unix_sent_ns;
     /* Of a span or a goroutine's call that ends just now. Tracker only. */
     struct {
         u64 attached_ns;
