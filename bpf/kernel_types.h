@@ -84,6 +84,12 @@ struct uprobe_task {
     unsigned long vaddr; /* where the instruction stands in the program */
 };
 
+/* What the kernel accounts for where it has CONFIG_SCHED_INFO. */
+struct sched_info {
+    unsigned long long run_delay;    /* how long the thread has waited for a CPU, in all */
+    unsigned long long last_arrival; /* when it came to one, by the scheduler's clock */
+};
+
 struct task_struct {
     void* stack; /* the kernel's, of this thread */
     struct css_set* cgroups;
@@ -95,6 +101,7 @@ struct task_struct {
     struct signal_struct* signal;
     struct mm_struct* mm;
     struct sched_entity se;
+    struct sched_info sched_info;
     unsigned long nvcsw; /* context switches */
     unsigned long nivcsw;
     unsigned long long start_time; /* CLOCK_MONOTONIC */
