@@ -16,6 +16,7 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
                       const OpenCall& call) {
     if (call.no_thread) {
         canvas.add_line(call.wait, Style::plain, 6);
+        add_frames(canvas, model.symbols(), options.unicode, call.stack, shown_frames, 6);
         return;
     }
     if (call.running) {
