@@ -71,7 +71,7 @@ std::unique_ptr<GoLines> GoLines::of_file(const std::shared_ptr<const ElfFile>& 
 // in the code around it the call was, which has a number, too, or is the function's own.
 std::vector<SourceFrame> GoLines::frames(uint64_t address) const {
     const GoFunction* function = table_.containing(address);
-    if (!function)
+    if (!function || !table_.layout().has_lines())
         return {};
     Values values(table_.layout(), *function);
     const std::span<const std::byte> numbers = trees_.numbers(*function);
