@@ -97,7 +97,7 @@ class ParkedStacks : public KernelTest, public testing::WithParamInterface<const
         EXPECT_EQ(program->wait_exit(), 0);
     }
 
-    // Of what is in functions, and not before it or in the runtime, as tracebacks show it.
+    // Without what tracebacks leave out: the runtime, and what the compiler makes of `go f(x)`.
     std::vector<std::string> frames_of(const OpenCall& call) const {
         const SymbolTables& symbols = session->model().symbols();
         std::vector<std::string> frames;
@@ -105,7 +105,8 @@ class ParkedStacks : public KernelTest, public testing::WithParamInterface<const
             for (const FrameEntry& frame : symbols.frames(location)) {
                 std::string name(symbols.name(frame.function));
                 name = name.substr(0, name.find(".abi0"));
-                if (!name.starts_with("runtime.") && !name.starts_with("[parked: "))
+                if (!name.starts_with("runtime.") && !name.starts_with("[parked: ") &&
+                    !name.starts_with("main.stick."))
                     frames.push_back(
                         frame_text(name, fmt::format("{}:{}", symbols.text(frame.file), frame.line),
                                    frame.inlined));
