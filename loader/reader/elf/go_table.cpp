@@ -8,6 +8,7 @@ namespace {
 
 constexpr uint8_t flag_outermost = 1;
 constexpr uint8_t flag_changes_sp = 2;
+constexpr std::string_view goroutine_begin = "runtime.goexit";
 constexpr size_t most_rows = 4096; // of a function
 
 } // namespace
@@ -37,8 +38,10 @@ std::optional<GoTable> GoTable::read(std::span<const std::byte> content, uint64_
         last_end = end;
         const auto flags =
             layout->flags ? number_at<uint8_t>(description, layout->flags) : uint8_t{0};
-        table.functions_.push_back({begin, end, name, (flags & flag_outermost) != 0,
-                                    (flags & flag_changes_sp) != 0, description});
+        // Before Go 1.17 the table does not say what goroutines begin with.
+        const bool outermost = (flags & flag_outermost) != 0 || name == goroutine_begin;
+        table.functions_.push_back(
+            {begin, end, name, outermost, (flags & flag_changes_sp) != 0, description});
     }
     return table;
 }
