@@ -69,7 +69,7 @@ TEST_F(OpenCallsView, ShowsWhereEachGoroutineIsParked) {
     const std::string said = text({one, other, around, twin});
     EXPECT_THAT(said, HasSubstr("9.00 ms  handle  goroutine 0"));
     EXPECT_THAT(said, HasSubstr("  goroutine 0xc000007a00: parked: sleep, for 8.9 ms\n"
-                                "      [recvfrom]\n"));
+                                "      [recvfrom]  main.cc:10\n"));
     EXPECT_THAT(said, HasSubstr("  goroutine 0xc000007c00: on a thread\n"));
     EXPECT_THAT(said, HasSubstr("(the same goroutine: see above)"));
     size_t stacks = 0;
