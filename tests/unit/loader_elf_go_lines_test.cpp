@@ -58,7 +58,7 @@ class GoLinesTruth : public testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
         if (!std::filesystem::exists(program(GetParam())))
-            GTEST_SKIP() << "go is not installed (package golang-go)";
+            GTEST_SKIP() << "go or lld is not installed (packages golang-go, lld)";
     }
 };
 
@@ -105,9 +105,10 @@ TEST_P(GoLinesTruth, IsDwarfs) {
     EXPECT_LE(different * 1000, same) << differences;
 }
 
-// By Go's linker and by another one; loaded anywhere.
+// By Go's linker and by others; loaded where they say, and anywhere.
 INSTANTIATE_TEST_SUITE_P(Linked, GoLinesTruth,
-                         testing::Values("inlined", "inlined_pie", "inlined_external"),
+                         testing::Values("inlined", "inlined_pie", "inlined_external",
+                                         "inlined_lld"),
                          [](const auto& info) { return std::string(info.param); });
 
 class GoSourceLines : public testing::Test {
