@@ -71,8 +71,9 @@ class LiveNames {
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
-    // Of a thread that waits now; without a system call when it is stopped or faults. For whoever
-    // shows it at once: it is no stack of the stream.
+    // Of a thread that waits now; without a system call when it is stopped or faults. Or of a
+    // goroutine, without what it waits for where that is not known. For whoever shows it at once:
+    // it is no stack of the stream.
     std::vector<LocationId> present_stack(pid_t pid, uint64_t time_ns,
                                           std::optional<uint64_t> syscall,
                                           std::span<const uint64_t> user_frames);

@@ -8,7 +8,6 @@
 #include "loader/process/proc_info.h"
 #include "loader/process/process_memory.h"
 #include "loader/stream/wire_decoder.h"
-#include "loader/unwind/stack_walk.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -97,63 +96,146 @@ bool OpenCallList::leaves_out_goroutines() const {
            bpf_map_get_next_key(programs_.map_fd(MapKind::goroutine_calls), nullptr, &first) == 0;
 }
 
-std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
-                                                  Mappings& mappings) {
-    const wire_open_call& record = records.front();
+FindRule OpenCallList::rules_of(const wire_open_call& record, Mappings& mappings) {
     const auto pid = static_cast<pid_t>(record.pid);
     auto [process, is_new] = mappings.try_emplace(record.pid);
     if (is_new) {
         names_.know_process(pid, record.now_ns);
         process->second = unwind_.mappings(pid, record.now_ns, clock_ns());
     }
-    const auto find = [&](uint64_t code) { return unwind_.find_rule(process->second, code); };
+    return [this, &list = process->second](uint64_t code) { return unwind_.find_rule(list, code); };
+}
+
+namespace {
+
+using ProcessId = std::pair<pid_t, uint64_t>;
+
+ProcessId process_id_of(const wire_open_call& record) {
+    const auto pid = static_cast<pid_t>(record.pid);
+    const auto stat = read_stat(pid);
+    return {pid, stat ? stat->start_ticks : 0};
+}
+
+} // namespace
+
+std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
+                                                  Mappings& mappings) {
+    const wire_open_call& record = records.front();
+    const FindRule find = rules_of(record, mappings);
     ReturnAddresses replaced;
     for (const wire_open_call& call : records) {
         if (call.return_address)
             replaced.emplace(call.return_slot, call.return_address);
     }
-    const auto stat = read_stat(pid);
-    const std::pair process_id(pid, stat ? stat->start_ticks : 0);
-    if (late_.contains(process_id))
+    const ProcessId process = process_id_of(record);
+    if (late_.contains(process))
         return {record.ip, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
-    ProcessMemory memory(pid);
+    ProcessMemory memory(static_cast<pid_t>(record.pid));
     auto stack = read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true},
                             memory, replaced, find, size_t{WIRE_MAX_USER_FRAMES});
     if (memory.late())
-        late_.insert(process_id);
+        late_.insert(process);
     return stack;
+}
+
+// It goes on meanwhile: what was read is its stack if, afterwards, it is parked at the same place.
+std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& record,
+                                                         Mappings& mappings,
+                                                         ParkedGoroutine::State& state) {
+    state = ParkedGoroutine::State::unreadable;
+    wire_go_runtime runtime;
+    if (bpf_map_lookup_elem(programs_.map_fd(MapKind::go_processes), &record.pid, &runtime) != 0)
+        return {};
+    const FindRule find = rules_of(record, mappings);
+    const ProcessId process = process_id_of(record);
+    const auto pid = static_cast<pid_t>(record.pid);
+    for (int attempt = 0; attempt < 2 && !late_.contains(process); attempt++) {
+        ProcessMemory memory(pid);
+        const ParkedGoroutine before = read_parked_goroutine(memory, runtime, record.argument);
+        state = before.state;
+        std::vector<uint64_t> stack;
+        if (before.state == ParkedGoroutine::State::parked)
+            stack = read_stack({before.ip, before.sp, 0, 0, WIRE_RBX_LOST, true}, memory, {}, find,
+                               size_t{WIRE_MAX_USER_FRAMES});
+        ProcessMemory afterwards(pid);
+        const ParkedGoroutine after = read_parked_goroutine(afterwards, runtime, record.argument);
+        if (memory.late() || afterwards.late())
+            late_.insert(process);
+        else if (before == after)
+            return stack;
+        state = after.state;
+    }
+    // Of one that is parked again and again there is no stack of one moment.
+    if (state == ParkedGoroutine::State::parked)
+        state = ParkedGoroutine::State::on_thread;
+    return {};
 }
 
 namespace {
 
-// "parked: chan receive, for 12.5 ms; "
-std::string goroutine_wait_text(const wire_open_call& record) {
-    if (!record.off_since_ns)
-        return {};
+// What a goroutine waits for, where that is watched; see LiveNames::present_stack().
+std::optional<uint64_t> wait_of_goroutine(const wire_open_call& record) {
     const int reason = record.syscall - WIRE_SYSCALL_PARKED;
-    const std::string what = reason >= 0 && reason < WIRE_GO_REASONS
-                                 ? fmt::format("parked: {}", park_reason_names[reason])
-                                 : "queued";
+    if (!record.off_since_ns)
+        return std::nullopt;
+    return reason >= 0 && reason < WIRE_GO_REASONS
+               ? LiveNames::first_parked_goroutine + static_cast<uint64_t>(reason)
+               : LiveNames::queued_goroutine;
+}
+
+// "parked: chan receive, for 12.5 ms"; empty where it is not watched.
+std::string goroutine_wait_text(const wire_open_call& record) {
+    const auto wait = wait_of_goroutine(record);
+    if (!wait)
+        return {};
+    const std::string what =
+        *wait == LiveNames::queued_goroutine
+            ? "queued"
+            : fmt::format("parked: {}",
+                          park_reason_names[*wait - LiveNames::first_parked_goroutine]);
     const uint64_t waited =
         record.now_ns > record.off_since_ns ? record.now_ns - record.off_since_ns : 0;
-    return fmt::format("{}, for {:.1f} ms; ", what, static_cast<double>(waited) / 1e6);
+    return fmt::format("{}, for {:.1f} ms", what, static_cast<double>(waited) / 1e6);
+}
+
+std::string goroutine_text(const wire_open_call& record, ParkedGoroutine::State state) {
+    const std::string wait = goroutine_wait_text(record);
+    switch (state) {
+    case ParkedGoroutine::State::parked:
+        return wait.empty() ? "parked or queued" : wait;
+    case ParkedGoroutine::State::on_thread:
+        return wait.empty() ? "on a thread: only the stack of one that is parked can be read"
+                            : wait + "; it goes on";
+    case ParkedGoroutine::State::unreadable:
+        break;
+    }
+    return (wait.empty() ? "" : wait + "; ") + "its stack could not be read";
 }
 
 } // namespace
 
+OpenCall OpenCallList::describe_goroutine(const wire_open_call& record, Mappings& mappings) {
+    OpenCall goroutine;
+    goroutine.thread = {record.pid, record.tid, "goroutine"};
+    goroutine.no_thread = true;
+    ParkedGoroutine::State state;
+    const std::vector<uint64_t> frames = read_goroutine_stack(record, mappings, state);
+    goroutine.wait =
+        fmt::format("goroutine {:#x}: {}", record.argument, goroutine_text(record, state));
+    if (!frames.empty())
+        goroutine.stack = names_.present_stack(static_cast<pid_t>(record.pid), record.now_ns,
+                                               wait_of_goroutine(record), frames);
+    return goroutine;
+}
+
 OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
                                        Mappings& mappings) {
     const wire_open_call& record = records.front();
+    if (is_goroutine(record))
+        return describe_goroutine(record, mappings);
     auto pid = static_cast<pid_t>(record.pid);
     OpenCall thread;
     thread.thread = {record.pid, record.tid, std::string(wire_comm(record.comm))};
-    if (is_goroutine(record)) {
-        thread.thread.comm = "goroutine";
-        thread.no_thread = true;
-        thread.wait = fmt::format("goroutine {:#x}: {}its stack is not read", record.argument,
-                                  goroutine_wait_text(record));
-        return thread;
-    }
     thread.running = record.running;
     if (thread.running)
         return thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls that are running now, with what their threads do: a BPF program visits the threads, and
-// the stacks of those that wait are read from their process's memory, by the same tables as
-// samples.
+// The calls that are running now, with what their threads and goroutines do: BPF programs visit
+// them, and the stacks of those that wait are read from their process's memory, by the same tables
+// as samples.
 #pragma once
 
 #include "loader/kernel/live_names.h"
@@ -10,6 +10,8 @@
 #include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
 #include "loader/reports/open_call.h"
+#include "loader/unwind/parked_goroutine.h"
+#include "loader/unwind/stack_walk.h"
 
 #include <map>
 #include <optional>
@@ -44,9 +46,14 @@ class OpenCallList {
     Result<void> visit_goroutines(std::vector<char>& bytes) const;
     // What all calls of a thread share.
     OpenCall describe_thread(std::span<const wire_open_call> records, Mappings& mappings);
+    OpenCall describe_goroutine(const wire_open_call& record, Mappings& mappings);
+    FindRule rules_of(const wire_open_call& record, Mappings& mappings);
     // User frames as of bpf/unwind_table.h.
     std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,
                                         Mappings& mappings);
+    // Likewise of a goroutine; none unless it is parked.
+    std::vector<uint64_t> read_goroutine_stack(const wire_open_call& record, Mappings& mappings,
+                                               ParkedGoroutine::State& state);
     std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe) const;
     // The rest of one call; nothing when its probe is gone.
     std::optional<OpenCall> name_call(const wire_open_call& record) const;

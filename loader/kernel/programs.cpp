@@ -289,6 +289,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.go_counts);
     case MapKind::goroutine_calls:
         return bpf_map__fd(maps.goroutine_calls);
+    case MapKind::go_processes:
+        return bpf_map__fd(maps.go_processes);
     case MapKind::spans:
         return bpf_map__fd(maps.spans);
     case MapKind::exchange_spans:

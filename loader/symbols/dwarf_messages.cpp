@@ -14,11 +14,14 @@ constexpr size_t chain_limit = 1024;    // of functions at one address
 
 } // namespace
 
-std::string open(std::string_view name) {
+std::string open(const Files& files) {
     std::string bytes;
     ByteWriter out(bytes);
     out.varint(kind_open);
-    out.string(name.substr(0, text_limit));
+    out.string(std::string_view(files.name).substr(0, text_limit));
+    out.varint(files.dwarf);
+    out.varint(files.alternative);
+    out.varint(files.go_program);
     return bytes;
 }
 
@@ -36,7 +39,11 @@ std::optional<Request> request(std::string_view bytes) {
     ByteReader in(bytes);
     Request request;
     if (in.varint_up_to(kind_addresses) == kind_open) {
-        request.name = in.string(text_limit);
+        Files& files = request.files.emplace();
+        files.name = in.string(text_limit);
+        files.dwarf = in.boolean();
+        files.alternative = in.boolean();
+        files.go_program = in.boolean();
     } else {
         request.addresses.resize(in.varint_up_to(in.left() / sizeof(uint64_t)));
         for (uint64_t& address : request.addresses)

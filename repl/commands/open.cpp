@@ -56,9 +56,10 @@ CommandRow open_command() {
         .summary = "the calls that are running now, the oldest first",
         .details = R"help(
 With their age and, as of now, what their threads wait for and their stacks: what a hanging service
-needs. Without PROBE, of all probes. The stack of a running thread cannot be read. For goroutines it
-shows what they are parked for, and for how long, but not their stacks; an exchange shows its
-connection. `assert open PROBE < 5` checks their number.)help",
+needs. Without PROBE, of all probes. The stack of a running thread cannot be read. Goroutines that
+are parked are shown with their stacks, and while `sample wall` watches them with what they are
+parked for and for how long; an exchange shows its connection. `assert open PROBE < 5` checks their
+number.)help",
         .examples = R"help(open
 open handle -n 3)help",
         .arguments = {{.probe = true, .words = "-n"}, {.words = "-n"}, {}},
