@@ -47,7 +47,9 @@ class OpenCallList {
     // User frames as of bpf/unwind_table.h.
     std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,
                                         Mappings& mappings);
-    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe) const;
+    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe);
+    // Where its key is the coroutine of a task: what that awaits.
+    void describe_task(uint64_t key, OpenCall& span);
     // The rest of one call; nothing when its probe is gone.
     std::optional<OpenCall> name_call(const wire_open_call& record) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// open: the calls that are running now, the oldest first, with what their threads wait for and the
-// stacks that they have at this moment. Calls of one thread share its stack, which is shown once.
+// open: the calls that are running now, the oldest first, with what their threads or tasks wait for
+// and the stacks that they have at this moment. Calls of one thread share its stack, which is shown
+// once.
 #include "views/format.h"
 #include "views/text/draw.h"
 
@@ -16,6 +17,7 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
                       const OpenCall& call) {
     if (call.no_thread) {
         canvas.add_line(call.wait, Style::plain, 6);
+        add_frames(canvas, model.symbols(), options.unicode, call.stack, shown_frames, 6);
         return;
     }
     if (call.running) {
