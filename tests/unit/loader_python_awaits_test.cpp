@@ -199,6 +199,28 @@ TEST_P(PythonAwaits, ATaskThatChangesWhileItIsReadIsNone) {
     }
 }
 
+// A name that is being replaced: its memory is another text's before the task has the next one.
+TEST_P(PythonAwaits, ANameIsOfOneMoment) {
+    const Waiting one = waiting(image.text("worker"));
+    const uint64_t next = image.text("worker 2");
+    bool was_read = true; // up to there
+    for (size_t at = 0; was_read; at++) {
+        (void)image.room(test::FakePages::page_bytes); // the name has a page of its own
+        const uint64_t name = image.text("worker");
+        image.memory.put(one.task + source.asyncio.task_name, name);
+        image.memory.reads = 0;
+        was_read = false;
+        image.memory.before = [&](size_t now) {
+            if (now != at)
+                return;
+            was_read = true;
+            image.memory.put_text(name + source.layout.objects.text_ascii, "others");
+            image.memory.put(one.task + source.asyncio.task_name, next);
+        };
+        EXPECT_THAT(name_of(one.outer), testing::AnyOf("worker", "worker 2", "(none)")) << at;
+    }
+}
+
 TEST_P(PythonAwaits, WhatATaskWaitsIn) {
     const Waiting one = waiting(image.text("worker"));
     const AwaitChain found = chain(one.outer);
@@ -210,6 +232,7 @@ TEST_P(PythonAwaits, WhatATaskWaitsIn) {
 }
 
 TEST_P(PythonAwaits, StatesOfCoroutines) {
+    image.put_running({});
     const Waiting one = waiting(image.text("worker"));
     const int8_t created = GetParam() < 2 ? -2 : -3;
     image.put_state(one.inner, created);

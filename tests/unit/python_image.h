@@ -74,11 +74,11 @@ class PythonImage {
             memory.put(address + source_.layout.awaits.tuple_items + 8 * i, elements[i]);
         return address;
     }
-    // Of eight places, of which one is of what was taken out.
+    // Of eight places, of which one is of what was taken out: it is no element, whatever it says.
     uint64_t set(const std::vector<uint64_t>& elements) {
         const uint64_t address = object(class_named("set"), 128);
         std::vector<uint64_t> entries(16);
-        entries[2] = text("dummy");
+        entries[2] = elements.front();
         entries[3] = UINT64_MAX;
         for (size_t i = 0; i < elements.size(); i++) {
             entries[4 + 2 * i] = elements[i];
