@@ -75,7 +75,7 @@ class TaskNames {
         uint64_t until_ns = 0; // it is not looked for again
         uint64_t pause_ns = 0;
     };
-    static constexpr uint64_t first_pause_ns = 20'000'000, longest_pause_ns = second_ns;
+    static constexpr uint64_t first_pause_ns = 5'000'000, longest_pause_ns = 100'000'000;
     static constexpr size_t most_misses = 1'000; // of a process
     static constexpr size_t entry_bytes = 64;    // of an entry besides what it holds
 
