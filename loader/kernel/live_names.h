@@ -7,6 +7,7 @@
 #include "loader/kernel/hotspot_names.h"
 #include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
+#include "loader/kernel/task_names.h"
 #include "loader/kernel/v8_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
@@ -33,6 +34,7 @@ class LiveNames {
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }
     PythonNames& python() { return python_; }
+    TaskNames& tasks() { return task_names_; }
     HotspotNames& hotspot() { return hotspot_; }
     V8Names& v8() { return v8_; }
     PhpNames& php() { return php_; }
@@ -77,6 +79,11 @@ class LiveNames {
     std::vector<LocationId> present_stack(pid_t pid, uint64_t time_ns,
                                           std::optional<uint64_t> syscall,
                                           std::span<const uint64_t> user_frames);
+    // What a coroutine awaits, likewise: the innermost function first, tasks around those of
+    // theirs.
+    std::vector<LocationId> await_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain);
+    // Of a task: what its coroutine is of, "app.handler"; empty: not known.
+    std::string function_of(pid_t pid, const AwaitChain::Link& task);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
     // A thread whose present name is not at hand: the one under which it was seen last.
     ThreadId thread(uint32_t pid, uint32_t tid);
@@ -98,12 +105,14 @@ class LiveNames {
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
-    LocationId intern_task(std::string_view function, uint64_t address);
+    LocationId intern_task(std::string_view function, std::string_view name);
     LocationId intern_named(ModuleKind kind, const std::string& file, uint64_t address,
                             std::span<const Frame> frames);
     // Of a frame of a runtime, by its two words.
-    void append_runtime_words(pid_t pid, uint64_t first, uint64_t second);
-    void append_python_words(pid_t pid, uint64_t first, uint64_t second);
+    void append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
+    void append_python_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
+    // "app.handler", of a code object; empty: not known.
+    std::string task_function(pid_t pid, uint64_t code, uint32_t cookie);
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
@@ -113,6 +122,7 @@ class LiveNames {
     ModuleMap mappings_;
     Symbolizer symbolizer_;
     PythonNames python_;
+    TaskNames task_names_;
     HotspotNames hotspot_;
     V8Names v8_;
     PhpNames php_;

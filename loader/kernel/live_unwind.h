@@ -77,6 +77,7 @@ class LiveUnwind {
             uint32_t layout;
         };
         std::optional<Interpreter> python{}, php{};
+        std::optional<AsyncioFile> asyncio{};
         std::optional<HotspotFile> hotspot{};
         std::optional<uint32_t> v8{}; // the number of its layout
     };
@@ -109,6 +110,8 @@ class LiveUnwind {
     FileOwner owner_of(ModuleId id) const;
     void find_python(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
+    // Of what the process maps, once its CPython is known.
+    void find_asyncio(pid_t pid, uint64_t now_ns, const wire_unwind_process& entry);
     void install_v8(ModuleId id, Module& module, const V8File& file, uint64_t now_ns);
     // The number of the layout of what the process maps.
     std::optional<uint32_t> find_v8(pid_t pid, uint64_t time_ns) const;

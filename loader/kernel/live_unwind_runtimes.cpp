@@ -33,6 +33,16 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
     python_.set(pid, mappings_.image_began(pid), layout);
 }
 
+void LiveUnwind::find_asyncio(pid_t pid, uint64_t now_ns, const wire_unwind_process& entry) {
+    std::optional<AsyncioFile> asyncio;
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
+        const auto known = known_.find(mapping.module.value);
+        if (known != known_.end() && known->second.asyncio)
+            asyncio = known->second.asyncio;
+    }
+    python_.set_tasks(pid, mappings_.image_began(pid), entry.python_layout, entry.python, asyncio);
+}
+
 void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
     const auto known = known_.find(mapping.module.value);
     if (known == known_.end() || !known->second.php || entry.php)
@@ -110,6 +120,12 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
 
 void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables& tables,
                                  uint64_t now_ns) {
+    // Its file may be the interpreter's.
+    if (tables.asyncio && !module.asyncio) {
+        module.asyncio = tables.asyncio;
+        if (!tables.python)
+            renew_processes(id, now_ns);
+    }
     if (tables.python && !module.python) {
         install_python(id, module, *tables.python, now_ns);
     } else if (tables.hotspot && !module.hotspot) {

@@ -18,11 +18,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <iterator>
 
 namespace auger {
 
 namespace {
+
+// Of the oldest so many spans it is told what their tasks await.
+constexpr size_t most_described_tasks = 200;
 
 // What a program that visits everything writes.
 Result<void> read_visits(int program, const bpf_link_create_opts* options,
@@ -261,8 +265,57 @@ std::optional<OpenCall> OpenCallList::name_call(const wire_open_call& record) co
     return call;
 }
 
-std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe) const {
+namespace {
+
+// "the task Task-17 of app.handle is suspended"
+std::string await_text(const AwaitChain& chain, const std::string& function) {
+    using End = CoroutineWalk::End;
+    const PythonTask& task = chain.tasks.front().task;
+    std::string text = task.name.empty() ? "its task" : fmt::format("the task {}", task.name);
+    if (!function.empty())
+        text += " of " + function;
+    // What stops further inwards stops all around it.
+    const bool is_first = chain.tasks.size() == 1;
+    switch (chain.end) {
+    case End::future:
+        return text + " is suspended";
+    case End::object:
+        return text + fmt::format(" is suspended, for {}", chain.awaited);
+    case End::nothing:
+        return text + (is_first ? " gave way to others, and waits for nothing"
+                                : " awaits one that waits for nothing");
+    case End::runs:
+        return text + (is_first ? " runs" : " awaits one that runs");
+    case End::begins:
+        return text + (is_first ? " has not begun" : " awaits one that has not begun");
+    case End::over:
+        return text + (is_first ? " has ended" : " is suspended");
+    case End::too_deep:
+        return text + " is suspended, deeper than is followed";
+    case End::unreadable:
+        return text + " cannot be read";
+    }
+    return text;
+}
+
+} // namespace
+
+void OpenCallList::describe_task(uint64_t key, OpenCall& span) {
+    const auto pid = static_cast<pid_t>(span.thread.pid);
+    const auto chain = names_.tasks().awaits(pid, key);
+    if (const auto* const problem = std::get_if<FunctionProblem>(&chain)) {
+        if (*problem == FunctionProblem::gone)
+            span.wait += "; its task went on while it was looked at";
+        return;
+    }
+    const auto& whole = std::get<AwaitChain>(chain);
+    span.wait += "; " + await_text(whole, names_.function_of(pid, whole.tasks.front()));
+    span.stack = names_.await_stack(pid, clock_ns(), whole);
+}
+
+std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe) {
     std::vector<OpenCall> spans;
+    std::vector<std::pair<uint64_t, size_t>> keys; // of `spans` by number, exchanges have none
     const uint64_t now = clock_ns();
     std::map<uint32_t, std::string> comms; // by tid: few threads, and perhaps many spans
     programs_.visit_spans([&](const wire_span& span) {
@@ -291,8 +344,16 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
             open.wait = key + "the thread works for it";
         else
             open.wait = key + "parked; the thread was the last to work for it";
+        if (!exchange)
+            keys.emplace_back(span.key.key, spans.size());
         spans.push_back(std::move(open));
     });
+    const auto age = [&](const auto& key) { return spans[key.second].age_ns; };
+    std::ranges::sort(keys, std::greater(), age);
+    if (keys.size() > most_described_tasks)
+        keys.resize(most_described_tasks);
+    for (const auto& [key, number] : keys)
+        describe_task(key, spans[number]);
     return spans;
 }
 

@@ -54,7 +54,9 @@ class OpenCallList {
     // Likewise of a goroutine; none unless it is parked.
     std::vector<uint64_t> read_goroutine_stack(const wire_open_call& record, Mappings& mappings,
                                                ParkedGoroutine::State& state);
-    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe) const;
+    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe);
+    // Where its key is the coroutine of a task: what that awaits.
+    void describe_task(uint64_t key, OpenCall& span);
     // The rest of one call; nothing when its probe is gone.
     std::optional<OpenCall> name_call(const wire_open_call& record) const;
 

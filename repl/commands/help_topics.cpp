@@ -40,7 +40,8 @@ An EXPRESSION is a value of a call:
   str(arg1)                      the string that a pointer leads to
   ret                            the result, when the call has ended
   errno                          of the thread, when the call has ended
-  task                           the coroutine of the task that CPython runs, by its id(); 0: none
+  task                           the coroutine of the task that CPython runs, by its id(), and the
+                                 task's name; 0: none
   trace, span_id                 what the thread works for when the call begins, where the program
                                  says so (OpenTelemetry's thread context); 0: nothing
   *p, p[2], p->items[i]          what a pointer leads to: 8 bytes where no type is known

@@ -89,6 +89,18 @@ TEST_F(OpenCallsView, SaysWhyThereIsNoStack) {
     EXPECT_THAT(text({}), HasSubstr("No call is running."));
 }
 
+// What its task awaits.
+TEST_F(OpenCallsView, OfASpanShowsTheStackThatThereIs) {
+    OpenCall span = call(1, 1'000, 7, 0);
+    span.no_thread = true;
+    span.wait = "key 0x10: parked; the task Task-17 of app.handle is suspended";
+    EXPECT_THAT(text({span}), HasSubstr("Task-17 of app.handle is suspended"));
+    EXPECT_THAT(text({span}), HasSubstr("[recvfrom]"));
+    EXPECT_THAT(text({span}), Not(HasSubstr("waits in")));
+    span.stack.clear();
+    EXPECT_THAT(text({span}), Not(HasSubstr("could not be read")));
+}
+
 TEST_F(OpenCallsView, CutsRowsAndSaysSo) {
     options.limit = 1;
     const std::string said = text({call(1, 9'000, 7, 0), call(2, 8'000, 8, 0)});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// open: the calls that are running now, the oldest first, with what their threads wait for and the
-// stacks that they have at this moment. Calls of one thread or goroutine share its stack, which is
-// shown once.
+// open: the calls that are running now, the oldest first, with what their threads or tasks wait for
+// and the stacks that they have at this moment. Calls of one thread or goroutine share its stack,
+// which is shown once.
 #include "views/format.h"
 #include "views/text/draw.h"
 
