@@ -39,9 +39,15 @@ static __always_inline bool is_back_in_interpreter(u64 address) {
            at == LOAD_BYTECODE || (at == SET_LAST_SP && (u32)code == LOAD_LAST_WORD);
 }
 
-// Whether an address is one of the frame at hand, or near its stack pointer: no bytecode is there.
-static __always_inline bool is_in_frame(const struct stack_walk* walk, u64 address) {
-    return address + STACK_PAGE - walk->sp <= walk->bp + STACK_PAGE - walk->sp;
+// Whether the register of the bytecode has something else, since the method at hand calls another
+// one; the bytecode is in the frame then. What it calls is known by flags of 32 bits; then comes
+// the stack pointer, which is in the frame or near it; and when the other one has left its frame,
+// where that returns to.
+static __always_inline bool is_calling(const struct stack_walk* walk,
+                                       const struct wire_hotspot* layout, u64 in_register) {
+    return !(in_register >> 32) ||
+           in_register + STACK_PAGE - walk->sp <= walk->bp + STACK_PAGE - walk->sp ||
+           in_register - layout->interpreter < layout->interpreter_size;
 }
 
 // To the caller of the interpreter's frame. The one that was interrupted need not have its frame
@@ -65,9 +71,8 @@ static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
 
         if (!read_register(walk, HOTSPOT_BYTECODE_REGISTER, &in_register))
             return WIRE_STOP_NO_TABLE;
-        // Before it jumps to another method it has put the bytecode into its frame, and its stack
-        // pointer into the register. When it is back, it is there until it has been read.
-        if (!is_in_frame(walk, in_register) && !is_back_in_interpreter(walk->ip))
+        // When it is back, the bytecode is in the frame until it has been read.
+        if (!is_calling(walk, layout, in_register) && !is_back_in_interpreter(walk->ip))
             bytecode = in_register;
     }
     if (!note_hotspot_bytecode(walk, layout, method, bytecode, !walk->exact))
