@@ -33,6 +33,7 @@ std::string_view stack_cut_cause(uint64_t cause) {
         "damaged stack",
         "held up too long",
         "no sample was expected of this wait",
+        "callers of a virtual thread are in the heap",
     };
     return cause < causes.size() ? causes[cause] : "unknown cause";
 }
