@@ -167,9 +167,12 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
             calls->away.since_ns = 0;
         return false;
     }
-    // Unless the tracker has.
+    // Unless the tracker has, when the thread was at a probe since it came back: others of its
+    // calls may stand where those were that the wait was in.
     if (calls && calls->away.since_ns)
         charge_thread(calls, wait, woken - since, now - woken);
+    else
+        wait->in_calls = 0;
     if (calls)
         calls->away.since_ns = 0;
     charge_goroutine(&wait->worked_for, wait, woken - since, now - woken);
@@ -219,27 +222,6 @@ static __always_inline bool end_seen_wait(struct task_struct* task, struct wait*
     return end_wait(task, wait, woken > now ? now : woken, now);
 }
 
-__noinline bool has_begun_since(struct open_calls* calls, u32 index, u64 since_ns) {
-    return !calls || index >= calls->depth ||
-           calls->calls[index & (WIRE_MAX_OPEN_CALLS - 1)].start_ns > since_ns;
-}
-
-// The thread has gone on since the wait: others of its calls may stand where those were that it was
-// in. Spans and goroutines that it worked for then may be others' by now.
-__noinline int forget_left_calls(struct wait* wait, struct open_calls* calls) {
-    if (!wait)
-        return 0;
-    wait->worked_for.g = 0;
-    wait->on_stack.g = 0;
-    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        if (!(wait->in_calls >> i))
-            break;
-        if (wait->in_calls >> i & 1 && has_begun_since(calls, i, wait->away.since_ns))
-            wait->in_calls &= ~(1u << i);
-    }
-    return 0;
-}
-
 // A thread goes again that nobody has seen come back.
 static __always_inline void end_unseen_wait(struct task_struct* task, struct wait* wait, u64 now) {
     u64 at = returned_at(task, &wait->away, now);
@@ -250,7 +232,9 @@ static __always_inline void end_unseen_wait(struct task_struct* task, struct wai
         wait->away.since_ns = 0; // or who wakes it would write where the next one is put together
         return;
     }
-    forget_left_calls(wait, bpf_task_storage_get(&open_calls, task, NULL, 0));
+    // The goroutines that it went with may be on other threads by now.
+    wait->worked_for.g = 0;
+    wait->on_stack.g = 0;
     end_wait(task, wait, at - runnable_until(task, &wait->away, at), at);
 }
 
