@@ -160,7 +160,7 @@ static __always_inline u32 note_cut(struct wait* wait, u32 offset) {
 static __always_inline void begin_absence(struct task_struct* task, struct wait* wait) {
     if (!bpf_core_field_exists(task->sched_info.last_arrival))
         return;
-    if (wait->came_ns)
+    if (wait->came_ns && wait->away.epoch == config.wall_epoch)
         wait->away.clock_offset = (task->sched_info.last_arrival - wait->came_ns) | 1;
     wait->came_ns = 0;
     wait->away.run_delay_ns = task->sched_info.run_delay;

@@ -167,9 +167,12 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
             calls->away.since_ns = 0;
         return false;
     }
-    // Unless the tracker has.
+    // Unless the tracker has, when the thread was at a probe since it came back: others of its
+    // calls may stand where those were that the wait was in.
     if (calls && calls->away.since_ns)
         charge_thread(calls, wait, woken - since, now - woken);
+    else
+        wait->in_calls = 0;
     if (calls)
         calls->away.since_ns = 0;
     charge_goroutine(&wait->worked_for, wait, woken - since, now - woken);
@@ -224,9 +227,14 @@ static __always_inline void end_unseen_wait(struct task_struct* task, struct wai
     u64 at = returned_at(task, &wait->away, now);
 
     if (!at) {
-        count_loss(WIRE_LOSS_RETURN);
+        if (wait->away.epoch == config.wall_epoch)
+            count_loss(WIRE_LOSS_RETURN);
+        wait->away.since_ns = 0; // or who wakes it would write where the next one is put together
         return;
     }
+    // The goroutines that it went with may be on other threads by now.
+    wait->worked_for.g = 0;
+    wait->on_stack.g = 0;
     end_wait(task, wait, at - runnable_until(task, &wait->away, at), at);
 }
 

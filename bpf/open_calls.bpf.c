@@ -99,16 +99,21 @@ __noinline int find_own_stack(struct open_calls* calls, u64 sp) {
 // whether anything of it is lost, is found when the thread goes again.
 __noinline int charge_unseen_wait(struct open_calls* calls) {
     struct task_struct* task = bpf_get_current_task_btf();
+    struct absence away;
     u64 at, runnable_ns;
 
     if (!calls)
         return 0;
-    at = returned_at(task, &calls->away, bpf_ktime_get_ns());
-    if (at && calls->away.epoch == config.wall_epoch) {
-        runnable_ns = runnable_until(task, &calls->away, at);
-        calls->blocked_ns += at - calls->away.since_ns - runnable_ns;
+    away = calls->away;
+    // A program may be preempted: then the sampler has seen to it.
+    away.since_ns = __sync_lock_test_and_set(&calls->away.since_ns, 0);
+    if (!away.since_ns || away.epoch != config.wall_epoch)
+        return 0;
+    at = returned_at(task, &away, bpf_ktime_get_ns());
+    if (at) {
+        runnable_ns = runnable_until(task, &away, at);
+        calls->blocked_ns += at - away.since_ns - runnable_ns;
         calls->runnable_ns += runnable_ns;
     }
-    calls->away.since_ns = 0;
     return 0;
 }

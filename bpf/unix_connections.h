@@ -35,7 +35,10 @@ static __noinline u32 exchanges_of_unix(const struct wire_exchange_spans* spans,
     if (!address)
         return 0;
     bytes = address->len - (u32)sizeof(address->name[0].sun_family);
-    if (bytes - 1 >= UNIX_PATH_BYTES ||
+    // The bound is to be on what is passed, not on a sum: old verifiers do not tell one from the
+    // other. Without a byte it is no path.
+    asm volatile("" : "+r"(bytes));
+    if (bytes > UNIX_PATH_BYTES ||
         bpf_probe_read_kernel(path, bytes,
                               __builtin_preserve_access_index(&address->name[0].sun_path)))
         return 0;
@@ -101,10 +104,14 @@ static __always_inline void note_unix_receive(struct connection* connection,
 /* At a send: something has come that nobody has received, and that did not come upon it. */
 static __always_inline bool has_come_early_to_unix(struct connection* connection,
                                                    struct open_calls* calls) {
+    // First: what comes meanwhile is judged at the next receive.
+    u32 early = *(volatile u32*)&connection->early;
+
+    barrier();
     connection->visible_ns = calls->unix_sent_ns;
     calls->unix_sent_ns = 0;
     judge_what_came(connection);
-    return *(volatile u32*)&connection->early && !*(volatile u16*)&connection->turn;
+    return early && !*(volatile u16*)&connection->turn;
 }
 
 static __always_inline struct connection* unix_connection(struct sock* sk,
@@ -140,6 +147,9 @@ static __always_inline void arrive_at_unix(struct sock* sk) {
     calls = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
     if (calls)
         calls->unix_sent_ns = now;
+    // Received before it was said.
+    if (!sk->sk_receive_queue.qlen)
+        return;
     connection = unix_connection(sk, spans);
     if (!connection || connection->turn)
         return;
@@ -151,6 +161,7 @@ static __always_inline void arrive_at_unix(struct sock* sk) {
         }
         if (!connection->asked_ns)
             connection->asked_ns = now;
+        barrier();
     }
     connection->early = 1;
 }
