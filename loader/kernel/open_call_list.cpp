@@ -108,12 +108,18 @@ FindRule OpenCallList::rules_of(const wire_open_call& record, Mappings& mappings
 
 namespace {
 
+constexpr int most_goroutine_attempts = 3;
+
 using ProcessId = std::pair<pid_t, uint64_t>;
 
 ProcessId process_id_of(const wire_open_call& record) {
     const auto pid = static_cast<pid_t>(record.pid);
     const auto stat = read_stat(pid);
     return {pid, stat ? stat->start_ticks : 0};
+}
+
+bool is_cut(std::span<const uint64_t> stack) {
+    return !stack.empty() && (stack.back() & WIRE_STACK_CUT);
 }
 
 } // namespace
@@ -139,6 +145,7 @@ std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call
 }
 
 // It goes on meanwhile: what was read is its stack if, afterwards, it is parked at the same place.
+// It may have been elsewhere in between; then the stack is most likely cut, and read once more.
 std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& record,
                                                          Mappings& mappings,
                                                          ParkedGoroutine::State& state) {
@@ -149,7 +156,7 @@ std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& r
     const FindRule find = rules_of(record, mappings);
     const ProcessId process = process_id_of(record);
     const auto pid = static_cast<pid_t>(record.pid);
-    for (int attempt = 0; attempt < 2 && !late_.contains(process); attempt++) {
+    for (int left = most_goroutine_attempts; left-- > 0 && !late_.contains(process);) {
         ProcessMemory memory(pid);
         const ParkedGoroutine before = read_parked_goroutine(memory, runtime, record.argument);
         state = before.state;
@@ -161,7 +168,7 @@ std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& r
         const ParkedGoroutine after = read_parked_goroutine(afterwards, runtime, record.argument);
         if (memory.late() || afterwards.late())
             late_.insert(process);
-        else if (before == after)
+        else if (before == after && (left == 0 || !is_cut(stack)))
             return stack;
         state = after.state;
     }
