@@ -112,12 +112,20 @@ FindRule OpenCallList::rules_of(const wire_open_call& record, Mappings& mappings
 
 namespace {
 
+constexpr int most_goroutine_attempts = 3;
+constexpr uint64_t most_goroutine_stack = 512 << 10; // bytes that are read
+
 using ProcessId = std::pair<pid_t, uint64_t>;
 
 ProcessId process_id_of(const wire_open_call& record) {
     const auto pid = static_cast<pid_t>(record.pid);
     const auto stat = read_stat(pid);
     return {pid, stat ? stat->start_ticks : 0};
+}
+
+// As far as read_parked_goroutine() reads it.
+size_t bytes_of_goroutine(const wire_go_runtime& runtime) {
+    return std::max<size_t>(runtime.g_m, runtime.g_saved_sp + sizeof(uint64_t)) + sizeof(uint64_t);
 }
 
 } // namespace
@@ -142,36 +150,42 @@ std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call
     return stack;
 }
 
-// It goes on meanwhile: what was read is its stack if, afterwards, it is parked at the same place.
+// It goes on meanwhile. So its stack is read together with what says that it is parked there, once
+// before and once after it.
 std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& record,
                                                          Mappings& mappings,
                                                          ParkedGoroutine::State& state) {
-    state = ParkedGoroutine::State::unreadable;
+    using State = ParkedGoroutine::State;
+    state = State::unreadable;
     wire_go_runtime runtime;
     if (bpf_map_lookup_elem(programs_.map_fd(MapKind::go_processes), &record.pid, &runtime) != 0)
         return {};
     const FindRule find = rules_of(record, mappings);
     const ProcessId process = process_id_of(record);
     const auto pid = static_cast<pid_t>(record.pid);
-    for (int attempt = 0; attempt < 2 && !late_.contains(process); attempt++) {
+    const uint64_t g = record.argument;
+    std::vector<std::byte> before(bytes_of_goroutine(runtime)), after(before.size());
+    for (int left = most_goroutine_attempts; left > 0 && !late_.contains(process); left--) {
         ProcessMemory memory(pid);
-        const ParkedGoroutine before = read_parked_goroutine(memory, runtime, record.argument);
-        state = before.state;
-        std::vector<uint64_t> stack;
-        if (before.state == ParkedGoroutine::State::parked)
-            stack = read_stack({before.ip, before.sp, 0, 0, WIRE_RBX_LOST, true}, memory, {}, find,
-                               size_t{WIRE_MAX_USER_FRAMES});
-        ProcessMemory afterwards(pid);
-        const ParkedGoroutine after = read_parked_goroutine(afterwards, runtime, record.argument);
-        if (memory.late() || afterwards.late())
+        const ParkedGoroutine parked = read_parked_goroutine(memory, runtime, g);
+        if (memory.late())
             late_.insert(process);
-        else if (before == after)
-            return stack;
-        state = after.state;
+        state = parked.state;
+        if (state != State::parked)
+            return {};
+        std::vector<std::byte> stack(std::min(parked.high - parked.sp, most_goroutine_stack));
+        const MemoryRange ranges[] = {{g, before}, {parked.sp, stack}, {g, after}};
+        const MemoryRead read = read_process_memory(living_thread(pid), ranges);
+        StackPiece first(g, before), last(g, after);
+        if (read == MemoryRead::whole && read_parked_goroutine(first, runtime, g) == parked &&
+            read_parked_goroutine(last, runtime, g) == parked)
+            return read_stack({parked.ip, parked.sp, 0, 0, WIRE_RBX_LOST, true},
+                              StackPiece(parked.sp, stack), find, size_t{WIRE_MAX_USER_FRAMES});
+        if (read == MemoryRead::late)
+            late_.insert(process);
+        // Of one that is parked again and again there is no stack of one moment.
+        state = read == MemoryRead::whole ? State::on_thread : State::unreadable;
     }
-    // Of one that is parked again and again there is no stack of one moment.
-    if (state == ParkedGoroutine::State::parked)
-        state = ParkedGoroutine::State::on_thread;
     return {};
 }
 

@@ -198,8 +198,8 @@ void FileNames::read() {
 
 void FileNames::find_dwarf(const name_messages::ReadSymbols& symbols_read) {
     using Dwarf = name_messages::ReadSymbols::Dwarf;
-    const bool has_dwarf = symbols_read.dwarf == Dwarf::in_file ||
-                           (symbols_read.dwarf == Dwarf::apart && apart_);
+    const bool has_dwarf =
+        symbols_read.dwarf == Dwarf::in_file || (symbols_read.dwarf == Dwarf::apart && apart_);
     // What was fetched may have the DWARF that a Go program lacks.
     if ((dwarf_ && (dwarf_->file || !has_dwarf)) || (!has_dwarf && !symbols_read.go))
         return;

@@ -17,7 +17,7 @@ Result<std::unique_ptr<SourceLines>> SourceLines::open(Files files, WorkProgress
     } else if (files.go_program) {
         missing = {"read line information of",
                    files.go_program->name(),
-                   "Go's table of functions is damaged, or of an unknown version",
+                   "Go's tables are damaged, or of a version that is not known",
                    {}};
     }
     // Together with DWARF it is read when an address asks for it.
