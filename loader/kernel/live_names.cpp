@@ -175,7 +175,9 @@ StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
     if (waker) {
         if (waker->pid)
             know_process(waker->pid, time_ns);
+        is_waker_ = true;
         append_user_frames(waker->pid, time_ns, waker->frames, false);
+        is_waker_ = false;
         std::ranges::reverse(stack_);
         stack_.push_back(intern_waker(*waker));
     }

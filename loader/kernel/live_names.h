@@ -133,6 +133,7 @@ class LiveNames {
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
     std::string task_function_;                        // of the stack at hand
+    bool is_waker_ = false;                            // it is another's, of an earlier time
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
     struct Process {
         std::string cgroup;    // empty: unknown

@@ -59,7 +59,8 @@ void LiveNames::append_python_words(pid_t pid, uint64_t time_ns, uint64_t first,
         break;
     case WIRE_PYTHON_TASK_ADDRESS: {
         const std::string function = std::exchange(task_function_, {});
-        const std::string& name = task_names_.name(pid, address, time_ns);
+        // When a waker ran it is not known: some time before, so no name is proven.
+        const std::string& name = task_names_.name(pid, address, is_waker_ ? 0 : time_ns);
         stack_.push_back(intern_task(
             function, name.empty() || function.empty() ? fmt::format("{:#x}", address) : name));
         break;

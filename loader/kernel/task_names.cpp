@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 namespace auger {
 namespace {
+
+// Looked at together, of those that were there so short a time ago.
+constexpr size_t most_at_once = 32, most_gone_through = 1024;
+constexpr uint64_t recent_ns = 200'000'000;
 
 bool is_same_source(const TaskSource& one, const TaskSource& other) {
     return std::memcmp(&one.layout, &other.layout, sizeof one.layout) == 0 &&
@@ -55,20 +60,37 @@ void TaskNames::forget(Processes::Process& process, uint64_t coroutine) {
     process.known.tasks.erase(known);
 }
 
+// At all that were there a moment ago: each look waits for another thread, which takes long on a
+// busy machine.
 bool TaskNames::look_again(Processes::Process& process, pid_t pid, uint64_t coroutine) {
-    const uint64_t begin = clock_ns(), address = process.known.tasks.at(coroutine).task.address;
-    auto answer =
-        processes_.read(process, pid, [address](const ReadMemory& read, const TaskSource& source) {
-            return read_task(read, source, address);
+    const uint64_t begin = clock_ns();
+    auto& tasks = process.known.tasks;
+    std::vector<std::pair<uint64_t, uint64_t>> wanted = {
+        {coroutine, tasks.at(coroutine).task.address}};
+    size_t gone_through = 0;
+    for (const auto& [other, task] : tasks) {
+        if (wanted.size() >= most_at_once || ++gone_through > most_gone_through)
+            break;
+        if (other != coroutine && task.last_ns + recent_ns > begin)
+            wanted.emplace_back(other, task.task.address);
+    }
+    const auto answer =
+        processes_.read(process, pid, [wanted](const ReadMemory& read, const TaskSource& source) {
+            std::vector<std::variant<PythonTask, FunctionProblem>> found;
+            for (const auto& [unused, address] : wanted)
+                found.push_back(read_task(read, source, address));
+            return found;
         });
     spend(process, begin);
-    const auto* const task = answer ? std::get_if<PythonTask>(&*answer) : nullptr;
-    if (!task || !is_same_task(*task, process.known.tasks.at(coroutine).task)) {
-        forget(process, coroutine);
-        return false;
+    for (size_t i = 0; i < wanted.size(); i++) {
+        const auto* const task = answer ? std::get_if<PythonTask>(&(*answer)[i]) : nullptr;
+        Task& known = tasks.at(wanted[i].first);
+        if (task && is_same_task(*task, known.task))
+            known.last_ns = begin;
+        else
+            forget(process, wanted[i].first);
     }
-    process.known.tasks.at(coroutine).last_ns = begin;
-    return true;
+    return tasks.contains(coroutine);
 }
 
 void TaskNames::enter(Processes::Process& process, PythonTask task, uint64_t begin_ns,

@@ -113,8 +113,10 @@ TEST_F(LivePython, TasksAreToldApart) {
             return std::ranges::count_if(
                 labels, [&](const std::string& label) { return label.starts_with(begin); });
         };
-        EXPECT_EQ(with("python_tasks.share Task-"), 4);
+        EXPECT_GT(with("python_tasks.share Task-"), 0);
+        EXPECT_LE(with("python_tasks.share Task-"), 4);
         EXPECT_LE(with("python_tasks.share 0x"), 4);
+        EXPECT_GE(with("python_tasks.share "), 4);
         // Of the same samples.
         const json plain = auger.ask("flame"), coroutines = auger.ask("flame by coroutine");
         EXPECT_EQ(samples_of(flame), samples_of(plain));

@@ -75,9 +75,9 @@ TEST_P(PythonTasks, AreThoseThatRun) {
         total.lacking += counts.lacking;
     }
     EXPECT_GE(total.equal * 100, total.all() * 99) << total.lacking << " lack frames";
-    // All but those before the second look at a task; most are of few tasks.
+    // All but those before the second look at a task, whenever that is; most are of few tasks.
     fmt::print("{} with names, {} without\n", all_named, all_unnamed);
-    EXPECT_GT(all_named, all_unnamed);
+    EXPECT_GT(all_named * 4, all_unnamed);
     // asyncio's other class, and loops that have no names.
     for (const char* const phase : {"task of Python", "loop of a function", "by hand"})
         EXPECT_EQ(named[phase], 0u) << phase;

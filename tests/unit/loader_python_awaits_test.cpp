@@ -142,6 +142,26 @@ TEST_P(PythonAwaits, ATaskThatRunsIsKnownToTheLoop) {
     EXPECT_THAT(links(one.outer), ElementsAre("worker: 1 frames, others 0"));
 }
 
+// It gave way to others, and nobody is called when it is its turn. Since 3.14 it is found when it
+// runs.
+TEST_P(PythonAwaits, ATaskThatWaitsForItsTurnIsAmongAll) {
+    const Waiting one = waiting(image.text("worker")), other = waiting(image.text("other"));
+    image.put_state(one.outer, GetParam() < 2 ? -1 : -2);
+    if (GetParam() < 2) {
+        uint64_t instruction = 0;
+        image.memory.get(one.outer + source.layout.frames.generator_frame +
+                             source.layout.frames.frame_instruction,
+                         &instruction, sizeof instruction);
+        image.memory.put(instruction + 3, uint8_t{1});
+    }
+    image.put_running({});
+    EXPECT_EQ(name_of(one.outer), "(none)");
+    image.put_running({}, {other.task, image.text("no task"), one.task});
+    EXPECT_EQ(name_of(one.outer), source.asyncio.thread_running ? "(none)" : "worker");
+    image.put_running({}, {other.task});
+    EXPECT_EQ(name_of(one.outer), "(none)");
+}
+
 // What was once found there is looked for anew when it is there no more.
 TEST_P(PythonAwaits, WhereTheLoopKnowsItIsFoundAgain) {
     const Waiting one = waiting(image.text("worker"));

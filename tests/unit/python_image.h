@@ -192,8 +192,8 @@ class PythonImage {
             pairs.push_back(tuple({callbacks[i], uint64_t{0}}));
         memory.put(future + 40, pairs.empty() ? 0 : list(pairs));
     }
-    // What the event loop knows to run.
-    void put_running(const std::vector<uint64_t>& tasks) {
+    // What the event loop knows to run, and all tasks that there are.
+    void put_running(const std::vector<uint64_t>& tasks, const std::vector<uint64_t>& all = {}) {
         const wire_python_layout& at = source_.layout.frames;
         const uint64_t interpreter = room(8192);
         memory.put(source_.runtime + at.runtime_interpreters, interpreter);
@@ -211,7 +211,9 @@ class PythonImage {
         for (const uint64_t task : tasks)
             running.emplace_back(room(64), task);
         const uint64_t module = object(class_named("module"), 64);
-        memory.put(module + 16, dict(1, {{text("_all_tasks"), text("x")},
+        const char* const name =
+            source_.layout.frames.version == 0x030b ? "_all_tasks" : "_scheduled_tasks";
+        memory.put(module + 16, dict(1, {{text(name), weak_set(all)},
                                          {text("_current_tasks"), dict(0, running)}}));
         memory.put(interpreter + source_.layout.awaits.interpreter_modules,
                    dict(1, {{text("sys"), text("x")},
@@ -222,6 +224,17 @@ class PythonImage {
     static constexpr uint64_t object_bytes = 256; // of all classes
 
   private:
+    uint64_t weak_set(const std::vector<uint64_t>& all) {
+        std::vector<uint64_t> references;
+        for (const uint64_t one : all) {
+            references.push_back(object(class_named("weakref"), 64));
+            memory.put(references.back() + 16, one);
+        }
+        const uint64_t address = object(class_named("WeakSet"));
+        put_attributes(address, {{text("_pending_removals"), text("x")},
+                                 {text("data"), all.empty() ? 0 : set(references)}});
+        return address;
+    }
     uint64_t type_of(uint64_t object) {
         uint64_t type = 0;
         memory.get(object + 8, &type, sizeof type);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string_view>
 
 namespace auger {
 namespace {
@@ -14,15 +15,50 @@ namespace {
 constexpr uint64_t future_callback = 24, future_callbacks = 40;
 constexpr uint64_t builtin_self = 24; // what a builtin method is of
 constexpr uint64_t module_dict = 16;
+constexpr uint64_t weakref_object = 16;
 
 constexpr size_t most_callbacks = 16; // of a future
 constexpr size_t most_interpreters = 16;
 constexpr size_t most_current_tasks = 64; // one for each loop that runs
+constexpr size_t most_scheduled_tasks = 4096;
 
 FunctionProblem problem_of(ObjectReader& objects) {
     return objects.late()     ? FunctionProblem::late
            : objects.failed() ? FunctionProblem::unreadable
                               : FunctionProblem::gone;
+}
+
+// Something of the module _asyncio; 0: there is none of this name.
+uint64_t find_in_asyncio(ObjectReader& objects, const TaskSource& source, uint64_t interpreter,
+                         std::string_view name) {
+    const uint64_t modules = objects.word(interpreter + source.layout.awaits.interpreter_modules);
+    const uint64_t module = modules ? objects.item(modules, "_asyncio") : 0;
+    const uint64_t names = module ? objects.word(module + module_dict) : 0;
+    return names ? objects.item(names, name) : 0;
+}
+
+// The task of a coroutine among all that there are, up to 3.13: of one that waits for its turn
+// only, nothing else tells. 0: it is not among them, or there are too many to look through.
+uint64_t find_among_all(TaskReader& reader, const TaskSource& source, uint64_t coroutine) {
+    if (source.asyncio.thread_running)
+        return 0;
+    ObjectReader& objects = reader.objects();
+    const uint64_t interpreter =
+        objects.word(source.runtime + source.layout.frames.runtime_interpreters);
+    // Weak references, in a set of a WeakSet.
+    const char* const name =
+        source.layout.frames.version == 0x030b ? "_all_tasks" : "_scheduled_tasks";
+    const uint64_t all = interpreter ? find_in_asyncio(objects, source, interpreter, name) : 0;
+    const uint64_t data = all ? objects.attribute(all, "data") : 0;
+    if (!data)
+        return 0;
+    for (const uint64_t reference : objects.elements(data, most_scheduled_tasks)) {
+        const uint64_t task = reference ? objects.word(reference + weakref_object) : 0;
+        if (task && objects.word(task + source.asyncio.task_coroutine) == coroutine &&
+            reader.is_task(task))
+            return task;
+    }
+    return 0;
 }
 
 } // namespace
@@ -93,10 +129,7 @@ uint64_t TaskReader::running_of_threads(uint64_t interpreter, uint64_t coroutine
 }
 
 uint64_t TaskReader::find_current_tasks(uint64_t interpreter) {
-    const uint64_t modules = objects_.word(interpreter + source_.layout.awaits.interpreter_modules);
-    const uint64_t module = modules ? objects_.item(modules, "_asyncio") : 0;
-    const uint64_t names = module ? objects_.word(module + module_dict) : 0;
-    return names ? objects_.item(names, "_current_tasks") : 0;
+    return find_in_asyncio(objects_, source_, interpreter, "_current_tasks");
 }
 
 uint64_t TaskReader::running(uint64_t coroutine, uint64_t& current_tasks) {
@@ -140,6 +173,8 @@ std::variant<PythonTask, FunctionProblem> find_task(const ReadMemory& read,
         task = reader.waiter(walk.future, coroutine);
     else if (walk.end == CoroutineWalk::End::runs)
         task = reader.running(coroutine, current_tasks);
+    else if (walk.end == CoroutineWalk::End::nothing)
+        task = find_among_all(reader, source, coroutine);
     if (!task || reader.objects().failed())
         return problem_of(reader.objects());
     auto found = read_task(read, source, task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tasks of asyncio, as _asyncio compiles them, read out of a process. A coroutine does not know its
 // task, so that is found from the outside: one that waits is who is called when that is over, one
-// that runs is known to the event loop. One that is about to run is found later.
+// that runs is known to the event loop, one that gave way is looked for among all (up to 3.13).
 #pragma once
 
 #include "loader/runtimes/function_problem.h"
