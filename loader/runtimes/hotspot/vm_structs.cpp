@@ -160,7 +160,7 @@ bool read_structs(BoundedMemory& memory, uint64_t structs_at, FoundFields& found
     });
 }
 
-// False: not all of them are there.
+// False: they cannot be read, or do not end.
 bool read_types(BoundedMemory& memory, uint64_t types_at, HotspotValues& values) {
     return for_each_entry<TypeEntry>(memory, types_at, [&](const TypeEntry& entry) {
         const std::string type = memory.text(entry.type, type_name_limit);
