@@ -25,8 +25,9 @@ namespace auger {
 
 namespace {
 
-// Of the oldest so many spans it is told what their tasks await.
+// Of the oldest so many spans it is told what their tasks await, as far as there is time for.
 constexpr size_t most_described_tasks = 200;
+constexpr uint64_t most_describing_ns = 5'000'000'000;
 
 // What a program that visits everything writes.
 Result<void> read_visits(int program, const bpf_link_create_opts* options,
@@ -366,8 +367,13 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
     std::ranges::sort(keys, std::greater(), age);
     if (keys.size() > most_described_tasks)
         keys.resize(most_described_tasks);
-    for (const auto& [key, number] : keys)
+    // Each may take its time, and nobody is to wait for all of it.
+    const uint64_t until = now + most_describing_ns;
+    for (const auto& [key, number] : keys) {
+        if (clock_ns() > until)
+            break;
         describe_task(key, spans[number]);
+    }
     return spans;
 }
 

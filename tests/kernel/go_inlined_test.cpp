@@ -84,11 +84,11 @@ TEST_P(GoInlined, FunctionsStandInTheProgramsOwnChains) {
     session.sample(997);
     program.go();
     const nlohmann::json account = program.account();
-    session.backend().settle_symbols(std::chrono::seconds(60));
     ASSERT_TRUE(session.pump_until([&, before = size_t{0}]() mutable {
         return session.log.samples.size() == std::exchange(before, session.log.samples.size()) &&
                session.backend().symbol_progress().pending == 0;
     }));
+    session.backend().settle_symbols(std::chrono::seconds(60));
 
     // By the functions that the loop and whoever calls it are in.
     std::vector<std::vector<GoFrame>> known;

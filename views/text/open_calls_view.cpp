@@ -85,8 +85,9 @@ Canvas open_calls_view(const Model& model, const ViewOptions& options,
         if (!shown.repeats(call))
             add_thread_state(canvas, model, options, call);
         else
-            canvas.add_line(call.no_thread ? "(the same goroutine: see above)"
-                                           : "(the same thread: see above)",
+            canvas.add_line(!call.no_thread   ? "(the same thread: see above)"
+                            : call.thread.tid ? "(the same task: see above)"
+                                              : "(the same goroutine: see above)",
                             Style::dim, 6);
     }
     return canvas;

@@ -40,13 +40,21 @@ static __always_inline bool is_back_in_interpreter(u64 address) {
 }
 
 // Whether the register of the bytecode has something else, since the method at hand calls another
-// one; the bytecode is in the frame then. What it calls is known by flags of 32 bits; then comes
-// the stack pointer, which is in the frame or near it; and when the other one has left its frame,
-// where that returns to.
+// one; the bytecode is in the frame then. What it calls is known by flags of 32 bits (which a
+// bytecode's address may have, too, where methods come out of an archive); then comes the stack
+// pointer, which is in the frame or near it; and when the other one has left its frame, where that
+// returns to.
 static __always_inline bool is_calling(const struct stack_walk* walk,
-                                       const struct wire_hotspot* layout, u64 in_register) {
-    return !(in_register >> 32) ||
-           in_register + STACK_PAGE - walk->sp <= walk->bp + STACK_PAGE - walk->sp ||
+                                       const struct wire_hotspot* layout, u64 method,
+                                       u64 in_register) {
+    const u64 most_bytecode = 0xffff;
+    u64 const_method = 0;
+
+    if (!(in_register >> 32)) {
+        read_user_word(method + layout->method_const, &const_method);
+        return in_register - const_method - layout->const_bytecode > most_bytecode;
+    }
+    return in_register + STACK_PAGE - walk->sp <= walk->bp + STACK_PAGE - walk->sp ||
            in_register - layout->interpreter < layout->interpreter_size;
 }
 
@@ -72,7 +80,7 @@ static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
         if (!read_register(walk, HOTSPOT_BYTECODE_REGISTER, &in_register))
             return WIRE_STOP_NO_TABLE;
         // When it is back, the bytecode is in the frame until it has been read.
-        if (!is_calling(walk, layout, in_register) && !is_back_in_interpreter(walk->ip))
+        if (!is_calling(walk, layout, method, in_register) && !is_back_in_interpreter(walk->ip))
             bytecode = in_register;
     }
     if (!note_hotspot_bytecode(walk, layout, method, bytecode, !walk->exact))
@@ -123,7 +131,8 @@ static __always_inline bool has_left_hotspot_frame(u64 code, u64 before) {
     enum { RET = 0xc3, JUMP = 0xe9, LEAVE = 0xc9, POP_RBP = 0x5d, MASK = 0xffffff };
     enum { COMPARE_POLL = 0x673b49, COMPARE_POLL_FAR = 0xa73b49, JUMP_ABOVE = 0x870f };
     enum { TEST_POLL = 0x47f641, JUMP_EQUAL = 0x74 };
-    enum { COMPARE_EXCEPTION = 0x7f8349, JUMP_UNEQUAL = 0x850f };
+    // With a number of one byte, and of four (until JDK 20).
+    enum { COMPARE_EXCEPTION = 0x7f8349, COMPARE_EXCEPTION_FOUR = 0x7f8149, JUMP_UNEQUAL = 0x850f };
     u8 last = before >> 56;
 
     switch (code & MASK) {
@@ -133,6 +142,7 @@ static __always_inline bool has_left_hotspot_frame(u64 code, u64 before) {
     case TEST_POLL:
         return last == LEAVE;
     case COMPARE_EXCEPTION:
+    case COMPARE_EXCEPTION_FOUR:
         return last == LEAVE || (u8)(before >> 24) == JUMP;
     }
     if ((u8)code == RET || ((u8)code == JUMP && last == POP_RBP))
@@ -140,7 +150,8 @@ static __always_inline bool has_left_hotspot_frame(u64 code, u64 before) {
     if ((u16)code == JUMP_ABOVE)
         return (before >> 32 & MASK) == COMPARE_POLL || (before >> 8 & MASK) == COMPARE_POLL_FAR;
     if ((u16)code == JUMP_UNEQUAL)
-        return (before >> 24 & MASK) == COMPARE_EXCEPTION;
+        return (before >> 24 & MASK) == COMPARE_EXCEPTION ||
+               (before & MASK) == COMPARE_EXCEPTION_FOUR;
     return (u8)code == JUMP_EQUAL && (before >> 24 & MASK) == TEST_POLL;
 }
 

@@ -4,6 +4,8 @@
 // the table is empty, or zero.
 #pragma once
 
+#include "loader/base/number_at.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,15 +14,6 @@
 #include <string_view>
 
 namespace auger {
-
-// Zero where the number does not lie within the bytes.
-template <typename Number>
-Number number_at(std::span<const std::byte> bytes, uint64_t offset) {
-    Number value{};
-    if (offset <= bytes.size() && bytes.size() - offset >= sizeof value)
-        std::memcpy(&value, bytes.data() + offset, sizeof value);
-    return value;
-}
 
 // Empty when there is no end, or the text is longer than names are.
 std::string_view text_at(std::span<const std::byte> bytes, uint64_t offset);

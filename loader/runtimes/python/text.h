@@ -2,6 +2,7 @@
 // The characters of a str object, as UTF-8.
 #pragma once
 
+#include "loader/base/number_at.h"
 #include "loader/runtimes/python/layout.h"
 #include "loader/runtimes/utf8.h"
 
@@ -16,15 +17,6 @@
 #include <vector>
 
 namespace auger {
-
-// Of bytes that were read; 0 beyond them.
-template <typename Number>
-Number number_at(std::span<const std::byte> bytes, size_t offset) {
-    Number number{};
-    if (offset <= bytes.size() && sizeof number <= bytes.size() - offset)
-        std::memcpy(&number, bytes.data() + offset, sizeof number);
-    return number;
-}
 
 // Up to `limit` characters; what is longer ends in three dots. `fill(address, bytes)` is false
 // where the memory cannot be read. Nothing, too, where the characters are not in the object.
