@@ -57,7 +57,7 @@ TEST(SpanCommand, Exchanges) {
     EXPECT_EQ(unix_socket.exchanges->unix_path, "/run/php/php8.2-fpm.sock");
     EXPECT_EQ(unix_socket.exchanges->port, 0);
     EXPECT_EQ(span_of(unix_socket.text).exchanges, unix_socket.exchanges);
-    EXPECT_EQ(span_of("exchanges unix '@a b'").text, "exchanges unix '@a b'");
+    EXPECT_EQ(span_of("exchanges unix '@a b'").text, "exchanges unix \"@a b\"");
     EXPECT_FALSE(span_of("from exchanges to port").exchanges);
 }
 
