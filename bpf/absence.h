@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * A thread's time off the CPU, whose end may go unseen: no program runs at a context switch when
- * the kernel keeps programs from what the thread before does (some sandboxes' do for processes of
- * their own). When it came back, and what of the time it waited for a CPU, the kernel's own account
- * says then, as soon as anything of the thread is seen.
+ * A thread's time off the CPU, whose end may go unseen: the kernels of some sandboxes run no
+ * program while a process of the sandbox itself is current, so none at the switch from it to
+ * another one. When the thread is seen again, the kernel's own account says when it came back, and
+ * how long it had waited for a CPU.
  */
 #ifndef AUGER_ABSENCE_H
 #define AUGER_ABSENCE_H

@@ -222,6 +222,17 @@ static __always_inline bool end_seen_wait(struct task_struct* task, struct wait*
     return end_wait(task, wait, woken > now ? now : woken, now);
 }
 
+// Of a thread that was blocked, and was not seen to be woken either: by an interrupt then, or by
+// whom the kernel hides.
+static __always_inline void note_hidden_waker(struct wait* wait) {
+    u32 offset = words_of_frames(&wait->buffer.sample);
+
+    if (!config.with_wakers || wait->away.preempted || wait->waker)
+        return;
+    __builtin_memset(&wait->buffer.words[offset], 0, sizeof(struct wire_waker));
+    wait->waker = WAKER_WORDS;
+}
+
 // A thread goes again that nobody has seen come back.
 static __always_inline void end_unseen_wait(struct task_struct* task, struct wait* wait, u64 now) {
     u64 at = returned_at(task, &wait->away, now);
@@ -235,6 +246,7 @@ static __always_inline void end_unseen_wait(struct task_struct* task, struct wai
     // The goroutines that it went with may be on other threads by now.
     wait->worked_for.g = 0;
     wait->on_stack.g = 0;
+    note_hidden_waker(wait);
     end_wait(task, wait, at - runnable_until(task, &wait->away, at), at);
 }
 

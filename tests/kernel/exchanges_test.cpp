@@ -201,6 +201,12 @@ TEST_F(UnixExchanges, ThatNobodyCanTellAreCountedApart) {
     EXPECT_LE(all.exchanges.ambiguous.early, 4); // of the first of each: see connections
 }
 
+// Nothing else would end the last one of each connection in time.
+TEST_F(UnixExchanges, EndWhenTheClientHasClosedItsConnection) {
+    const Run closed = run_at(path_, {"--calls", "20"}, 4 * 20, 3'600'000 * ms);
+    EXPECT_EQ(closed.exchanges.returns, 4 * 20);
+}
+
 TEST_F(UnixExchanges, OfOtherPathsAndOfTcpAreNone) {
     Program program("exchanges", {"--calls", "50", "--unix", path_, "--wait", "--linger"});
     program.wait_ready();

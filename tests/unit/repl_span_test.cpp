@@ -51,13 +51,13 @@ TEST(SpanCommand, Exchanges) {
     EXPECT_EQ(some.limit_ns, 60'000'000'000u);
     EXPECT_EQ(some.text, "exchanges port 8080 quiet 2s limit 60s");
     EXPECT_EQ(span_of(some.text), some);
-    // A function of that name is a point as any.
     const SpanDefinition unix_socket = span_of("exchanges unix /run/php/php8.2-fpm.sock");
     ASSERT_TRUE(unix_socket.exchanges);
     EXPECT_EQ(unix_socket.exchanges->unix_path, "/run/php/php8.2-fpm.sock");
     EXPECT_EQ(unix_socket.exchanges->port, 0);
     EXPECT_EQ(span_of(unix_socket.text).exchanges, unix_socket.exchanges);
-    EXPECT_EQ(span_of("exchanges unix '@a b'").text, "exchanges unix '@a b'");
+    EXPECT_EQ(span_of("exchanges unix '@a b'").text, "exchanges unix \"@a b\"");
+    // A function of that name is a point as any.
     EXPECT_FALSE(span_of("from exchanges to port").exchanges);
 }
 
