@@ -4,6 +4,7 @@
 #include "bpf/go_runtime.h"
 #include "loader/base/fd.h"
 #include "loader/kernel/clock.h"
+#include "loader/kernel/goroutine_text.h"
 #include "loader/kernel/wait_text.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/process_memory.h"
@@ -25,8 +26,10 @@ namespace auger {
 
 namespace {
 
-// Of the oldest so many spans it is told what their tasks await, as far as there is time for.
+// Of the oldest so many spans it is told what their tasks await, and of the goroutines with the
+// oldest calls the stacks are read, both as far as there is time for.
 constexpr size_t most_described_tasks = 200;
+constexpr size_t most_goroutine_stacks = 1000;
 constexpr uint64_t most_describing_ns = 5'000'000'000;
 
 // What a program that visits everything writes.
@@ -61,7 +64,19 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
     return a.pid == b.pid && a.tid == b.tid && (!is_goroutine(a) || a.argument == b.argument);
 }
 
+// The order in which callers are looked at: threads, since their registers are known as of a
+// moment, then the goroutines with the oldest calls, since there may be more than are looked at.
+uint64_t turn_of(std::span<const wire_open_call> records) {
+    const auto start = [](const wire_open_call& record) { return record.call.start_ns; };
+    return is_goroutine(records.front()) ? std::ranges::min(records, {}, start).call.start_ns : 0;
+}
+
 } // namespace
+
+struct OpenCallList::Reading {
+    Mappings mappings;
+    ReadingBudget goroutines{most_goroutine_stacks, most_describing_ns};
+};
 
 Result<void> OpenCallList::visit_goroutines(std::vector<char>& bytes) const {
     if (!programs_.can_load(ProgramKind::goroutine_call_list)) // leaves_out_goroutines()
@@ -190,68 +205,38 @@ std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& r
     return {};
 }
 
-namespace {
-
-// What a goroutine waits for, where that is watched; see LiveNames::present_stack().
-std::optional<uint64_t> wait_of_goroutine(const wire_open_call& record) {
-    const int reason = record.syscall - WIRE_SYSCALL_PARKED;
-    if (!record.off_since_ns)
-        return std::nullopt;
-    return reason >= 0 && reason < WIRE_GO_REASONS
-               ? LiveNames::first_parked_goroutine + static_cast<uint64_t>(reason)
-               : LiveNames::queued_goroutine;
-}
-
-// "parked: chan receive, for 12.5 ms"; empty where it is not watched.
-std::string goroutine_wait_text(const wire_open_call& record) {
-    const auto wait = wait_of_goroutine(record);
-    if (!wait)
-        return {};
-    const std::string what =
-        *wait == LiveNames::queued_goroutine
-            ? "queued"
-            : fmt::format("parked: {}",
-                          park_reason_names[*wait - LiveNames::first_parked_goroutine]);
-    const uint64_t waited =
-        record.now_ns > record.off_since_ns ? record.now_ns - record.off_since_ns : 0;
-    return fmt::format("{}, for {:.1f} ms", what, static_cast<double>(waited) / 1e6);
-}
-
-std::string goroutine_text(const wire_open_call& record, ParkedGoroutine::State state) {
-    const std::string wait = goroutine_wait_text(record);
-    switch (state) {
-    case ParkedGoroutine::State::parked:
-        return wait.empty() ? "parked or queued" : wait;
-    case ParkedGoroutine::State::on_thread:
-        return wait.empty() ? "on a thread: only the stack of one that is parked can be read"
-                            : wait + "; it goes on";
-    case ParkedGoroutine::State::unreadable:
-        break;
-    }
-    return (wait.empty() ? "" : wait + "; ") + "its stack could not be read";
-}
-
-} // namespace
-
-OpenCall OpenCallList::describe_goroutine(const wire_open_call& record, Mappings& mappings) {
+OpenCall OpenCallList::describe_goroutine(const wire_open_call& record, Reading& reading) {
     OpenCall goroutine;
     goroutine.thread = {record.pid, record.tid, "goroutine"};
     goroutine.no_thread = true;
     ParkedGoroutine::State state;
-    const std::vector<uint64_t> frames = read_goroutine_stack(record, mappings, state);
-    goroutine.wait =
-        fmt::format("goroutine {:#x}: {}", record.argument, goroutine_text(record, state));
+    std::vector<uint64_t> frames;
+    std::string text;
+    switch (reading.goroutines.take(clock_ns())) {
+    case ReadingBudget::Left::some:
+        frames = read_goroutine_stack(record, reading.mappings, state);
+        text = goroutine_text(record, state);
+        break;
+    case ReadingBudget::Left::no_number:
+        text = goroutine_text(record, fmt::format("its stack is not read: those of {} others were",
+                                                  most_goroutine_stacks));
+        break;
+    case ReadingBudget::Left::no_time:
+        text = goroutine_text(record, fmt::format("its stack is not read: others' took {} s",
+                                                  most_describing_ns / second_ns));
+        break;
+    }
+    goroutine.wait = fmt::format("goroutine {:#x}: {}", record.argument, text);
     if (!frames.empty())
         goroutine.stack = names_.present_stack(static_cast<pid_t>(record.pid), record.now_ns,
                                                wait_of_goroutine(record), frames);
     return goroutine;
 }
 
-OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
-                                       Mappings& mappings) {
+OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, Reading& reading) {
     const wire_open_call& record = records.front();
     if (is_goroutine(record))
-        return describe_goroutine(record, mappings);
+        return describe_goroutine(record, reading);
     auto pid = static_cast<pid_t>(record.pid);
     OpenCall thread;
     thread.thread = {record.pid, record.tid, std::string(wire_comm(record.comm))};
@@ -263,7 +248,7 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
     thread.stack =
-        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, mappings));
+        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading.mappings));
     return thread;
 }
 
@@ -380,19 +365,23 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
 std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> records,
                                              std::optional<ProbeId> probe) {
     std::vector<OpenCall> calls;
-    Mappings mappings;
     // Records of one thread stand together, and it has one stack.
+    std::vector<std::span<const wire_open_call>> threads;
     for (size_t begin = 0, end = 0; begin < records.size(); begin = end) {
         while (end < records.size() && have_one_caller(records[begin], records[end]))
             end++;
-        const auto of_thread = records.subspan(begin, end - begin);
+        threads.push_back(records.subspan(begin, end - begin));
+    }
+    std::ranges::stable_sort(threads, {}, turn_of);
+    Reading reading;
+    for (const auto of_thread : threads) {
         std::optional<OpenCall> thread;
         for (const wire_open_call& record : of_thread) {
             auto call = name_call(record);
             if (!call || (probe && call->probe != *probe))
                 continue;
             if (!thread)
-                thread = describe_thread(of_thread, mappings);
+                thread = describe_thread(of_thread, reading);
             call->thread = thread->thread;
             call->running = thread->running;
             call->no_thread = thread->no_thread;

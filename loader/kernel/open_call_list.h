@@ -7,6 +7,7 @@
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/programs.h"
+#include "loader/kernel/reading_budget.h"
 #include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
 #include "loader/reports/open_call.h"
@@ -41,12 +42,14 @@ class OpenCallList {
   private:
     // Of processes, by their ids.
     using Mappings = std::map<uint32_t, std::vector<wire_unwind_mapping>>;
+    // What the callers of one answer share.
+    struct Reading;
 
     // Adds what the program that visits goroutines writes.
     Result<void> visit_goroutines(std::vector<char>& bytes) const;
     // What all calls of a thread share.
-    OpenCall describe_thread(std::span<const wire_open_call> records, Mappings& mappings);
-    OpenCall describe_goroutine(const wire_open_call& record, Mappings& mappings);
+    OpenCall describe_thread(std::span<const wire_open_call> records, Reading& reading);
+    OpenCall describe_goroutine(const wire_open_call& record, Reading& reading);
     FindRule rules_of(const wire_open_call& record, Mappings& mappings);
     // User frames as of bpf/unwind_table.h.
     std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,

@@ -11,6 +11,8 @@ namespace {
 enum Kind : uint32_t { kind_open = 0, kind_addresses = 1 };
 constexpr size_t text_limit = 64 << 10; // of a name or path
 constexpr size_t chain_limit = 1024;    // of functions at one address
+// More than any file's sections are: by them others' readers are ended to have room.
+constexpr size_t section_bytes_limit = size_t{16} << 30;
 
 } // namespace
 
@@ -64,7 +66,7 @@ std::optional<Opened> opened(std::string_view bytes) {
     ByteReader in(bytes);
     Opened opened;
     opened.problem = in.string(text_limit);
-    opened.section_bytes = in.varint();
+    opened.section_bytes = in.varint_up_to(section_bytes_limit);
     return in.failed() ? std::nullopt : std::optional(std::move(opened));
 }
 

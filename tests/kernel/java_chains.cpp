@@ -30,7 +30,7 @@ bool is_hidden(std::string_view function) {
 std::vector<std::string> with_outer_loops(std::vector<std::string> options) {
     options.push_back("-XX:CompileCommand=quiet"); // before the others
     for (const char* program : {"JavaChains", "VirtualChains"})
-        for (const char* method : {"burn", "doze", "call", "chain", "line", "tell"})
+        for (const char* method : {"burn", "doze", "call", "chain", "line", "cpu", "tell"})
             options.push_back(fmt::format("-XX:CompileCommand=dontinline,{}.{}", program, method));
     options.insert(options.end(), {"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"});
     return options;

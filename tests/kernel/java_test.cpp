@@ -96,7 +96,7 @@ TEST_P(JavaFrames, AreTheProgramsOwnChains) {
     std::vector<std::string> wrong;
     std::map<std::string, PhaseCounts> phases;
     const auto stretches = read_python_stretches(path);
-    EXPECT_EQ(stretches.size(), 20u);
+    EXPECT_GE(stretches.size(), 20u);
     for (const SampleEvent& sample : session.log.samples) {
         const ThreadInfo& thread = session.model().symbols().thread(sample.thread);
         if (thread.comm != "chains")

@@ -132,7 +132,7 @@ TEST_P(VirtualThreads, AreTheProgramsOwnChains) {
     std::vector<std::string> others;
     std::map<std::string, Counts> phases;
     const auto stretches = read_python_stretches(path);
-    EXPECT_EQ(stretches.size(), 8u);
+    EXPECT_GE(stretches.size(), 8u);
     for (const SampleEvent& sample : session.log.samples) {
         const ThreadInfo& thread = session.model().symbols().thread(sample.thread);
         const auto stretch = std::ranges::find_if(stretches, [&](const PythonStretch& one) {

@@ -135,6 +135,8 @@ TEST_F(GoSourceLines, AreDwarfsElseTheTables) {
     const auto by_others_and_table = SourceLines::open({other, nullptr, stripped}, progress);
     ASSERT_TRUE(by_dwarf && by_both && by_table && by_others && by_others_and_table);
     EXPECT_GT((*by_table)->section_bytes(), 0u);
+    EXPECT_EQ((*by_both)->section_bytes(),
+              (*by_dwarf)->section_bytes() + (*by_table)->section_bytes());
     const auto lines = GoLines::of_file(stripped);
     ASSERT_TRUE(lines);
     size_t by_dwarf_first = 0, by_table_alone = 0;
@@ -168,6 +170,8 @@ TEST_F(GoSourceLines, AreReadByAProcessOfTheirOwn) {
     bool died = false;
     const auto reader = DwarfReader::open(**processes, source, progress, died);
     ASSERT_TRUE(reader) << reader.error().message();
+    EXPECT_EQ((*reader)->section_bytes(), stripped->go_table_bytes());
+    EXPECT_GE(stripped->go_table_bytes(), stripped->go_table()->layout().names.size());
     const GoFunction* nested = stripped->go_table()->named("main.nested");
     ASSERT_TRUE(nested);
     std::vector<uint64_t> addresses;
@@ -286,6 +290,16 @@ TEST_P(GoLinesTables, ThatAreBrokenSayLess) {
         look(other.table.bytes(), other);
         byte = before;
     }
+}
+
+// What is kept of each takes memory.
+TEST_P(GoLinesTables, HaveNoMoreFunctionsThanThereIsRoomFor) {
+    GoLinesTable bytes(GetParam());
+    std::fill_n(bytes.table.bytes().begin() + 8, 8, std::byte{0xff});
+    const auto layout = GoTableLayout::read(bytes.table, 0);
+    ASSERT_TRUE(layout);
+    EXPECT_GE(layout->count, 1u);
+    EXPECT_LE(layout->count * (GetParam().description - 4), layout->functions.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, GoLinesTables, testing::ValuesIn(go_lines_versions),

@@ -7,6 +7,7 @@ namespace auger {
 
 Result<std::unique_ptr<SourceLines>> SourceLines::open(Files files, WorkProgress& progress) {
     std::unique_ptr<SourceLines> lines(new SourceLines(files.go_program));
+    lines->go_bytes_ = files.go_program ? files.go_program->go_table_bytes() : 0;
     Error missing{"read line information of", "", "not an ELF file", {}};
     if (files.dwarf) {
         auto dwarf = DwarfFile::open(std::move(files.dwarf), std::move(files.alternative));
@@ -46,7 +47,7 @@ std::vector<SourceFrame> SourceLines::frames(uint64_t address, const WorkProgres
 }
 
 size_t SourceLines::section_bytes() const {
-    return (dwarf_ ? dwarf_->section_bytes() : 0) + (go_lines_ ? go_lines_->bytes() : 0);
+    return (dwarf_ ? dwarf_->section_bytes() : 0) + go_bytes_;
 }
 
 } // namespace auger

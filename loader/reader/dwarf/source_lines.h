@@ -27,7 +27,7 @@ class SourceLines {
 
     // Innermost first; empty when there is nothing about the address (as linked).
     std::vector<SourceFrame> frames(uint64_t address, const WorkProgress& progress);
-    size_t section_bytes() const; // held in memory
+    size_t section_bytes() const; // held in memory, or will be when an address asks for them
 
   private:
     explicit SourceLines(std::shared_ptr<const ElfFile> go_program)
@@ -37,6 +37,7 @@ class SourceLines {
     std::unique_ptr<DwarfIndex> dwarf_;
     std::shared_ptr<const ElfFile> go_program_; // null: there is none, or it has been read
     std::unique_ptr<GoLines> go_lines_;
+    size_t go_bytes_ = 0;
 };
 
 } // namespace auger

@@ -39,7 +39,14 @@ constexpr size_t needed_limit = 1024; // libraries
 constexpr const char* go_table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 // Where linkers other than Go's own put the table, with other data.
 constexpr const char* joined_data_section = ".data.rel.ro";
+constexpr const char* go_table_places[] = {go_table_sections[0], go_table_sections[1],
+                                           joined_data_section};
 constexpr size_t go_table_limit = size_t{256} << 20;
+
+// Sections that are loaded are not compressed: they have no more than they take in the file.
+size_t go_table_size(const ElfSection& section) {
+    return std::min<uint64_t>(section.size, go_table_limit);
+}
 
 struct GoFunctions {
     std::vector<std::byte> content; // what the table points into
@@ -206,11 +213,11 @@ void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
 
 void ElfFile::State::read_go_table(const ElfFile& file) const {
     const auto text = file.section(".text");
-    for (const char* name : {go_table_sections[0], go_table_sections[1], joined_data_section}) {
+    for (const char* name : go_table_places) {
         const auto section = file.section(name);
         if (!file.is_go() || !section || !text)
             continue;
-        go.content = file.read_section(name, go_table_limit);
+        go.content = file.read_section(name, go_table_size(*section));
         const size_t offset = name == joined_data_section ? GoTable::find(go.content) : 0;
         go.address = section->address + offset;
         // Where the linker has left the address of the code to the dynamic linker.
@@ -359,6 +366,13 @@ const GoTable* ElfFile::go_table() const {
 }
 uint64_t ElfFile::go_table_address() const {
     return go_table() ? state_->go.address : 0;
+}
+size_t ElfFile::go_table_bytes() const {
+    uint64_t bytes = 0;
+    for (const char* name : go_table_places)
+        if (const auto section = is_go() ? this->section(name) : std::nullopt)
+            bytes = std::max<uint64_t>(bytes, go_table_size(*section));
+    return bytes;
 }
 const std::vector<std::string_view>& ElfFile::imports() const {
     return state_->loaded_symbols(*this).imports;

@@ -27,7 +27,6 @@ class GoLines {
     // Innermost first; empty when the address is in no function of the table.
     std::vector<SourceFrame> frames(uint64_t address) const;
     const GoInlineTrees& trees() const { return trees_; }
-    size_t bytes() const { return table_.layout().names.size(); } // held in memory
 
   private:
     class Values;

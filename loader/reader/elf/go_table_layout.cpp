@@ -93,7 +93,10 @@ std::optional<GoTableLayout> GoTableLayout::read(Bytes content, uint64_t text) {
         layout.call_parent = layout.call_name + 4;
     }
     layout.functions = from(content, layout.functions_at);
-    layout.count = std::min<uint64_t>(layout.count, layout.functions.size() / (2 * layout.number));
+    // Each has its place in the list, and a description of its own.
+    constexpr size_t least_description = 32;
+    layout.count = std::min<uint64_t>(layout.count, layout.functions.size() /
+                                                        (2 * layout.number + least_description));
     return layout;
 }
 
